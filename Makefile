@@ -1,0 +1,49 @@
+# Two commands do everything: `make demo` and `make test`.
+
+PYTHON  ?= python3
+VENV    := .venv
+BIN     := $(VENV)/bin
+ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
+PACKAGE := pyproject.toml ceteris.data/scripts/ceteris $(ENGINE)
+
+.PHONY: all demo check test unit bench schema clean help
+
+all: $(BIN)/ceteris ## build into .venv/ and say where the command is
+	@echo "ceteris is $(abspath $(BIN)/ceteris)"
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Ceteris needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	@command -v cargo >/dev/null || { echo "Ceteris needs Rust 1.88 or newer: https://rustup.rs" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(BIN)/ceteris: $(BIN)/python $(PACKAGE)
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/dev: $(BIN)/ceteris
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+demo: $(BIN)/ceteris ## ask three questions of the disk under this folder, in about three minutes
+	$(BIN)/ceteris run examples/first.toml
+
+check: $(VENV)/dev ## format, lint, types, layers, schemas, unit tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	cd engine && cargo fmt --check && cargo clippy --quiet --locked --all-targets -- -D warnings
+	$(BIN)/python -m pytest -q tests/unit
+
+test: check ## everything, on real devices and in a real browser
+	tests/packages
+	cd engine && cargo test --quiet --locked
+	$(BIN)/python -m pytest -q tests --ignore tests/unit
+
+schema: $(VENV)/dev ## write schema/ anew from the code
+	for name in plan job event report check status; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
+
+clean: ## remove what was built
+	rm -rf $(VENV) engine/target artefacts .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,147 @@
+//! The one error type of the engine: a class a program can act on, words a person can act on.
+//!
+//! In: failed system calls, refused jobs, broken journals. Out: an `EngineError` that becomes one
+//! `error` event and an exit code. Called by every module.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+/// What kind of failure it was; the wire form is kebab-case (`disk-full`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    AddressBusy,
+    BadCommand,
+    BadJob,
+    DirectUnsupported,
+    DiskFull,
+    FileTooLarge,
+    FileVanished,
+    Internal,
+    Interrupted,
+    IoError,
+    IoUringUnavailable,
+    JournalLine,
+    JournalWrite,
+    NoSuchDevice,
+    NotOurs,
+    NotPrepared,
+    OpenJournal,
+    OutOfMemory,
+    Permission,
+    ProtocolMismatch,
+    ShortIo,
+    TooLittleSpace,
+    TooManyOpenFiles,
+    TooManyThreads,
+    VolatileDirectory,
+}
+
+impl Class {
+    /// The exit code that goes with an error event of this class.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Class::BadJob | Class::BadCommand | Class::ProtocolMismatch => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether the first such failure ends a load; the others are counted and the load goes on.
+    pub fn ends_load(self) -> bool {
+        !matches!(self, Class::IoError | Class::ShortIo)
+    }
+
+    /// The class of a failed system call on a file.
+    pub fn of_errno(errno: i32) -> Class {
+        match errno {
+            libc::ENOSPC | libc::EDQUOT => Class::DiskFull,
+            libc::EACCES | libc::EPERM | libc::EROFS => Class::Permission,
+            libc::EFBIG => Class::FileTooLarge,
+            libc::ENOENT | libc::ESTALE | libc::ENOTDIR => Class::FileVanished,
+            libc::ENOMEM => Class::OutOfMemory,
+            libc::EMFILE | libc::ENFILE => Class::TooManyOpenFiles,
+            _ => Class::IoError,
+        }
+    }
+
+    fn hint(self) -> &'static str {
+        match self {
+            Class::DiskFull => "free space on that file system, or use a smaller total_size_bytes",
+            Class::Permission => {
+                "run as a user who may do this there, or choose another directory; check for a read-only mount"
+            }
+            Class::FileTooLarge => "raise the file size limit (ulimit -f), or use more files",
+            Class::FileVanished => {
+                "run the prepare phase again and keep others out of the directory"
+            }
+            Class::OutOfMemory => "use a smaller block size or fewer outstanding operations",
+            Class::TooManyOpenFiles => {
+                "raise the limit of open files (ulimit -n), or use fewer files"
+            }
+            _ => "look in the kernel log of the target (dmesg) for the device behind this path",
+        }
+    }
+}
+
+/// A failure, ready to be shown: `message` names the thing and keeps the cause, `hint` says what to do.
+#[derive(Debug, Clone, thiserror::Error, Serialize)]
+#[error("{message}")]
+pub struct EngineError {
+    pub class: Class,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    pub hint: String,
+}
+
+impl EngineError {
+    pub fn new(class: Class, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        EngineError {
+            class,
+            message: message.into(),
+            path: None,
+            hint: hint.into(),
+        }
+    }
+
+    pub fn at(mut self, path: &Path) -> Self {
+        self.path = Some(path.to_path_buf());
+        self
+    }
+
+    /// A failed system call: `action` completes "cannot ...", e.g. "open".
+    pub fn from_io(action: &str, path: &Path, cause: &io::Error) -> Self {
+        let class = Class::of_errno(cause.raw_os_error().unwrap_or(0));
+        EngineError::new(
+            class,
+            format!("cannot {action} {}: {cause}", path.display()),
+            class.hint(),
+        )
+        .at(path)
+    }
+
+    /// The job or a command is not what it should be.
+    pub fn bad_job(message: impl Into<String>) -> Self {
+        EngineError::new(
+            Class::BadJob,
+            message,
+            "correct the job; nothing has been done",
+        )
+    }
+
+    /// A line on stdin after the job was not a command that fits here.
+    pub fn bad_command(message: impl Into<String>) -> Self {
+        EngineError::new(Class::BadCommand, message, "send one JSON command per line")
+    }
+}
+
+pub type Result<T> = std::result::Result<T, EngineError>;
+
+impl std::fmt::Display for Class {
+    /// The wire form.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.serialize(formatter)
+    }
+}

@@ -1,0 +1,228 @@
+//! Events: what the engine says, one JSON object per line on stdout.
+//!
+//! In: values of `Event`. Out: lines, written by a thread of their own: a reader that has stopped
+//! reading must never hold up a load that is to be stopped or a setting that is to be put back.
+//! Called by every subcommand.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::clock;
+use crate::error::EngineError;
+use crate::journal::event::JournalEvent;
+use crate::probe::Probe;
+use crate::record::histogram::ResponseSummary;
+use crate::telemetry::event::{Census, Sample};
+
+/// The protocol this engine speaks; a job of another protocol is refused.
+pub const PROTOCOL: u32 = 1;
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    Hello(Hello),
+    Phase(Phase),
+    Progress {
+        done_bytes: u64,
+        total_bytes: u64,
+    },
+    Interval(Interval),
+    Result(Box<WindowResult>),
+    Error(EngineError),
+    Sample(Box<Sample>),
+    Census(Census),
+    Probe(Box<Probe>),
+    #[serde(untagged)]
+    Journal(JournalEvent),
+}
+
+#[derive(Debug, Serialize)]
+pub struct Hello {
+    pub protocol: u32,
+    pub version: &'static str,
+    pub pid: u32,
+    pub capabilities: &'static [&'static str],
+    /// The job as understood, every default filled in.
+    pub effective: Value,
+}
+
+impl Hello {
+    pub fn new(effective: Value) -> Self {
+        Hello {
+            protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION"),
+            pid: std::process::id(),
+            capabilities: &[
+                "fileio", "sync", "io_uring", "null", "windows", "sample", "census", "probe",
+                "journal", "undo",
+            ],
+            effective,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PhaseName {
+    Preparing,
+    Ready,
+    Settling,
+    Measuring,
+    Closed,
+    Finished,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Phase {
+    pub name: PhaseName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<String>,
+    pub monotonic_s: f64,
+    pub unix_s: f64,
+}
+
+impl Phase {
+    /// A phase that begins now.
+    pub fn now(name: PhaseName) -> Event {
+        Phase::at(name, None, clock::now())
+    }
+
+    /// A phase that began at the monotonic time `at`, which may be a little in the past.
+    pub fn at(name: PhaseName, window: Option<&str>, at: clock::Nanos) -> Event {
+        Event::Phase(Phase {
+            name,
+            window: window.map(str::to_string),
+            monotonic_s: clock::seconds(at),
+            unix_s: clock::unix_s() - clock::seconds(clock::now().saturating_sub(at)),
+        })
+    }
+}
+
+/// Operations of one stretch of time; errors are counted by class and are not operations.
+#[derive(Debug, Serialize)]
+pub struct Counts {
+    pub operations: u64,
+    pub reads: u64,
+    pub writes: u64,
+    pub fsyncs: u64,
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+    pub errors: BTreeMap<String, u64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Interval {
+    pub window: Option<String>,
+    pub start_s: f64,
+    pub duration_s: f64,
+    #[serde(flatten)]
+    pub counts: Counts,
+    pub mean_s: Option<f64>,
+    pub p50_s: Option<f64>,
+    pub p95_s: Option<f64>,
+    pub p99_s: Option<f64>,
+    pub max_s: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct WindowResult {
+    pub window: String,
+    pub start_s: f64,
+    pub start_unix_s: f64,
+    pub duration_s: f64,
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// Reads and writes a second; fsyncs are work but not throughput.
+    pub throughput_per_s: f64,
+    pub bytes_per_s: f64,
+    pub response: ResponseSummary,
+    pub service: ResponseSummary,
+    pub cpu: CpuUse,
+    pub cores_usable: usize,
+    pub workers: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub struct CpuUse {
+    pub user_s: f64,
+    pub system_s: f64,
+}
+
+/// Where events go. Cheap to share by reference; emitting never blocks and never fails.
+pub struct Events {
+    sender: Option<Sender<String>>,
+    broken: Arc<AtomicBool>,
+    finished: Receiver<()>,
+}
+
+impl Events {
+    /// Events to `out`, usually stdout.
+    pub fn to(out: impl Write + Send + 'static) -> Self {
+        let (sender, lines) = channel();
+        let (finish, finished) = channel();
+        let broken = Arc::new(AtomicBool::new(false));
+        let events = Events {
+            sender: Some(sender),
+            broken: Arc::clone(&broken),
+            finished,
+        };
+        let spawned = thread::Builder::new().name("stdout".into()).spawn(move || {
+            write_lines(out, &lines, &broken);
+            // The owner may have stopped waiting; then nobody needs to know.
+            let _ = finish.send(());
+        });
+        if spawned.is_err() {
+            events.broken.store(true, Ordering::Relaxed);
+        }
+        events
+    }
+
+    pub fn emit(&self, event: &Event) {
+        let line = match serde_json::to_string(event) {
+            Ok(line) => line,
+            Err(cause) => {
+                eprintln!("ceteris-engine: an event could not be written as JSON: {cause}");
+                return;
+            }
+        };
+        if let Some(sender) = &self.sender {
+            // Fails only when the writer has ended, which `reader_is_gone` tells.
+            let _ = sender.send(line);
+        }
+    }
+
+    /// Whether a line could not be written, which means that the reader has closed its end.
+    pub fn reader_is_gone(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
+    }
+
+    /// Waits until everything is written, at most `patience`.
+    pub fn finish(mut self, patience: Duration) {
+        self.sender = None;
+        if self.finished.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("ceteris-engine: nobody reads stdout; the last events are lost");
+        }
+    }
+}
+
+fn write_lines(mut out: impl Write, lines: &Receiver<String>, broken: &AtomicBool) {
+    for mut line in lines {
+        line.push('\n');
+        if out
+            .write_all(line.as_bytes())
+            .and_then(|()| out.flush())
+            .is_err()
+        {
+            broken.store(true, Ordering::Relaxed);
+            return;
+        }
+    }
+}

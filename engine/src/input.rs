@@ -1,0 +1,71 @@
+//! Standard input as messages: one thread reads lines so that nobody else ever blocks on stdin.
+//!
+//! In: a reader. Out: `Input` values on a channel, the last of them always `End`. Called by `run`,
+//! `telemetry` and `journal::keeper`, which take the end of input as "the controller is gone".
+
+use std::io::{BufRead, BufReader, Read};
+use std::sync::mpsc::Sender;
+use std::thread;
+
+/// No job or command is near this long; a stream without newlines must not eat the memory.
+const LINE_LIMIT_BYTES: u64 = 16 << 20;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    Line(String),
+    End,
+}
+
+/// Reads `reader` to its end on a thread of its own and sends each non-empty line, wrapped for the
+/// receiver's own message type.
+pub fn forward<M: Send + 'static>(
+    reader: impl Read + Send + 'static,
+    sender: Sender<M>,
+    wrap: fn(Input) -> M,
+) -> std::io::Result<()> {
+    thread::Builder::new().name("stdin".into()).spawn(move || {
+        let mut reader = BufReader::new(reader);
+        while let Some(line) = next_line(&mut reader) {
+            if sender.send(wrap(Input::Line(line))).is_err() {
+                return;
+            }
+        }
+        // A receiver that has gone away no longer needs to know.
+        let _ = sender.send(wrap(Input::End));
+    })?;
+    Ok(())
+}
+
+/// The next line that is not blank; `None` at the end of input, on a read error and past the limit.
+fn next_line(reader: &mut impl BufRead) -> Option<String> {
+    loop {
+        let mut bytes = Vec::new();
+        let read = reader
+            .by_ref()
+            .take(LINE_LIMIT_BYTES)
+            .read_until(b'\n', &mut bytes)
+            .ok()?;
+        if read == 0 || (read as u64 == LINE_LIMIT_BYTES && bytes.last() != Some(&b'\n')) {
+            return None;
+        }
+        let line = String::from_utf8_lossy(&bytes);
+        if !line.trim().is_empty() {
+            return Some(line.trim().to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn lines_come_in_order_and_the_end_is_always_told() {
+        let (sender, receiver) = channel();
+        forward(&b"one\n\n  two  \nthree"[..], sender, |input| input).unwrap();
+        let all: Vec<Input> = receiver.iter().collect();
+        let line = |text: &str| Input::Line(text.into());
+        assert_eq!(all, [line("one"), line("two"), line("three"), Input::End]);
+    }
+}

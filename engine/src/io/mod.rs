@@ -1,0 +1,58 @@
+//! Ways of doing file I/O: synchronous calls, an io_uring, or nothing at all.
+//!
+//! In: requests, one per slot. Out: completions. All have one contract, so that a workload does not
+//! know which it has. Called by `workload::fileio`.
+
+pub mod buffer;
+pub mod fileset;
+pub mod null;
+pub mod sync;
+pub mod uring;
+
+use crate::clock::Nanos;
+use crate::error::Result;
+use crate::record::interval::OperationKind;
+use crate::workload::{Completion, Failure, Outcome, Slot, Submitted};
+
+/// One operation on one file of the set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    pub kind: OperationKind,
+    pub file: usize,
+    pub offset: u64,
+    /// 0 for an fsync.
+    pub length: u32,
+}
+
+pub trait Io {
+    fn slots(&self) -> usize;
+
+    /// Starts a request in a free slot.
+    fn submit(&mut self, slot: Slot, request: Request) -> Result<Submitted>;
+
+    /// As `Workload::reap`.
+    fn reap(&mut self, deadline: Option<Nanos>, completions: &mut Vec<Completion>) -> Result<()>;
+}
+
+impl Request {
+    /// The completion of this request, given the kernel's answer: bytes moved, or minus the errno.
+    #[inline]
+    fn completed(self, slot: Slot, answer: i64) -> Completion {
+        let outcome = if answer < 0 {
+            Outcome::Failed(Failure::Errno(answer.unsigned_abs() as i32))
+        } else if answer as u64 == u64::from(self.length) {
+            Outcome::Done {
+                bytes: u64::from(self.length),
+            }
+        } else {
+            Outcome::Failed(Failure::Short {
+                moved: answer as u64,
+            })
+        };
+        Completion {
+            slot,
+            kind: self.kind,
+            outcome,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! I/O that does nothing: what is left is the cost of the engine itself.
+//!
+//! In: requests. Out: their completions, at once and without a system call. Called by
+//! `workload::fileio` for `engine = "null"`.
+
+use crate::clock::{self, Nanos};
+use crate::error::Result;
+use crate::io::{Io, Request};
+use crate::workload::{Completion, Slot, Submitted};
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Null;
+
+impl Io for Null {
+    fn slots(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn submit(&mut self, slot: Slot, request: Request) -> Result<Submitted> {
+        Ok(Submitted::Done(
+            request.completed(slot, i64::from(request.length)),
+        ))
+    }
+
+    fn reap(&mut self, deadline: Option<Nanos>, _completions: &mut Vec<Completion>) -> Result<()> {
+        clock::sleep_until(deadline.unwrap_or(0));
+        Ok(())
+    }
+}

@@ -1,0 +1,217 @@
+//! io_uring I/O: many outstanding operations from one thread, submitted and reaped in batches.
+//!
+//! In: requests, one per slot. Out: completions in the order the kernel has them. Called by
+//! `workload::fileio` for `engine = "io_uring"`, one per worker; `probe` asks `why_not`.
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+
+use io_uring::{IoUring, Probe, opcode, squeue, types};
+
+use crate::clock::{self, Nanos};
+use crate::error::{Class, EngineError, Result};
+use crate::io::buffer::Buffer;
+use crate::io::fileset::FileSet;
+use crate::io::{Io, Request};
+use crate::record::interval::OperationKind;
+use crate::workload::{Completion, Slot, Submitted};
+
+pub struct Uring {
+    ring: IoUring,
+    files: Arc<FileSet>,
+    /// One per slot. The kernel reads and writes them while their slot is in flight.
+    buffers: Vec<Buffer>,
+    in_flight: Vec<Option<Request>>,
+    outstanding: usize,
+    can_wait_with_timeout: bool,
+}
+
+impl Uring {
+    /// One slot per buffer. Must be made on the thread that will use it.
+    pub fn new(files: Arc<FileSet>, buffers: Vec<Buffer>) -> Result<Self> {
+        let slots = buffers.len();
+        let ring = build(slots as u32).map_err(|cause| unavailable(&cause))?;
+        check_opcodes(&ring)?;
+        Ok(Uring {
+            can_wait_with_timeout: ring.params().is_feature_ext_arg(),
+            ring,
+            files,
+            buffers,
+            in_flight: vec![None; slots],
+            outstanding: 0,
+        })
+    }
+
+    fn entry(&mut self, slot: Slot, request: Request) -> squeue::Entry {
+        let descriptor = types::Fd(self.files.file(request.file).as_raw_fd());
+        let buffer = &mut self.buffers[slot];
+        let entry = match request.kind {
+            OperationKind::Read => opcode::Read::new(descriptor, buffer.pointer(), request.length)
+                .offset(request.offset)
+                .build(),
+            OperationKind::Write => {
+                buffer.stamp();
+                opcode::Write::new(descriptor, buffer.pointer(), request.length)
+                    .offset(request.offset)
+                    .build()
+            }
+            OperationKind::Fsync => opcode::Fsync::new(descriptor).build(),
+        };
+        entry.user_data(slot as u64)
+    }
+
+    /// Submits what is queued and waits for one completion, or for the deadline.
+    fn enter(&mut self, deadline: Option<Nanos>) -> io::Result<()> {
+        let Some(deadline) = deadline else {
+            return self.ring.submit_and_wait(1).map(|_| ());
+        };
+        let left = deadline.saturating_sub(clock::now());
+        if self.outstanding == 0 || !self.can_wait_with_timeout {
+            self.ring.submit()?;
+            clock::sleep_until(deadline);
+            return Ok(());
+        }
+        let timeout = types::Timespec::new()
+            .sec(left / clock::SECOND)
+            .nsec((left % clock::SECOND) as u32);
+        let arguments = types::SubmitArgs::new().timespec(&timeout);
+        self.ring
+            .submitter()
+            .submit_with_args(1, &arguments)
+            .map(|_| ())
+    }
+
+    fn collect(&mut self, completions: &mut Vec<Completion>) {
+        for entry in self.ring.completion() {
+            let slot = entry.user_data() as Slot;
+            let Some(request) = self.in_flight.get_mut(slot).and_then(Option::take) else {
+                continue;
+            };
+            self.outstanding -= 1;
+            completions.push(request.completed(slot, i64::from(entry.result())));
+        }
+    }
+}
+
+impl Io for Uring {
+    fn slots(&self) -> usize {
+        self.buffers.len()
+    }
+
+    fn submit(&mut self, slot: Slot, request: Request) -> Result<Submitted> {
+        let entry = self.entry(slot, request);
+        // SAFETY: the descriptor is open as long as `files`, the buffer is valid for `length` bytes
+        // and belongs to this free slot alone; both outlive the operation, since `drop` waits for
+        // everything in flight before it frees them.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
+        if pushed.is_err() {
+            return Err(EngineError::new(
+                Class::Internal,
+                "the submission queue is full though a slot was free",
+                "this is a defect of the engine: report it with the job",
+            ));
+        }
+        self.in_flight[slot] = Some(request);
+        self.outstanding += 1;
+        Ok(Submitted::Pending)
+    }
+
+    fn reap(&mut self, deadline: Option<Nanos>, completions: &mut Vec<Completion>) -> Result<()> {
+        loop {
+            match self.enter(deadline) {
+                Ok(()) => break,
+                Err(cause) => match cause.raw_os_error() {
+                    // The deadline has come, or the kernel asks to reap before submitting more.
+                    Some(libc::ETIME | libc::EAGAIN | libc::EBUSY) => break,
+                    Some(libc::EINTR) => continue,
+                    _ => {
+                        return Err(EngineError::new(
+                            Class::IoError,
+                            format!("io_uring_enter failed: {cause}"),
+                            "look in the kernel log (dmesg), or use engine = \"sync\"",
+                        ));
+                    }
+                },
+            }
+        }
+        self.collect(completions);
+        Ok(())
+    }
+}
+
+impl Drop for Uring {
+    /// The kernel must be done with the buffers before they are freed.
+    fn drop(&mut self) {
+        let mut completions = Vec::new();
+        while self.outstanding > 0 {
+            if self.reap(None, &mut completions).is_err() {
+                // Better to lose the memory than to let the kernel write into what others got.
+                self.buffers.drain(..).for_each(std::mem::forget);
+                return;
+            }
+        }
+    }
+}
+
+/// Only one thread uses a ring and it always waits for completions itself, which lets the kernel
+/// skip interrupting it; kernels before 6.1 do not know these flags.
+fn build(entries: u32) -> io::Result<IoUring> {
+    let modern = IoUring::builder()
+        .setup_single_issuer()
+        .setup_coop_taskrun()
+        .setup_defer_taskrun()
+        .build(entries);
+    match modern {
+        Err(cause) if cause.raw_os_error() == Some(libc::EINVAL) => {
+            IoUring::builder().build(entries)
+        }
+        other => other,
+    }
+}
+
+fn check_opcodes(ring: &IoUring) -> Result<()> {
+    let mut probe = Probe::new();
+    let known = ring.submitter().register_probe(&mut probe).is_ok()
+        && [opcode::Read::CODE, opcode::Write::CODE, opcode::Fsync::CODE]
+            .iter()
+            .all(|&code| probe.is_supported(code));
+    if known {
+        return Ok(());
+    }
+    Err(unavailable(&io::Error::other(
+        "this kernel's io_uring lacks plain reads and writes (it is older than 5.6)",
+    )))
+}
+
+fn unavailable(cause: &io::Error) -> EngineError {
+    let (reason, hint) = match cause.raw_os_error() {
+        Some(libc::ENOSYS) => (
+            "the kernel has no io_uring",
+            "use engine = \"sync\", or a kernel from 5.6 on",
+        ),
+        Some(libc::EPERM | libc::EACCES) => (
+            "io_uring is forbidden here",
+            "look at `sysctl kernel.io_uring_disabled` and at the container's seccomp profile, or use engine = \"sync\"",
+        ),
+        Some(libc::ENOMEM) => (
+            "io_uring may not lock enough memory",
+            "raise the limit of locked memory (ulimit -l), or use engine = \"sync\"",
+        ),
+        _ => ("io_uring cannot be used", "use engine = \"sync\""),
+    };
+    EngineError::new(
+        Class::IoUringUnavailable,
+        format!("{reason}: {cause}"),
+        hint,
+    )
+}
+
+/// Why io_uring cannot be used on this machine; `None` when it can.
+pub fn why_not() -> Option<String> {
+    build(2)
+        .map_err(|cause| unavailable(&cause))
+        .and_then(|ring| check_opcodes(&ring))
+        .err()
+        .map(|error| error.message)
+}

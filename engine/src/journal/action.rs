@@ -1,0 +1,123 @@
+//! Actions: how one change is taken back and how to see that it was.
+//!
+//! In: an action as it stands in the journal. Out: it is done, or what is found instead. Called by
+//! `journal::restore`. An action needs nothing but the journal: no plan, no catalogue, no store.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// Writes a text to a file that exists.
+    Write(WriteText),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteText {
+    pub path: PathBuf,
+    pub text: String,
+    #[serde(default)]
+    pub readback: Readback,
+}
+
+/// How the value in force is read from what the file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Readback {
+    /// All of it.
+    #[default]
+    Plain,
+    /// The word in brackets, as in `none [mq-deadline] bfq`; all of it when there are none.
+    Bracketed,
+}
+
+impl Action {
+    /// The thing that the action sets; two actions on one target set the same thing.
+    pub fn target(&self) -> &Path {
+        let Action::Write(write) = self;
+        &write.path
+    }
+
+    pub fn wanted(&self) -> String {
+        let Action::Write(write) = self;
+        normalised(&write.text)
+    }
+
+    pub fn execute(&self) -> io::Result<()> {
+        let Action::Write(write) = self;
+        // Never creates: a file that is gone cannot be what was changed.
+        let mut file = OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(&write.path)?;
+        file.write_all(write.text.as_bytes())?;
+        // The kernel's own files need no fsync and refuse it; on a disk it makes the value last.
+        if file.metadata().is_ok_and(|metadata| metadata.len() > 0) {
+            let _ = file.sync_all();
+        }
+        Ok(())
+    }
+
+    /// The value in force, in the form of `wanted`.
+    pub fn read_back(&self) -> io::Result<String> {
+        let Action::Write(write) = self;
+        let text = fs::read_to_string(&write.path)?;
+        let value = match write.readback {
+            Readback::Plain => &text,
+            Readback::Bracketed => in_brackets(&text).unwrap_or(&text),
+        };
+        Ok(normalised(value))
+    }
+}
+
+fn in_brackets(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once('[')?;
+    rest.split_once(']').map(|(inside, _)| inside)
+}
+
+/// Kernel files end with a newline and some separate numbers by tabs: only the words count.
+fn normalised(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, text: &str, readback: Readback) -> Action {
+        Action::Write(WriteText {
+            path: path.to_path_buf(),
+            text: text.into(),
+            readback,
+        })
+    }
+
+    #[test]
+    fn the_value_in_force_is_read_with_and_without_brackets() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "none [mq-deadline] bfq\n").unwrap();
+        let read = |readback| write(file.path(), "", readback).read_back().unwrap();
+        assert_eq!(read(Readback::Bracketed), "mq-deadline");
+        assert_eq!(read(Readback::Plain), "none [mq-deadline] bfq");
+        fs::write(file.path(), "4096\t87380\t629\n").unwrap();
+        assert_eq!(read(Readback::Bracketed), "4096 87380 629");
+    }
+
+    #[test]
+    fn executing_never_creates_a_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let gone = directory.path().join("gone");
+        assert!(write(&gone, "1", Readback::Plain).execute().is_err());
+        assert!(!gone.exists());
+    }
+
+    #[test]
+    fn an_unknown_action_is_refused_rather_than_skipped() {
+        assert!(serde_json::from_str::<Action>(r#"{"run":{"argv":["true"]}}"#).is_err());
+    }
+}

@@ -1,0 +1,65 @@
+//! The events of the journal: what `journal` and `undo` say.
+//!
+//! In: filled by the modules beside this one. Out: JSON, by way of `event::Event`.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::Value;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum JournalEvent {
+    /// The journal is ours and on the disk.
+    Opened {
+        path: PathBuf,
+    },
+    /// The change is on the disk and may be made now.
+    Journalled {
+        line: u64,
+    },
+    Restored {
+        experiment: String,
+        knob: String,
+        address: String,
+        value: String,
+    },
+    Stuck {
+        experiment: String,
+        knob: String,
+        address: String,
+        wanted: String,
+        found: Option<String>,
+        reason: String,
+    },
+    /// The change died with the boot in which it was made.
+    Expired {
+        experiment: String,
+        knob: String,
+        address: String,
+    },
+    Closed {
+        experiment: String,
+        path: PathBuf,
+    },
+    /// The journal has a living owner and was left alone.
+    Busy {
+        experiment: String,
+        path: PathBuf,
+    },
+    OpenJournal {
+        experiment: String,
+        path: PathBuf,
+        owned: bool,
+        time: String,
+        changes: Vec<ListedChange>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ListedChange {
+    pub knob: String,
+    pub address: String,
+    pub before: Value,
+    pub wanted: Value,
+}

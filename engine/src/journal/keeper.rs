@@ -1,0 +1,216 @@
+//! `ceteris-engine journal`: the keeper of one experiment's journal, on the target.
+//!
+//! In: an `open` line on stdin, then changes, then `restore`. Out: an acknowledgement when each is
+//! on the disk. Called by `main`. The end of stdin means that the controller is gone, and the
+//! keeper puts the machine back: that is why it lives on the target and heeds no signal.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+
+use serde::Deserialize;
+
+use super::Leftover;
+use super::directory::{self, Found};
+use super::event::JournalEvent;
+use super::file::{Journal, write_error};
+use super::line::{Change, Record};
+use super::restore::restore_and_close;
+use crate::error::{Class, EngineError, Result};
+use crate::event::{Event, Events};
+use crate::input::{self, Input};
+use crate::load::crew::no_thread;
+use crate::machine;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Command {
+    Open(Open),
+    Change(StrictChange),
+    Restore {},
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Open {
+    experiment: String,
+    addresses: Vec<String>,
+    #[serde(default)]
+    global: bool,
+}
+
+/// A change as the controller sends it: here an unknown field is a mistake, while a journal that a
+/// newer engine has written may have more.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, remote = "Change")]
+struct ChangeFields {
+    knob: String,
+    address: String,
+    before: serde_json::Value,
+    wanted: serde_json::Value,
+    undo: Vec<super::action::Action>,
+    persistent: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct StrictChange(#[serde(with = "ChangeFields")] Change);
+
+pub fn keep(
+    directory: &Path,
+    allow_volatile: bool,
+    stdin: impl Read + Send + 'static,
+    events: &Events,
+) -> Result<Leftover> {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGXFSZ] {
+        machine::ignore_signal(signal);
+    }
+    let (sender, inbox) = channel();
+    input::forward(stdin, sender, |input| input).map_err(|cause| no_thread(&cause))?;
+    let open = match inbox.recv() {
+        Ok(Input::Line(line)) => match parse(&line)? {
+            Command::Open(open) => open,
+            _ => return Err(EngineError::bad_command("the first line must be `open`")),
+        },
+        // Nothing was opened, so there is nothing to put back.
+        _ => return Ok(Leftover::Nothing),
+    };
+    let mut journal = open_journal(directory, allow_volatile, &open)?;
+    events.emit(&Event::Journal(JournalEvent::Opened {
+        path: journal.path().to_path_buf(),
+    }));
+    obey(&mut journal, &inbox, events);
+    restore_and_close(&mut journal, events)
+}
+
+/// Journals changes until it is time to restore: on command, or when the controller is gone.
+fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) {
+    while let Ok(Input::Line(line)) = inbox.recv() {
+        let answer = match parse(&line) {
+            Ok(Command::Restore {}) => return,
+            Ok(Command::Change(StrictChange(change))) => check(&change)
+                .and_then(|()| journal.append(Record::Change(change)))
+                .map(|line| Event::Journal(JournalEvent::Journalled { line })),
+            Ok(Command::Open(_)) => Err(EngineError::bad_command("the journal is open already")),
+            Err(error) => Err(error),
+        };
+        // A refused line is no reason to leave: there may be changes to put back.
+        events.emit(&answer.unwrap_or_else(Event::Error));
+    }
+}
+
+fn parse(line: &str) -> Result<Command> {
+    serde_json::from_str(line).map_err(|cause| {
+        EngineError::bad_command(format!("`{line}` is not a command of a journal: {cause}"))
+    })
+}
+
+fn check(change: &Change) -> Result<()> {
+    if change.undo.is_empty() {
+        return Err(EngineError::bad_command(format!(
+            "the change of {} says nothing about how to undo it",
+            change.knob
+        )));
+    }
+    match change
+        .undo
+        .iter()
+        .find(|action| action.target().is_relative())
+    {
+        None => Ok(()),
+        Some(action) => Err(EngineError::bad_command(format!(
+            "the path `{}` in the undo of {} is not absolute",
+            action.target().display(),
+            change.knob
+        ))),
+    }
+}
+
+fn open_journal(directory: &Path, allow_volatile: bool, open: &Open) -> Result<Journal> {
+    check_name(&open.experiment)?;
+    refuse_volatile(directory, allow_volatile)?;
+    fs::create_dir_all(directory).map_err(|cause| write_error(directory, &cause))?;
+    let lock = directory::lock(directory)?;
+    let found = directory::open_journals(directory, &lock)?;
+    if let Some(orphan) = found.iter().find(|journal| journal.orphan.is_some()) {
+        return Err(EngineError::new(
+            Class::OpenJournal,
+            format!(
+                "experiment `{}` has left settings on this machine: {} is open and nobody owns it; run `ceteris undo`",
+                orphan.experiment(),
+                orphan.path.display()
+            ),
+            "run `ceteris undo` to put the machine back, then try again",
+        )
+        .at(&orphan.path));
+    }
+    if let Some((busy, what)) = found
+        .iter()
+        .find_map(|other| Some((other, overlap(other, open)?)))
+    {
+        return Err(EngineError::new(
+            Class::AddressBusy,
+            format!(
+                "experiment `{}` is running on this machine and {what} ({})",
+                busy.experiment(),
+                busy.path.display()
+            ),
+            "wait until it has ended, or choose settings that it does not touch",
+        )
+        .at(&busy.path));
+    }
+    let path = directory::next_path(directory, &open.experiment);
+    Journal::create(&path, &open.experiment, open.addresses.clone(), open.global)
+}
+
+/// Why two experiments cannot run at the same time; `None` when they can.
+fn overlap(other: &Found, open: &Open) -> Option<String> {
+    let (addresses, everything) = other.claims();
+    if other.experiment() == open.experiment {
+        return Some("has the same id".into());
+    }
+    if everything {
+        return Some("changes settings of the whole machine".into());
+    }
+    if open.global {
+        return Some("this one would change settings of the whole machine".into());
+    }
+    let shared = open
+        .addresses
+        .iter()
+        .find(|address| addresses.contains(&address.as_str()))?;
+    Some(format!("uses {shared} too"))
+}
+
+/// The id becomes a file name.
+fn check_name(experiment: &str) -> Result<()> {
+    let fits = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
+    if experiment.is_empty()
+        || experiment.len() > 128
+        || experiment.starts_with('.')
+        || !experiment.chars().all(fits)
+    {
+        return Err(EngineError::bad_command(format!(
+            "`{experiment}` cannot be the id of an experiment: use up to 128 letters, digits, `-`, `_` and `.`, not beginning with `.`"
+        )));
+    }
+    Ok(())
+}
+
+fn refuse_volatile(directory: &Path, allow_volatile: bool) -> Result<()> {
+    let place = machine::nearest_existing(directory);
+    let is_volatile = machine::is_volatile(&place)
+        .map_err(|cause| EngineError::from_io("look at the file system of", &place, &cause))?;
+    if !is_volatile || allow_volatile {
+        return Ok(());
+    }
+    Err(EngineError::new(
+        Class::VolatileDirectory,
+        format!(
+            "{} is in memory: a journal there would not survive a power cut, and persistent changes could not be undone",
+            directory.display()
+        ),
+        "set CETERIS_STATE to a directory on a disk, or pass --allow-volatile",
+    )
+    .at(directory))
+}

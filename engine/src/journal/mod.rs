@@ -1,0 +1,22 @@
+//! The journal: what was changed on this machine and how to put it back, whatever happens.
+//!
+//! A keeper owns the journal of one experiment and outlives its controller; `undo` does the same
+//! for journals whose keeper was killed or lost its power. Both restore in the same way. Layers:
+//! `keeper`, `undo` -> `restore`, `directory` -> `file` -> `line`, `action`.
+
+pub mod action;
+pub mod directory;
+pub mod event;
+pub mod file;
+pub mod keeper;
+pub mod line;
+pub mod restore;
+pub mod undo;
+
+/// What is left after restoring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftover {
+    Nothing,
+    /// Something could not be put back; its journal stays open.
+    Stuck,
+}

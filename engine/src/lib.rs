@@ -1,0 +1,23 @@
+//! The Rust half of Ceteris: it makes the load, samples the machine and keeps the journal.
+//!
+//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe` and `journal` beside
+//! them, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go
+//! to stdout, one JSON object per line; words for people go to stderr.
+
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod clock;
+pub mod error;
+pub mod event;
+pub mod input;
+pub mod io;
+pub mod job;
+pub mod journal;
+pub mod load;
+pub mod machine;
+pub mod probe;
+pub mod record;
+pub mod run;
+pub mod telemetry;
+pub mod workload;

@@ -1,0 +1,238 @@
+//! The crew: the threads of a load, from hiring to leaving.
+//!
+//! In: a job and the opened files. Out: ready workers, started together by `go`; messages when one
+//! is ready, fails or leaves. Called by `load::carry_out`.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::error::{Class, EngineError, Result};
+use crate::input::Input;
+use crate::io::null::Null;
+use crate::io::sync::Sync;
+use crate::io::uring::Uring;
+use crate::job::{Engine, Job};
+use crate::load::inbox::Message;
+use crate::load::pace::Closed;
+use crate::load::stop::OnRequest;
+use crate::load::worker::Worker;
+use crate::machine;
+use crate::record::interval::SharedTally;
+use crate::workload::Workload;
+use crate::workload::fileio::{FileIo, Shared};
+
+/// One ring serves this many operations before a second core is worth its cost.
+const SLOTS_PER_RING: usize = 64;
+/// The loop is shallow, and a sync load may have thousands of threads.
+const STACK_BYTES: usize = 256 << 10;
+
+pub struct Crew {
+    tallies: Vec<SharedTally>,
+    stop: OnRequest,
+    gate: Arc<Gate>,
+    not_ready: usize,
+    not_left: usize,
+}
+
+/// Holds the workers back until all are ready, so that the clock starts for all at once.
+#[derive(Default)]
+struct Gate {
+    open: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn wait(&self) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*open {
+            open = self
+                .opened
+                .wait(open)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn open(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.opened.notify_all();
+    }
+}
+
+impl Crew {
+    pub fn hire(job: &Job, shared: &Shared, sender: &Sender<Message>) -> Result<Crew> {
+        let slots = slots_of_workers(
+            shared.job.engine,
+            job.load.outstanding,
+            machine::cores_usable(),
+        );
+        let mut crew = Crew {
+            tallies: Vec::new(),
+            stop: OnRequest::default(),
+            gate: Arc::default(),
+            not_ready: slots.len(),
+            not_left: slots.len(),
+        };
+        for (number, slots) in slots.into_iter().enumerate() {
+            let tally = SharedTally::default();
+            crew.tallies.push(tally.clone());
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(
+                job.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number as u64,
+            );
+            let requests = shared.requests(rng.clone());
+            // The buffers' content must not repeat the sequence that chose the offsets.
+            rng.long_jump();
+            let files = Arc::clone(&shared.files);
+            match shared.job.engine {
+                Engine::Null => crew.start(sender, tally, move || {
+                    Ok(FileIo::new(Null, requests, files))
+                })?,
+                Engine::Sync => {
+                    let buffer = shared.buffer(&mut rng)?;
+                    crew.start(sender, tally, move || {
+                        let io = Sync::new(Arc::clone(&files), buffer);
+                        Ok(FileIo::new(io, requests, files))
+                    })?;
+                }
+                Engine::IoUring => {
+                    let buffers = (0..slots)
+                        .map(|_| shared.buffer(&mut rng))
+                        .collect::<Result<_>>()?;
+                    crew.start(sender, tally, move || {
+                        let io = Uring::new(Arc::clone(&files), buffers)?;
+                        Ok(FileIo::new(io, requests, files))
+                    })?;
+                }
+            }
+        }
+        Ok(crew)
+    }
+
+    /// Starts one worker; `make` runs on its thread, since a ring belongs to the thread that made it.
+    fn start<W: Workload>(
+        &self,
+        sender: &Sender<Message>,
+        tally: SharedTally,
+        make: impl FnOnce() -> Result<W> + Send + 'static,
+    ) -> Result<()> {
+        let (sender, gate, stop) = (sender.clone(), Arc::clone(&self.gate), self.stop.clone());
+        let work = move || {
+            // The receiver lives until the process ends.
+            let tell = |message| drop(sender.send(message));
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                let workload = make()?;
+                tell(Message::Ready);
+                gate.wait();
+                Worker::new(Closed, stop, workload, tally).work()
+            }));
+            match outcome {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tell(Message::Failed(error)),
+                Err(_) => tell(Message::Failed(EngineError::new(
+                    Class::Internal,
+                    "a worker has panicked; the words are on stderr",
+                    "this is a defect of the engine: report it with the job",
+                ))),
+            }
+            tell(Message::Left);
+        };
+        thread::Builder::new()
+            .name("worker".into())
+            .stack_size(STACK_BYTES)
+            .spawn(work)
+            .map(drop)
+            .map_err(|cause| no_thread(&cause))
+    }
+
+    /// Waits for every worker. `None` when stdin ends meanwhile; commands that come early are
+    /// added to `early`.
+    pub fn wait_until_ready(
+        &mut self,
+        inbox: &Receiver<Message>,
+        mut early: Vec<String>,
+    ) -> Result<Option<Vec<String>>> {
+        while self.not_ready > 0 {
+            match inbox.recv() {
+                Ok(Message::Ready) => self.not_ready -= 1,
+                Ok(Message::Failed(error)) => return Err(error),
+                Ok(Message::Input(Input::Line(line))) => early.push(line),
+                Ok(Message::Input(Input::End)) | Err(_) => return Ok(None),
+                Ok(Message::Left | Message::Opened(_)) => {}
+            }
+        }
+        Ok(Some(early))
+    }
+
+    pub fn go(&self) {
+        self.gate.open();
+    }
+
+    pub fn stop(&self) {
+        self.stop.ask();
+    }
+
+    /// Whether all workers have left within `patience`; an end of input shortens it no further,
+    /// as the load is already stopped.
+    pub fn wait_until_left(&mut self, inbox: &Receiver<Message>, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        while self.not_left > 0 {
+            match inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Message::Left) => self.not_left -= 1,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    pub fn tallies(&self) -> Vec<SharedTally> {
+        self.tallies.clone()
+    }
+
+    pub fn workers(&self) -> usize {
+        self.tallies.len()
+    }
+}
+
+/// How many slots each worker gets; the length is the number of workers.
+fn slots_of_workers(engine: Engine, outstanding: usize, cores: usize) -> Vec<usize> {
+    match engine {
+        Engine::Sync => vec![1; outstanding],
+        // Nothing is ever outstanding, so more threads than cores would only wait for each other.
+        Engine::Null => vec![1; outstanding.min(cores)],
+        Engine::IoUring => {
+            let workers = outstanding.div_ceil(SLOTS_PER_RING).min(cores).max(1);
+            (0..workers)
+                .map(|number| outstanding / workers + usize::from(number < outstanding % workers))
+                .collect()
+        }
+    }
+}
+
+pub fn no_thread(cause: &io::Error) -> EngineError {
+    EngineError::new(
+        Class::TooManyThreads,
+        format!("a thread could not be started: {cause}"),
+        "raise the limit of processes (ulimit -u), or use fewer outstanding operations or engine = \"io_uring\"",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outstanding_operations_are_spread_over_workers_without_loss() {
+        assert_eq!(slots_of_workers(Engine::Sync, 3, 2), [1, 1, 1]);
+        assert_eq!(slots_of_workers(Engine::IoUring, 64, 8), [64]);
+        assert_eq!(slots_of_workers(Engine::IoUring, 129, 8), [43, 43, 43]);
+        assert_eq!(slots_of_workers(Engine::IoUring, 257, 2), [129, 128]);
+        assert_eq!(slots_of_workers(Engine::Null, 16, 2), [1, 1]);
+    }
+}

@@ -1,0 +1,40 @@
+//! What the conductor of a load hears: its stdin and its workers, on one channel.
+//!
+//! In: messages from the stdin thread and from workers. Out: the same in order of arrival. Called
+//! by `run`, `load::crew` and `load::windows`.
+
+use serde::Deserialize;
+
+use crate::error::{EngineError, Result};
+use crate::input::Input;
+use crate::workload::fileio::Shared;
+
+pub enum Message {
+    Input(Input),
+    /// The files are open, or why not.
+    Opened(Box<Result<Shared>>),
+    /// A worker is ready to start.
+    Ready,
+    /// A worker cannot go on.
+    Failed(EngineError),
+    /// A worker has ended, for whatever reason.
+    Left,
+}
+
+/// A line on stdin after the job.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Command {
+    /// Opens a window with this id.
+    Open(String),
+    /// Closes the window with this id.
+    Close(String),
+}
+
+impl Command {
+    pub fn parse(line: &str) -> Result<Command> {
+        serde_json::from_str(line).map_err(|cause| {
+            EngineError::bad_command(format!("`{line}` is not a command of a run: {cause}"))
+        })
+    }
+}

@@ -1,0 +1,115 @@
+//! The load: workers that do operations, and the windows in which they are counted.
+//!
+//! In: a checked job and the inbox of commands. Out: phase, interval and result events. Called by
+//! `run`. The order of the day is in `carry_out`.
+
+pub mod crew;
+pub mod inbox;
+pub mod pace;
+pub mod stop;
+pub mod windows;
+pub mod worker;
+
+use std::sync::mpsc::{Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+
+use crate::clock;
+use crate::error::{Class, EngineError, Result};
+use crate::event::{Events, Phase, PhaseName};
+use crate::input::Input;
+use crate::job::{Job, Workload};
+use crate::record::interval::Collector;
+use crate::workload::fileio::Shared;
+use crew::Crew;
+use inbox::Message;
+use windows::{Ending, Windows};
+
+/// How long operations may take to complete after the load was stopped.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The same when the controller is gone: nobody is interested in a good end any more.
+const SHORT_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Opens, starts, measures, stops, and leaves nothing behind in memory.
+pub fn carry_out(
+    job: &Job,
+    events: &Events,
+    sender: &Sender<Message>,
+    inbox: &Receiver<Message>,
+) -> Result<()> {
+    events.emit(&Phase::now(PhaseName::Preparing));
+    let Some((shared, early)) = open(job, sender, inbox)? else {
+        return Err(interrupted("the files were open"));
+    };
+    let mut crew = Crew::hire(job, &shared, sender)?;
+    let Some(early) = crew.wait_until_ready(inbox, early)? else {
+        return Err(interrupted("the workers were ready"));
+    };
+    events.emit(&Phase::now(PhaseName::Ready));
+    let start = clock::now();
+    let collector = Collector::new(crew.tallies(), start);
+    crew.go();
+    events.emit(&Phase::at(PhaseName::Settling, None, start));
+
+    let ending =
+        Windows::new(job, events, &shared.files, collector, crew.workers()).run(inbox, early);
+    let patience = match ending {
+        Ok(Ending::Done | Ending::InputEnded) => PATIENCE,
+        Ok(Ending::Interrupted(_)) | Err(_) => SHORT_PATIENCE,
+    };
+    crew.stop();
+    let all_left = crew.wait_until_left(inbox, patience);
+    if let Ending::Interrupted(what) = ending? {
+        // The kernel writes back what is dirty; to wait for it here would not be "at once".
+        return Err(interrupted(&what));
+    }
+    if !all_left {
+        return Err(EngineError::new(
+            Class::IoError,
+            format!(
+                "operations are outstanding for over {} s",
+                patience.as_secs()
+            ),
+            "look in the kernel log of the target (dmesg): the device may hang",
+        ));
+    }
+    shared.finish()?;
+    events.emit(&Phase::now(PhaseName::Finished));
+    Ok(())
+}
+
+/// Opens the files on a thread of its own, since dropping caches can take long and the end of
+/// input must be heard meanwhile; then gives `None`. Commands that come early are handed on.
+fn open(
+    job: &Job,
+    sender: &Sender<Message>,
+    inbox: &Receiver<Message>,
+) -> Result<Option<(Shared, Vec<String>)>> {
+    let Workload::FileIo(fileio) = job.workload.clone();
+    let (cache, answer) = (job.cache, sender.clone());
+    thread::Builder::new()
+        .name("open".into())
+        .spawn(move || {
+            // The receiver lives until the process ends.
+            let _ = answer.send(Message::Opened(Box::new(Shared::open(&fileio, cache))));
+        })
+        .map_err(|cause| crew::no_thread(&cause))?;
+    let mut early = Vec::new();
+    for message in inbox {
+        match message {
+            Message::Opened(shared) => return Ok(Some(((*shared)?, early))),
+            Message::Input(Input::Line(line)) => early.push(line),
+            Message::Input(Input::End) => return Ok(None),
+            Message::Ready | Message::Failed(_) | Message::Left => {}
+        }
+    }
+    Ok(None)
+}
+
+fn interrupted(before: &str) -> EngineError {
+    EngineError::new(
+        Class::Interrupted,
+        format!("stdin was closed before {before}; the load is stopped"),
+        "keep stdin open until the last result has come",
+    )
+}

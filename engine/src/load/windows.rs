@@ -1,0 +1,286 @@
+//! Windows: the measured stretches of a load, and the intervals they are made of.
+//!
+//! In: the job's times or the controller's commands, and what the workers have recorded. Out:
+//! phase, interval and result events. Called by `load::carry_out` once the workers run; it stays in
+//! `run` until the load is to be stopped.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use crate::clock::{self, Nanos, SECOND, nanos, seconds};
+use crate::error::{EngineError, Result};
+use crate::event::{CpuUse, Event, Events, Interval, Phase, PhaseName, WindowResult};
+use crate::input::Input;
+use crate::io::fileset::FileSet;
+use crate::job::Job;
+use crate::load::inbox::{Command, Message};
+use crate::machine::{self, CpuTime};
+use crate::record::interval::{Collector, Stretch, Tally};
+
+/// The id of the window that the job's own times make.
+const TIMED: &str = "timed";
+
+/// Why the load is to be stopped, when nothing has failed.
+#[derive(Debug)]
+pub enum Ending {
+    /// The timed window is measured.
+    Done,
+    /// The controller has closed stdin, with no window open.
+    InputEnded,
+    /// The same, but before this.
+    Interrupted(String),
+}
+
+struct Window {
+    id: String,
+    start: Nanos,
+    start_unix_s: f64,
+    cpu: CpuTime,
+    tally: Tally,
+}
+
+/// What happens at a time known beforehand.
+struct Due {
+    at: Nanos,
+    command: Command,
+}
+
+pub struct Windows<'a> {
+    events: &'a Events,
+    files: &'a FileSet,
+    collector: Collector,
+    workers: usize,
+    interval: Nanos,
+    next_interval: Nanos,
+    next_check: Nanos,
+    window: Option<Window>,
+    /// How long the timed window is; `None` when windows are commanded.
+    measure: Option<Nanos>,
+    /// The next step of the timed window.
+    due: Option<Due>,
+}
+
+impl<'a> Windows<'a> {
+    pub fn new(
+        job: &Job,
+        events: &'a Events,
+        files: &'a FileSet,
+        collector: Collector,
+        workers: usize,
+    ) -> Self {
+        let start = clock::now();
+        let due = job.measure_s.map(|_| Due {
+            at: start + nanos(job.settle_s),
+            command: Command::Open(TIMED.into()),
+        });
+        let interval = nanos(job.interval_s);
+        Windows {
+            events,
+            files,
+            collector,
+            workers,
+            interval,
+            next_interval: start + interval,
+            next_check: start + SECOND,
+            window: None,
+            measure: job.measure_s.map(nanos),
+            due,
+        }
+    }
+
+    /// Handles commands and times until the load is to be stopped. `early` are the commands that
+    /// came before the workers ran.
+    pub fn run(mut self, inbox: &Receiver<Message>, early: Vec<String>) -> Result<Ending> {
+        let ending = early
+            .iter()
+            .try_for_each(|line| self.obey(line))
+            .and_then(|()| self.run_until_end(inbox));
+        if ending.is_err() {
+            // What has happened so far explains the failure; it is no result.
+            self.close_interval();
+        }
+        ending
+    }
+
+    fn run_until_end(&mut self, inbox: &Receiver<Message>) -> Result<Ending> {
+        loop {
+            let due = self.due.as_ref().map_or(Nanos::MAX, |due| due.at);
+            let wake = due.min(self.next_interval).min(self.next_check);
+            let patience = Duration::from_nanos(wake.saturating_sub(clock::now()));
+            match inbox.recv_timeout(patience) {
+                Ok(Message::Input(Input::Line(line))) => self.obey(&line)?,
+                Ok(Message::Input(Input::End)) | Err(RecvTimeoutError::Disconnected) => {
+                    return Ok(self.input_ended());
+                }
+                Ok(Message::Failed(error)) => return Err(error),
+                Ok(Message::Ready | Message::Left | Message::Opened(_))
+                | Err(RecvTimeoutError::Timeout) => {}
+            }
+            if self.events.reader_is_gone() {
+                return Ok(self.input_ended());
+            }
+            let now = clock::now();
+            if now >= due && self.next_due()? {
+                return Ok(Ending::Done);
+            }
+            if now >= self.next_interval {
+                self.close_interval();
+                // A tick that was missed is not made up for; the durations tell.
+                let behind = (now - self.next_interval) / self.interval;
+                self.next_interval += (behind + 1) * self.interval;
+            }
+            if now >= self.next_check {
+                self.files.check_not_deleted()?;
+                self.next_check = now + SECOND;
+            }
+        }
+    }
+
+    fn obey(&mut self, line: &str) -> Result<()> {
+        let command = Command::parse(line)?;
+        if self.measure.is_some() {
+            return Err(EngineError::bad_command(format!(
+                "`{line}` came, but the job has measure_s and so its window is timed"
+            )));
+        }
+        self.carry_out(command)
+    }
+
+    /// Carries out what is due; true when that was the last.
+    fn next_due(&mut self) -> Result<bool> {
+        if let Some(due) = self.due.take() {
+            self.carry_out(due.command)?;
+        }
+        // Measured from when the window was really opened, which may be a little late.
+        if let (Some(window), Some(measure)) = (&self.window, self.measure) {
+            self.due = Some(Due {
+                at: window.start + measure,
+                command: Command::Close(TIMED.into()),
+            });
+        }
+        Ok(self.due.is_none())
+    }
+
+    fn carry_out(&mut self, command: Command) -> Result<()> {
+        match (command, &self.window) {
+            (Command::Open(id), None) => self.open(id),
+            (Command::Close(id), Some(window)) if window.id == id => self.close(),
+            (Command::Open(id), Some(window)) => {
+                return Err(EngineError::bad_command(format!(
+                    "window `{id}` cannot be opened while `{}` is open",
+                    window.id
+                )));
+            }
+            (Command::Close(id), _) => {
+                return Err(EngineError::bad_command(format!(
+                    "window `{id}` cannot be closed: it is not open"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, id: String) {
+        let start = self.close_interval();
+        self.next_interval = start + self.interval;
+        self.events
+            .emit(&Phase::at(PhaseName::Measuring, Some(&id), start));
+        self.window = Some(Window {
+            id,
+            start,
+            start_unix_s: clock::unix_s() - seconds(clock::now().saturating_sub(start)),
+            cpu: machine::own_cpu_time(),
+            tally: Tally::default(),
+        });
+    }
+
+    fn close(&mut self) {
+        let cpu = machine::own_cpu_time();
+        let end = self.close_interval();
+        self.next_interval = end + self.interval;
+        let Some(window) = self.window.take() else {
+            return;
+        };
+        self.events
+            .emit(&Phase::at(PhaseName::Closed, Some(&window.id), end));
+        let result = window.result(end, cpu, self.workers);
+        self.events.emit(&Event::Result(Box::new(result)));
+    }
+
+    /// Ends the current interval, tells of it and adds it to the open window; returns when it was.
+    fn close_interval(&mut self) -> Nanos {
+        let stretch = self.collector.cut();
+        // Two ends that fall together leave a stretch in which nothing could happen.
+        if stretch.end - stretch.start >= SECOND / 1000 || !stretch.tally.is_empty() {
+            let window = self.window.as_ref().map(|window| window.id.clone());
+            self.events
+                .emit(&Event::Interval(interval(&stretch, window)));
+        }
+        if let Some(window) = &mut self.window {
+            window.tally.merge(&stretch.tally);
+        }
+        stretch.end
+    }
+
+    fn input_ended(&self) -> Ending {
+        match (&self.window, self.measure.is_some()) {
+            (Some(window), _) => {
+                Ending::Interrupted(format!("window `{}` was measured", window.id))
+            }
+            (None, true) => Ending::Interrupted(format!("window `{TIMED}` was measured")),
+            (None, false) => Ending::InputEnded,
+        }
+    }
+}
+
+impl Window {
+    fn result(self, end: Nanos, cpu: CpuTime, workers: usize) -> WindowResult {
+        let duration_s = seconds(end - self.start);
+        let response = self.tally.response.summary();
+        // In a closed loop an operation starts when it is meant to.
+        let service = match &self.tally.service {
+            Some(service) => service.summary(),
+            None => response.clone(),
+        };
+        WindowResult {
+            window: self.id,
+            start_s: seconds(self.start),
+            start_unix_s: self.start_unix_s,
+            duration_s,
+            throughput_per_s: rate(self.tally.transfers(), duration_s),
+            bytes_per_s: rate(self.tally.bytes(), duration_s),
+            counts: self.tally.counts(),
+            response,
+            service,
+            cpu: CpuUse {
+                user_s: cpu.user_s - self.cpu.user_s,
+                system_s: cpu.system_s - self.cpu.system_s,
+            },
+            cores_usable: machine::cores_usable(),
+            workers,
+        }
+    }
+}
+
+fn interval(stretch: &Stretch, window: Option<String>) -> Interval {
+    let times = &stretch.tally.response;
+    Interval {
+        window,
+        start_s: seconds(stretch.start),
+        duration_s: seconds(stretch.end - stretch.start),
+        counts: stretch.tally.counts(),
+        mean_s: times.mean_s(),
+        p50_s: times.quantile_s(0.50),
+        p95_s: times.quantile_s(0.95),
+        p99_s: times.quantile_s(0.99),
+        max_s: times.max_s(),
+    }
+}
+
+fn rate(count: u64, duration_s: f64) -> f64 {
+    if duration_s > 0.0 {
+        count as f64 / duration_s
+    } else {
+        0.0
+    }
+}

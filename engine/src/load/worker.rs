@@ -1,0 +1,143 @@
+//! The worker loop: the only one, for every pacing, stopping and workload.
+//!
+//! In: a workload with slots, when to start, when to stop. Out: one record per completed operation
+//! in the worker's tally; an error when the load cannot go on. Called by `load::crew`, one call per
+//! thread.
+
+use crate::clock::{self, Nanos};
+use crate::error::{EngineError, Result};
+use crate::load::pace::Pace;
+use crate::load::stop::Stop;
+use crate::record::interval::{SharedTally, Tally};
+use crate::workload::{Completion, Outcome, Slot, Submitted, Workload};
+
+/// So many failures in a row, with no success between, are not a glitch any more.
+const FAILURES_IN_A_ROW: u32 = 100;
+
+#[derive(Clone, Copy, Default)]
+struct Start {
+    intended: Nanos,
+    actual: Nanos,
+}
+
+pub struct Worker<P, S, W> {
+    pace: P,
+    stop: S,
+    workload: W,
+    tally: SharedTally,
+    starts: Vec<Start>,
+    failures_in_a_row: u32,
+}
+
+impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
+    pub fn new(pace: P, stop: S, workload: W, tally: SharedTally) -> Self {
+        let starts = vec![Start::default(); workload.slots()];
+        Worker {
+            pace,
+            stop,
+            workload,
+            tally,
+            starts,
+            failures_in_a_row: 0,
+        }
+    }
+
+    /// Works until told to stop, then waits for what is outstanding.
+    pub fn work(mut self) -> Result<()> {
+        let outstanding = self.work_until_stopped()?;
+        self.drain(outstanding)
+    }
+
+    /// Returns how many operations are still outstanding.
+    fn work_until_stopped(&mut self) -> Result<usize> {
+        let slots = self.workload.slots();
+        let mut free: Vec<Slot> = (0..slots).rev().collect();
+        let mut completions = Vec::with_capacity(slots);
+        let mut started = 0;
+        // One reading of the clock serves as the end of one operation and the start of the next.
+        let mut now = clock::now();
+        while !self.stop.reached(now, started) {
+            let mut deadline = None;
+            if let Some(&slot) = free.last() {
+                let intended = self.pace.next_start(now);
+                if intended <= now {
+                    self.pace.started();
+                    started += 1;
+                    self.starts[slot] = Start {
+                        intended,
+                        actual: now,
+                    };
+                    match self.workload.submit(slot)? {
+                        Submitted::Done(completion) => {
+                            now = clock::now();
+                            self.account(&[completion], now)?;
+                        }
+                        Submitted::Pending => {
+                            free.pop();
+                        }
+                    }
+                    continue;
+                }
+                deadline = Some(intended);
+            }
+            self.workload.reap(deadline, &mut completions)?;
+            now = clock::now();
+            self.account(&completions, now)?;
+            free.extend(completions.drain(..).map(|completion| completion.slot));
+        }
+        Ok(slots - free.len())
+    }
+
+    fn drain(&mut self, mut outstanding: usize) -> Result<()> {
+        let mut completions = Vec::new();
+        while outstanding > 0 {
+            self.workload.reap(None, &mut completions)?;
+            self.account(&completions, clock::now())?;
+            outstanding -= completions.len();
+            completions.clear();
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn account(&mut self, completions: &[Completion], now: Nanos) -> Result<()> {
+        let mut tally = self.tally.lock();
+        for completion in completions {
+            let start = self.starts[completion.slot];
+            match completion.outcome {
+                Outcome::Done { bytes } => {
+                    tally.record(completion.kind, bytes, now.saturating_sub(start.intended));
+                    if P::OPEN_LOOP {
+                        tally.record_service(now.saturating_sub(start.actual));
+                    }
+                    self.failures_in_a_row = 0;
+                }
+                Outcome::Failed(failure) => {
+                    self.failures_in_a_row += 1;
+                    let error = self.workload.explain(completion.slot, failure);
+                    account_failure(&mut tally, self.failures_in_a_row, error)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Counts a failed operation; an error when the load must end for it.
+#[cold]
+fn account_failure(tally: &mut Tally, in_a_row: u32, error: EngineError) -> Result<()> {
+    let first_of_its_class = tally.record_error(error.class) == 1;
+    if error.class.ends_load() {
+        return Err(error);
+    }
+    if in_a_row >= FAILURES_IN_A_ROW {
+        let message =
+            format!("{in_a_row} operations in a row have failed, the last one so: {error}");
+        return Err(EngineError { message, ..error });
+    }
+    if first_of_its_class {
+        // One word a stretch is enough; all of them are in the counts.
+        eprintln!("ceteris-engine: {error}");
+    }
+    Ok(())
+}

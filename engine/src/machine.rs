@@ -1,0 +1,118 @@
+//! Small facts about this machine and this process that several modules need.
+//!
+//! In: nothing. Out: numbers and strings read from the kernel. Called by `load`, `probe`,
+//! `telemetry` and `journal`.
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// User and system CPU seconds of this process so far.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CpuTime {
+    pub user_s: f64,
+    pub system_s: f64,
+}
+
+pub fn own_cpu_time() -> CpuTime {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: `usage` is writable memory of the right type, and all zeroes is a valid rusage.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    CpuTime {
+        user_s: seconds(usage.ru_utime),
+        system_s: seconds(usage.ru_stime),
+    }
+}
+
+/// How many cores the scheduler lets this process use.
+pub fn cores_usable() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The kernel's id of this boot; empty where the kernel does not tell.
+pub fn boot_id() -> String {
+    first_line("/proc/sys/kernel/random/boot_id")
+}
+
+pub fn hostname() -> String {
+    first_line("/proc/sys/kernel/hostname")
+}
+
+pub fn kernel_release() -> String {
+    first_line("/proc/sys/kernel/osrelease")
+}
+
+fn first_line(path: &str) -> String {
+    fs::read_to_string(path)
+        .map(|text| text.trim().to_string())
+        .unwrap_or_default()
+}
+
+/// Makes this process ignore a signal; used where the default would end it without cleaning up.
+pub fn ignore_signal(signal: i32) {
+    // SAFETY: SIG_IGN installs no handler code, so no async-signal-safety is at stake.
+    unsafe { libc::signal(signal, libc::SIG_IGN) };
+}
+
+/// Room on a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// What this user may still use, which is less than what is free.
+    pub available_bytes: u64,
+    pub total_bytes: u64,
+}
+
+pub fn space(path: &Path) -> io::Result<Space> {
+    let path = c_path(path)?;
+    let mut found = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
+    // SAFETY: `path` is a C string and `found` writable memory of the right type, whose all-zero
+    // state is a valid value.
+    let (answer, found) = unsafe {
+        let answer = libc::statvfs(path.as_ptr(), found.as_mut_ptr());
+        (answer, found.assume_init())
+    };
+    if answer != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(Space {
+        available_bytes: found.f_bavail * found.f_frsize,
+        total_bytes: found.f_blocks * found.f_frsize,
+    })
+}
+
+/// Whether what is stored there is gone after a power cut.
+pub fn is_volatile(path: &Path) -> io::Result<bool> {
+    let path = c_path(path)?;
+    let mut found = std::mem::MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: as in `space`.
+    let (answer, found) = unsafe {
+        let answer = libc::statfs(path.as_ptr(), found.as_mut_ptr());
+        (answer, found.assume_init())
+    };
+    if answer != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    const RAMFS_MAGIC: i64 = 0x8584_58f6;
+    // Both types differ between architectures and C libraries.
+    #[allow(clippy::unnecessary_cast)]
+    let (magic, tmpfs) = (found.f_type as i64, libc::TMPFS_MAGIC as i64);
+    Ok(magic == tmpfs || magic == RAMFS_MAGIC)
+}
+
+/// The path itself, or the nearest directory above it that exists.
+pub fn nearest_existing(path: &Path) -> PathBuf {
+    path.ancestors()
+        .find(|ancestor| ancestor.exists())
+        .unwrap_or(Path::new("/"))
+        .to_path_buf()
+}
+
+fn c_path(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)
+}

@@ -1,0 +1,105 @@
+//! The command line: which subcommand, and the exit code.
+//!
+//! In: arguments. Out: events on stdout and 0 done, 1 an error event, 2 a bad job or usage, 4
+//! something could not be restored.
+
+use std::io::{stdin, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use ceteris_engine::error::Result;
+use ceteris_engine::event::{Event, Events};
+use ceteris_engine::journal::undo::Selection;
+use ceteris_engine::journal::{Leftover, keeper, undo};
+use ceteris_engine::{probe, run, telemetry};
+use clap::{Parser, Subcommand};
+
+const STUCK: u8 = 4;
+/// A reader that is alive takes the last lines well within this.
+const LAST_LINES: Duration = Duration::from_secs(2);
+
+/// Makes load, samples the machine and keeps the journal for Ceteris.
+#[derive(Debug, Parser)]
+#[command(name = "ceteris-engine", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Carry out one job from stdin; closing stdin stops it.
+    Run,
+    /// Sample the machine; the job comes from stdin, closing stdin ends it.
+    Sample,
+    /// Tell what this machine and a directory offer.
+    Probe { directory: PathBuf },
+    /// Keep the journal of one experiment; closing stdin restores everything.
+    Journal {
+        #[arg(long)]
+        directory: PathBuf,
+        /// Accept a directory that does not survive a power cut.
+        #[arg(long)]
+        allow_volatile: bool,
+    },
+    /// Put back what experiments without a living owner have left behind.
+    Undo {
+        #[arg(long)]
+        directory: PathBuf,
+        /// Only list the open journals.
+        #[arg(long)]
+        dry_run: bool,
+        /// Only this experiment.
+        #[arg(long)]
+        experiment: Option<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let events = Events::to(stdout());
+    let outcome = carry_out(arguments.command, &events);
+    let code = match outcome {
+        Ok(Leftover::Nothing) => 0,
+        Ok(Leftover::Stuck) => STUCK,
+        Err(error) => {
+            let code = error.class.exit_code();
+            eprintln!("ceteris-engine: {error}\n  hint: {}", error.hint);
+            events.emit(&Event::Error(error));
+            code
+        }
+    };
+    events.finish(LAST_LINES);
+    ExitCode::from(code)
+}
+
+fn carry_out(command: Command, events: &Events) -> Result<Leftover> {
+    match command {
+        Command::Run => run::run(stdin(), events)?,
+        Command::Sample => telemetry::sample(stdin(), events)?,
+        Command::Probe { directory } => {
+            let found = probe::probe(&directory)?;
+            events.emit(&Event::Probe(Box::new(found)));
+        }
+        Command::Journal {
+            directory,
+            allow_volatile,
+        } => return keeper::keep(&directory, allow_volatile, stdin(), events),
+        Command::Undo {
+            directory,
+            dry_run,
+            experiment,
+        } => {
+            return undo::undo(
+                &Selection {
+                    directory: &directory,
+                    experiment: experiment.as_deref(),
+                    dry_run,
+                },
+                events,
+            );
+        }
+    }
+    Ok(Leftover::Nothing)
+}

@@ -1,0 +1,200 @@
+//! `ceteris-engine probe DIR`: what this machine and the place for the files offer.
+//!
+//! In: a directory, which need not exist yet. Out: one `probe` event. Called by `main`. What can be
+//! tried is tried: a flag or a version would only be a guess.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Serialize;
+
+use crate::error::{EngineError, Result};
+use crate::event::PROTOCOL;
+use crate::io::buffer::Buffer;
+use crate::io::uring;
+use crate::machine;
+use crate::telemetry::memory;
+
+#[derive(Debug, Serialize)]
+pub struct Probe {
+    protocol: u32,
+    version: &'static str,
+    kernel: String,
+    hostname: String,
+    cores: usize,
+    memory_bytes: u64,
+    boot_id: String,
+    uid: u32,
+    /// Null when it works, else why not; the same for `direct` and `directory.writable`.
+    io_uring: Option<String>,
+    direct: Option<String>,
+    directory: Directory,
+}
+
+#[derive(Debug, Serialize)]
+struct Directory {
+    path: PathBuf,
+    free_bytes: u64,
+    total_bytes: u64,
+    filesystem: String,
+    device: String,
+    major_minor: String,
+    writable: Option<String>,
+}
+
+pub fn probe(directory: &Path) -> Result<Probe> {
+    let absolute = std::path::absolute(directory)
+        .map_err(|cause| EngineError::from_io("find", directory, &cause))?;
+    let nearest = machine::nearest_existing(&absolute);
+    // Links are followed, since the mount of the real place is the one that counts.
+    let place = fs::canonicalize(&nearest)
+        .map_err(|cause| EngineError::from_io("find", &nearest, &cause))?;
+    let space = machine::space(&place)
+        .map_err(|cause| EngineError::from_io("ask the free space of", &place, &cause))?;
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mount = mount_of(&place, &mounts).unwrap_or_default();
+    let major_minor = device_number(&place).unwrap_or(mount.major_minor);
+    let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    Ok(Probe {
+        protocol: PROTOCOL,
+        version: env!("CARGO_PKG_VERSION"),
+        kernel: machine::kernel_release(),
+        hostname: machine::hostname(),
+        cores: machine::cores_usable(),
+        memory_bytes: memory::parse(&meminfo).total_bytes,
+        boot_id: machine::boot_id(),
+        // SAFETY: asks for a number of this process and cannot fail.
+        uid: unsafe { libc::geteuid() },
+        io_uring: uring::why_not(),
+        direct: try_writing(&place, libc::O_DIRECT).err().map(reason),
+        directory: Directory {
+            free_bytes: space.available_bytes,
+            total_bytes: space.total_bytes,
+            filesystem: mount.filesystem,
+            device: device_name(&major_minor).unwrap_or(mount.source),
+            major_minor,
+            writable: try_writing(&place, 0).err().map(reason),
+            path: absolute,
+        },
+    })
+}
+
+fn reason(cause: io::Error) -> String {
+    cause.to_string()
+}
+
+/// Writes one block into a temporary file, the way the load would.
+fn try_writing(directory: &Path, flags: i32) -> io::Result<()> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(u64::from(std::process::id()));
+    let buffer = Buffer::random(4096, &mut rng).map_err(io::Error::other)?;
+    let file = temporary_file(directory, flags)?;
+    file.write_all_at(buffer.bytes(), 0)
+}
+
+/// A file that is gone when it is closed, whatever happens meanwhile.
+fn temporary_file(directory: &Path, flags: i32) -> io::Result<File> {
+    let nameless = OpenOptions::new()
+        .write(true)
+        .custom_flags(libc::O_TMPFILE | flags)
+        .open(directory);
+    match nameless {
+        Err(cause) if matches!(cause.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EISDIR)) => {
+            let path = directory.join(format!(".ceteris-probe-{}", std::process::id()));
+            let file = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .custom_flags(flags)
+                .open(&path);
+            // Some file systems make the file and then refuse the flag.
+            let _ = fs::remove_file(&path);
+            file
+        }
+        other => other,
+    }
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Mount {
+    major_minor: String,
+    filesystem: String,
+    source: String,
+}
+
+/// The mount that a path is on: the longest mount point above it, the last of equal ones.
+fn mount_of(path: &Path, mountinfo: &str) -> Option<Mount> {
+    let mounts = mountinfo.lines().filter_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let left: Vec<&str> = left.split(' ').collect();
+        let mut right = right.split(' ');
+        let point = PathBuf::from(unescape(left.get(4)?));
+        let mount = Mount {
+            major_minor: left.get(2)?.to_string(),
+            filesystem: right.next()?.to_string(),
+            source: unescape(right.next()?),
+        };
+        path.starts_with(&point).then_some((point, mount))
+    });
+    mounts
+        .max_by_key(|(point, _)| point.components().count())
+        .map(|(_, mount)| mount)
+}
+
+/// mountinfo writes blanks and backslashes as three octal digits.
+fn unescape(word: &str) -> String {
+    let mut text = word.to_string();
+    for (code, character) in [
+        ("\\040", " "),
+        ("\\011", "\t"),
+        ("\\012", "\n"),
+        ("\\134", "\\"),
+    ] {
+        text = text.replace(code, character);
+    }
+    text
+}
+
+/// The device number of a file; `None` on file systems that make numbers up (btrfs, overlay).
+fn device_number(path: &Path) -> Option<String> {
+    let device = fs::metadata(path).ok()?.dev();
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    (major != 0).then(|| format!("{major}:{minor}"))
+}
+
+/// The usual name of a block device; `None` when the number is not one of a block device.
+fn device_name(major_minor: &str) -> Option<String> {
+    let uevent = fs::read_to_string(format!("/sys/dev/block/{major_minor}/uevent")).ok()?;
+    let name = uevent
+        .lines()
+        .find_map(|line| line.strip_prefix("DEVNAME="))?;
+    Some(format!("/dev/{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n\
+        30 27 0:25 / /mnt/a\\040b rw shared:1 - tmpfs none rw\n\
+        31 30 8:1 / /mnt/a\\040b rw - xfs /dev/sda1 rw\n";
+
+    #[test]
+    fn the_innermost_and_last_mount_counts() {
+        let source = |path: &str| mount_of(Path::new(path), MOUNTS).unwrap().source;
+        assert_eq!(source("/mnt/a b/c"), "/dev/sda1");
+        assert_eq!(source("/mnt/a bc"), "/dev/vda");
+        assert_eq!(source("/"), "/dev/vda");
+    }
+
+    #[test]
+    fn a_directory_that_does_not_exist_yet_is_probed_by_its_parent() {
+        let parent = tempfile::tempdir().unwrap();
+        let probe = probe(&parent.path().join("not/yet")).unwrap();
+        assert!(probe.directory.free_bytes > 0);
+        assert_eq!(probe.directory.writable, None);
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
+}

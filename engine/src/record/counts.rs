@@ -1,0 +1,128 @@
+//! Counts in the buckets of an HDR histogram with three significant digits.
+//!
+//! In: values. Out: counts per bucket. Called by `record::histogram`.
+//!
+//! The buckets are those of the `hdrhistogram` crate, which reports and encodes; this is only the
+//! part that hundreds of workers fill and one conductor merges while they leave it hardly any CPU
+//! time. Merging is a plain sum of arrays here, and only octaves that were ever used take memory:
+//! about 8 KiB each, some ten of them for most workers.
+
+/// Buckets in one octave, which is twice the resolution that three digits need at its upper end.
+const OCTAVE: usize = 1024;
+const OCTAVE_BITS: u32 = OCTAVE.trailing_zeros();
+/// Enough for a day in nanoseconds.
+const OCTAVES: usize = 38;
+
+/// The largest value that has a bucket.
+pub const LARGEST: u64 = (1 << (OCTAVE_BITS + OCTAVES as u32 - 1)) - 1;
+
+#[derive(Debug, Clone)]
+pub struct Counts {
+    octaves: [Option<Box<[u64; OCTAVE]>>; OCTAVES],
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Counts {
+            octaves: [const { None }; OCTAVES],
+        }
+    }
+}
+
+impl Counts {
+    /// Counts `value`, which must not be above `LARGEST`.
+    #[inline]
+    pub fn add(&mut self, value: u64) {
+        let (octave, bucket) = place(value);
+        self.octaves[octave].get_or_insert_with(empty)[bucket] += 1;
+    }
+
+    pub fn merge(&mut self, other: &Counts) {
+        for (mine, theirs) in self.octaves.iter_mut().zip(&other.octaves) {
+            let Some(theirs) = theirs else { continue };
+            let mine = mine.get_or_insert_with(empty);
+            for (mine, theirs) in mine.iter_mut().zip(theirs.iter()) {
+                *mine += theirs;
+            }
+        }
+    }
+
+    /// Forgets the counts and keeps the memory.
+    pub fn clear(&mut self) {
+        for octave in self.octaves.iter_mut().flatten() {
+            octave.fill(0);
+        }
+    }
+
+    /// The buckets that are not empty, in order: the largest value of the bucket and its count.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
+        let used = self.octaves.iter().enumerate();
+        let all = used.filter_map(|(octave, counts)| Some((octave, counts.as_ref()?)));
+        all.flat_map(|(octave, counts)| {
+            let places = counts.iter().enumerate();
+            places.map(move |(bucket, &count)| (largest_of(octave, bucket), count))
+        })
+        .filter(|&(_, count)| count > 0)
+    }
+}
+
+#[cold]
+fn empty() -> Box<[u64; OCTAVE]> {
+    Box::new([0; OCTAVE])
+}
+
+/// The octave and the bucket in it: octave 0 and 1 have buckets of one, each further octave of
+/// twice as much.
+#[inline]
+fn place(value: u64) -> (usize, usize) {
+    let bits = u64::BITS - (value | (OCTAVE as u64 - 1)).leading_zeros();
+    let octave = bits - OCTAVE_BITS;
+    let width_bits = octave.saturating_sub(1);
+    let bucket = (value >> width_bits) as usize & (OCTAVE - 1);
+    (octave as usize, bucket)
+}
+
+fn largest_of(octave: usize, bucket: usize) -> u64 {
+    if octave == 0 {
+        return bucket as u64;
+    }
+    let width_bits = octave - 1;
+    (((OCTAVE + bucket + 1) as u64) << width_bits) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::Histogram;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_day_in_nanoseconds_has_a_bucket() {
+        let mut counts = Counts::default();
+        let values = [
+            0,
+            1,
+            1023,
+            1024,
+            2047,
+            2048,
+            86_400 * crate::clock::SECOND,
+            LARGEST,
+        ];
+        values.into_iter().for_each(|value| counts.add(value));
+        assert_eq!(counts.buckets().map(|(_, count)| count).sum::<u64>(), 8);
+    }
+
+    proptest! {
+        #[test]
+        fn the_buckets_are_those_of_the_hdrhistogram_crate(bits in 0u32..47, low in any::<u64>()) {
+            let value = (low >> (63 - bits)).min(LARGEST);
+            let mut counts = Counts::default();
+            counts.add(value);
+            let mut oracle = Histogram::<u64>::new(3).unwrap();
+            oracle.record(value).unwrap();
+            let wanted = oracle.highest_equivalent(value);
+            prop_assert_eq!(counts.buckets().collect::<Vec<_>>(), vec![(wanted, 1)]);
+        }
+    }
+}

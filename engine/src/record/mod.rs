@@ -1,0 +1,5 @@
+//! What workers record and how stretches of it are put together.
+
+mod counts;
+pub mod histogram;
+pub mod interval;

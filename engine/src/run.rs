@@ -1,0 +1,84 @@
+//! `ceteris-engine run`: one job from stdin, carried out.
+//!
+//! In: stdin and where events go. Out: events, and success or the error that ended it. Called by
+//! `main` and by tests.
+
+use std::io::Read;
+use std::process;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::error::{EngineError, Result};
+use crate::event::{Event, Events, Hello, Phase, PhaseName};
+use crate::input::{self, Input};
+use crate::job::{Job, JobPhase, Workload};
+use crate::load;
+use crate::load::crew::no_thread;
+use crate::load::inbox::Message;
+use crate::load::stop::OnRequest;
+use crate::machine;
+use crate::workload::fileio::{cleanup, prepare};
+
+/// How long a prepare may still take to stop by itself once stdin is closed.
+const GRACE: Duration = Duration::from_secs(2);
+
+pub fn run(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
+    // A file over the size limit is an error to report, not a reason to die.
+    machine::ignore_signal(libc::SIGXFSZ);
+    let (sender, inbox) = channel();
+    input::forward(stdin, sender.clone(), Message::Input).map_err(|cause| no_thread(&cause))?;
+    let job = match inbox.recv() {
+        Ok(Message::Input(Input::Line(line))) => Job::parse(&line)?,
+        _ => return Err(EngineError::bad_job("stdin has no job")),
+    };
+    events.emit(&Event::Hello(Hello::new(job.effective())));
+    match job.phase {
+        JobPhase::Run => load::carry_out(&job, events, &sender, &inbox),
+        JobPhase::Prepare => prepare_files(&job, events, inbox),
+        JobPhase::Cleanup => {
+            let Workload::FileIo(fileio) = &job.workload;
+            cleanup::cleanup(&fileio.directory)?;
+            events.emit(&Phase::now(PhaseName::Finished));
+            Ok(())
+        }
+    }
+}
+
+fn prepare_files(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<()> {
+    let Workload::FileIo(fileio) = &job.workload;
+    events.emit(&Phase::now(PhaseName::Preparing));
+    let stop = OnRequest::default();
+    stop_at_end_of_input(inbox, stop.clone())?;
+    prepare::prepare(fileio, job.seed, &stop, |done_bytes, total_bytes| {
+        events.emit(&Event::Progress {
+            done_bytes,
+            total_bytes,
+        });
+    })?;
+    events.emit(&Phase::now(PhaseName::Finished));
+    Ok(())
+}
+
+/// Asks `stop` when stdin is closed, and ends the process when that does not help soon: it may be
+/// waiting for a slow device, and what it has written so far is known to `cleanup`.
+fn stop_at_end_of_input(inbox: Receiver<Message>, stop: OnRequest) -> Result<()> {
+    thread::Builder::new()
+        .name("watch".into())
+        .spawn(move || {
+            for message in inbox {
+                match message {
+                    Message::Input(Input::End) => break,
+                    Message::Input(Input::Line(line)) => {
+                        eprintln!("ceteris-engine: `{line}` has no meaning while preparing");
+                    }
+                    _ => {}
+                }
+            }
+            stop.ask();
+            thread::sleep(GRACE);
+            process::exit(1);
+        })
+        .map(drop)
+        .map_err(|cause| no_thread(&cause))
+}

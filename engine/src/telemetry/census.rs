@@ -1,0 +1,187 @@
+//! The census: which processes used CPU and storage between two moments.
+//!
+//! In: /proc at the moment of each census. Out: what each user process used since the one before,
+//! the largest first. Called by `telemetry::sampler` when the controller asks.
+
+use std::collections::HashMap;
+use std::fs;
+
+use super::event::{Census, ProcessUse};
+use crate::clock::{self, Nanos, seconds};
+
+/// More processes than this are never of interest one by one.
+const MOST: usize = 50;
+/// Flag of a kernel thread in the ninth field of /proc/pid/stat (PF_KTHREAD).
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// A process id alone may be a new process's; with its start time it is unique.
+type Identity = (u32, u64);
+
+#[derive(Debug, Default)]
+pub struct Counter {
+    before: Option<(Nanos, HashMap<Identity, Used>)>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Used {
+    cpu_ticks: u64,
+    /// Read from and written to storage; `None` where we may not look.
+    storage: Option<(u64, u64)>,
+}
+
+#[derive(Debug, PartialEq)]
+struct ProcessStat<'a> {
+    command: &'a str,
+    flags: u64,
+    cpu_ticks: u64,
+    start_ticks: u64,
+}
+
+impl Counter {
+    pub fn take(&mut self, label: String) -> Census {
+        let now = clock::now();
+        let ticks_per_s = ticks_per_s();
+        let mut current = HashMap::new();
+        let mut processes = Vec::new();
+        for (identity, command, used) in living() {
+            if let Some((_, before)) = &self.before {
+                let since = used.since(before.get(&identity));
+                if since.is_anything() {
+                    processes.push(ProcessUse {
+                        pid: identity.0,
+                        command,
+                        cpu_s: since.cpu_ticks as f64 / ticks_per_s,
+                        read_bytes: since.storage.map(|(read, _)| read),
+                        written_bytes: since.storage.map(|(_, written)| written),
+                    });
+                }
+            }
+            current.insert(identity, used);
+        }
+        let before = self.before.replace((now, current));
+        processes.sort_by(|one, other| {
+            let bytes = |process: &ProcessUse| {
+                process.read_bytes.unwrap_or(0) + process.written_bytes.unwrap_or(0)
+            };
+            other
+                .cpu_s
+                .total_cmp(&one.cpu_s)
+                .then_with(|| bytes(other).cmp(&bytes(one)))
+        });
+        processes.truncate(MOST);
+        Census {
+            label,
+            monotonic_s: seconds(now),
+            duration_s: before.map(|(then, _)| seconds(now - then)),
+            processes,
+        }
+    }
+}
+
+impl Used {
+    /// What a process that is not in the previous census used was all used since.
+    fn since(self, before: Option<&Used>) -> Used {
+        let before = before.copied().unwrap_or_default();
+        let (read_before, written_before) = before.storage.unwrap_or_default();
+        Used {
+            cpu_ticks: self.cpu_ticks.saturating_sub(before.cpu_ticks),
+            storage: self.storage.map(|(read, written)| {
+                (
+                    read.saturating_sub(read_before),
+                    written.saturating_sub(written_before),
+                )
+            }),
+        }
+    }
+
+    fn is_anything(&self) -> bool {
+        self.cpu_ticks > 0 || self.storage.is_some_and(|storage| storage != (0, 0))
+    }
+}
+
+/// All user processes but this one. One that ends while we look is not there.
+fn living() -> Vec<(Identity, String, Used)> {
+    let own = std::process::id();
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|&pid| pid != own)
+        .filter_map(|pid| {
+            let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            let stat = parse_stat(&text)?;
+            if stat.flags & KERNEL_THREAD != 0 {
+                return None;
+            }
+            let io = fs::read_to_string(format!("/proc/{pid}/io")).ok();
+            let used = Used {
+                cpu_ticks: stat.cpu_ticks,
+                storage: io.map(|text| parse_io(&text)),
+            };
+            Some(((pid, stat.start_ticks), stat.command.to_string(), used))
+        })
+        .collect()
+}
+
+/// The fields of /proc/pid/stat; the command is in parentheses and may contain anything.
+fn parse_stat(text: &str) -> Option<ProcessStat<'_>> {
+    let (open, close) = (text.find('(')?, text.rfind(')')?);
+    let command = text.get(open + 1..close)?;
+    // The first word here is field 3 of proc_pid_stat(5).
+    let words: Vec<&str> = text.get(close + 1..)?.split_ascii_whitespace().collect();
+    let field = |number: usize| words.get(number - 3)?.parse::<u64>().ok();
+    Some(ProcessStat {
+        command,
+        flags: field(9)?,
+        cpu_ticks: field(14)? + field(15)?,
+        start_ticks: field(22)?,
+    })
+}
+
+fn parse_io(text: &str) -> (u64, u64) {
+    let value = |name: &str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(name))
+            .and_then(|value| value.trim().parse().ok())
+            .unwrap_or(0)
+    };
+    (value("read_bytes:"), value("write_bytes:"))
+}
+
+fn ticks_per_s() -> f64 {
+    // SAFETY: asks for a constant of the system.
+    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    if ticks > 0 { ticks as f64 } else { 100.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_may_contain_spaces_and_parentheses() {
+        let text = "42 (my (odd) name) S 1 42 42 0 -1 4194560 1 0 0 0 30 12 0 0 20 0 1 0 777 1 1";
+        let stat = parse_stat(text).unwrap();
+        assert_eq!(stat.command, "my (odd) name");
+        assert_eq!((stat.cpu_ticks, stat.start_ticks), (42, 777));
+        assert_eq!(stat.flags & KERNEL_THREAD, 0);
+    }
+
+    #[test]
+    fn storage_bytes_are_not_the_bytes_of_the_cache() {
+        let text =
+            "rchar: 9\nwchar: 8\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 1\n";
+        assert_eq!(parse_io(text), (4096, 8192));
+    }
+
+    #[test]
+    fn the_first_census_has_nothing_to_compare_with_and_the_next_has_deltas() {
+        let mut counter = Counter::default();
+        let first = counter.take("a".into());
+        assert!(first.duration_s.is_none() && first.processes.is_empty());
+        let second = counter.take("b".into());
+        assert!(second.duration_s.is_some());
+        assert!(second.processes.len() <= MOST);
+    }
+}

@@ -1,0 +1,49 @@
+//! The telemetry events: what `sample` says.
+//!
+//! In: filled by the modules beside this one. Out: JSON, by way of `event::Event`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::cpu::CpuShares;
+use super::devices::DeviceUse;
+use super::memory::Memory;
+use super::pressure::Pressure;
+
+#[derive(Debug, Serialize)]
+pub struct Sample {
+    pub monotonic_s: f64,
+    pub unix_s: f64,
+    /// The stretch this sample covers, which ended at `monotonic_s`.
+    pub duration_s: f64,
+    pub cpu: CpuShares,
+    pub cores: usize,
+    pub load_1m: f64,
+    pub load_5m: f64,
+    pub load_15m: f64,
+    pub memory: Memory,
+    pub context_switches_per_s: f64,
+    pub pressure: Pressure,
+    pub devices: BTreeMap<String, DeviceUse>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Census {
+    pub label: String,
+    pub monotonic_s: f64,
+    /// Since the previous census; null for the first, which has nothing to compare with.
+    pub duration_s: Option<f64>,
+    pub processes: Vec<ProcessUse>,
+}
+
+/// What one process used since the previous census.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProcessUse {
+    pub pid: u32,
+    pub command: String,
+    pub cpu_s: f64,
+    /// From and to storage, not to the page cache; null where /proc does not let us look.
+    pub read_bytes: Option<u64>,
+    pub written_bytes: Option<u64>,
+}

@@ -1,0 +1,99 @@
+//! `ceteris-engine sample`: the state of the machine, once an interval.
+//!
+//! In: one job line on stdin, then `census` commands; the end of stdin ends it. Out: `sample` and
+//! `census` events. Called by `main`. It runs beside a load in a process of its own, so that its
+//! cost is not the load's.
+
+mod census;
+mod cpu;
+mod devices;
+pub mod event;
+pub mod memory;
+mod pressure;
+mod sampler;
+mod source;
+
+use std::io::Read;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::{self, nanos};
+use crate::error::{EngineError, Result};
+use crate::event::{Event, Events, Hello};
+use crate::input::{self, Input};
+use crate::job::check_protocol;
+use crate::load::crew::no_thread;
+use census::Counter;
+use sampler::Sampler;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SampleJob {
+    protocol: u32,
+    #[serde(default)]
+    devices: Vec<String>,
+    #[serde(default = "one_second")]
+    interval_s: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Command {
+    Census(String),
+}
+
+fn one_second() -> f64 {
+    1.0
+}
+
+pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
+    let (sender, inbox) = channel();
+    input::forward(stdin, sender, |input| input).map_err(|cause| no_thread(&cause))?;
+    let job = match inbox.recv() {
+        Ok(Input::Line(line)) => parse(&line)?,
+        _ => return Err(EngineError::bad_job("stdin has no job")),
+    };
+    let mut sampler = Sampler::new(&job.devices)?;
+    let mut counter = Counter::default();
+    events.emit(&Event::Hello(Hello::new(
+        serde_json::to_value(&job).unwrap_or_default(),
+    )));
+    let interval = nanos(job.interval_s);
+    let mut next = clock::now() + interval;
+    loop {
+        let patience = Duration::from_nanos(next.saturating_sub(clock::now()));
+        match inbox.recv_timeout(patience) {
+            Ok(Input::Line(line)) => {
+                let Command::Census(label) = serde_json::from_str(&line).map_err(|cause| {
+                    EngineError::bad_command(format!("`{line}` is not a command: {cause}"))
+                })?;
+                events.emit(&Event::Census(counter.take(label)));
+            }
+            Ok(Input::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Err(RecvTimeoutError::Timeout) => {
+                events.emit(&Event::Sample(Box::new(sampler.sample()?)));
+                // A sample that was missed is not made up for; the durations tell.
+                let behind = clock::now().saturating_sub(next) / interval;
+                next += (behind + 1) * interval;
+            }
+        }
+        if events.reader_is_gone() {
+            return Ok(());
+        }
+    }
+}
+
+fn parse(line: &str) -> Result<SampleJob> {
+    check_protocol(line)?;
+    let job: SampleJob = serde_json::from_str(line)
+        .map_err(|cause| EngineError::bad_job(format!("the job is not valid: {cause}")))?;
+    if !(0.01..=86_400.0).contains(&job.interval_s) {
+        return Err(EngineError::bad_job(format!(
+            "interval_s is {}; it must be from 0.01 to 86400 seconds",
+            job.interval_s
+        )));
+    }
+    Ok(job)
+}

@@ -1,0 +1,147 @@
+//! The sampler: reads the machine's counters and turns two readings into one sample.
+//!
+//! In: device names. Out: a `Sample` per call, covering the time since the call before. Called by
+//! `telemetry::sample`.
+
+use std::collections::BTreeMap;
+
+use super::cpu::{self, CpuCounters};
+use super::devices::{self, DeviceCounters};
+use super::event::Sample;
+use super::memory;
+use super::pressure::{self, Pressure, Stalled};
+use super::source::Source;
+use crate::clock::{self, Nanos, seconds};
+use crate::error::{Class, EngineError, Result};
+
+pub struct Sampler {
+    stat: Source,
+    meminfo: Source,
+    loadavg: Source,
+    /// `None` where the kernel has no such file.
+    io_pressure: Option<Source>,
+    cpu_pressure: Option<Source>,
+    memory_pressure: Option<Source>,
+    devices: Vec<(String, Source)>,
+    before: Counters,
+}
+
+#[derive(Debug, Clone)]
+struct Counters {
+    at: Nanos,
+    cpu: CpuCounters,
+    io: Stalled,
+    cpu_stalled: Stalled,
+    memory: Stalled,
+    devices: Vec<DeviceCounters>,
+}
+
+impl Sampler {
+    pub fn new(device_names: &[String]) -> Result<Sampler> {
+        let devices = device_names
+            .iter()
+            .map(|name| Ok((name.clone(), open_device(name)?)))
+            .collect::<Result<Vec<_>>>()?;
+        let pressure = |name: &str| Source::open(format!("/proc/pressure/{name}")).ok();
+        let mut sampler = Sampler {
+            stat: Source::open("/proc/stat")?,
+            meminfo: Source::open("/proc/meminfo")?,
+            loadavg: Source::open("/proc/loadavg")?,
+            io_pressure: pressure("io"),
+            cpu_pressure: pressure("cpu"),
+            memory_pressure: pressure("memory"),
+            devices,
+            before: Counters {
+                at: 0,
+                cpu: CpuCounters::default(),
+                io: Stalled::default(),
+                cpu_stalled: Stalled::default(),
+                memory: Stalled::default(),
+                devices: Vec::new(),
+            },
+        };
+        sampler.before = sampler.read_counters()?;
+        Ok(sampler)
+    }
+
+    pub fn sample(&mut self) -> Result<Sample> {
+        let after = self.read_counters()?;
+        let before = std::mem::replace(&mut self.before, after.clone());
+        let memory = memory::parse(self.meminfo.read()?);
+        let [load_1m, load_5m, load_15m] = memory::parse_load(self.loadavg.read()?);
+        let duration_s = seconds(after.at - before.at);
+        let share = |before, after| pressure::share(before, after, duration_s);
+        let devices: BTreeMap<_, _> = self
+            .devices
+            .iter()
+            .zip(before.devices.iter().zip(&after.devices))
+            .map(|((name, _), (before, after))| {
+                (name.clone(), devices::used(before, after, duration_s))
+            })
+            .collect();
+        let switches = after
+            .cpu
+            .context_switches
+            .saturating_sub(before.cpu.context_switches);
+        Ok(Sample {
+            monotonic_s: seconds(after.at),
+            unix_s: clock::unix_s(),
+            duration_s,
+            cpu: cpu::shares(&before.cpu, &after.cpu),
+            cores: after.cpu.cores,
+            load_1m,
+            load_5m,
+            load_15m,
+            memory,
+            context_switches_per_s: switches as f64 / duration_s.max(1e-9),
+            pressure: Pressure {
+                io_some: share(before.io.some_us, after.io.some_us),
+                io_full: share(before.io.full_us, after.io.full_us),
+                cpu_some: share(before.cpu_stalled.some_us, after.cpu_stalled.some_us),
+                memory_some: share(before.memory.some_us, after.memory.some_us),
+            },
+            devices,
+        })
+    }
+
+    fn read_counters(&mut self) -> Result<Counters> {
+        let at = clock::now();
+        let devices = self
+            .devices
+            .iter_mut()
+            .map(|(_, source)| Ok(devices::parse(source.read()?)))
+            .collect::<Result<_>>()?;
+        Ok(Counters {
+            at,
+            cpu: cpu::parse(self.stat.read()?),
+            io: stalled(&mut self.io_pressure),
+            cpu_stalled: stalled(&mut self.cpu_pressure),
+            memory: stalled(&mut self.memory_pressure),
+            devices,
+        })
+    }
+}
+
+/// A kernel started with psi=0 has the files but refuses to read them: that is "none" as well.
+fn stalled(source: &mut Option<Source>) -> Stalled {
+    source
+        .as_mut()
+        .and_then(|source| source.read().ok().map(pressure::parse))
+        .unwrap_or_default()
+}
+
+fn open_device(name: &str) -> Result<Source> {
+    let is_name = !name.is_empty() && !name.contains('/') && !name.starts_with('.');
+    if !is_name {
+        return Err(EngineError::bad_job(format!(
+            "`{name}` is not the name of a block device; it is like `sda`, without /dev/"
+        )));
+    }
+    Source::open(format!("/sys/class/block/{name}/stat")).map_err(|error| {
+        EngineError::new(
+            Class::NoSuchDevice,
+            format!("there is no block device `{name}` here: {error}"),
+            "choose one from `lsblk`",
+        )
+    })
+}

@@ -1,0 +1,43 @@
+//! Cleaning up: removing what `prepare` has made, and nothing else.
+//!
+//! In: a directory. Out: its files, its manifest and, when then empty, the directories that were
+//! made for them are gone. Called by `run`.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::manifest::{Manifest, file_paths};
+use crate::error::{EngineError, Result};
+
+/// Without a manifest nothing is ours, and nothing is removed.
+pub fn cleanup(directory: &Path) -> Result<()> {
+    let Some(manifest) = Manifest::read(directory)? else {
+        eprintln!(
+            "ceteris-engine: {} holds no manifest: nothing to clean up",
+            directory.display()
+        );
+        return Ok(());
+    };
+    for path in file_paths(directory, manifest.files) {
+        remove(&path)?;
+    }
+    // Last of the files, so that an interrupted cleanup can be repeated.
+    remove(&Manifest::path(directory))?;
+    for made in &manifest.made_directories {
+        // Only an empty directory can be removed; one that others use now has to stay.
+        if fs::remove_dir(made).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+            Err(EngineError::from_io("remove", path, &cause))
+        }
+        _ => Ok(()),
+    }
+}

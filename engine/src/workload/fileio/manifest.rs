@@ -1,0 +1,94 @@
+//! The manifest: which files and directories the engine has made in a directory.
+//!
+//! In and out: a small JSON file beside the files. Called by `prepare`, `cleanup` and the start of
+//! a run. It is written before the first file, not complete, so that an interrupted prepare can be
+//! cleaned up, and again after the last one, complete.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Class, EngineError, Result};
+use crate::job::FileIoJob;
+
+const FILE_NAME: &str = "ceteris.manifest.json";
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    pub version: u32,
+    pub files: u32,
+    pub total_size_bytes: u64,
+    /// Whether every file was written in full and is on the device.
+    pub complete: bool,
+    /// Directories that had to be made for the files, the innermost first.
+    pub made_directories: Vec<PathBuf>,
+}
+
+impl Manifest {
+    pub fn path(directory: &Path) -> PathBuf {
+        directory.join(FILE_NAME)
+    }
+
+    /// The manifest of a directory; `None` where there is none.
+    pub fn read(directory: &Path) -> Result<Option<Manifest>> {
+        let path = Manifest::path(directory);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(cause)
+                if matches!(
+                    cause.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Ok(None);
+            }
+            Err(cause) => return Err(EngineError::from_io("read", &path, &cause)),
+        };
+        serde_json::from_str(&text).map(Some).map_err(|cause| {
+            EngineError::new(
+                Class::NotPrepared,
+                format!("{} is damaged: {cause}", path.display()),
+                "remove the ceteris.* files in that directory and run the prepare phase",
+            )
+            .at(&path)
+        })
+    }
+
+    /// Writes the manifest so that a crash leaves the old one or the new one, never a half.
+    pub fn write(&self, directory: &Path) -> Result<()> {
+        let path = Manifest::path(directory);
+        let fresh = directory.join(format!("{FILE_NAME}.new"));
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        let written = File::create(&fresh)
+            .and_then(|mut file| {
+                file.write_all(text.as_bytes())?;
+                file.write_all(b"\n")?;
+                file.sync_all()
+            })
+            .and_then(|()| fs::rename(&fresh, &path))
+            .and_then(|()| File::open(directory)?.sync_all());
+        written.map_err(|cause| {
+            // A half-written new one is of no use to anybody.
+            let _ = fs::remove_file(&fresh);
+            EngineError::from_io("write", &path, &cause)
+        })
+    }
+
+    /// Whether these are the files that the job asks for.
+    pub fn matches(&self, job: &FileIoJob) -> bool {
+        self.files == job.files && self.total_size_bytes == job.total_size_bytes
+    }
+}
+
+/// The path of file number `index` of a set.
+pub fn file_path(directory: &Path, index: u32) -> PathBuf {
+    directory.join(format!("ceteris.{index}"))
+}
+
+pub fn file_paths(directory: &Path, files: u32) -> Vec<PathBuf> {
+    (0..files)
+        .map(|index| file_path(directory, index))
+        .collect()
+}

@@ -1,0 +1,101 @@
+//! The mix of reads and writes: which of the numbered requests are writes.
+//!
+//! In: reads per write, as in the job. Out: for each request number whether it writes; evenly
+//! spread and exact, not drawn, so that no trial has more writes than another by chance. Called by
+//! `requests`.
+
+/// `writes` of every `period` requests are writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mix {
+    writes: u64,
+    period: u64,
+}
+
+/// Ratios such as 1.5 or 2.333 are exact with denominators up to this.
+const MAX_DENOMINATOR: u64 = 10_000;
+
+impl Mix {
+    /// 1.5 reads per write is 3 to 2: two of five requests write.
+    pub fn of_ratio(reads_per_write: f64) -> Mix {
+        let (reads, writes) = fraction(reads_per_write);
+        Mix {
+            writes,
+            period: reads + writes,
+        }
+    }
+
+    #[inline]
+    pub fn is_write(&self, request: u64) -> bool {
+        let position = request % self.period;
+        (position + 1) * self.writes / self.period > position * self.writes / self.period
+    }
+}
+
+/// The simplest fraction for a non-negative number: its continued fraction, cut where the next
+/// denominator would be too large or the value is met.
+fn fraction(value: f64) -> (u64, u64) {
+    let (mut numerator, mut last_numerator) = (1u64, 0u64);
+    let (mut denominator, mut last_denominator) = (0u64, 1u64);
+    let mut rest = value;
+    loop {
+        let whole = rest.floor();
+        let next = |current: u64, last: u64| (whole as u64) * current + last;
+        let next_denominator = next(denominator, last_denominator);
+        if next_denominator > MAX_DENOMINATOR {
+            break;
+        }
+        (numerator, last_numerator) = (next(numerator, last_numerator), numerator);
+        (denominator, last_denominator) = (next_denominator, denominator);
+        let met = (numerator as f64 / denominator as f64 - value).abs() <= value * 1e-9;
+        if met || rest - whole < 1e-9 {
+            break;
+        }
+        rest = 1.0 / (rest - whole);
+    }
+    (numerator, denominator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn three_reads_to_two_writes() {
+        let mix = Mix::of_ratio(1.5);
+        let writes: Vec<bool> = (0..5).map(|request| mix.is_write(request)).collect();
+        assert_eq!(writes, [false, false, true, false, true]);
+    }
+
+    #[test]
+    fn no_reads_is_all_writes() {
+        let mix = Mix::of_ratio(0.0);
+        assert!((0..100).all(|request| mix.is_write(request)));
+    }
+
+    #[test]
+    fn common_ratios_are_exact() {
+        for (ratio, wanted) in [
+            (1.5, (3, 2)),
+            (2.0, (2, 1)),
+            (0.25, (1, 4)),
+            (2.333, (2333, 1000)),
+        ] {
+            assert_eq!(fraction(ratio), wanted);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_ratio_is_honoured_in_the_long_run_and_all_along(ratio in 0.05f64..50.0) {
+            let mix = Mix::of_ratio(ratio);
+            let share = 1.0 / (1.0 + ratio);
+            let mut writes = 0u64;
+            for request in 0..50_000u64 {
+                writes += u64::from(mix.is_write(request));
+                let wanted = share * (request + 1) as f64;
+                prop_assert!((writes as f64 - wanted).abs() <= 1.5, "{writes} of {}", request + 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Preparing: making the files of a set, full of data that does not compress.
+//!
+//! In: the job's file parameters. Out: files on the device and a manifest that says so, progress on
+//! the way. What is already there and right is kept. Called by `run`.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::fill::{NewFile, fill};
+use super::manifest::{Manifest, file_path, file_paths};
+use crate::error::{Class, EngineError, Result};
+use crate::io::fileset::direct_unsupported;
+use crate::job::FileIoJob;
+use crate::load::stop::OnRequest;
+use crate::machine;
+
+const DIRECT_ALIGNMENT: u64 = 4096;
+
+/// Makes the files, calling `progress(done_bytes, total_bytes)` now and then. Asking `stop` ends it
+/// soon, with an error of class `interrupted`; what was made by then is known to `cleanup`.
+pub fn prepare(
+    job: &FileIoJob,
+    seed: u64,
+    stop: &OnRequest,
+    progress: impl Fn(u64, u64),
+) -> Result<()> {
+    let size = job.file_size_bytes();
+    let total = size * u64::from(job.files);
+    let old = Manifest::read(&job.directory)?;
+    let missing = missing_files(job, old.as_ref());
+    if missing.is_empty() {
+        progress(total, total);
+        return Ok(());
+    }
+    refuse_foreign_files(job, old.as_ref())?;
+    check_space(job, old.as_ref(), missing.len() as u64 * size)?;
+
+    let made_directories = make_directory(&job.directory)?;
+    let mut manifest = Manifest {
+        version: 1,
+        files: job.files,
+        total_size_bytes: job.total_size_bytes,
+        complete: false,
+        made_directories: old
+            .as_ref()
+            .map_or(made_directories, |old| old.made_directories.clone()),
+    };
+    remove_surplus(job, old.as_ref())?;
+    manifest.write(&job.directory)?;
+    let kept = total - missing.len() as u64 * size;
+    let files = missing
+        .into_iter()
+        .map(|index| create(file_path(&job.directory, index), job, size))
+        .collect::<Result<Vec<_>>>()?;
+    fill(&files, size, seed, stop, |done| {
+        progress(kept + done, total)
+    })?;
+    for file in &files {
+        if stop.is_asked() {
+            return Err(interrupted(&job.directory));
+        }
+        file.file
+            .sync_all()
+            .map_err(|cause| EngineError::from_io("fsync", &file.path, &cause))?;
+    }
+    manifest.complete = true;
+    manifest.write(&job.directory)?;
+    progress(total, total);
+    Ok(())
+}
+
+/// The numbers of the files that are not yet as the job wants them.
+fn missing_files(job: &FileIoJob, old: Option<&Manifest>) -> Vec<u32> {
+    let trusted = old.is_some_and(|old| old.complete && old.matches(job));
+    let is_right = |index: &u32| {
+        fs::metadata(file_path(&job.directory, *index))
+            .is_ok_and(|metadata| metadata.len() == job.file_size_bytes())
+    };
+    (0..job.files)
+        .filter(|index| !(trusted && is_right(index)))
+        .collect()
+}
+
+/// Files with our names that no manifest knows are somebody's; they are not overwritten.
+fn refuse_foreign_files(job: &FileIoJob, old: Option<&Manifest>) -> Result<()> {
+    let known = old.map_or(0, |old| old.files);
+    let foreign = (known..job.files)
+        .map(|index| file_path(&job.directory, index))
+        .find(|path| path.symlink_metadata().is_ok());
+    match foreign {
+        None => Ok(()),
+        Some(path) => Err(EngineError::new(
+            Class::NotOurs,
+            format!(
+                "{} exists and no manifest says that it may be overwritten",
+                path.display()
+            ),
+            "move or remove that file, or choose another directory",
+        )
+        .at(&path)),
+    }
+}
+
+fn check_space(job: &FileIoJob, old: Option<&Manifest>, needed_bytes: u64) -> Result<()> {
+    let place = machine::nearest_existing(&job.directory);
+    let space = machine::space(&place)
+        .map_err(|cause| EngineError::from_io("ask the free space of", &place, &cause))?;
+    // What is rewritten or removed gives its space back.
+    let regained: u64 = old.map_or(0, |old| {
+        let trusted = old.complete && old.matches(job);
+        file_paths(&job.directory, old.files)
+            .iter()
+            .filter_map(|path| fs::metadata(path).ok())
+            .filter(|metadata| !(trusted && metadata.len() == job.file_size_bytes()))
+            .map(|metadata| metadata.blocks() * 512)
+            .sum()
+    });
+    let available = space.available_bytes + regained;
+    if needed_bytes <= available {
+        return Ok(());
+    }
+    Err(EngineError::new(
+        Class::TooLittleSpace,
+        format!(
+            "the files in {} need {needed_bytes} bytes more, {available} are available",
+            job.directory.display()
+        ),
+        "free space there, use a smaller total_size_bytes, or choose another directory",
+    )
+    .at(&job.directory))
+}
+
+/// Makes the directory and what is missing above it; returns what was made, the innermost first.
+fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
+    let missing: Vec<PathBuf> = directory
+        .ancestors()
+        .take_while(|path| !path.exists())
+        .map(Path::to_path_buf)
+        .collect();
+    match fs::create_dir_all(directory) {
+        Ok(()) => Ok(missing),
+        Err(cause)
+            if matches!(
+                cause.kind(),
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Err(EngineError::bad_job(format!(
+                "workload.directory {} is not a directory: {cause}",
+                directory.display()
+            ))
+            .at(directory))
+        }
+        Err(cause) => Err(EngineError::from_io(
+            "make the directory",
+            directory,
+            &cause,
+        )),
+    }
+}
+
+/// Removes the files of an earlier, larger set.
+fn remove_surplus(job: &FileIoJob, old: Option<&Manifest>) -> Result<()> {
+    for index in job.files..old.map_or(0, |old| old.files) {
+        let path = file_path(&job.directory, index);
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                return Err(EngineError::from_io("remove", &path, &cause));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn create(path: PathBuf, job: &FileIoJob, size: u64) -> Result<NewFile> {
+    // Written the way it will be read: after a buffered prepare the cache is warm, as with any
+    // database that has just loaded its data; a direct one leaves no trace in the cache.
+    let direct = job.direct && size.is_multiple_of(DIRECT_ALIGNMENT);
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .custom_flags(if direct { libc::O_DIRECT } else { 0 })
+        .open(&path)
+        .map_err(|cause| match cause.raw_os_error() {
+            Some(libc::EINVAL) if direct => direct_unsupported(&path, &cause),
+            _ => EngineError::from_io("create", &path, &cause),
+        })?;
+    // One piece on the device rather than one per thread. Where the file system cannot do it, or
+    // has no room for it, writing tells.
+    // SAFETY: a plain system call on a descriptor that `file` keeps open.
+    unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, size as libc::off_t) };
+    Ok(NewFile { file, path })
+}
+
+pub(super) fn interrupted(path: &Path) -> EngineError {
+    EngineError::new(
+        Class::Interrupted,
+        "preparing was stopped before the files were complete",
+        "run the prepare phase again, or cleanup to remove what was made",
+    )
+    .at(path)
+}

@@ -1,0 +1,300 @@
+//! Runs of the real binary on real files: every mode, every engine, windows, and the end.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod harness;
+
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use ceteris_engine::io::fileset::{Access, FileSet};
+use harness::{Engine, disk_directory, job, named, only_error, prepare};
+use serde_json::{Value, json};
+
+const MODES: [&str; 6] = ["seqrd", "rndrd", "rndwr", "rndrw", "seqrewr", "seqwr"];
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn every_mode_runs_on_every_engine_and_its_numbers_agree() {
+    let directory = disk_directory();
+    for engine in ["sync", "io_uring", "null"] {
+        for mode in MODES {
+            prepare(directory.path(), json!({}));
+            let changes = json!({"mode": mode, "engine": engine});
+            let (code, events) = Engine::run(&job(directory.path(), "run", changes)).wait();
+            assert_eq!(code, 0, "{mode} on {engine}: {events:#?}");
+            let results = named(&events, "result");
+            assert_eq!(results.len(), 1);
+            check_result(results[0], &events, mode);
+        }
+    }
+}
+
+fn check_result(result: &Value, events: &[Value], mode: &str) {
+    let count = |name: &str| result[name].as_u64().unwrap();
+    let (reads, writes, fsyncs) = (count("reads"), count("writes"), count("fsyncs"));
+    let duration_s = number(&result["duration_s"]);
+    assert_eq!(result["window"], "timed");
+    assert_eq!(count("operations"), reads + writes + fsyncs);
+    assert_eq!(result["response"]["count"], result["operations"]);
+    assert_eq!(
+        (count("read_bytes"), count("written_bytes")),
+        (reads * 16384, writes * 16384)
+    );
+    assert_eq!(result["errors"], json!({}));
+    assert!((0.2..0.4).contains(&duration_s), "{duration_s}");
+    assert!(
+        (number(&result["throughput_per_s"]) * duration_s - (reads + writes) as f64).abs() < 1.0
+    );
+    match mode {
+        "seqrd" | "rndrd" => assert!(reads > 0 && writes == 0 && fsyncs == 0),
+        "rndrw" => {
+            let share = writes as f64 / (reads + writes) as f64;
+            assert!((share - 0.4).abs() < 0.02, "{reads} reads, {writes} writes");
+        }
+        _ => assert!(writes > 0 && reads == 0),
+    }
+    if mode != "seqrd" && mode != "rndrd" && reads + writes > 2000 {
+        let per_request = fsyncs as f64 / (reads + writes) as f64;
+        assert!((per_request - 0.04).abs() < 0.01, "{fsyncs} fsyncs");
+    }
+    // Little's law: the time spent in operations is the time of all workers' slots.
+    let intervals = named(events, "interval");
+    let in_window: u64 = intervals
+        .iter()
+        .filter(|interval| interval["window"] == "timed")
+        .map(|interval| interval["operations"].as_u64().unwrap())
+        .sum();
+    assert_eq!(
+        in_window,
+        count("operations"),
+        "intervals add up to the result"
+    );
+}
+
+#[test]
+fn outstanding_operations_obey_littles_law() {
+    let directory = disk_directory();
+    prepare(directory.path(), json!({}));
+    for (engine, outstanding) in [("sync", 3), ("io_uring", 24)] {
+        let changes = json!({"engine": engine, "load": {"outstanding": outstanding}, "mode": "rndrd",
+                             "measure_s": 0.5});
+        let (_, events) = Engine::run(&job(directory.path(), "run", changes)).wait();
+        let result = named(&events, "result")[0].clone();
+        let mean = number(&result["response"]["sum_s"]) / number(&result["duration_s"]);
+        let wanted = f64::from(outstanding);
+        assert!(
+            (mean / wanted - 1.0).abs() < 0.1,
+            "{mean} outstanding, wanted {wanted}"
+        );
+    }
+}
+
+#[test]
+fn the_effective_job_has_every_default_filled_in() {
+    let job = json!({"protocol": 1, "phase": "run", "measure_s": 0.05, "workload":
+        {"kind": "fileio", "directory": "/nowhere", "files": 2, "total_size_bytes": 1 << 20, "engine": "null"}});
+    let (code, events) = Engine::run(&job).wait();
+    assert_eq!(code, 0, "the null engine needs no files: {events:#?}");
+    let effective = &named(&events, "hello")[0]["effective"];
+    assert_eq!(effective["block_size_bytes"], 16384);
+    assert_eq!(effective["load"], json!({"outstanding": 1}));
+    assert_eq!(effective["read_write_ratio"], 1.5);
+}
+
+#[test]
+fn windows_are_opened_and_closed_by_command() {
+    let directory = disk_directory();
+    prepare(directory.path(), json!({}));
+    let mut engine = Engine::run(&job(directory.path(), "run", json!({"measure_s": null})));
+    engine.wait_for_phase("settling");
+    let mut ends = Vec::new();
+    for id in ["t1", "t2"] {
+        engine.send(&json!({ "open": id }));
+        let opened = engine.wait_for_phase("measuring");
+        assert_eq!(opened["window"], id);
+        std::thread::sleep(Duration::from_millis(150));
+        engine.send(&json!({ "close": id }));
+        let closed = engine.wait_for_phase("closed");
+        let result = engine.wait_for("result");
+        assert_eq!(result["window"], id);
+        assert_eq!(result["start_s"], opened["monotonic_s"]);
+        let wanted = number(&closed["monotonic_s"]) - number(&opened["monotonic_s"]);
+        assert!((number(&result["duration_s"]) - wanted).abs() < 1e-6);
+        assert!(result["operations"].as_u64().unwrap() > 0);
+        ends.push(number(&closed["monotonic_s"]));
+    }
+    let (code, events) = engine.finish();
+    assert_eq!(code, 0, "the end of stdin is the usual end: {events:#?}");
+    assert_eq!(named(&events, "phase").last().unwrap()["name"], "finished");
+}
+
+#[test]
+fn commands_that_do_not_fit_are_refused() {
+    let directory = disk_directory();
+    prepare(directory.path(), json!({}));
+    let commanded = job(directory.path(), "run", json!({"measure_s": null}));
+    for lines in [
+        vec![json!({"close": "a"})],
+        vec![json!({"open": "a"}), json!({"open": "b"})],
+        vec![json!({"dance": "a"})],
+    ] {
+        let mut engine = Engine::run(&commanded);
+        lines.iter().for_each(|line| engine.send(line));
+        assert_eq!(only_error(engine.wait(), 2)["class"], "bad-command");
+    }
+}
+
+#[test]
+fn closing_stdin_stops_a_load_at_once() {
+    let directory = disk_directory();
+    prepare(directory.path(), json!({}));
+    for engine_name in ["sync", "io_uring", "null"] {
+        let changes = json!({"engine": engine_name, "measure_s": 600.0});
+        let mut engine = Engine::run(&job(directory.path(), "run", changes));
+        engine.wait_for_phase("measuring");
+        let closed = Instant::now();
+        let error = only_error(engine.finish(), 1);
+        assert_eq!(error["class"], "interrupted");
+        assert!(
+            closed.elapsed() < Duration::from_secs(3),
+            "{:?}",
+            closed.elapsed()
+        );
+    }
+}
+
+#[test]
+fn closing_stdin_stops_a_prepare_and_cleanup_removes_its_pieces() {
+    let parent = disk_directory();
+    let directory = parent.path().join("a/b");
+    let changes = json!({"total_size_bytes": 4u64 << 30});
+    let mut engine = Engine::run(&job(&directory, "prepare", changes.clone()));
+    engine.wait_for("progress");
+    let closed = Instant::now();
+    assert_eq!(only_error(engine.finish(), 1)["class"], "interrupted");
+    assert!(
+        closed.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        closed.elapsed()
+    );
+    let refused = Engine::run(&job(&directory, "run", changes.clone())).wait();
+    assert_eq!(only_error(refused, 1)["class"], "not-prepared");
+    let (code, _) = Engine::run(&job(&directory, "cleanup", changes)).wait();
+    assert_eq!(code, 0);
+    assert!(
+        !parent.path().join("a").exists(),
+        "directories it made are gone"
+    );
+}
+
+#[test]
+fn prepare_keeps_what_is_right_and_cleanup_keeps_what_is_not_ours() {
+    let directory = disk_directory();
+    prepare(directory.path(), json!({}));
+    let file = directory.path().join("ceteris.1");
+    let made = fs::metadata(&file).unwrap().modified().unwrap();
+    let content = fs::read(&file).unwrap();
+    assert_eq!(content.len(), 1 << 20);
+    assert_ne!(content[..4096], content[4096..8192], "data does not repeat");
+    prepare(directory.path(), json!({}));
+    assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), made);
+
+    prepare(directory.path(), json!({"files": 2}));
+    assert!(!directory.path().join("ceteris.2").exists());
+    fs::write(directory.path().join("mine"), "x").unwrap();
+    let (code, _) = Engine::run(&job(directory.path(), "cleanup", json!({}))).wait();
+    assert_eq!(code, 0);
+    let left: Vec<_> = fs::read_dir(directory.path()).unwrap().collect();
+    assert_eq!(left.len(), 1);
+}
+
+#[test]
+fn sequential_writing_from_scratch_begins_with_empty_files() {
+    let directory = disk_directory();
+    prepare(directory.path(), json!({}));
+    let changes = json!({"mode": "seqwr", "measure_s": null, "total_size_bytes": 4 << 20});
+    let mut engine = Engine::run(&job(directory.path(), "run", changes));
+    engine.wait_for_phase("ready");
+    let (code, _) = engine.finish();
+    assert_eq!(code, 0);
+    // Whatever is short now is made again, and only that.
+    prepare(directory.path(), json!({}));
+    assert_eq!(
+        fs::metadata(directory.path().join("ceteris.3"))
+            .unwrap()
+            .len(),
+        1 << 20
+    );
+}
+
+/// How many bytes of a file are in the page cache.
+fn cached_bytes(path: &Path) -> usize {
+    let file = fs::File::open(path).unwrap();
+    let length = file.metadata().unwrap().len() as usize;
+    let mut pages = vec![0u8; length.div_ceil(4096)];
+    // SAFETY: maps a file for looking only, asks about exactly that range into a vector with one
+    // byte a page, and unmaps it; no reference into the mapping is ever made.
+    unsafe {
+        let (read, shared) = (libc::PROT_READ, libc::MAP_SHARED);
+        let map = libc::mmap(
+            std::ptr::null_mut(),
+            length,
+            read,
+            shared,
+            file.as_raw_fd(),
+            0,
+        );
+        assert_ne!(map, libc::MAP_FAILED);
+        assert_eq!(libc::mincore(map, length, pages.as_mut_ptr()), 0);
+        libc::munmap(map, length);
+    }
+    pages.iter().filter(|&&page| page & 1 == 1).count() * 4096
+}
+
+#[test]
+fn a_cold_start_drops_the_files_from_the_cache() {
+    let directory = disk_directory();
+    prepare(directory.path(), json!({}));
+    let path = directory.path().join("ceteris.0");
+    assert_eq!(
+        cached_bytes(&path),
+        1 << 20,
+        "a buffered prepare leaves it warm"
+    );
+    let access = Access {
+        write: true,
+        direct: false,
+    };
+    let files = FileSet::open(vec![path.clone()], access).unwrap();
+    files.drop_cache().unwrap();
+    assert_eq!(cached_bytes(&path), 0);
+    let changes = json!({"cache": "cold", "fsync_every": 0, "mode": "rndwr"});
+    let (code, events) = Engine::run(&job(directory.path(), "run", changes)).wait();
+    assert_eq!(code, 0, "{events:#?}");
+}
+
+#[test]
+fn memory_file_systems_take_buffered_runs_and_are_honest_about_direct_ones() {
+    let Ok(directory) = tempfile::tempdir_in("/dev/shm") else {
+        panic!("this test needs /dev/shm, as every Linux has it");
+    };
+    prepare(directory.path(), json!({}));
+    let (code, _) = Engine::run(&job(directory.path(), "run", json!({}))).wait();
+    assert_eq!(code, 0);
+    let direct = job(directory.path(), "run", json!({"direct": true}));
+    let (code, events) = Engine::run(&direct).wait();
+    // Kernels from 6.6 on allow O_DIRECT on tmpfs.
+    if code != 0 {
+        let error = only_error((code, events), 1);
+        assert_eq!(error["class"], "direct-unsupported");
+        assert!(error["message"].as_str().unwrap().contains("ceteris.0"));
+    }
+}

@@ -1,0 +1,210 @@
+//! Runs the real binary: commands in, events out, nothing waits for ever.
+
+#![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::expect_used)]
+
+pub mod place;
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+pub struct Engine {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    events: Receiver<Value>,
+    pub seen: Vec<Value>,
+}
+
+pub fn binary() -> &'static str {
+    env!("CARGO_BIN_EXE_ceteris-engine")
+}
+
+impl Engine {
+    pub fn start(arguments: &[&str]) -> Engine {
+        let mut command = Command::new(binary());
+        command.args(arguments);
+        Engine::spawn(command)
+    }
+
+    pub fn spawn(mut command: Command) -> Engine {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, events) = channel();
+        thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                let event = serde_json::from_str(&line).expect("stdout is only JSON lines");
+                if sender.send(event).is_err() {
+                    return;
+                }
+            }
+        });
+        Engine {
+            stdin: child.stdin.take(),
+            child,
+            events,
+            seen: Vec::new(),
+        }
+    }
+
+    /// Starts `run` with a job.
+    pub fn run(job: &Value) -> Engine {
+        let mut engine = Engine::start(&["run"]);
+        engine.send(job);
+        engine
+    }
+
+    pub fn send(&mut self, line: &Value) {
+        let stdin = self.stdin.as_mut().expect("stdin is open");
+        // An engine that has refused its job may be gone already.
+        let _ = writeln!(stdin, "{line}");
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: a plain system call on a process that this test has started and not yet waited for.
+        assert_eq!(unsafe { libc::kill(self.pid(), signal) }, 0);
+    }
+
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// The next event with this name; what comes before is in `seen`.
+    pub fn wait_for(&mut self, name: &str) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.events.recv_timeout(left) {
+                Ok(event) => {
+                    self.seen.push(event.clone());
+                    if event["event"] == name {
+                        return event;
+                    }
+                }
+                Err(_) => panic!("no `{name}` came, but {:#?}", self.seen),
+            }
+        }
+    }
+
+    pub fn wait_for_any(&mut self) -> Value {
+        let event = self.events.recv_timeout(PATIENCE).expect("an event comes");
+        self.seen.push(event.clone());
+        event
+    }
+
+    pub fn wait_for_phase(&mut self, name: &str) -> Value {
+        loop {
+            let phase = self.wait_for("phase");
+            if phase["name"] == name {
+                return phase;
+            }
+        }
+    }
+
+    /// Waits for the end without closing stdin; the exit code and all events.
+    pub fn wait(mut self) -> (i32, Vec<Value>) {
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(
+                Instant::now() < deadline,
+                "it does not end: {:#?}",
+                self.seen
+            );
+            thread::sleep(Duration::from_millis(5));
+        };
+        loop {
+            match self.events.recv_timeout(PATIENCE) {
+                Ok(event) => self.seen.push(event),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("stdout stays open"),
+            }
+        }
+        (status.code().unwrap_or(-1), std::mem::take(&mut self.seen))
+    }
+
+    pub fn finish(mut self) -> (i32, Vec<Value>) {
+        self.close_stdin();
+        self.wait()
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // A failed test must not leave a load behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A job on small files; `changes` replaces or adds fields, `workload.x` by the key `x`.
+pub fn job(directory: &Path, phase: &str, changes: Value) -> Value {
+    let mut job = json!({
+        "protocol": 1, "phase": phase,
+        "workload": {
+            "kind": "fileio", "directory": directory, "files": 4, "total_size_bytes": 4 << 20,
+            "mode": "rndrw", "engine": "sync", "block_size_bytes": 16384, "direct": false,
+            "read_write_ratio": 1.5, "fsync_every": 100, "fsync_at_end": true,
+        },
+        "load": {"outstanding": 4}, "cache": "warm", "settle_s": 0.05, "measure_s": 0.2,
+        "interval_s": 0.1, "seed": 7,
+    });
+    for (key, value) in changes.as_object().unwrap() {
+        if job.get(key).is_some() || key == "unknown" {
+            job[key] = value.clone();
+        } else {
+            job["workload"][key] = value.clone();
+        }
+    }
+    job
+}
+
+pub fn prepare(directory: &Path, changes: Value) {
+    let (code, events) = Engine::run(&job(directory, "prepare", changes)).wait();
+    assert_eq!(code, 0, "{events:#?}");
+}
+
+pub fn named<'a>(events: &'a [Value], name: &str) -> Vec<&'a Value> {
+    events
+        .iter()
+        .filter(|event| event["event"] == name)
+        .collect()
+}
+
+/// The one error event of a run that must have ended with it.
+pub fn only_error(outcome: (i32, Vec<Value>), code: i32) -> Value {
+    let (found, events) = outcome;
+    assert_eq!(found, code, "{events:#?}");
+    let errors = named(&events, "error");
+    assert_eq!(errors.len(), 1, "{events:#?}");
+    for field in ["class", "message", "hint"] {
+        assert!(
+            errors[0][field]
+                .as_str()
+                .is_some_and(|text| !text.is_empty())
+        );
+    }
+    errors[0].clone()
+}
+
+/// A directory on a disk: the usual place for temporary files is in memory on some systems.
+pub fn disk_directory() -> tempfile::TempDir {
+    tempfile::tempdir_in(PathBuf::from(env!("CARGO_TARGET_TMPDIR"))).unwrap()
+}

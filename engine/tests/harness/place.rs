@@ -1,0 +1,92 @@
+//! A place with a few ordinary files for settings and a directory for journals.
+
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::{Engine, disk_directory, named};
+
+pub struct Place {
+    root: tempfile::TempDir,
+}
+
+impl Place {
+    pub fn new() -> Place {
+        let root = disk_directory();
+        for name in ["a", "b", "c"] {
+            fs::write(root.path().join(name), format!("old-{name}\n")).unwrap();
+        }
+        Place { root }
+    }
+
+    pub fn journals(&self) -> PathBuf {
+        self.root.path().join("journal")
+    }
+
+    pub fn setting(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    pub fn value(&self, name: &str) -> String {
+        fs::read_to_string(self.setting(name))
+            .unwrap()
+            .trim()
+            .to_string()
+    }
+
+    pub fn keeper(&self, experiment: &str, names: &[&str], global: bool) -> Engine {
+        let addresses: Vec<PathBuf> = names.iter().map(|name| self.setting(name)).collect();
+        let mut engine =
+            Engine::start(&["journal", "--directory", self.journals().to_str().unwrap()]);
+        engine.send(
+            &json!({"open": {"experiment": experiment, "addresses": addresses, "global": global}}),
+        );
+        engine
+    }
+
+    pub fn opened(&self, experiment: &str, names: &[&str]) -> Engine {
+        let mut engine = self.keeper(experiment, names, false);
+        engine.wait_for("opened");
+        engine
+    }
+
+    /// Journals a change and then makes it, as the controller does.
+    pub fn change(&self, keeper: &mut Engine, name: &str, wanted: &str) {
+        keeper.send(&self.change_line(name, &self.value(name), wanted, false));
+        keeper.wait_for("journalled");
+        fs::write(self.setting(name), wanted).unwrap();
+    }
+
+    pub fn change_line(&self, name: &str, before: &str, wanted: &str, persistent: bool) -> Value {
+        let path = self.setting(name);
+        json!({"change": {"knob": format!("test.{name}"), "address": path, "before": before,
+            "wanted": wanted, "persistent": persistent,
+            "undo": [{"write": {"path": path, "text": before, "readback": "plain"}}]}})
+    }
+
+    pub fn undo(&self, more: &[&str]) -> (i32, Vec<Value>) {
+        let journals = self.journals();
+        let mut arguments = vec!["undo", "--directory", journals.to_str().unwrap()];
+        arguments.extend(more);
+        Engine::start(&arguments).finish()
+    }
+
+    pub fn orphan(&self, experiment: &str, names: &[&str]) {
+        let mut keeper = self.opened(experiment, names);
+        for name in names {
+            self.change(&mut keeper, name, "new");
+        }
+        keeper.signal(libc::SIGKILL);
+        keeper.wait();
+    }
+}
+
+pub fn restored(events: &[Value]) -> Vec<String> {
+    named(events, "restored")
+        .iter()
+        .map(|event| event["knob"].as_str().unwrap().to_string())
+        .collect()
+}

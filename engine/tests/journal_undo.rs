@@ -1,0 +1,148 @@
+//! `undo` after a keeper was killed, with ordinary files for settings.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod harness;
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use harness::place::{Place, restored};
+use harness::{named, only_error};
+use serde_json::{Value, json};
+
+fn append(path: &Path, bytes: &[u8]) {
+    OpenOptions::new()
+        .append(true)
+        .open(path)
+        .unwrap()
+        .write_all(bytes)
+        .unwrap();
+}
+
+#[test]
+fn a_killed_keeper_leaves_an_orphan_that_undo_restores_once() {
+    let place = Place::new();
+    place.orphan("e1", &["a", "b"]);
+    let error = only_error(place.keeper("e2", &["c"], false).wait(), 1);
+    assert_eq!(error["class"], "open-journal");
+    assert!(error["message"].as_str().unwrap().contains("ceteris undo"));
+
+    let (code, events) = place.undo(&["--dry-run"]);
+    let listed = named(&events, "open-journal")[0].clone();
+    assert_eq!((code, &listed["owned"]), (0, &json!(false)));
+    assert_eq!(listed["changes"].as_array().unwrap().len(), 2);
+    assert_eq!(place.value("a"), "new", "a dry run changes nothing");
+
+    let (code, events) = place.undo(&["--experiment", "other"]);
+    assert_eq!((code, events.len()), (0, 0));
+    let (code, events) = place.undo(&[]);
+    assert_eq!(
+        (code, restored(&events)),
+        (0, vec!["test.b".into(), "test.a".into()])
+    );
+    assert_eq!(place.value("a"), "old-a");
+    fs::write(place.setting("a"), "later").unwrap();
+    let (code, events) = place.undo(&[]);
+    assert_eq!(
+        (code, events.len(), place.value("a")),
+        (0, 0, "later".into())
+    );
+    place.opened("e1", &["a"]);
+}
+
+#[test]
+fn torn_and_bad_lines_do_not_keep_the_rest_from_being_restored() {
+    let place = Place::new();
+    place.orphan("e1", &["a", "b"]);
+    let path = place.journals().join("e1.jsonl");
+    append(&path, br#"{"version":1,"experiment":"e1","record":"cha"#);
+    let (code, events) = place.undo(&[]);
+    assert_eq!(
+        (code, restored(&events).len()),
+        (0, 2),
+        "a torn line is as if never begun"
+    );
+    let closed = fs::read_to_string(place.journals().join("closed/e1.jsonl")).unwrap();
+    assert!(
+        closed
+            .lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok())
+    );
+
+    place.orphan("e2", &["a", "b"]);
+    let path = place.journals().join("e2.jsonl");
+    let damaged = fs::read_to_string(&path)
+        .unwrap()
+        .replacen("test.a", "test.x", 1);
+    fs::write(&path, damaged).unwrap();
+    let (code, events) = place.undo(&[]);
+    assert_eq!((code, restored(&events)), (4, vec!["test.b".into()]));
+    let error = named(&events, "error")[0];
+    assert_eq!(error["class"], "journal-line");
+    assert!(
+        path.exists(),
+        "what cannot be known to be restored stays open"
+    );
+}
+
+#[test]
+fn what_cannot_be_put_back_is_stuck_and_stays_open() {
+    let place = Place::new();
+    place.orphan("e1", &["a", "b"]);
+    fs::remove_file(place.setting("a")).unwrap();
+    let (code, events) = place.undo(&[]);
+    let stuck = named(&events, "stuck")[0];
+    assert_eq!(
+        (code, &stuck["wanted"], &stuck["found"]),
+        (4, &json!("old-a"), &json!(null))
+    );
+    assert!(stuck["reason"].as_str().unwrap().contains("No such file"));
+    assert_eq!(
+        (restored(&events), place.value("b")),
+        (vec!["test.b".into()], "old-b".into())
+    );
+
+    fs::write(place.setting("a"), "back").unwrap();
+    fs::write(place.setting("b"), "mine now").unwrap();
+    let (code, events) = place.undo(&[]);
+    assert_eq!((code, restored(&events)), (0, vec!["test.a".into()]));
+    assert_eq!(place.value("b"), "mine now", "a change is taken back once");
+}
+
+#[test]
+fn volatile_changes_of_another_boot_are_not_replayed() {
+    let place = Place::new();
+    let mut keeper = place.opened("e1", &["a", "b"]);
+    place.change(&mut keeper, "a", "new");
+    keeper.send(&place.change_line("b", "old-b", "new", true));
+    keeper.wait_for("journalled");
+    fs::write(place.setting("b"), "new").unwrap();
+    keeper.signal(libc::SIGKILL);
+    keeper.wait();
+    reseal_with_another_boot(&place.journals().join("e1.jsonl"));
+    let (code, events) = place.undo(&[]);
+    assert_eq!(code, 0, "{events:#?}");
+    assert_eq!(named(&events, "expired")[0]["knob"], "test.a");
+    assert_eq!(
+        (place.value("a"), place.value("b")),
+        ("new".into(), "old-b".into())
+    );
+}
+
+fn reseal_with_another_boot(path: &Path) {
+    let text = fs::read_to_string(path).unwrap();
+    let lines: String = text
+        .lines()
+        .map(|line| {
+            let mut value: Value = serde_json::from_str(line).unwrap();
+            value["boot_id"] = json!("another");
+            value.as_object_mut().unwrap().shift_remove("crc32");
+            let body = value.to_string();
+            let crc = crc32fast::hash(body.as_bytes());
+            format!("{},\"crc32\":\"{crc:08x}\"}}\n", &body[..body.len() - 1])
+        })
+        .collect();
+    fs::write(path, lines).unwrap();
+}

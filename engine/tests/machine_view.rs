@@ -1,0 +1,84 @@
+//! `sample` and `probe` as processes.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod harness;
+
+use std::fs;
+
+use harness::{Engine, named, only_error};
+use serde_json::json;
+
+fn a_block_device() -> Vec<String> {
+    let names = fs::read_dir("/sys/class/block").map(|entries| {
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.take(1).collect()
+    });
+    names.unwrap_or_default()
+}
+
+#[test]
+fn samples_come_every_interval_and_a_census_on_command() {
+    let devices = a_block_device();
+    let mut engine = Engine::start(&["sample"]);
+    engine.send(&json!({"protocol": 1, "devices": devices, "interval_s": 0.1}));
+    engine.wait_for("hello");
+    engine.send(&json!({"census": "before"}));
+    assert!(engine.wait_for("census")["duration_s"].is_null());
+    for _ in 0..2 {
+        let sample = engine.wait_for("sample");
+        let duration_s = sample["duration_s"].as_f64().unwrap();
+        assert!((0.05..1.0).contains(&duration_s), "{duration_s}");
+        assert!(sample["memory"]["total_bytes"].as_u64().unwrap() > 0);
+        assert!(sample["cores"].as_u64().unwrap() >= 1);
+        for device in &devices {
+            assert!(sample["devices"][device]["utilisation"].as_f64().is_some());
+        }
+    }
+    engine.send(&json!({"census": "after"}));
+    let census = engine.wait_for("census");
+    assert_eq!(census["label"], "after");
+    assert!(census["duration_s"].as_f64().unwrap() > 0.1);
+    let own = i64::from(engine.pid());
+    let listed = census["processes"].as_array().unwrap();
+    assert!(listed.iter().all(|process| process["pid"] != own));
+    assert_eq!(engine.finish().0, 0);
+}
+
+#[test]
+fn sampling_refuses_what_it_does_not_know() {
+    for (job, code, class) in [
+        (
+            json!({"protocol": 1, "devices": ["no-such"]}),
+            1,
+            "no-such-device",
+        ),
+        (json!({"protocol": 1, "devices": ["../../x"]}), 2, "bad-job"),
+        (json!({"protocol": 1, "disks": []}), 2, "bad-job"),
+        (json!({"protocol": 9}), 2, "protocol-mismatch"),
+        (json!({"protocol": 1, "interval_s": 0}), 2, "bad-job"),
+    ] {
+        let mut engine = Engine::start(&["sample"]);
+        engine.send(&job);
+        assert_eq!(only_error(engine.wait(), code)["class"], class, "{job}");
+    }
+}
+
+#[test]
+fn a_probe_tells_of_the_directory_and_leaves_nothing_there() {
+    let directory = harness::disk_directory();
+    let path = directory.path().join("not/yet");
+    let (code, events) = Engine::start(&["probe", path.to_str().unwrap()]).finish();
+    assert_eq!(code, 0);
+    let probe = named(&events, "probe")[0];
+    assert_eq!(probe["directory"]["path"], path.to_str().unwrap());
+    assert!(probe["directory"]["free_bytes"].as_u64().unwrap() > 0);
+    assert!(probe["directory"]["writable"].is_null());
+    assert!(
+        !probe["directory"]["filesystem"]
+            .as_str()
+            .unwrap()
+            .is_empty()
+    );
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,1 @@
+"""From measurements to conclusions: pairs, effects, verdicts with their reasons."""

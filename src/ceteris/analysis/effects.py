@@ -1,0 +1,97 @@
+"""Which trials count, and what they showed: the pairs of a comparison, and the mean of each cell."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ceteris.model import Cell, Measurement, Trial, TrialState
+from ceteris.stats.pairs import mean_interval
+
+Summaries = Mapping[int, Mapping[str, Measurement]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two trials of one block: the baseline's and the compared arm's values of a response."""
+
+    load: int
+    baseline: float
+    compared: float
+    later: int
+    trials: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Every whole pair of one arm against its baseline, under one workload."""
+
+    factor: str
+    workload: str
+    baseline: str
+    arm: str
+    planned: int
+    pairs: tuple[Pair, ...]
+
+
+def whole_blocks(trials: Iterable[Trial]) -> dict[int, list[Trial]]:
+    """The blocks in which every trial that is not superseded was done; the others enter no effect."""
+    blocks: dict[int, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        if trial.state is not TrialState.SUPERSEDED:
+            blocks[trial.block].append(trial)
+    return {n: block for n, block in blocks.items() if all(t.state is TrialState.DONE for t in block)}
+
+
+def series(trials: Sequence[Trial], summaries: Summaries, responses: Mapping[str, str]) -> list[Series]:
+    """The pairs of every compared arm. `responses`: by workload, the metric judged."""
+    whole = whole_blocks(trials)
+    counted = [t for t in trials if t.state is not TrialState.SUPERSEDED]
+    by_block: dict[int, Trial] = {t.block: t for t in counted if t.baseline}
+    found: dict[tuple[str, str, str], list[Pair]] = defaultdict(list)
+    planned: dict[tuple[str, str, str], int] = defaultdict(int)
+    for trial in counted:
+        if trial.baseline:
+            continue
+        key = (trial.factor, trial.workload, trial.arm)
+        planned[key] += 1
+        if trial.block not in whole:
+            continue
+        base = by_block[trial.block]
+        metric = responses[trial.workload]
+        values = [summaries.get(t.order, {}).get(metric) for t in (base, trial)]
+        if values[0] is not None and values[1] is not None:
+            later = trial.position - base.position
+            found[key].append(Pair(trial.load, values[0].mean, values[1].mean, later, (base.order, trial.order)))
+    names = {(t.factor, t.workload): t.arm for t in counted if t.baseline}
+    return [
+        Series(factor, workload, names[factor, workload], arm, count, tuple(found[factor, workload, arm]))
+        for (factor, workload, arm), count in planned.items()
+    ]
+
+
+def cells(trials: Sequence[Trial], summaries: Summaries, confidence: float) -> list[Cell]:
+    """Each metric's mean over the trials that count, for each arm at each load level."""
+    groups: dict[tuple[str, str, str, int], list[Trial]] = defaultdict(list)
+    for block in whole_blocks(trials).values():
+        for trial in block:
+            groups[trial.factor, trial.arm, trial.workload, trial.load].append(trial)
+    found = []
+    for (factor, arm, workload, load), members in groups.items():
+        measured = [summaries.get(trial.order, {}) for trial in members]
+        for metric in sorted(set().union(*measured)):
+            values = [m[metric].mean for m in measured if metric in m]
+            mean, low, high = mean_interval(values, confidence)
+            found.append(
+                Cell(
+                    factor=factor,
+                    arm=arm,
+                    workload=workload,
+                    load=load,
+                    metric=metric,
+                    mean=mean,
+                    low=low,
+                    high=high,
+                    trials=tuple(trial.order for trial, m in zip(members, measured, strict=True) if metric in m),
+                )
+            )
+    return found

@@ -1,0 +1,35 @@
+"""`ceteris check`: what a plan would do, before anything is touched."""
+
+from typing import Annotated
+
+import typer
+
+from ceteris.cli.options import AsJson, Overrides, PlanFile, StoreUrl, read_overrides
+
+
+def check(
+    plan_file: PlanFile,
+    overrides: Overrides = None,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+    trials: Annotated[bool, typer.Option("--trials/--no-trials", help="List every block in order.")] = True,
+) -> None:
+    """Check a plan against this machine and print what it would do. Nothing is touched.
+
+    Prints every problem at once; else the blocks of trials in order, every command with its undo, and the time.
+
+    Example: ceteris check examples/scheduler.toml --set target.device=/dev/sdb
+    """
+    from rich.console import Console
+
+    from ceteris.cli import preview, target
+    from ceteris.plan.parse import parse, read_file
+
+    site = target.local_site()
+    parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
+    plan, facts = target.checked(site, parsed)
+    document = preview.document(plan, facts, site, store)
+    if as_json:
+        typer.echo(document.model_dump_json(indent=2))
+    else:
+        preview.show(document, Console(highlight=False), every_block=trials)

@@ -1,0 +1,103 @@
+"""`ceteris knobs`: what can be set, and what it is set to."""
+
+from typing import Annotated
+
+import typer
+
+from ceteris.cli.options import AsJson
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+def _names(incomplete: str) -> list[str]:
+    from ceteris.knobs.catalog import load
+
+    return [knob.name for knob in load() if knob.name.startswith(incomplete)]
+
+
+Name = Annotated[
+    str, typer.Argument(help="A knob, such as block.scheduler.", autocompletion=_names, show_default=False)
+]
+
+
+@app.callback()
+def knobs() -> None:
+    """List, explain and read the knobs of this machine.
+
+    Example: ceteris knobs get block.scheduler --device /dev/sda
+    """
+
+
+@app.command("list")
+def list_knobs(as_json: AsJson = False) -> None:
+    """List every knob."""
+    import dataclasses
+    import json
+
+    from ceteris.knobs.catalog import load
+
+    if as_json:
+        typer.echo(json.dumps([dataclasses.asdict(knob) for knob in load()], indent=2))
+        return
+    width = max(len(knob.name) for knob in load())
+    for knob in load():
+        typer.echo(f"{knob.name:<{width}}  {knob.summary}")
+
+
+@app.command("show")
+def show(name: Name) -> None:
+    """Explain one knob."""
+    from ceteris.knobs.catalog import load
+
+    knob = load().get(name)
+    typer.echo(f"{knob.name}: {knob.summary}\n\n  {knob.documentation}\n")
+    bounds = [f"{word} {bound}" for word, bound in (("from", knob.minimum), ("to", knob.maximum)) if bound is not None]
+    levels = ", ".join(str(value) for value in knob.allowed) or " ".join(bounds) or "asked from the machine"
+    unit = f" {knob.unit}" if knob.unit else ""
+    rows = {
+        "values": levels + unit,
+        "files": ", ".join(knob.addresses),
+        "takes effect": knob.takes_effect,
+        "also moves": ", ".join(knob.resets),
+        "other names": ", ".join(knob.aliases),
+        "old values": ", ".join(f"{old} is now {new}" for old, new in knob.renamed.items()),
+    }
+    for title, value in rows.items():
+        if value:
+            typer.echo(f"  {title:<13} {value}")
+
+
+@app.command("get")
+def get(
+    name: Name,
+    device: Annotated[
+        str | None, typer.Option(help="The disk of a block.* knob. Default: the one under this folder.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a knob's value now, and what this machine offers."""
+    import json
+    import os
+
+    from ceteris.errors import HostError
+    from ceteris.hosts.facts import whole_disk
+    from ceteris.hosts.local import LocalHost
+    from ceteris.knobs.catalog import load
+    from ceteris.knobs.survey import offer
+
+    host = LocalHost()
+    knob = load().get(name)
+    here = os.stat(".").st_dev  # noqa: PTH116  the number is wanted, not the file
+    disk = None
+    if any("{device}" in address for address in knob.addresses):
+        disk = whole_disk(host, device or f"{os.major(here)}:{os.minor(here)}")
+    found = offer(host, load(), name, disk, root=True)
+    if found.current is None:
+        raise HostError(found.refused, found.todo)
+    if as_json:
+        typer.echo(
+            json.dumps({"knob": knob.name, "device": disk, "value": found.current, "allowed": list(found.allowed)})
+        )
+    else:
+        offered = f"  (offered: {', '.join(map(str, found.allowed))})" if found.allowed else ""
+        typer.echo(f"{knob.name} = {found.current}{offered}")

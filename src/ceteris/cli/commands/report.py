@@ -1,0 +1,53 @@
+"""`ceteris report`: what an experiment showed."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ceteris.cli.options import AsJson, ExperimentName, StoreUrl
+
+
+class Form(StrEnum):
+    """The forms of a report."""
+
+    HTML = "html"
+    MARKDOWN = "markdown"
+    TEXT = "text"
+    JSON = "json"
+
+
+def report(
+    experiment: ExperimentName = "last",
+    form: Annotated[Form, typer.Option("--format", help="The form of the report.")] = Form.TEXT,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where it goes. Default: stdout; for html a file in this folder."
+        ),
+    ] = None,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what an experiment showed, finished or not.
+
+    Example: ceteris report last --format html -o report.html
+    """
+    from ceteris.cli import conclude
+    from ceteris.store import read
+    from ceteris.store.open import open_engine, store_url
+
+    opened = open_engine(store_url(store), create=False)
+    found = read.find(opened, experiment)
+    if as_json or form is Form.JSON:
+        conclude.deliver(conclude.report_document(opened, found).model_dump_json(indent=2) + "\n", output)
+        return
+    seen = conclude.report_view(opened, found)
+    if form is Form.HTML:
+        written = conclude.write_html(seen, output or Path(f"ceteris-{found.id}.html"))
+        typer.echo(f"report: {written}")
+    elif form is Form.MARKDOWN:
+        conclude.deliver(conclude.markdown_text(seen, output), output)
+    else:
+        conclude.deliver(conclude.terminal_text(seen, to_file=output is not None), output)

@@ -1,0 +1,53 @@
+"""`ceteris resume`: go on with an experiment that was cut off."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ceteris.cli.commands.run import ReportFile, carry_out
+from ceteris.cli.options import AsJson, ExperimentName, StoreUrl
+
+
+def resume(
+    experiment: ExperimentName = "last",
+    plan_file: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="FILE", help="Refuse unless this is the plan the experiment began with."),
+    ] = None,
+    store: StoreUrl = None,
+    report_file: ReportFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Go on with an experiment that was cut off, from the first block that is not whole.
+
+    The plan is the one stored when it began; a changed file is a new experiment.
+
+    Example: ceteris resume last
+    """
+    from ceteris.cli import target
+    from ceteris.errors import UsageError
+    from ceteris.model import ExperimentState
+    from ceteris.plan.parse import parse, read_file
+    from ceteris.store import read, write
+    from ceteris.store.open import open_engine, store_url
+
+    opened = open_engine(store_url(store), create=False)
+    found = read.find(opened, experiment)
+    if (
+        plan_file is not None
+        and parse(str(plan_file), read_file(str(plan_file)), found.overrides).digest != found.plan_digest
+    ):
+        raise UsageError(
+            f"{plan_file} is not the plan of {found.id}", "run it as a new experiment, or resume without --plan"
+        )
+    if found.state is ExperimentState.DONE:
+        raise UsageError(f"experiment {found.id} is done", f"see it with: ceteris report {found.id}")
+    site = target.local_site()
+    site.refuse_open_journals()
+    plan = read.plan(opened, found.id)
+    now = target.fingerprint(site, plan.target.device)
+    for name, before in found.fingerprint.items():
+        if now.get(name) != before:
+            write.add_note(opened, found.id, f"resumed with another {name}: {now.get(name)!r}, before {before!r}")
+    carry_out(plan, found, opened, site, report_file, as_json=as_json)

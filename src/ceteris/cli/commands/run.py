@@ -1,0 +1,98 @@
+"""`ceteris run`: carry out a plan."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ceteris.cli.options import AsJson, Overrides, PlanFile, StoreUrl, read_overrides
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Engine as Store
+
+    from ceteris.model import Experiment, Plan
+    from ceteris.trial.bench import Site
+
+ReportFile = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Where the HTML report goes. Default: reports/ beside the store."),
+]
+
+
+def run(
+    plan_file: PlanFile,
+    overrides: Overrides = None,
+    store: StoreUrl = None,
+    report_file: ReportFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Carry out a plan: try its settings in turn, put the machine back, and say what is better.
+
+    Ctrl-C stops it at any point: the machine is put back, what was measured is kept, and resume goes on.
+
+    Example: ceteris run examples/first.toml
+    """
+    from ceteris import __version__, experiment
+    from ceteris.cli import target
+    from ceteris.plan.parse import parse, read_file
+    from ceteris.store.open import open_engine, store_url
+
+    site = target.local_site()
+    parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
+    plan, facts = target.checked(site, parsed)
+    site.refuse_open_journals()
+    url = store_url(store)
+    refuse_store_in_data(url, plan)
+    opened = open_engine(url, create=True)
+    versions = {"ceteris": __version__}
+    begun = experiment.begin(plan, parsed.overrides, facts.fingerprint, versions, opened)
+    carry_out(plan, begun, opened, site, report_file, as_json=as_json)
+
+
+def refuse_store_in_data(url: str, plan: "Plan") -> None:
+    """A store among the data under test would be part of the load. Raises UsageError."""
+    from ceteris.errors import UsageError
+    from ceteris.store.open import file_of
+    from ceteris.workloads.fileio import DATA_FOLDER
+
+    file = file_of(url)
+    data = Path(plan.target.path) / DATA_FOLDER
+    if file is not None and data in file.absolute().parents:
+        raise UsageError(f"the store {file} lies in the data under test", "name another with --store")
+
+
+def carry_out(
+    plan: "Plan", begun: "Experiment", store: "Store", site: "Site", report_file: Path | None, *, as_json: bool
+) -> None:
+    """Run or resume an experiment before a person's eyes, and end with its verdicts."""
+    from rich.console import Console
+
+    from ceteris import experiment
+    from ceteris.cli import conclude
+    from ceteris.cli.progress import Watch
+    from ceteris.cli.signals import StopRequest
+    from ceteris.report import text
+    from ceteris.store import read
+    from ceteris.store.open import file_of
+
+    stop = StopRequest()
+    stop.listen()
+    words = Console(stderr=True, highlight=False)
+    words.print(f"experiment {begun.id} ({begun.name})", markup=False)
+    for note in begun.notes:
+        words.print(f"note: {note}", markup=False)
+    with Watch(words) as watch:
+        found = experiment.carry_out(plan, begun, store, site, watch, stop.asked)
+    ended = read.find(store, begun.id)
+    seen = conclude.report_view(store, ended)
+    file = file_of(store.url.render_as_string())
+    place = report_file or (file.parent / "reports" if file else Path()) / f"{begun.id}.html"
+    written = conclude.write_html(seen, place)
+    if as_json:
+        typer.echo(conclude.report_document(store, ended).model_dump_json(indent=2))
+    else:
+        console = Console(highlight=False)
+        console.print()
+        console.print(text.verdict_table(seen))
+        console.print(f"\nreport: {written}", markup=False, soft_wrap=True)
+    raise typer.Exit(conclude.exit_code(found))

@@ -1,0 +1,51 @@
+"""`ceteris schema`: the JSON Schemas of what is read and written."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+
+class Document(StrEnum):
+    """What has a schema."""
+
+    PLAN = "plan"
+    JOB = "job"
+    EVENT = "event"
+    REPORT = "report"
+    CHECK = "check"
+    STATUS = "status"
+
+
+def schema(
+    document: Annotated[Document, typer.Argument(help="What to describe.")] = Document.PLAN,
+) -> None:
+    """Print the JSON Schema of the plan file, for editors; or that of another document.
+
+    Example: ceteris schema plan > plan.schema.json
+    """
+    typer.echo(text_of(document), nl=False)
+
+
+def text_of(document: Document) -> str:
+    """A schema as it is checked in under schema/."""
+    import json
+
+    from pydantic import TypeAdapter
+
+    from ceteris import workloads as _workloads  # noqa: F401  registers the kinds a plan may name
+    from ceteris.cli.overview import StatusDocument
+    from ceteris.cli.preview import CheckDocument
+    from ceteris.engine import protocol
+    from ceteris.plan.file import plan_form
+    from ceteris.report.document import ReportDocument
+
+    forms: dict[Document, TypeAdapter[Any]] = {
+        Document.PLAN: TypeAdapter(plan_form()),
+        Document.JOB: TypeAdapter(protocol.Job),
+        Document.EVENT: protocol.event_adapter,
+        Document.REPORT: TypeAdapter(ReportDocument),
+        Document.CHECK: TypeAdapter(CheckDocument),
+        Document.STATUS: TypeAdapter(StatusDocument),
+    }
+    return json.dumps(forms[document].json_schema(by_alias=True), indent=2, sort_keys=True) + "\n"

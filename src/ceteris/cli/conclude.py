@@ -1,0 +1,117 @@
+"""From the store to something read: the report of an experiment in its forms."""
+
+import dataclasses
+import sys
+from pathlib import Path
+
+from sqlalchemy.engine import Engine as Store
+
+from ceteris.analysis.judge import Judgement
+from ceteris.errors import CeterisError, StoreError
+from ceteris.experiment import analyse
+from ceteris.knobs import catalog, recipe
+from ceteris.model import Experiment, Plan
+from ceteris.plan.design import comparisons
+from ceteris.report.document import ReportDocument, document
+from ceteris.report.views import Recipe, ReportView, view
+from ceteris.store import read
+
+
+def _recipes(plan: Plan) -> dict[str, Recipe]:
+    """For each level of a knob, the commands that set and show it."""
+    catalogue = catalog.load()
+    found = {}
+    for comparison in comparisons(plan):
+        for arm in comparison.arms:
+            knobs = [(catalogue.find(key), arm.settings[key]) for key in comparison.tested]
+            known = [(knob, catalog.addresses_on(knob, plan.target.device), value) for knob, value in knobs if knob]
+            if known:
+                found[f"{comparison.factor}={arm.label}"] = Recipe(
+                    set=" && ".join(recipe.set_command(*one) for one in known),
+                    check=" && ".join(recipe.check_command(knob, addresses) for knob, addresses, _ in known),
+                )
+    return found
+
+
+def judged(store: Store, experiment: Experiment) -> tuple[Plan, Judgement]:
+    """The stored plan of an experiment and what its trials show. Raises StoreError."""
+    plan = read.plan(store, experiment.id)
+    return plan, analyse(plan, experiment, store)
+
+
+def report_view(store: Store, experiment: Experiment) -> ReportView:
+    """What every written form of the report shows."""
+    plan, found = judged(store, experiment)
+    return view(
+        dataclasses.replace(experiment, notes=(*experiment.notes, *found.unjudged)),
+        read.trials(store, experiment.id),
+        read.summaries(store, experiment.id),
+        found.effects,
+        found.cells,
+        recipes=_recipes(plan),
+    )
+
+
+def report_document(store: Store, experiment: Experiment) -> ReportDocument:
+    """The report as one document for programs."""
+    _, found = judged(store, experiment)
+    noted = dataclasses.replace(experiment, notes=(*experiment.notes, *found.unjudged))
+    return document(noted, read.trials(store, experiment.id), found.effects, found.cells)
+
+
+def write_html(seen: ReportView, path: Path) -> Path:
+    """Write the self-contained report. Raises StoreError where the file cannot be written."""
+    from ceteris.report import html
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(html.render(seen), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot write the report {path}: {error.strerror}", "name another file") from error
+    return path.absolute()
+
+
+def exit_code(found: Judgement) -> int:
+    """0, or 3 where something could not be judged for want of valid pairs."""
+    return CeterisError.exit_code if found.unjudged else 0
+
+
+def deliver(content: str, output: Path | None) -> None:
+    """Write text to a file, or to stdout as it is. Raises StoreError where the file cannot be written."""
+    if output is None:
+        sys.stdout.write(content)
+        return
+    try:
+        output.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot write the report {output}: {error.strerror}", "name another file") from error
+
+
+def markdown_text(seen: ReportView, output: Path | None) -> str:
+    """The report as Markdown; with a file to go to, its pictures are written into a folder beside it."""
+    from ceteris.report import charts, markdown
+
+    if output is None:
+        return markdown.render(seen)
+    folder = output.with_suffix("")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        names = charts.write_pictures(seen, folder)
+    except OSError as error:
+        raise StoreError(f"cannot write pictures into {folder}: {error.strerror}", "name another file") from error
+    return markdown.render(seen, {key: f"{folder.name}/{name}" for key, name in names.items()})
+
+
+def terminal_text(seen: ReportView, *, to_file: bool) -> str:
+    """The report as it looks on a terminal; without colour where it goes to a file."""
+    import io
+
+    from rich.console import Console
+
+    from ceteris.report import text
+
+    buffer = io.StringIO()
+    real = Console()
+    console = Console(file=buffer, highlight=False, width=real.width, force_terminal=real.is_terminal and not to_file)
+    text.render(seen, console)
+    return buffer.getvalue()

@@ -1,0 +1,63 @@
+"""`ceteris`: the verbs put together, and errors told. Heavy imports happen inside the verbs."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ceteris.cli.commands import check, knobs, report, resume, run, schema, status, undo
+from ceteris.errors import CeterisError
+
+app = typer.Typer(
+    name="ceteris",
+    help="Change one thing, hold the rest, measure, conclude.\n\n"
+    "A plan names knobs, levels and workloads; Ceteris tries them in turn, puts the machine back, and says what is "
+    "better, worse, equivalent or undecided, and how sure that is.",
+    epilog="Start with: ceteris check PLAN, then ceteris run PLAN. Plans to start from are in examples/.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("check")(check.check)
+app.command("run")(run.run)
+app.command("status")(status.status)
+app.command("resume")(resume.resume)
+app.command("undo")(undo.undo)
+app.command("report")(report.report)
+app.add_typer(knobs.app, name="knobs")
+app.command("schema")(schema.schema)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from ceteris import __version__
+
+        typer.echo(f"ceteris {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Options before the verb."""
+
+
+def main() -> None:
+    """Run the command line; every expected error becomes words on stderr and its exit code."""
+    try:
+        app()
+    except CeterisError as error:
+        typer.echo(f"ceteris: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""Options and arguments that several verbs share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ceteris.errors import UsageError
+
+PlanFile = Annotated[Path, typer.Argument(help="The plan, a TOML file.", metavar="PLAN", show_default=False)]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Set a key of the plan, for example target.device=/dev/sdb. Repeatable."
+    ),
+]
+StoreUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="URL",
+        help="The store: a file, or a database's URL. Default: $CETERIS_STORE, else the user's.",
+    ),
+]
+ExperimentName = Annotated[
+    str,
+    typer.Argument(metavar="[EXPERIMENT]", help="An id, the start of one, a plan's name, or last.", show_default=False),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+
+
+def read_overrides(pairs: list[str] | None) -> dict[str, str]:
+    """`KEY=VALUE` pairs as a table. Raises UsageError."""
+    found = {}
+    for pair in pairs or []:
+        key, sign, value = pair.partition("=")
+        if not sign or not key.strip():
+            raise UsageError(f"--set {pair!r} has no value", "write for example --set target.device=/dev/sdb")
+        found[key.strip()] = value.strip()
+    return found

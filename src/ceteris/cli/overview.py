@@ -1,0 +1,109 @@
+"""The answer of `ceteris status`, as one document and as text."""
+
+import time
+
+from pydantic import BaseModel, ConfigDict
+from rich.console import Console
+from rich.table import Table
+
+from ceteris.cli.target import local_site
+from ceteris.knobs.journal import open_journals
+from ceteris.model import Experiment, Trial, TrialState, Value
+from ceteris.store import read
+from ceteris.store.open import file_of, open_engine, store_url
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ExperimentStatus(_Document):
+    """Where one experiment is."""
+
+    id: str
+    name: str
+    state: str
+    started: float
+    done: int
+    planned: int
+    invalid: int
+    trial: str
+
+
+class OpenChange(_Document):
+    """A setting that is changed right now, and what it was before."""
+
+    experiment: str
+    journal: str
+    running: bool
+    knob: str
+    before: Value
+
+
+class StatusDocument(_Document):
+    """The answer of `ceteris status --json`."""
+
+    store: str
+    experiments: list[ExperimentStatus]
+    open_changes: list[OpenChange]
+
+
+def document(store: str | None) -> StatusDocument:
+    """Look at the store and at the journals of this machine. Raises StoreError for a damaged store."""
+    url = store_url(store)
+    file = file_of(url)
+    experiments = []
+    if store or file is None or file.exists():  # before the first experiment there is no store, and no fault in that
+        opened = open_engine(url, create=False)
+        experiments = [_status(e, read.trials(opened, e.id)) for e in read.experiments(opened)]
+    site = local_site()
+    changes = [
+        OpenChange(
+            experiment=journal.experiment,
+            journal=journal.path,
+            running=journal.owned,
+            knob=change["knob"],
+            before=change["before"],
+        )
+        for journal in open_journals(site.host, site.engine, site.journals)
+        for change in journal.changes
+    ]
+    return StatusDocument(store=str(file or url), experiments=experiments, open_changes=changes)
+
+
+def _status(experiment: Experiment, trials: list[Trial]) -> ExperimentStatus:
+    counted = [trial for trial in trials if trial.state is not TrialState.SUPERSEDED]
+    active = [t for t in counted if t.state in (TrialState.APPLYING, TrialState.SETTLING)]
+    return ExperimentStatus(
+        id=experiment.id,
+        name=experiment.name,
+        state=experiment.state,
+        started=experiment.started,
+        done=sum(trial.state is TrialState.DONE for trial in counted),
+        planned=len(counted),
+        invalid=sum(trial.state in (TrialState.INVALID, TrialState.FAILED) for trial in counted),
+        trial=f"{active[0].factor} = {active[0].arm} at {active[0].load}" if active else "",
+    )
+
+
+def show(found: StatusDocument, console: Console) -> None:
+    """Print the document for a person."""
+    console.print(f"store: {found.store}", markup=False, soft_wrap=True)
+    if not found.experiments:
+        console.print("no experiment yet: ceteris run PLAN")
+    else:
+        table = Table(box=None, pad_edge=False)
+        for title in ("experiment", "plan", "state", "trials done", "invalid", "started"):
+            table.add_column(title, justify="right" if title in ("trials done", "invalid") else "left")
+        for one in found.experiments:
+            started = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started))
+            state = one.state + (f" ({one.trial})" if one.trial and one.state == "running" else "")
+            table.add_row(one.id, one.name, state, f"{one.done} of {one.planned}", str(one.invalid), started)
+        console.print(table)
+    for change in found.open_changes:
+        owner = "a running experiment" if change.running else "an experiment that was cut off"
+        console.print(f"changed by {owner} ({change.experiment}): {change.knob}, before {change.before}", markup=False)
+    if any(not change.running for change in found.open_changes):
+        console.print("put the machine back with: ceteris undo", style="bold")
+    elif not found.open_changes:
+        console.print("nothing on this machine is changed")

@@ -1,0 +1,200 @@
+"""What a plan would do, as one document and as text: cost, commands with their undo, blocks in order."""
+
+import statistics
+import time
+from collections.abc import Iterator
+
+from pydantic import BaseModel, ConfigDict
+from rich.console import Console
+
+from ceteris.errors import StoreError
+from ceteris.knobs import recipe, survey
+from ceteris.knobs.catalog import addresses_on
+from ceteris.model import Facts, Plan, Trial, Value
+from ceteris.plan.budget import rounds_within, trial_time, trials_per_round
+from ceteris.plan.design import comparisons, passes_per_round, schedule
+from ceteris.registry import workload_kinds
+from ceteris.stats.pairs import smallest_effect
+from ceteris.trial.bench import Site
+from ceteris.units import show_duration, show_percent, show_size
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Command(_Document):
+    """A setting that will be made, with what takes it back."""
+
+    setting: str
+    command: str
+    undo: str
+
+
+class Block(_Document):
+    """Trials back to back at one load level."""
+
+    number: int
+    round: int
+    workload: str
+    load: int
+    factor: str
+    arms: list[str]
+
+
+class Detectable(_Document):
+    """The smallest effect that a comparison sees four times out of five, by the noise measured here before."""
+
+    workload: str
+    effect_log_ratio: float
+
+
+class CheckDocument(_Document):
+    """The answer of `ceteris check --json`."""
+
+    plan: str
+    question: str
+    path: str
+    device: str | None
+    notes: list[str]
+    rounds: int
+    trials: int
+    duration_s: float
+    data_bytes: int
+    memory_bytes: int
+    commands: list[Command]
+    also_moved: list[str]
+    detectable: list[Detectable]
+    blocks: list[Block]
+
+
+def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDocument:
+    """Everything a plan would do. Raises PlanError where the budget is too small."""
+    rounds = rounds_within(plan)
+    trials = schedule(plan, "", rounds)
+    data = {
+        workload.name: workload_kinds.get(workload.kind).data_bytes(
+            workload_kinds.get(workload.kind).parameters.model_validate(dict(workload.parameters))
+        )
+        for workload in plan.workloads
+    }
+    return CheckDocument(
+        plan=plan.name,
+        question=plan.question,
+        path=plan.target.path,
+        device=plan.target.device,
+        notes=list(plan.notes),
+        rounds=rounds,
+        trials=len(trials),
+        duration_s=rounds * trials_per_round(plan) * trial_time(plan),
+        data_bytes=max(data.values()),
+        memory_bytes=facts.memory_bytes,
+        commands=list(_commands(plan, facts, site)),
+        also_moved=_also_moved(plan, site),
+        detectable=_detectable(plan, facts, rounds, store),
+        blocks=_blocks(trials),
+    )
+
+
+def _commands(plan: Plan, facts: Facts, site: Site) -> Iterator[Command]:
+    """Every setting of the machine that some trial makes, once, factor by factor."""
+    wanted: list[tuple[str, str, Value]] = [(key, str(value), value) for key, value in plan.hold.items()]
+    for factor in plan.factors:
+        wanted += [(factor.key, label, level) for level, label in zip(factor.levels, factor.labels, strict=True)]
+    for combination in plan.combinations:
+        wanted += [(key, str(value), value) for key, value in combination.settings.items()]
+    for key, label, value in dict.fromkeys(wanted):
+        knob, offer = site.catalogue.find(key), facts.offers.get(key)
+        if knob is not None and offer is not None and offer.current is not None:
+            yield Command(
+                setting=f"{key} = {label}",
+                command=recipe.set_command(knob, offer.addresses, value),
+                undo=recipe.set_command(knob, offer.addresses, offer.current),
+            )
+
+
+def _also_moved(plan: Plan, site: Site) -> list[str]:
+    """What the kernel moves by itself when these settings are made; journalled and put back too."""
+    device = plan.target.device
+    found: dict[str, None] = {}
+    for comparison in comparisons(plan):
+        for key in comparison.arms[0].settings:
+            knob = site.catalogue.find(key)
+            for pattern in knob.resets if knob else ():
+                for member in survey.members(site.host, site.catalogue, pattern, device):
+                    reading = survey.read(site.host, member, addresses_on(member, device))
+                    found[f"{member.name} = {reading.value}"] = None
+    return list(found)
+
+
+def _detectable(plan: Plan, facts: Facts, rounds: int, url: str | None) -> list[Detectable]:
+    """What the noise of earlier experiments on this host says about this one."""
+    from ceteris.store.open import open_engine, store_url
+    from ceteris.store.read import calibrations
+
+    try:
+        store = open_engine(store_url(url), create=False)
+        known = calibrations(store, facts.hostname, time.time())
+    except StoreError:
+        return []  # no experiment was made here yet
+    found = []
+    for workload in plan.workloads:
+        noise = [calibration.pair_sd for calibration in known if calibration.workload == workload.name]
+        if noise:
+            pairs = rounds * passes_per_round(len(workload.load_levels)) * len(workload.load_levels)
+            found.append(
+                Detectable(workload=workload.name, effect_log_ratio=smallest_effect(statistics.median(noise), pairs))
+            )
+    return found
+
+
+def _blocks(trials: tuple[Trial, ...]) -> list[Block]:
+    blocks: dict[int, list[Trial]] = {}
+    for trial in trials:
+        blocks.setdefault(trial.block, []).append(trial)
+    return [
+        Block(
+            number=number,
+            round=block[0].round,
+            workload=block[0].workload,
+            load=block[0].load,
+            factor=block[0].factor,
+            arms=[trial.arm for trial in block],
+        )
+        for number, block in blocks.items()
+    ]
+
+
+def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
+    """Print the document for a person."""
+    console.print(f"[bold]{found.plan}[/]: {found.question}" if found.question else f"[bold]{found.plan}[/]")
+    console.print(f"  data under {found.path}, device {found.device or 'none'}", markup=False)
+    size = show_size(found.data_bytes)
+    fits = "fits into" if found.data_bytes < found.memory_bytes else "exceeds"
+    console.print(f"  data of {size}, which {fits} memory ({show_size(found.memory_bytes)})", markup=False)
+    for note in found.notes:
+        console.print(f"  note: {note}", markup=False)
+    if found.commands:
+        console.print("\nSettings, each with its undo:")
+        for command in found.commands:
+            console.print(
+                f"  {command.setting}\n    set:  {command.command}\n    undo: {command.undo}",
+                markup=False,
+                soft_wrap=True,
+            )
+    if found.also_moved:
+        console.print("\nThe kernel moves these by itself; they are held, and put back too:")
+        console.print("  " + ", ".join(found.also_moved), markup=False)
+    if every_block:
+        console.print("\nBlocks in order (round, workload, load level: arms in order):")
+        for block in found.blocks:
+            arms = " → ".join(block.arms)
+            place = f"round {block.round}  {block.workload} at {block.load}"
+            console.print(f"  {block.number:>4}  {place}:  {block.factor}: {arms}", markup=False)
+    blocks = f"{found.trials} trials in {len(found.blocks)} blocks and {found.rounds} rounds"
+    console.print(f"\n{blocks}, about {show_duration(found.duration_s)}")
+    for one in found.detectable:
+        seen = show_percent(one.effect_log_ratio).lstrip("+")
+        console.print(f"With this machine's noise, effects from {seen} can be seen under {one.workload}.", markup=False)
+    if not found.detectable:
+        console.print("The noise of this machine is not known yet: the first experiment measures it.")

@@ -1,0 +1,75 @@
+"""What a person sees while an experiment runs: a bar of the whole with the time left, a line for the trial."""
+
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ceteris.model import Trial, TrialState
+from ceteris.units import show_duration, show_size
+
+_OVER = (TrialState.DONE, TrialState.INVALID, TrialState.FAILED)
+
+
+class Watch:
+    """Shows an experiment on a terminal; elsewhere a line for each trial that is over."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._whole = self._progress.add_task("trials", total=None, left="")
+        self._trial = self._progress.add_task("", total=None, left="", visible=False)
+        self._to_do = 0
+        self._made = 0
+        self._began = time.monotonic()
+
+    def __enter__(self) -> "Watch":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def begins(self, trials: Sequence[Trial]) -> None:
+        """Count the trials."""
+        over = sum(trial.state in _OVER for trial in trials)
+        counted = sum(trial.state is not TrialState.SUPERSEDED for trial in trials)
+        self._to_do = counted - over
+        self._made = 0
+        self._began = time.monotonic()
+        self._progress.update(self._whole, total=counted, completed=over)
+
+    def prepares(self, workload: str, done_bytes: int, total_bytes: int) -> None:
+        """Show how much data is made."""
+        words = f"making data for {workload}: {show_size(done_bytes)} of {show_size(total_bytes)}"
+        self._progress.update(self._trial, description=words, visible=True)
+
+    def shows(self, trial: Trial) -> None:
+        """Show the trial at hand, and the time left."""
+        place = f"{trial.workload} at {trial.load}"
+        words = f"trial {trial.order}, {place}, {trial.factor} = {trial.arm}: {trial.state.value}"
+        self._progress.update(self._trial, description=words, visible=True)
+        if trial.state not in _OVER:
+            return
+        self._made += 1
+        left = (time.monotonic() - self._began) / self._made * max(0, self._to_do - self._made)
+        self._progress.update(self._whole, advance=1, left=f"{show_duration(left)} left" if left >= 1 else "")
+        if not self._console.is_terminal:
+            self._console.print(words, markup=False, highlight=False, soft_wrap=True)
+        for why in (*trial.invalid_because, *filter(None, [trial.failure_message])):
+            self._console.print(
+                f"trial {trial.order} ({place}, {trial.factor} = {trial.arm}) {trial.state.value}: {why}",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )

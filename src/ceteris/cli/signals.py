@@ -1,0 +1,31 @@
+"""Ctrl-C, SIGTERM and SIGHUP ask to stop; nothing they do cuts off the way back."""
+
+import signal
+import sys
+import time
+from types import FrameType
+
+
+class StopRequest:
+    """Whether someone asked to stop. The first signal asks; the next are answered with patience."""
+
+    def __init__(self) -> None:
+        self._asked_at: float | None = None
+
+    def listen(self) -> None:
+        """Take over the three signals."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._hear)
+
+    def asked(self) -> bool:
+        """Whether to stop."""
+        return self._asked_at is not None
+
+    def _hear(self, _number: int, _frame: FrameType | None) -> None:
+        if self._asked_at is None:
+            self._asked_at = time.monotonic()
+            words = "stopping; the machine is being put back"
+        else:
+            waited = time.monotonic() - self._asked_at
+            words = f"putting the machine back for {waited:.0f} s; this takes a few seconds and is not cut off"
+        print(f"\nceteris: {words}", file=sys.stderr, flush=True)  # noqa: T201  a handler can use no console

@@ -1,0 +1,66 @@
+"""The target of a plan as found: the site where trials are made, and the facts a plan is checked against."""
+
+import os
+from pathlib import Path
+
+from ceteris.engine import find
+from ceteris.engine.run import probe
+from ceteris.errors import HostError
+from ceteris.hosts import facts as hosts_facts
+from ceteris.hosts.local import LocalHost
+from ceteris.knobs import catalog, survey
+from ceteris.knobs.journal import default_directory
+from ceteris.model import Facts, Plan
+from ceteris.plan.check import check, knob_keys
+from ceteris.plan.parse import Parsed
+from ceteris.trial.bench import Site
+from ceteris.workloads.fileio import DATA_FOLDER
+
+
+def local_site() -> Site:
+    """This machine as a site. Raises EngineError when the engine is not installed."""
+    return Site(LocalHost(), find.binary(), catalog.load(), default_directory(root=os.geteuid() == 0))
+
+
+def fingerprint(site: Site, device: str | None) -> dict[str, str]:
+    """What identifies the machine and the disk under test."""
+    disk = hosts_facts.device_fingerprint(site.host, device) if device else {}
+    return hosts_facts.fingerprint(site.host) | disk
+
+
+def look(site: Site, parsed: Parsed) -> Facts:
+    """What the machine offers for a plan; what it refuses is part of the answer. Changes nothing."""
+    table = parsed.table.target
+    seen = probe(site.host, site.engine, str(Path(table.path).expanduser().absolute()))
+    device, refused = None, ""
+    try:
+        device = hosts_facts.whole_disk(site.host, table.device or seen.directory.major_minor)
+    except HostError as error:
+        refused = str(error)
+    root = seen.uid == 0
+    data = site.host.run(["du", "-s", "-B1", f"{seen.directory.path}/{DATA_FOLDER}"])
+    there = int(data.stdout.split()[0]) if data.exit_code == 0 and data.stdout else 0
+    return Facts(
+        hostname=seen.hostname,
+        kernel=seen.kernel,
+        boot_id=seen.boot_id,
+        root=root,
+        cores=seen.cores,
+        memory_bytes=seen.memory_bytes,
+        path=seen.directory.path,
+        path_refused=seen.directory.writable or "",
+        free_bytes=seen.directory.free_bytes + there,
+        filesystem=seen.directory.filesystem,
+        device=device,
+        device_refused=refused,
+        io_uring_refused=seen.io_uring or "",
+        direct_refused=seen.direct or "",
+        fingerprint=fingerprint(site, device),
+        offers=survey.offers(site.host, site.catalogue, knob_keys(parsed), device, root=root),
+    )
+
+
+def checked(site: Site, parsed: Parsed) -> tuple[Plan, Facts]:
+    """The plan as it can be carried out here. Raises PlanError with every problem."""
+    facts = look(site, parsed)
+    return check(parsed, site.catalogue, facts), facts

@@ -1,0 +1,281 @@
+"""The words exchanged with the engine: one job in, a stream of events out.
+
+The schemas under schema/ are made from these; the engine refuses a job with a field it does not know.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+
+VERSION = 1
+
+
+class Message(BaseModel):
+    """What goes over the wire; a field that is not listed is a mistake of one of the two sides."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FileioJob(Message):
+    """The file workload: `mode` has sysbench's meaning."""
+
+    kind: Literal["fileio"] = "fileio"
+    directory: str
+    files: int
+    total_size_bytes: int
+    mode: Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
+    engine: Literal["sync", "io_uring", "null"]
+    block_size_bytes: int
+    direct: bool
+    read_write_ratio: float
+    fsync_every: int
+    fsync_at_end: bool
+
+
+class Load(Message):
+    """How much load: operations outstanding at once."""
+
+    outstanding: int
+
+
+class Job(Message):
+    """One line on the engine's stdin. `measure_s` null: windows are opened and closed by command."""
+
+    protocol: int = VERSION
+    phase: Literal["prepare", "run", "cleanup"]
+    workload: FileioJob
+    load: Load = Load(outstanding=1)
+    cache: Literal["warm", "cold"] = "warm"
+    settle_s: float = 0.0
+    measure_s: float | None = None
+    interval_s: float = 1.0
+    seed: int = 1
+
+
+class SampleJob(Message):
+    """One line on the sampler's stdin."""
+
+    protocol: int = VERSION
+    devices: list[str]
+    interval_s: float = 1.0
+
+
+class Hello(Message):
+    """The first event: who speaks, and the parameters as the engine took them."""
+
+    event: Literal["hello"]
+    protocol: int
+    version: str
+    pid: int
+    capabilities: list[str]
+    effective: dict[str, JsonValue]
+
+
+class Phase(Message):
+    """A phase begins; `window` where it is one's opening or closing."""
+
+    event: Literal["phase"]
+    name: str
+    window: str | None = None
+    monotonic_s: float
+    unix_s: float
+
+
+class Progress(Message):
+    """How far preparing is."""
+
+    event: Literal["progress"]
+    done_bytes: int
+    total_bytes: int
+
+
+class Counts(Message):
+    """What was completed in a stretch of time; response times are null where nothing was."""
+
+    window: str | None
+    start_s: float
+    duration_s: float
+    operations: int
+    reads: int
+    writes: int
+    fsyncs: int
+    read_bytes: int
+    written_bytes: int
+    errors: dict[str, int]
+
+
+class Interval(Counts):
+    """One second of load."""
+
+    event: Literal["interval"]
+    mean_s: float | None
+    p50_s: float | None
+    p95_s: float | None
+    p99_s: float | None
+    max_s: float | None
+
+
+class Times(Message):
+    """A distribution of times: a summary, and an HDR histogram (V2, deflated, base64, nanoseconds)."""
+
+    count: int
+    mean_s: float | None
+    min_s: float | None
+    p50_s: float | None
+    p95_s: float | None
+    p99_s: float | None
+    p999_s: float | None
+    max_s: float | None
+    sum_s: float
+    histogram: str
+
+
+class Cpu(Message):
+    """Processor time of the engine itself over the window."""
+
+    user_s: float
+    system_s: float
+
+
+class Result(Counts):
+    """A whole window: response times run from the intended start, service times from the actual one."""
+
+    event: Literal["result"]
+    start_unix_s: float
+    throughput_per_s: float
+    bytes_per_s: float
+    response: Times
+    service: Times
+    cpu: Cpu
+    cores_usable: int
+    workers: int
+
+
+class Failure(Message):
+    """Why the engine stopped: a class for programs, a message and a hint for people."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True)
+
+    event: Literal["error"]
+    failure: str = Field(alias="class")
+    message: str
+    path: str | None = None
+    hint: str | None = None
+
+
+class CpuShares(Message):
+    """Where the processors' time went, as shares of all cores."""
+
+    user: float
+    system: float
+    iowait: float
+    irq: float
+    steal: float
+    idle: float
+
+
+class Memory(Message):
+    """Memory at the end of the interval."""
+
+    total_bytes: int
+    available_bytes: int
+    dirty_bytes: int
+    writeback_bytes: int
+    cached_bytes: int
+
+
+class Pressure(Message):
+    """Stalls as shares of the interval; null where the kernel does not count them."""
+
+    io_some: float | None
+    io_full: float | None
+    cpu_some: float | None
+    memory_some: float | None
+
+
+class DeviceLoad(Message):
+    """What a disk did."""
+
+    reads_per_s: float
+    writes_per_s: float
+    read_bytes_per_s: float
+    written_bytes_per_s: float
+    read_await_s: float | None
+    write_await_s: float | None
+    queue: float
+    utilisation: float
+
+
+class Sample(Message):
+    """The machine over one interval."""
+
+    event: Literal["sample"]
+    monotonic_s: float
+    unix_s: float
+    duration_s: float
+    cpu: CpuShares
+    cores: int
+    load_1m: float
+    load_5m: float
+    load_15m: float
+    memory: Memory
+    context_switches_per_s: float
+    pressure: Pressure
+    devices: dict[str, DeviceLoad]
+
+
+class ProcessUse(Message):
+    """What one process used since the census before; bytes are null where they may not be seen."""
+
+    pid: int
+    command: str
+    cpu_s: float
+    read_bytes: int | None
+    written_bytes: int | None
+
+
+class Census(Message):
+    """Who used the machine since the census before, the largest first."""
+
+    event: Literal["census"]
+    label: str
+    monotonic_s: float
+    duration_s: float | None
+    processes: list[ProcessUse]
+
+
+class Directory(Message):
+    """The file system under a folder; `writable` null means yes."""
+
+    path: str
+    free_bytes: int
+    total_bytes: int
+    filesystem: str
+    device: str
+    major_minor: str
+    writable: str | None
+
+
+class Probe(Message):
+    """What the machine allows; null means allowed, text says why not."""
+
+    event: Literal["probe"]
+    protocol: int
+    version: str
+    kernel: str
+    hostname: str
+    cores: int
+    memory_bytes: int
+    boot_id: str
+    uid: int
+    io_uring: str | None
+    direct: str | None
+    directory: Directory
+
+
+Event = Annotated[
+    Hello | Phase | Progress | Interval | Result | Failure | Sample | Census | Probe,
+    Field(discriminator="event"),
+]
+
+event_adapter: TypeAdapter[Event] = TypeAdapter(Event)

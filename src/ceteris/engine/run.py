@@ -1,0 +1,104 @@
+"""Running the engine: one job, its events, its end."""
+
+import json
+import time
+from collections.abc import Iterator
+
+from pydantic import ValidationError
+
+from ceteris.engine.protocol import VERSION, Event, Failure, Hello, Job, Probe, SampleJob, event_adapter
+from ceteris.errors import EngineError, HostError
+from ceteris.hosts.transport import Host, LineProcess
+
+_SILENCE_S = 30.0  # the engine speaks every second, and while preparing whenever it has written
+
+
+def _read(line: str) -> Event:
+    """The event a line holds. Raises EngineError where it is the engine's failure, or no event known here."""
+    try:
+        event = event_adapter.validate_json(line)
+    except ValidationError as error:
+        wrong = f"the engine said what is not understood: {line.strip()[:200]}"
+        raise EngineError("protocol-mismatch", wrong, "install engine and program from one release") from error
+    if isinstance(event, Failure):
+        raise EngineError(event.failure, event.message, event.hint or "")
+    if isinstance(event, Hello | Probe) and event.protocol != VERSION:
+        wrong = f"the engine speaks protocol {event.protocol} and this program {VERSION}"
+        raise EngineError("protocol-mismatch", wrong, "install engine and program from one release")
+    return event
+
+
+class Engine:
+    """One life of the engine process, carrying out one job."""
+
+    def __init__(self, host: Host, binary: str, job: Job) -> None:
+        """Start it and hand it the job. Raises HostError."""
+        self._process: LineProcess = host.start([binary, "run"])
+        self._process.send(job.model_dump_json())
+        self._expected_end = time.monotonic() + job.settle_s + (job.measure_s or 0.0)
+
+    def events(self) -> Iterator[Event | None]:
+        """Its events to the end; None about ten times a second, so that the caller can look elsewhere.
+
+        Raises EngineError on the engine's own failure, its silence or its death.
+        """
+        heard = time.monotonic()
+        while True:
+            try:
+                line = self._process.receive(0.1)
+            except EOFError:
+                break
+            if line is None:
+                silent_s = time.monotonic() - max(heard, self._expected_end)
+                if silent_s > _SILENCE_S:
+                    raise EngineError("no-data", f"the engine said nothing for {silent_s:.0f} s", "look at its host")
+                yield None
+                continue
+            heard = time.monotonic()
+            yield _read(line)
+        words = self._process.words()
+        exit_code = self._process.close()
+        if exit_code != 0:
+            raise EngineError("engine-died", f"the engine ended with code {exit_code}: {words or 'no word'}")
+
+    def stop(self) -> None:
+        """End it, whatever it is doing."""
+        self._process.close(timeout_s=10.0)
+
+
+def probe(host: Host, binary: str, path: str) -> Probe:
+    """What the machine allows at `path`. Raises EngineError."""
+    done = host.run([binary, "probe", path])
+    for line in done.stdout.splitlines():
+        event = _read(line)
+        if isinstance(event, Probe):
+            return event
+    raise EngineError("no-data", f"the engine cannot look at {path}: {done.stderr.strip() or 'no word'}")
+
+
+class Sampler:
+    """The telemetry process of one experiment: samples come by themselves, a census when asked."""
+
+    def __init__(self, host: Host, binary: str, devices: list[str], interval_s: float) -> None:
+
+        self._process: LineProcess = host.start([binary, "sample"])
+        self._process.send(SampleJob(devices=devices, interval_s=interval_s).model_dump_json())
+
+    def ask_census(self, label: str) -> None:
+        """Ask who used the machine since the last time. Raises HostError when the sampler is gone."""
+        self._process.send(json.dumps({"census": label}))
+
+    def receive(self, timeout_s: float) -> Event | None:
+        """The next sample or census, None when none came. Raises EngineError when the sampler is gone."""
+        try:
+            line = self._process.receive(timeout_s)
+        except EOFError as error:
+            raise EngineError("engine-died", f"the sampler ended: {self._process.words() or 'no word'}") from error
+        return None if line is None else _read(line)
+
+    def close(self) -> None:
+        """End it."""
+        try:
+            self._process.close()
+        except HostError:
+            return

@@ -1,0 +1,110 @@
+"""The one tree of errors.
+
+    CeterisError            exit 3   a tooling error stopped the work
+    ├── UsageError          exit 2   the command line is wrong
+    │   └── PlanError       exit 2   the plan is wrong; carries every problem found
+    ├── StoreError          exit 3   the store cannot be read or written
+    ├── HostError           exit 3   a file or program of the target
+    │   ├── Missing                  it is not there
+    │   └── Denied                   it is there, but not for this user, or the kernel refused the value
+    ├── JournalError        exit 4   the journal cannot be kept, so nothing is changed
+    │   └── JournalOpen     exit 4   an earlier experiment was not put back
+    ├── NotRestored         exit 4   something on the target could not be put back
+    ├── EngineError         exit 3   the load engine failed; carries its class
+    └── Interrupted         exit 130 the user or a signal ended the work, and the machine was restored
+
+Each message names the thing and keeps the cause; `todo` says what to do next.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class CeterisError(Exception):
+    """A failure told to a person: `message` names the thing and the cause, `todo` what to do next."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, todo: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.todo = todo
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  {self.todo}" if self.todo else self.message
+
+
+class UsageError(CeterisError):
+    """The command line names something that is not there."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a plan: where it stands, what is wrong, what would be right."""
+
+    place: str
+    wrong: str
+    right: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.wrong}" + (f"; {self.right}" if self.right else "")
+
+
+class PlanError(UsageError):
+    """A plan that cannot be carried out, with all its problems."""
+
+    def __init__(self, name: str, problems: Sequence[Problem]) -> None:
+        problems = sorted(problems, key=lambda problem: problem.line)
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        super().__init__(f"{name}: {count}; nothing was touched{lines}")
+        self.problems = tuple(problems)
+
+
+class StoreError(CeterisError):
+    """The store is missing, damaged, newer than this program, or cannot be written."""
+
+
+class HostError(CeterisError):
+    """A file or a program of the target did not do what was asked."""
+
+
+class Missing(HostError):
+    """The file or program is not there."""
+
+
+class Denied(HostError):
+    """The file is not for this user, or the kernel refused the value."""
+
+
+class JournalError(CeterisError):
+    """The journal cannot be kept; nothing may be changed."""
+
+    exit_code = 4
+
+
+class JournalOpen(JournalError):
+    """Settings of an earlier experiment were not put back."""
+
+
+class NotRestored(CeterisError):
+    """Some setting could not be put back."""
+
+    exit_code = 4
+
+
+class EngineError(CeterisError):
+    """The load engine ended with an error event; `failure` is its class, for example `disk-full`."""
+
+    def __init__(self, failure: str, message: str, todo: str = "") -> None:
+        super().__init__(message, todo)
+        self.failure = failure
+
+
+class Interrupted(CeterisError):
+    """Ctrl-C, SIGTERM or SIGHUP ended the work; the machine was put back."""
+
+    exit_code = 130

@@ -1,0 +1,170 @@
+"""The walk: carrying out a plan.
+
+Every trial stands in the store before anything is touched; a block is tried, kept, and rerun where it must be;
+the machine is put back; what was measured is judged. A run that was cut off goes on from what the store holds.
+"""
+
+import functools
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from sqlalchemy.engine import Engine as Store
+
+from ceteris.analysis.judge import Judgement, calibrations, judge, looks
+from ceteris.errors import EngineError, Interrupted
+from ceteris.model import (
+    Calibration,
+    Change,
+    ChangeState,
+    Experiment,
+    ExperimentState,
+    Measurement,
+    Plan,
+    Trial,
+    TrialState,
+)
+from ceteris.plan.budget import rounds_within
+from ceteris.plan.design import comparisons, schedule, schedule_hash
+from ceteris.store import read, write
+from ceteris.trial.bench import Bench, Site
+from ceteris.trial.blocks import next_block, renewed
+
+_MOST_FAILURES_IN_A_ROW = 3
+
+
+class Audience(Protocol):
+    """Whoever watches an experiment."""
+
+    def begins(self, trials: Sequence[Trial]) -> None:
+        """The trials of the experiment are known, also those that were made before."""
+        ...
+
+    def prepares(self, workload: str, done_bytes: int, total_bytes: int) -> None:
+        """Data is being made."""
+        ...
+
+    def shows(self, trial: Trial) -> None:
+        """A trial came to another state."""
+        ...
+
+
+def begin(
+    plan: Plan, overrides: Mapping[str, str], fingerprint: Mapping[str, str], versions: Mapping[str, str], store: Store
+) -> Experiment:
+    """Keep a new experiment with all its trials in the store; nothing is touched yet. Raises StoreError."""
+    started = time.time()
+    name = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(started))}-{secrets.token_hex(2)}"
+    rounds = rounds_within(plan)
+    trials = schedule(plan, name, rounds)
+    experiment = Experiment(
+        id=name,
+        name=plan.name,
+        plan_digest=plan.digest,
+        plan_text=plan.text,
+        overrides=dict(overrides),
+        seed=plan.protocol.seed,
+        schedule_hash=schedule_hash(trials),
+        rounds=rounds,
+        state=ExperimentState.PLANNED,
+        started=started,
+        ended=None,
+        versions=dict(versions),
+        fingerprint=dict(fingerprint),
+        notes=plan.notes,
+    )
+    write.begin(store, experiment, plan, trials)
+    return experiment
+
+
+def carry_out(
+    plan: Plan, experiment: Experiment, store: Store, site: Site, audience: Audience, stopped: Callable[[], bool]
+) -> Judgement:
+    """Make every trial that the store still plans, put the machine back, and judge what was measured.
+
+    Raises Interrupted, JournalError, NotRestored, StoreError and EngineError; all that was measured is kept.
+    """
+    trials = read.trials(store, experiment.id)
+    tested = {(c.factor, c.workload.name): c.tested for c in comparisons(plan)}
+    state = ExperimentState.FAILED
+    try:
+        with Bench(site, plan, trials, tested, _recorder(store, audience), stopped) as bench:
+            write.set_state(store, experiment.id, ExperimentState.RUNNING)
+            audience.begins(trials)
+            _make_trials(trials, store, bench, audience, stopped)
+            bench.clean_up()
+        state = ExperimentState.DONE
+    except Interrupted:
+        state = ExperimentState.INTERRUPTED
+        raise
+    finally:
+        write.set_state(store, experiment.id, state, ended=time.time())
+    found = analyse(plan, experiment, store)
+    if not read.looks(store, experiment.id):
+        write.add_looks(store, experiment.id, looks(found.effects))
+        write.add_calibrations(store, _noise(plan, experiment, store))
+    return found
+
+
+def _make_trials(
+    trials: list[Trial], store: Store, bench: Bench, audience: Audience, stopped: Callable[[], bool]
+) -> None:
+    """Block after block until none is left. `trials` follows what the store holds."""
+    failures = 0
+    while (block := next_block(trials)) is not None:
+        if again := renewed(block, trials[-1].order):
+            write.rerun(store, block, again)
+            trials[:] = read.trials(store, block[0].experiment)
+            audience.begins(trials)
+            block = again
+        bench.make_data(block, functools.partial(audience.prepares, block[0].workload))
+        for trial in block:
+            done = bench.run(trial)
+            trials[done.order - 1] = done
+            if stopped():
+                raise Interrupted("interrupted", f"go on with: ceteris resume {done.experiment}")
+            failures = failures + 1 if done.state is TrialState.FAILED else 0
+            if failures == _MOST_FAILURES_IN_A_ROW:
+                raise EngineError(
+                    "failing",
+                    f"{failures} trials in a row failed, the last with: {done.failure_message}",
+                    "mend that, then resume",
+                )
+            if done.state is not TrialState.DONE:
+                break  # the block is rerun whole, so its other arms need not be made now
+
+
+def _recorder(store: Store, audience: Audience) -> Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]:
+    """What keeps a trial, and notes what a setting moved beside itself."""
+
+    def record(trial: Trial, changes: Sequence[Change], measurements: Sequence[Measurement]) -> None:
+        audience.shows(trial)
+        if trial.state is TrialState.MEASURING:
+            return  # known to be short, and no moment to write to a disk
+        write.save_trial(store, trial, changes, measurements)
+        for change in changes:
+            if change.state is ChangeState.WRITTEN:
+                found = "nothing" if change.observed is None else change.observed
+                write.add_note(
+                    store,
+                    trial.experiment,
+                    f"with {trial.factor} = {trial.arm}, {change.knob} is {found}: {change.wanted} is not possible there",
+                )
+
+    return record
+
+
+def analyse(plan: Plan, experiment: Experiment, store: Store) -> Judgement:
+    """Judge what the store holds of an experiment, finished or not."""
+    trials = read.trials(store, experiment.id)
+    return judge(trials, read.summaries(store, experiment.id), plan.workloads, plan.protocol)
+
+
+def _noise(plan: Plan, experiment: Experiment, store: Store) -> list[Calibration]:
+    trials = read.trials(store, experiment.id)
+    responses = {workload.name: workload.response for workload in plan.workloads}
+    host = experiment.fingerprint.get("host", "")
+    return calibrations(
+        trials, read.summaries(store, experiment.id), responses, host, plan.protocol.settle_s, time.time()
+    )

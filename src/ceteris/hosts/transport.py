@@ -1,0 +1,64 @@
+"""What every host can do, however it is reached."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A program that ended: its exit code and what it printed."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+class LineProcess(Protocol):
+    """A program on the target that is spoken to line by line; it must end when its stdin does."""
+
+    def send(self, line: str) -> None:
+        """Write one line to its stdin. Raises HostError when it is gone."""
+        ...
+
+    def receive(self, timeout_s: float) -> str | None:
+        """The next line of its stdout, or None when none came in time. Raises EOFError at its end."""
+        ...
+
+    def close(self, timeout_s: float = 10.0) -> int:
+        """End its stdin, wait, and return the exit code; killed when it does not end in time."""
+        ...
+
+    def words(self) -> str:
+        """The last lines it wrote to stderr."""
+        ...
+
+
+class Host(Protocol):
+    """A machine: files read whole and written with one write, programs as argument lists."""
+
+    name: str
+
+    def read(self, path: str) -> str:
+        """The text of a file. Raises Missing, Denied or HostError."""
+        ...
+
+    def write(self, path: str, text: str) -> None:
+        """Write to a file that exists, in one write(2) as sysfs wants it. Raises Missing, Denied, HostError."""
+        ...
+
+    def names(self, path: str) -> list[str]:
+        """The entries of a folder, sorted; empty when there is no such folder."""
+        ...
+
+    def resolve(self, path: str) -> str:
+        """The path with every link followed."""
+        ...
+
+    def run(self, argv: Sequence[str], *, text: str = "", timeout_s: float = 60.0) -> Completed:
+        """Run a program to its end, with `text` on its stdin. Raises Missing or HostError."""
+        ...
+
+    def start(self, argv: Sequence[str]) -> LineProcess:
+        """Start a program to speak with. Raises Missing."""
+        ...

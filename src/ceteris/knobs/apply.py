@@ -1,0 +1,176 @@
+"""Setting knobs so that they can be put back: journal, write, read back; and what the kernel moves by itself.
+
+Called by the trial's runner, once per application.
+"""
+
+import contextlib
+import dataclasses
+from collections.abc import Collection
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from graphlib import TopologicalSorter
+
+from ceteris.errors import HostError, Missing
+from ceteris.hosts.transport import Host
+from ceteris.knobs.catalog import Catalogue, addresses_on
+from ceteris.knobs.journal import Journal
+from ceteris.knobs.survey import members, read
+from ceteris.model import Change, ChangeState, Knob, Settings, Value
+from ceteris.registry import knob_kinds
+
+_ROUNDED = 0.05  # a knob with `readback = "rounded"` may read back this far from what was written
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """A knob that is in the journal: where it lives, and its value before the experiment."""
+
+    knob: Knob
+    addresses: tuple[str, ...]
+    before: Value
+
+
+class Applier:
+    """The settings of one target during one experiment."""
+
+    def __init__(self, host: Host, catalogue: Catalogue, device: str | None, journal: Journal) -> None:
+        self._host = host
+        self._catalogue = catalogue
+        self._device = device
+        self._journal = journal
+        self._touched: dict[str, _Touched] = {}
+        self._in_force: dict[str, Value | None] = {}
+
+    def apply(self, settings: Settings, tested: Collection[str]) -> tuple[Change, ...]:
+        """Set every knob, those that move others first, and read each back.
+
+        Knobs in `tested` are written even when equal, so that both arms pay the same; the others only where
+        they differ. A knob that reads back different, or that the kernel refuses, is `mismatched`. What a knob
+        moves is set again, to its setting or to its value before the experiment; where the tested value does
+        not allow that (nr_requests under another scheduler) it is `written`, with what was found. Raises
+        JournalError, before the change it could not keep.
+        """
+        self._in_force.clear()
+        found: list[Change] = []
+        for knob in self._in_order(settings):
+            bystanders = self._touch(knob, settings[knob.name])
+            touched = self._touched[knob.name]
+            change = self._set(touched, settings[knob.name], even_if_equal=knob.name in tested)
+            if knob.name not in tested and any(_moves(self._catalogue.get(name), knob.name) for name in tested):
+                change = _as_bystander(change)
+            found.append(change)
+            self._in_force[knob.name] = change.observed
+            for other in bystanders:
+                if other.knob.name not in settings and not self._is_foreign(other.knob):
+                    found.append(_as_bystander(self._set(other, other.before, even_if_equal=False)))
+        return tuple(found)
+
+    def _in_order(self, settings: Settings) -> list[Knob]:
+        """The knobs of the settings, each after those that move it."""
+        knobs = {name: self._catalogue.get(name) for name in settings}
+        movers = {name: [other.name for other in knobs.values() if _moves(other, name)] for name in knobs}
+        return [knobs[name] for name in TopologicalSorter(movers).static_order()]
+
+    def verify(self) -> tuple[Change, ...]:
+        """Read every knob of the last application again; those that moved since, as mismatched changes."""
+        moved = []
+        for name, in_force in self._in_force.items():
+            touched = self._touched[name]
+            observed = self._observe(touched)
+            if observed != in_force:
+                wanted = touched.before if in_force is None else in_force
+                moved.append(_change(touched, wanted, observed, ChangeState.MISMATCHED))
+        return tuple(moved)
+
+    def restore(self) -> tuple[Change, ...]:
+        """Put back everything that was touched, the last first. Raises JournalError when the keeper is gone."""
+        self._touched.clear()
+        return self._journal.restore()
+
+    def _touch(self, knob: Knob, wanted: Value) -> list[_Touched]:
+        """Journal the knob at its first touch, and before it what it moves: undone in reverse, the knob comes
+        back first and then what it moved. Returns what it moves."""
+        bystanders = [member for pattern in knob.resets for member in self._members_of(pattern)]
+        for member in bystanders:
+            if member.name not in self._touched and not self._is_foreign(member):
+                self._journal_bystander(member)
+        if knob.name not in self._touched:
+            self._journal_first(knob, addresses_on(knob, self._device), wanted)
+        return [self._touched[member.name] for member in bystanders if member.name in self._touched]
+
+    def _members_of(self, pattern: str) -> list[Knob]:
+        """What a `resets` entry stands for: what is there now, and what was there when first touched."""
+        found = {knob.name: knob for knob in members(self._host, self._catalogue, pattern, self._device)}
+        if pattern.endswith(".*"):
+            start = pattern.removesuffix("*")
+            found |= {n: t.knob for n, t in self._touched.items() if n.startswith(start)}
+        return list(found.values())
+
+    def _journal_bystander(self, knob: Knob) -> None:
+        """Journal what another knob moves; one that cannot be read or written is not there to be moved."""
+        with contextlib.suppress(HostError):
+            self._journal_first(knob, addresses_on(knob, self._device), None)
+
+    def _journal_first(self, knob: Knob, addresses: tuple[str, ...], wanted: Value | None) -> None:
+        """Read the knob and put the way back on disk, before anything is written."""
+        before = read(self._host, knob, addresses).value
+        undo = knob_kinds.get(knob.kind).writes(addresses, before)
+        self._journal.intend(knob.name, addresses[0], before, before if wanted is None else wanted, undo)
+        self._touched[knob.name] = _Touched(knob, addresses, before)
+
+    def _is_foreign(self, knob: Knob) -> bool:
+        """Whether the knob is there only because an experiment changed what it exists under."""
+        owner = self._touched.get(knob.exists_under)
+        return owner is not None and self._observe(owner) != owner.before
+
+    def _set(self, touched: _Touched, wanted: Value, *, even_if_equal: bool) -> Change:
+        """Write and read back."""
+        kind = knob_kinds.get(touched.knob.kind)
+        if not even_if_equal and (found := self._observe(touched)) == wanted:
+            return _change(touched, wanted, found, ChangeState.VERIFIED)
+        # A refused write is no error here: what is then in force is read back, and reported.
+        with contextlib.suppress(HostError):
+            for action in kind.writes(touched.addresses, wanted):
+                self._host.write(action.path, action.text)
+        observed = self._observe(touched)
+        held = _same(touched.knob, wanted, observed)
+        return _change(touched, wanted, observed, ChangeState.VERIFIED if held else ChangeState.MISMATCHED)
+
+    def _observe(self, touched: _Touched) -> Value | None:
+        """The value in force, None where the knob is gone."""
+        try:
+            return read(self._host, touched.knob, touched.addresses).value
+        except Missing:
+            return None
+
+
+def _moves(knob: Knob, name: str) -> bool:
+    """Whether writing the knob moves the one of that name."""
+    return any(fnmatchcase(name, pattern) for pattern in knob.resets)
+
+
+def _as_bystander(change: Change) -> Change:
+    """What was moved and cannot be as before is reported, and is no fault of the trial."""
+    if change.state is not ChangeState.MISMATCHED:
+        return change
+    return dataclasses.replace(change, state=ChangeState.WRITTEN)
+
+
+def _same(knob: Knob, wanted: Value, found: Value | None) -> bool:
+    """Whether the value found is the one wanted, as exactly as the knob reads back."""
+    if found is None:
+        return False
+    if knob.readback == "rounded" and isinstance(wanted, int) and isinstance(found, int):
+        return abs(found - wanted) <= abs(wanted) * _ROUNDED
+    return knob_kinds.get(knob.kind).same(wanted, found)
+
+
+def _change(touched: _Touched, wanted: Value, observed: Value | None, state: ChangeState) -> Change:
+    return Change(
+        knob=touched.knob.name,
+        address=touched.addresses[0],
+        before=touched.before,
+        wanted=wanted,
+        observed=observed,
+        state=state,
+    )

@@ -1,0 +1,112 @@
+"""The catalogue: every knob is one row of data in a TOML file beside this one.
+
+Help, checking, documentation and undo follow from the row.
+"""
+
+import dataclasses
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from ceteris.errors import UsageError
+from ceteris.model import Knob, Value
+from ceteris.registry import nearest
+from ceteris.units import parse_share, parse_size
+
+
+class Catalogue:
+    """Every knob by name; a family row such as `block.iosched.*` answers for each of its members."""
+
+    def __init__(self, knobs: tuple[Knob, ...]) -> None:
+        self._knobs = {knob.name: knob for knob in knobs}
+        self._aliases = {alias: knob.name for knob in knobs for alias in knob.aliases}
+
+    def __iter__(self) -> Iterator[Knob]:
+        return iter(self._knobs.values())
+
+    def subsystems(self) -> set[str]:
+        """`block`, `vm`, …: what stands before the first dot of a knob's name."""
+        return {name.split(".")[0] for name in self._knobs}
+
+    def find(self, key: str) -> Knob | None:
+        """The knob a key names, by its own name or the kernel's; a member of a family gets a row of its own."""
+        name = self._aliases.get(key, key)
+        if name in self._knobs:
+            return self._knobs[name]
+        family, _, member = name.rpartition(".")
+        row = self._knobs.get(f"{family}.*")
+        if row is None or not member.replace("_", "").isalnum():
+            return None
+        addresses = tuple(address.replace("{member}", member) for address in row.addresses)
+        return dataclasses.replace(row, name=name, addresses=addresses)
+
+    def get(self, key: str) -> Knob:
+        """The knob a key names. Raises UsageError with the nearest name."""
+        knob = self.find(key)
+        if knob is None:
+            raise UsageError(f"there is no knob {key!r}", self.suggest(key) or "see: ceteris knobs list")
+        return knob
+
+    def suggest(self, key: str) -> str:
+        """`did you mean …?`, or nothing."""
+        return nearest(key, [*self._knobs, *self._aliases])
+
+
+def addresses_on(knob: Knob, device: str | None) -> tuple[str, ...]:
+    """The knob's files on a machine whose disk under test is `device`. Raises UsageError without a device."""
+    if any("{device}" in address for address in knob.addresses) and not device:
+        raise UsageError(f"{knob.name} needs a device", "set target.device, for example /dev/nvme0n1")
+    name = (device or "").removeprefix("/dev/").replace("/", "!")
+    return tuple(address.replace("{device}", name) for address in knob.addresses)
+
+
+def level_of(knob: Knob, key: str, value: Value) -> Value:
+    """A level as the plan has it, in the form the knob is read in. Raises ValueError with what would be right.
+
+    The kernel's own name of a coupled knob keeps its meaning: `vm.dirty_ratio = 20` is `vm.dirty = "20%"`.
+    """
+    if value == "current":
+        return value
+    if knob.type == "share_or_size":
+        return _share_or_size(key, value)
+    if knob.type == "integer":
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ValueError(f"{value!r} is not a whole number")
+        if knob.minimum is not None and value < knob.minimum:
+            raise ValueError(f"{value} is below {knob.minimum}")
+        if knob.maximum is not None and value > knob.maximum:
+            raise ValueError(f"{value} is above {knob.maximum}")
+        return value
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not a word in quotes")
+    return value
+
+
+def _share_or_size(key: str, value: Value) -> Value:
+    """`"20%"`, or bytes."""
+    if isinstance(value, bool | float):
+        raise ValueError(f"{value!r} is neither a share such as '20%' nor a size such as '256MiB'")
+    if key.endswith("_ratio") and isinstance(value, int):
+        value = f"{value}%"
+    if isinstance(value, str) and value.strip().endswith("%"):
+        percent = parse_share(value) * 100
+        if percent != int(percent) or not 0 <= percent <= 100:
+            raise ValueError(f"{value!r} is not a whole percentage from 0 to 100")
+        return f"{int(percent)}%"
+    return parse_size(value)
+
+
+@cache
+def load() -> Catalogue:
+    """The catalogue that comes with the program."""
+    knobs = []
+    for file in sorted(resources.files(__package__).iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".toml"):
+            for name, row in tomllib.loads(file.read_text(encoding="utf-8")).items():
+                fields: dict[str, Any] = {
+                    key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
+                }
+                knobs.append(Knob(name=name, **fields))
+    return Catalogue(tuple(knobs))

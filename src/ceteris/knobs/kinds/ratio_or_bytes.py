@@ -1,0 +1,34 @@
+"""Two files that are one knob: a share of memory (`20%`) or a number of bytes; the kernel zeroes the other.
+
+Addresses: the file of the ratio, then the file of the bytes.
+"""
+
+from ceteris.model import Reading, Value, WriteFile
+from ceteris.registry import knob_kinds
+
+
+class RatioOrBytes:
+    """`vm.dirty_ratio` and `vm.dirty_bytes`, and what else the kernel couples in this way."""
+
+    def reads(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
+        """Both files."""
+        return addresses
+
+    def parse(self, texts: tuple[str, ...]) -> Reading:
+        """The bytes where they are in force, else the share."""
+        ratio, size_bytes = (int(text) for text in texts)
+        return Reading(size_bytes if size_bytes else f"{ratio}%")
+
+    def writes(self, addresses: tuple[str, ...], value: Value) -> tuple[WriteFile, ...]:
+        """One write, to the file that the value belongs to."""
+        text = str(value)
+        if text.endswith("%"):
+            return (WriteFile(addresses[0], text.removesuffix("%")),)
+        return (WriteFile(addresses[1], text),)
+
+    def same(self, wanted: Value, found: Value) -> bool:
+        """Equal as text: a share never equals a size."""
+        return str(wanted) == str(found)
+
+
+knob_kinds.register("ratio_or_bytes", RatioOrBytes())

@@ -1,0 +1,37 @@
+"""A file under /sys: one value, or every possible one with the value in force in brackets."""
+
+from ceteris.model import Reading, Value, WriteFile
+from ceteris.registry import knob_kinds
+
+
+def number_or_text(word: str) -> Value:
+    """The word as a whole number where it is one."""
+    return int(word) if word.removeprefix("-").isdecimal() else word
+
+
+class Sysfs:
+    """`[none] mq-deadline bfq` or `128`."""
+
+    def reads(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
+        """The one file."""
+        return addresses
+
+    def parse(self, texts: tuple[str, ...]) -> Reading:
+        """The value in force; in a list, the word in brackets."""
+        words = texts[0].split()
+        chosen = [word[1:-1] for word in words if word.startswith("[") and word.endswith("]")]
+        if len(chosen) == 1:
+            allowed = tuple(number_or_text(word.strip("[]")) for word in words)
+            return Reading(number_or_text(chosen[0]), allowed)
+        return Reading(number_or_text(texts[0].strip()))
+
+    def writes(self, addresses: tuple[str, ...], value: Value) -> tuple[WriteFile, ...]:
+        """One write of the plain value."""
+        return (WriteFile(addresses[0], str(value), "bracketed"),)
+
+    def same(self, wanted: Value, found: Value) -> bool:
+        """Equal as text: the kernel prints numbers as they are written."""
+        return str(wanted) == str(found)
+
+
+knob_kinds.register("sysfs", Sysfs())

@@ -1,0 +1,72 @@
+"""Reading knobs without touching them: one knob's value now, and what a host offers for a plan's knobs."""
+
+from collections.abc import Iterable
+
+from ceteris.errors import CeterisError, Denied, HostError, Missing, UsageError
+from ceteris.hosts.transport import Host
+from ceteris.knobs import kinds as _kinds  # noqa: F401  registers every kind
+from ceteris.knobs.catalog import Catalogue, addresses_on
+from ceteris.model import Knob, Offer, Reading
+from ceteris.registry import knob_kinds
+
+
+def read(host: Host, knob: Knob, addresses: tuple[str, ...]) -> Reading:
+    """The knob's value in force. Raises HostError when a file cannot be read or says something unforeseen."""
+    kind = knob_kinds.get(knob.kind)
+    texts = tuple(host.read(path) for path in kind.reads(addresses))
+    try:
+        reading = kind.parse(texts)
+    except (ValueError, IndexError) as error:
+        raise HostError(f"{addresses[0]} says {texts[0].strip()!r}, which is no value of {knob.name}") from error
+    return Reading(reading.value, reading.allowed or knob.allowed)
+
+
+def members(host: Host, catalogue: Catalogue, pattern: str, device: str | None) -> list[Knob]:
+    """The knobs a `resets` entry stands for on this host: the knob itself, or every member of a family."""
+    knob = catalogue.get(pattern)
+    if not pattern.endswith(".*"):
+        return [knob]
+    folder = addresses_on(knob, device)[0].rpartition("/")[0]
+    family = pattern.removesuffix("*")
+    return [catalogue.get(family + name) for name in host.names(folder)]
+
+
+def offer(host: Host, catalogue: Catalogue, key: str, device: str | None, *, root: bool) -> Offer:
+    """What the host says of one knob; why it cannot be used is part of the answer."""
+    knob = catalogue.get(key)
+    try:
+        addresses = addresses_on(knob, device)
+        reading = read(host, knob, addresses)
+    except CeterisError as error:
+        todo = error.todo or _way_out(error)
+        return Offer(knob=knob.name, addresses=(), current=None, allowed=(), refused=error.message, todo=todo)
+    refused, todo = ("", "") if root else ("only root may set it", "run as root, or take it out of the plan")
+    return Offer(
+        knob=knob.name,
+        addresses=addresses,
+        current=reading.value,
+        allowed=reading.allowed,
+        refused=refused,
+        todo=todo,
+    )
+
+
+def offers(
+    host: Host, catalogue: Catalogue, keys: Iterable[str], device: str | None, *, root: bool
+) -> dict[str, Offer]:
+    """What the host offers for each key that is a knob; the others are left to the plan's check."""
+    found: dict[str, Offer] = {}
+    for key in keys:
+        knob = catalogue.find(key)
+        if knob is not None and knob.name not in found:
+            found[knob.name] = offer(host, catalogue, key, device, root=root)
+    return found
+
+
+def _way_out(error: CeterisError) -> str:
+    """What to do about a knob that cannot be read."""
+    if isinstance(error, Missing):
+        return "this kernel or device does not have it; take it out of the plan"
+    if isinstance(error, Denied):
+        return "run as root, or take it out of the plan"
+    return "" if isinstance(error, UsageError) else "take it out of the plan"

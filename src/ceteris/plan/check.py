@@ -1,0 +1,300 @@
+"""A plan's table against the catalogue and the host: every problem at once, or the plan to carry out."""
+
+import math
+from typing import Any
+
+from ceteris.errors import PlanError, Problem
+from ceteris.knobs.catalog import Catalogue
+from ceteris.model import RESPONSES, Combination, Factor, Facts, Plan, Protocol, Target, Value, Workload
+from ceteris.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
+from ceteris.plan.parse import Parsed
+from ceteris.plan.places import Place
+from ceteris.registry import workload_kinds
+from ceteris.units import show_size
+
+
+def knob_keys(parsed: Parsed) -> list[str]:
+    """Every key of the plan that might name a knob, for asking the host about it."""
+    table = parsed.table
+    keys = [*table.factors, *table.hold]
+    return keys + [key for combination in table.combination for key in combination.settings]
+
+
+class _Check:
+    """One pass over a plan; what is wrong is collected."""
+
+    def __init__(self, parsed: Parsed, catalogue: Catalogue, facts: Facts) -> None:
+        self.parsed = parsed
+        self.table: Any = parsed.table  # its form is made at run time, from the kinds of workloads there are
+        self.catalogue = catalogue
+        self.facts = facts
+        self.problems: list[Problem] = list(parsed.problems)
+        self.notes: list[str] = []
+        self.tables = {(table.name or table.kind): table for table in self.table.workload}
+
+    def complain(self, place: Place, wrong: str, right: str = "") -> None:
+        self.problems.append(self.parsed.problem(place, wrong, right))
+
+    # --- the whole ---
+
+    def plan(self) -> Plan:
+        """The plan, unless there is any problem. Raises PlanError."""
+        self.machine()
+        workloads = self.workloads()
+        factors = self.factors()
+        hold = self.settings(self.table.hold, ("hold",))
+        combinations = self.combinations()
+        self.one_owner(hold)
+        if not factors and not combinations and not self.problems:
+            self.complain(
+                ("factors",), "there is nothing to compare", 'write for example "block.scheduler" = ["none", "bfq"]'
+            )
+        if self.problems:
+            raise PlanError(self.parsed.name, self.problems)
+        return Plan(
+            name=self.table.name,
+            question=self.table.question,
+            target=Target(address=self.table.target.host, path=self.facts.path, device=self.facts.device),
+            hold=hold,
+            factors=tuple(factors),
+            combinations=tuple(combinations),
+            workloads=tuple(workloads),
+            protocol=self.protocol(),
+            digest=self.parsed.digest,
+            text=self.parsed.text,
+            notes=tuple(self.notes),
+        )
+
+    def machine(self) -> None:
+        """The path can be written and holds the data; every knob can be set."""
+        facts = self.facts
+        if facts.path_refused:
+            self.complain(("target", "path"), facts.path_refused, "name a folder that you may write to")
+        needed = sum(workload_kinds.get(table.kind).data_bytes(table) for table in self.tables.values())
+        if needed > facts.free_bytes and not facts.path_refused:
+            has = f"{facts.path} has {show_size(facts.free_bytes)} free, the workloads need {show_size(needed)}"
+            self.complain(("workload", 0, "total_size"), has, "lower total_size, or set target.path to a larger disk")
+        places: list[tuple[Place, str]] = [(("factors", key), key) for key in self.table.factors]
+        places += [(("hold", key), key) for key in self.table.hold]
+        for number, combination in enumerate(self.table.combination):
+            places += [(("combination", number, "settings", key), key) for key in combination.settings]
+        if facts.device_refused and (self.table.target.device or any(k.startswith("block.") for _, k in places)):
+            wrong, _, right = facts.device_refused.partition("\n")
+            self.complain(("target", "device"), wrong, right.strip())
+        for place, key in places:
+            knob = self.catalogue.find(key)
+            offer = facts.offers.get(knob.name) if knob else None
+            if offer is None or not offer.refused or (facts.device_refused and key.startswith("block.")):
+                continue
+            self.complain(place, offer.refused, offer.todo)
+
+    # --- workloads ---
+
+    def workloads(self) -> list[Workload]:
+        found = []
+        seen: set[str] = set()
+        for number, table in enumerate(self.table.workload):
+            name = table.name or table.kind
+            place: Place = ("workload", number)
+            if name in seen:
+                self.complain((*place, "name"), f"two workloads are called {name!r}", "give each a name of its own")
+            if name in self.catalogue.subsystems() or "." in name:
+                self.complain(
+                    (*place, "name"),
+                    f"{name!r} cannot be a workload's name",
+                    "a name has no dot and is no knob's subsystem",
+                )
+            seen.add(name)
+            kind = workload_kinds.get(table.kind)
+            parameters: dict[str, Value] = table.model_dump(include=set(kind.parameters.model_fields))
+            for parameter, value in parameters.items():
+                if why := impossible(parameter, value, self.facts):
+                    self.complain((*place, parameter), f"{label_of(value)!r} is not possible here: {why}")
+            data = table.data or ("round" if kind.writes(table) else "keep")
+            found.append(
+                Workload(
+                    name=name,
+                    kind=table.kind,
+                    parameters=parameters,
+                    load_levels=tuple(sorted(set(table.threads))),
+                    response=self.response_of(name, table, kind.sizes_an_operation),
+                    data=data,
+                    cache=table.cache,
+                )
+            )
+        return found
+
+    def response_of(self, name: str, table: Any, sizes: frozenset[str]) -> str:
+        """The response judged; bandwidth where a factor changes what an operation is."""
+        response: str = table.response or self.table.protocol.response
+        resized = [
+            key
+            for key in self.table.factors
+            if key.rpartition(".")[2] in sizes and key.partition(".")[0] in (name, table.kind)
+        ]
+        if resized and response == "throughput_per_s":
+            self.notes.append(f"{resized[0]} changes the size of an operation, so {name} is judged by bytes_per_s")
+            return "bytes_per_s"
+        return response
+
+    # --- settings ---
+
+    def owners(self, key: str) -> list[str]:
+        """The workloads whose parameter a key is."""
+        owner, _, parameter = key.partition(".")
+        return [
+            name
+            for name, table in self.tables.items()
+            if owner in (name, table.kind) and parameter in workload_kinds.get(table.kind).parameters.model_fields
+        ]
+
+    def level(self, key: str, written: Any, place: Place) -> Level | None:
+        """A level in the form it is set in, or None and a problem."""
+        knob = self.catalogue.find(key)
+        if knob is not None:
+            return knob_level(knob, key, written, self.facts, lambda wrong, right: self.complain(place, wrong, right))
+        level = None
+        for name in self.owners(key):
+            table = self.tables[name]
+            parameter = key.partition(".")[2]
+            level = parameter_level(
+                table,
+                workload_kinds.get(table.kind),
+                parameter,
+                written,
+                lambda wrong, right: self.complain(place, wrong, right),
+            )
+        return level
+
+    def known(self, key: str, place: Place) -> bool:
+        """Whether the key is a knob or a parameter; a problem where it is not."""
+        if self.catalogue.find(key) is not None or self.owners(key):
+            return True
+        hint = unknown_key(key, self.catalogue, {name: table.kind for name, table in self.tables.items()})
+        self.complain(place, "is neither a knob nor a parameter of a workload of this plan", hint)
+        return False
+
+    def name_of(self, key: str) -> str:
+        """The knob's own name where the key is an alias."""
+        knob = self.catalogue.find(key)
+        return knob.name if knob else key
+
+    def settings(self, written: dict[str, Any], place: Place) -> dict[str, Value]:
+        """Settings held or combined, by the knobs' own names."""
+        found: dict[str, Value] = {}
+        for key, value in written.items():
+            here = (*place, key)
+            if not self.known(key, here):
+                continue
+            if self.name_of(key) in found:
+                self.complain(here, f"{self.name_of(key)} is set twice", "its names are one knob: keep one of them")
+            level = self.level(key, value, here)
+            if level is not None:
+                found[self.name_of(key)] = level.value
+        return found
+
+    def factors(self) -> list[Factor]:
+        found: dict[str, Factor] = {}
+        for key, written in self.table.factors.items():
+            place: Place = ("factors", key)
+            if not self.known(key, place):
+                continue
+            name = self.name_of(key)
+            if name in found:
+                self.complain(
+                    place, f"{name} is a factor already", "its names are one knob: put all levels under one of them"
+                )
+                continue
+            levels = self.levels(key, written, place)
+            scope = self.scope(key)
+            if len(levels) >= 2:
+                found[name] = Factor(
+                    key=name, levels=tuple(v.value for v in levels), labels=tuple(v.label for v in levels), scope=scope
+                )
+        for key in self.table.factor_scope:
+            if key not in self.table.factors:
+                self.complain(("factor_scope", key), "is no factor of this plan")
+        return list(found.values())
+
+    def levels(self, key: str, written: list[Any], place: Place) -> list[Level]:
+        """The levels that can be tried; those the machine cannot do are dropped with a note."""
+        found: list[Level] = []
+        dropped = False
+        before = len(self.problems)
+        for number, value in enumerate(written):
+            level = self.level(key, value, (*place, number))
+            if level is None:
+                continue
+            why = "" if self.catalogue.find(key) else impossible(key.partition(".")[2], level.value, self.facts)
+            if why:
+                dropped = True
+                self.notes.append(f"{key} = {level.label} is left out: {why}")
+            elif level.value in [other.value for other in found]:
+                self.complain((*place, number), f"{level.label} stands twice", "name each level once")
+            else:
+                found.append(level)
+        if len(found) < 2 and dropped:
+            self.notes.append(f"{key} is left out: one level is nothing to compare")
+        elif len(found) < 2 and len(self.problems) == before:
+            self.complain(place, "one level is nothing to compare", "add a level, or move it to [hold]")
+        return found
+
+    def scope(self, key: str) -> tuple[str, ...]:
+        """The workloads a factor is tried under."""
+        applicable = list(self.tables) if self.catalogue.find(key) else self.owners(key)
+        chosen = self.table.factor_scope.get(key)
+        if chosen is None:
+            return tuple(applicable)
+        for name in chosen:
+            if name not in applicable:
+                self.complain(
+                    ("factor_scope", key),
+                    f"{name!r} is no workload that {key} applies to",
+                    f"there are: {', '.join(applicable)}",
+                )
+        return tuple(name for name in applicable if name in chosen)
+
+    def combinations(self) -> list[Combination]:
+        found: list[Combination] = []
+        for number, table in enumerate(self.table.combination):
+            place: Place = ("combination", number)
+            if table.name in [other.name for other in found] or table.name == "baseline":
+                self.complain((*place, "name"), f"{table.name!r} is taken", "give each combination a name of its own")
+            settings = self.settings(table.settings, (*place, "settings"))
+            found.append(Combination(name=table.name, settings=settings))
+        return found
+
+    def one_owner(self, hold: dict[str, Value]) -> None:
+        """No key is both varied and fixed."""
+        for key in self.table.factors:
+            if self.name_of(key) in hold:
+                self.complain(("hold", key), f"{self.name_of(key)} is a factor too", "a knob is either varied or held")
+            for number, given in enumerate(self.parsed.given.get("workload", [])):
+                owner, _, parameter = key.partition(".")
+                if isinstance(given, dict) and parameter in given and owner in (given.get("name"), given.get("kind")):
+                    self.complain(
+                        ("workload", number, parameter), f"{key} is a factor too", "take it out of one of them"
+                    )
+
+    # --- protocol ---
+
+    def protocol(self) -> Protocol:
+        table = self.table.protocol
+        margins = {name: response.margin for name, response in RESPONSES.items()}
+        if table.margin is not None:
+            margins |= dict.fromkeys(("throughput_per_s", "bytes_per_s"), table.margin)
+        margins |= table.margins
+        return Protocol(
+            trial_s=table.trial,
+            settle_s=table.settle if table.settle is not None else min(table.trial / 2, 30.0),
+            budget_s=table.budget,
+            confidence=table.confidence,
+            seed=table.seed,
+            margins={name: math.log1p(margin) for name, margin in margins.items()},
+            rounds=table.rounds,
+        )
+
+
+def check(parsed: Parsed, catalogue: Catalogue, facts: Facts) -> Plan:
+    """The plan, checked against the catalogue and what the host offers. Raises PlanError with every problem."""
+    return _Check(parsed, catalogue, facts).plan()

@@ -1,0 +1,144 @@
+"""From a plan to its trials in order: blocks at one load level, orders balanced and random, from a seed.
+
+A comparison is a factor (or the combinations) under one workload; its arms, baseline first, are tried back to
+back in a block. A round is the least even number of passes over the load levels that makes eight blocks. The
+same plan and seed give the same schedule on any machine.
+"""
+
+import dataclasses
+import hashlib
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ceteris.model import Plan, Purpose, Settings, Trial, Value, Workload
+
+_BLOCKS_PER_ROUND = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One combination of settings being compared."""
+
+    label: str
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The arms of one factor, or of the combinations, under one workload; the first arm is the baseline."""
+
+    factor: str
+    workload: Workload
+    arms: tuple[Arm, ...]
+    tested: tuple[str, ...]
+
+
+def comparisons(plan: Plan) -> list[Comparison]:
+    """Every comparison of a plan. What a comparison does not vary is at the factors' baselines, or held."""
+    base: dict[str, Value] = {**plan.hold, **{factor.key: factor.levels[0] for factor in plan.factors}}
+    found = []
+    for workload in plan.workloads:
+        for factor in plan.factors:
+            if workload.name in factor.scope:
+                arms = tuple(
+                    Arm(label, base | {factor.key: level})
+                    for level, label in zip(factor.levels, factor.labels, strict=True)
+                )
+                found.append(Comparison(factor.key, workload, arms, (factor.key,)))
+        if plan.combinations:
+            arms = (Arm("baseline", base), *(Arm(c.name, base | dict(c.settings)) for c in plan.combinations))
+            tested = tuple(sorted({key for combination in plan.combinations for key in combination.settings}))
+            found.append(Comparison("combination", workload, arms, tested))
+    return found
+
+
+def passes_per_round(levels: int) -> int:
+    """The least even number of passes over the load levels that makes at least eight blocks."""
+    passes = 2
+    while passes * levels < _BLOCKS_PER_ROUND:
+        passes += 2
+    return passes
+
+
+def balanced_orders(arms: int) -> list[tuple[int, ...]]:
+    """Rows of a Williams square: every arm once at every position and after every other equally often.
+
+    For two arms AB and BA; an odd number of arms needs twice as many rows (Williams 1949).
+    """
+    first = [0]
+    for step in range(1, arms):
+        first.append((first[-1] + (step if step % 2 else -step)) % arms)
+    rows = [tuple((arm + shift) % arms for arm in first) for shift in range(arms)]
+    if arms % 2:
+        rows += [row[::-1] for row in rows]
+    return rows
+
+
+def _blocks(
+    levels: Sequence[int], arms: int, rounds: int, rng: random.Random
+) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+    """(round, load level, order of the arms) of each block of a comparison.
+
+    Over as many passes as there are orders, every level has every order once; which level starts with which is
+    drawn anew each time, so that no disturbance of fixed period falls in step with it.
+    """
+    orders = balanced_orders(arms)
+    offsets: list[int] = []
+    for number in range(rounds * passes_per_round(len(levels))):
+        if number % len(orders) == 0:
+            rng.shuffle(orders)
+            offsets = [index % len(orders) for index in range(len(levels))]
+            rng.shuffle(offsets)
+        sequence = list(range(len(levels)))
+        rng.shuffle(sequence)
+        for index in sequence:
+            order = orders[(offsets[index] + number) % len(orders)]
+            yield 1 + number // passes_per_round(len(levels)), levels[index], order
+
+
+def schedule(plan: Plan, experiment: str, rounds: int) -> tuple[Trial, ...]:
+    """Every trial of an experiment in order: round by round, the comparisons of a round in random order."""
+    compared = comparisons(plan)
+    series = []
+    for comparison in compared:
+        rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}")
+        series.append(list(_blocks(comparison.workload.load_levels, len(comparison.arms), rounds, rng)))
+    rng = random.Random(f"{plan.protocol.seed}/rounds")
+    trials: list[Trial] = []
+    block = 0
+    for number in range(1, rounds + 1):
+        turn = list(range(len(compared)))
+        rng.shuffle(turn)
+        for index in turn:
+            for round_number, load, order in series[index]:
+                if round_number != number:
+                    continue
+                block += 1
+                for position, arm in enumerate(order, start=1):
+                    chosen = compared[index].arms[arm]
+                    trials.append(
+                        Trial(
+                            experiment=experiment,
+                            order=len(trials) + 1,
+                            round=number,
+                            block=block,
+                            position=position,
+                            attempt=1,
+                            factor=compared[index].factor,
+                            arm=chosen.label,
+                            baseline=arm == 0,
+                            purpose=Purpose.COMPARE,
+                            settings=chosen.settings,
+                            workload=compared[index].workload.name,
+                            load=load,
+                        )
+                    )
+    return tuple(trials)
+
+
+def schedule_hash(trials: Sequence[Trial]) -> str:
+    """What identifies a schedule, whichever experiment carries it out."""
+    rows = [dataclasses.asdict(trial) | {"experiment": ""} for trial in trials]
+    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,130 @@
+"""The plan file's form: every key, its type, its default and what it is for. The JSON Schema is made from it."""
+
+import functools
+import operator
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema, create_model
+
+from ceteris.model import RESPONSES
+from ceteris.registry import workload_kinds
+from ceteris.units import parse_duration, parse_share
+
+
+def _exact_value(value: Any) -> Any:
+    """Only TOML's plain values are levels; `true` stays a truth value and is no number."""
+    if not isinstance(value, bool | int | float | str):
+        raise ValueError("a level is a number, text, true or false")
+    return value
+
+
+Level = Annotated[
+    Any, BeforeValidator(_exact_value), WithJsonSchema({"type": ["string", "number", "integer", "boolean"]})
+]
+Duration = Annotated[
+    float,
+    BeforeValidator(parse_duration),
+    WithJsonSchema({"type": ["string", "number"], "examples": ["60s", "4h"]}),
+]
+Share = Annotated[
+    float,
+    BeforeValidator(parse_share),
+    Field(gt=0, lt=1),
+    WithJsonSchema({"type": ["string", "number"], "examples": ["2%"]}),
+]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
+ResponseName = Literal["throughput_per_s", "bytes_per_s", "response_p95_s", "response_p99_s"]
+assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined]
+
+
+class Table(BaseModel):
+    """A table of the plan; a key that is not listed is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class TargetTable(Table):
+    """The machine under test."""
+
+    host: Literal["local"] = Field("local", description="how it is reached; only this machine so far")
+    device: str | None = Field(None, description="the disk that block.* knobs address; default: the one under path")
+    path: str = Field(".", description="the folder under which data is made, in ceteris-data/")
+
+
+class CombinationTable(Table):
+    """Several settings tried together."""
+
+    name: Name
+    settings: dict[str, Level] = Field(min_length=1)
+
+
+class WorkloadTable(Table):
+    """What every workload has, whatever its kind."""
+
+    name: Name | None = Field(None, description="default: the kind")
+    threads: list[Annotated[int, Field(ge=1, le=1024)]] = Field(
+        [1], min_length=1, description="load levels: operations outstanding at once"
+    )
+    response: ResponseName | None = Field(None, description="what is judged; default: the protocol's")
+    data: Literal["keep", "round", "application"] | None = Field(
+        None, description="when the data is made anew; default: round for writing workloads, keep for reading ones"
+    )
+    cache: Literal["warm", "cold"] = Field(
+        "warm", description="cold: the page cache of the data is dropped before each trial"
+    )
+
+
+class ProtocolTable(Table):
+    """How the comparison is made; every key has a default."""
+
+    margin: Share | None = Field(None, description="what is too small to matter; default 2 %")
+    margins: dict[ResponseName, Share] = Field({}, description="margins of single responses")
+    confidence: float = Field(0.95, ge=0.8, le=0.999)
+    trial: Duration = Field(60.0, description="measured time of a trial")
+    settle: Duration | None = Field(None, description="discarded time before it; default: half of trial, at most 30 s")
+    budget: Duration = Field(4 * 3600.0, description="machine time for all but prepare")
+    rounds: int | None = Field(
+        None, ge=2, le=16, description="rounds of each comparison; default: what the budget holds, at most 10"
+    )
+    seed: int = Field(1, ge=0, description="of the run order")
+    response: ResponseName = Field("throughput_per_s", description="what is judged")
+
+
+class PlanTable(Table):
+    """A plan: which knobs, which levels, which workloads."""
+
+    name: Name
+    question: str = Field("", description="what is to be found out, in words")
+    target: TargetTable = TargetTable()
+    hold: dict[str, Level] = Field({}, description="settings held in every trial")
+    factors: dict[str, Annotated[list[Level], Field(min_length=1, max_length=32)]] = Field(
+        {}, description="knobs or workload parameters, each with its levels; the first is the baseline"
+    )
+    factor_scope: dict[str, list[str]] = Field(
+        {}, description="the workloads a factor is tried under; default: all it applies to"
+    )
+    combination: list[CombinationTable] = []
+    protocol: ProtocolTable = ProtocolTable()
+
+
+@functools.cache
+def plan_form() -> type[PlanTable]:
+    """The plan's form with the workload kinds that are registered."""
+    tables: list[Any] = []
+    for kind in workload_kinds:
+        parameters = workload_kinds.get(kind).parameters
+        tables.append(
+            create_model(
+                f"{kind.title()}Workload",
+                __base__=(WorkloadTable, parameters),
+                kind=(Literal[kind], ...),  # type: ignore[arg-type]  # the kinds are known at run time only
+            )
+        )
+    either: Any = functools.reduce(operator.or_, tables)
+    if len(tables) > 1:
+        either = Annotated[either, Field(discriminator="kind")]
+    return create_model(
+        "PlanFile",
+        __base__=PlanTable,
+        workload=(Annotated[list[either], Field(min_length=1)], ...),
+    )

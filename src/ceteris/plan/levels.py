@@ -1,0 +1,80 @@
+"""Levels as a plan writes them, into levels as they are set: checked against catalogue, workload and host."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from ceteris.knobs.catalog import Catalogue, level_of
+from ceteris.model import Facts, Knob, Value
+from ceteris.registry import WorkloadKind, nearest, workload_kinds
+
+Complain = Callable[[str, str], None]  # what is wrong, what would be right
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A value to set, and how the plan writes it."""
+
+    value: Value
+    label: str
+
+
+def label_of(written: Any) -> str:
+    """A level as TOML writes it, without quotes."""
+    return str(written).lower() if isinstance(written, bool) else str(written)
+
+
+def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Complain) -> Level | None:
+    """A knob's level in the form it is read in; None, and a complaint, where the host does not offer it."""
+    try:
+        value = level_of(knob, key, written)
+    except ValueError as error:
+        complain(str(error), "")
+        return None
+    offer = facts.offers.get(knob.name)
+    if offer is None or offer.current is None:
+        return Level(value, label_of(written))  # why the knob cannot be used is a problem of its own
+    if value == "current":
+        return Level(offer.current, str(offer.current))
+    if offer.allowed and value not in offer.allowed:
+        offered = f"it offers {', '.join(str(allowed) for allowed in offer.allowed)}"
+        renamed = knob.renamed.get(str(value))
+        place = facts.device if "{device}" in knob.addresses[0] else facts.hostname
+        wrong = f"{place} does not offer {label_of(written)!r}"
+        complain(wrong, f"today it is called {renamed!r}; {offered}" if renamed else offered)
+        return None
+    return Level(value, label_of(written))
+
+
+def parameter_level(
+    workload_table: BaseModel, kind: WorkloadKind, parameter: str, written: Any, complain: Complain
+) -> Level | None:
+    """A workload parameter's level; None, and a complaint, where the workload cannot have it."""
+    try:
+        whole = workload_table.model_dump(include=set(kind.parameters.model_fields)) | {parameter: written}
+        value = getattr(kind.parameters.model_validate(whole), parameter)
+    except ValidationError as error:
+        first = error.errors()[0]
+        complain(f"{label_of(written)!r}: {first['msg'].removeprefix('Value error, ')}", "")
+        return None
+    return Level(value, label_of(written))
+
+
+def impossible(parameter: str, value: Value, facts: Facts) -> str:
+    """Why this machine cannot make a load with that parameter; empty where it can."""
+    if (parameter, value) == ("engine", "io_uring"):
+        return facts.io_uring_refused
+    if (parameter, value) == ("direct", True):
+        return facts.direct_refused
+    return ""
+
+
+def unknown_key(key: str, catalogue: Catalogue, kinds: Mapping[str, str]) -> str:
+    """What to write instead of a key that is neither a knob nor a parameter. `kinds`: each workload's kind."""
+    known = [name for knob in catalogue for name in (knob.name, *knob.aliases)]
+    for name, kind in kinds.items():
+        fields = workload_kinds.get(kind).parameters.model_fields
+        known += [f"{owner}.{field}" for owner in {name, kind} for field in fields]
+    return nearest(key, known) or "knobs are listed by: ceteris knobs list"

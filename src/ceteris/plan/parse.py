@@ -1,0 +1,175 @@
+"""A plan's text in, its table out, with every problem of form and what could be read in spite of them."""
+
+import copy
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from ceteris.errors import PlanError, Problem, UsageError
+from ceteris.plan.file import PlanTable, plan_form
+from ceteris.plan.places import Place, lines_of, problem
+from ceteris.registry import nearest, workload_kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A plan as read: `table` leaves out what is wrong, so that the rest can be checked all the same."""
+
+    name: str
+    text: str
+    overrides: Mapping[str, str]
+    table: PlanTable
+    given: Mapping[str, Any]
+    problems: tuple[Problem, ...]
+    lines: Mapping[Place, int]
+
+    @property
+    def digest(self) -> str:
+        """What identifies the intent: the text and what was set on the command line."""
+        whole = self.text + "\0" + json.dumps(dict(self.overrides), sort_keys=True)
+        return hashlib.sha256(whole.encode()).hexdigest()
+
+    def problem(self, place: Place, wrong: str, right: str = "") -> Problem:
+        """A problem at a place of this plan."""
+        return problem(self.lines, place, wrong, right)
+
+
+def read_file(path: str) -> str:
+    """The text of a plan file. Raises UsageError."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        cause = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"cannot read the plan {path}: {cause}", "name a plan file; examples/ has some") from error
+
+
+def parse(name: str, text: str, overrides: Mapping[str, str]) -> Parsed:
+    """Read a plan. `overrides` are dotted keys with TOML values or plain text, set over the file's.
+
+    Raises PlanError only where the text is no TOML at all or an override names no key.
+    """
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(name, [Problem("the file", f"is not TOML: {error}", "correct the line named")]) from error
+    for key, value in overrides.items():
+        _merge(raw, _override(name, key, value))
+    lines = lines_of(text)
+    table, problems = _validate(raw, lines)
+    return Parsed(name, text, dict(overrides), table, raw, tuple(problems), lines)
+
+
+def _override(name: str, key: str, value: str) -> dict[str, Any]:
+    """`target.device=/dev/loop0` as the table it stands for."""
+    for written in (value, json.dumps(value)):
+        try:
+            return tomllib.loads(f"{key} = {written}")
+        except tomllib.TOMLDecodeError:
+            continue
+    raise PlanError(name, [Problem(f"--set {key}", "is no key of a plan", "write for example target.device=/dev/sdb")])
+
+
+def _merge(into: dict[str, Any], other: dict[str, Any]) -> None:
+    """Put one table over another; a number names an element, as in `workload.0.total_size`."""
+    for key, value in other.items():
+        below = into.get(key)
+        if isinstance(below, list) and isinstance(value, dict):
+            below = {str(number): element for number, element in enumerate(below) if isinstance(element, dict)}
+        if isinstance(value, dict) and isinstance(below, dict):
+            _merge(below, value)
+        else:
+            into[key] = value
+
+
+def _validate(raw: dict[str, Any], lines: dict[Place, int]) -> tuple[PlanTable, list[Problem]]:
+    """Validate; cut out what is wrong and validate again, so that one mistake does not hide another."""
+    form = plan_form()
+    rest = copy.deepcopy(raw)
+    problems: dict[str, Problem] = {}
+    for _ in range(100):
+        try:
+            return form.model_validate(rest), list(problems.values())
+        except ValidationError as error:
+            # The last element of a list first, so that the places of the others still hold.
+            for detail in sorted(error.errors(), key=lambda d: [str(part) for part in d["loc"]], reverse=True):
+                found = _problem(detail, raw, lines)
+                problems.setdefault(str(found), found)
+                _cut(rest, detail)
+    raise AssertionError("a plan that is cut down stays wrong")
+
+
+_STAND_IN = {"name": "unnamed", "workload": [{"kind": "fileio"}], "kind": "fileio", "settings": {"": 0}}
+
+
+def _cut(rest: dict[str, Any], detail: ErrorDetails) -> None:
+    """Take the wrong part out, or put something in the place of what is missing."""
+    *path, last = detail["loc"] or ("",)
+    below: Any = rest
+    for part in path:
+        try:
+            below = below[part]
+        except (KeyError, IndexError, TypeError):
+            return  # a word of pydantic's, or cut already
+    if isinstance(below, dict):
+        if detail["type"] == "missing" or (last in below and last in ("name", "workload", "kind")):
+            below[str(last)] = _STAND_IN.get(str(last), "unnamed")
+        elif last in below:
+            del below[str(last)]
+        else:
+            below.clear()
+    elif isinstance(below, list) and isinstance(last, int) and last < len(below):
+        del below[last]
+        if not below:
+            _cut(rest, {**detail, "loc": tuple(path)})
+
+
+def _problem(detail: ErrorDetails, raw: dict[str, Any], lines: dict[Place, int]) -> Problem:
+    """One of pydantic's errors in our words."""
+    place = tuple(detail["loc"])
+    context = detail.get("ctx", {})
+    kind = detail["type"]
+    wrong, right = detail["msg"].replace("Input should be", "should be"), ""
+    if kind == "extra_forbidden":
+        known = _keys_at(place[:-1], raw)
+        wrong, right = "unknown key", nearest(str(place[-1]), known) or f"known: {', '.join(known)}"
+    elif kind == "missing":
+        wrong, right = "is missing", _MISSING.get(str(place[-1]), "")
+    elif kind == "literal_error":
+        known = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+        wrong, right = f"{detail['input']!r} is not one of {', '.join(known)}", nearest(str(detail["input"]), known)
+    elif "error" in context:
+        wrong = str(context["error"])
+    elif not isinstance(detail["input"], dict | list):
+        wrong += f" (it is {detail['input']!r})"
+    return problem(lines, place, wrong, right)
+
+
+_MISSING = {
+    "name": 'write for example name = "ssd-scheduler"',
+    "workload": 'add a [[workload]] with kind = "fileio"',
+    "kind": 'write for example kind = "fileio"',
+    "settings": 'write for example settings = { "block.scheduler" = "none" }',
+}
+
+
+def _keys_at(place: Place, raw: dict[str, Any]) -> list[str]:
+    """The keys a table of the plan may have."""
+    fields = plan_form().model_fields
+    if not place:
+        return list(fields)
+    if place[0] == "workload":
+        table = raw["workload"][place[1]]
+        kind = table.get("kind") if table.get("kind") in workload_kinds else next(iter(workload_kinds))
+        known = plan_form().model_json_schema()["$defs"][f"{str(kind).title()}Workload"]["properties"]
+        return list(known)
+    annotation = fields[str(place[0])].annotation
+    if place[0] == "combination":
+        return ["name", "settings"]
+    return list(getattr(annotation, "model_fields", {}))

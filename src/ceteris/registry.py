@@ -1,0 +1,89 @@
+"""Where plug-ins are found by name: workload kinds and knob kinds register themselves on import."""
+
+import difflib
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from ceteris.errors import UsageError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from ceteris.model import Action, Reading, Value
+
+T = TypeVar("T")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`did you mean …?` for a name that is not known; empty when nothing is near."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"did you mean {near[0]!r}?" if near else ""
+
+
+class Registry(Generic[T]):
+    """Named entries of one sort, such as every workload kind."""
+
+    def __init__(self, sort: str) -> None:
+        self._sort = sort
+        self._entries: dict[str, T] = {}
+
+    def register(self, name: str, entry: T) -> T:
+        """Add an entry; a name taken twice is a mistake of the programmer."""
+        if name in self._entries:
+            raise AssertionError(f"{self._sort} {name!r} is registered twice")
+        self._entries[name] = entry
+        return entry
+
+    def get(self, name: str) -> T:
+        """The entry of that name. Raises UsageError with the nearest name."""
+        try:
+            return self._entries[name]
+        except KeyError:
+            hint = nearest(name, self._entries) or f"known: {', '.join(self._entries)}"
+            raise UsageError(f"there is no {self._sort} {name!r}", hint) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+
+class WorkloadKind(Protocol):
+    """What a plan needs to know of a workload kind: its parameters and which of them change an operation."""
+
+    name: str
+    parameters: type["BaseModel"]
+    sizes_an_operation: frozenset[str]
+
+    def writes(self, parameters: "BaseModel") -> bool:
+        """Whether the load changes its data."""
+        ...
+
+    def data_bytes(self, parameters: "BaseModel") -> int:
+        """Bytes of storage the data takes."""
+        ...
+
+
+class KnobKind(Protocol):
+    """How the knobs of one kind are read and written: pure functions, commands out and values in."""
+
+    def reads(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
+        """The files to read, in order."""
+        ...
+
+    def parse(self, texts: tuple[str, ...]) -> "Reading":
+        """What the files say: the value in force, and the values allowed where the file lists them."""
+        ...
+
+    def writes(self, addresses: tuple[str, ...], value: "Value") -> tuple["Action", ...]:
+        """The writes that set the value."""
+        ...
+
+    def same(self, wanted: "Value", found: "Value") -> bool:
+        """Whether the value found is the one that was wanted."""
+        ...
+
+
+workload_kinds: Registry[WorkloadKind] = Registry("workload kind")
+knob_kinds: Registry[KnobKind] = Registry("knob kind")

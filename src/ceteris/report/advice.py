@@ -1,0 +1,80 @@
+"""From verdicts to what to do: set, keep, choose or wait, one advice per factor.
+
+In: the rows of the verdict table, the answers that are missing, recipes by `factor=arm`. Called by the view.
+Nothing is recommended that a workload of the same experiment speaks against.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from ceteris.report.shown import Advice, Answer, Judged, Recipe
+from ceteris.report.verdicts import NONE
+
+
+def _under(rows: Sequence[Judged], word: str) -> str:
+    return ", ".join(dict.fromkeys(row.answer.workload for row in rows if row.answer.verdict == word))
+
+
+def _gain(rows: Sequence[Judged]) -> float:
+    """The bound of the interval nearest to nothing, over the workloads where the arm is better."""
+    return min(min(abs(r.low), abs(r.high)) for r in rows if r.answer.verdict == "better")
+
+
+def _set(factor: str, arms: Mapping[str, list[Judged]], recipes: Mapping[str, Recipe]) -> Advice:
+    arm, *others = sorted(arms, key=lambda name: -_gain(arms[name]))
+    rows = arms[arm]
+    if any(row.answer.verdict == "better" and not row.answer.decided for row in rows):
+        text = f"{arm} seems better under {_under(rows, 'better')}, but the verdict is suspect: repeat it first"
+        return Advice(factor=factor, kind="wait", text=text, recipe=None)
+    text = f"set {arm}: better than {rows[0].answer.baseline} under {_under(rows, 'better')}"
+    if undecided := _under(rows, "undecided"):
+        text += f"; undecided under {undecided}"
+    if others:
+        text += f"; also better, but not compared with {arm}: {', '.join(others)}"
+    return Advice(factor=factor, kind="set", text=text, recipe=recipes.get(f"{factor}={arm}"))
+
+
+def _mixed(arm: str, rows: Sequence[Judged]) -> str:
+    return f"{arm} " + ", ".join(f"{row.answer.verdict} under {row.answer.workload}" for row in rows)
+
+
+def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], recipes: Mapping[str, Recipe]) -> Advice:
+    arms: dict[str, list[Judged]] = {}
+    for row in rows:
+        arms.setdefault(row.answer.arm, []).append(row)
+    words = {arm: {row.answer.verdict for row in mine} for arm, mine in arms.items()}
+    against = {"worse", "depends on load"}
+    clear = {arm: arms[arm] for arm, seen in words.items() if "better" in seen and not seen & against}
+    if clear:
+        return _set(factor, clear, recipes)
+    torn = [arm for arm, seen in words.items() if seen & {"better", "depends on load"}]
+    if torn:
+        text = "; ".join(_mixed(arm, arms[arm]) for arm in torn)
+        return Advice(factor=factor, kind="choose", text=f"choose by your load: {text}", recipe=None)
+    open_arms = [arm for arm, seen in words.items() if "undecided" in seen]
+    worse = [arm for arm, seen in words.items() if "worse" in seen]
+    parts = [f"do not set {arm}: worse" for arm in worse]
+    if open_arms:
+        parts += [f"{arm} is undecided: more trials are needed" for arm in open_arms]
+    unknown = list(dict.fromkeys(answer.arm for answer in missing))
+    if unknown:
+        parts.append(f"{', '.join(unknown)}: {NONE}")
+    if open_arms or unknown:
+        return Advice(factor=factor, kind="wait", text="; ".join(parts), recipe=None)
+    baseline = rows[0].answer.baseline
+    found = ", ".join(f"{arm} is {' and '.join(sorted(seen))}" for arm, seen in words.items())
+    recipe = recipes.get(f"{factor}={baseline}")
+    return Advice(factor=factor, kind="keep", text=f"keep {baseline}: {found}", recipe=recipe)
+
+
+def advice(rows: Sequence[Judged], missing: Sequence[Answer], recipes: Mapping[str, Recipe]) -> tuple[Advice, ...]:
+    """What to do about every factor, in the order in which the rows and then the missing name them."""
+    factors = dict.fromkeys([*(row.answer.factor for row in rows), *(answer.factor for answer in missing)])
+    return tuple(
+        _factor(
+            factor,
+            [row for row in rows if row.answer.factor == factor],
+            [answer for answer in missing if answer.factor == factor],
+            recipes,
+        )
+        for factor in factors
+    )

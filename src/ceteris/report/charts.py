@@ -1,0 +1,263 @@
+"""Charts as Vega-Lite specs, and their still pictures.
+
+In: curves and effect tables of a view. Out: spec dicts (drawn live in the HTML) and SVG text (still in HTML and
+Markdown). Colours are names of CSS variables, so that a picture inside a page follows its light or dark scheme; a
+picture in a file of its own gets the light palette. An arm is coloured only where it is decided better or worse.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ceteris.report import numbers
+from ceteris.report.shown import Arm, Curve, EffectPoint, EffectTable, ReportView, Section
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Spec = dict[str, Any]
+
+LIGHT = {
+    "paper": "#ffffff",
+    "ink": "#1c1d1f",
+    "muted": "#66686c",
+    "line": "#e4e4e1",
+    "wash": "#f1f1ee",
+    "better": "#0a66a8",
+    "worse": "#b34a06",
+}
+DARK = {
+    "paper": "#16181b",
+    "ink": "#e6e5e2",
+    "muted": "#9c9ea1",
+    "line": "#303338",
+    "wash": "#212429",
+    "better": "#74b6f0",
+    "worse": "#f39c5c",
+}
+"""Blue and orange: told apart with every common colour blindness. Text keeps a contrast of 4.5 or more."""
+
+_FONT = "system-ui, sans-serif"
+_TEXT = {"labelFont": _FONT, "titleFont": _FONT, "labelColor": "var(--muted)", "titleColor": "var(--muted)"}
+CONFIG: Spec = {
+    "background": "transparent",
+    "font": _FONT,
+    "view": {"stroke": None},
+    "mark": {"aria": False},
+    "axis": {
+        **_TEXT,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "gridColor": "var(--line)",
+        "domainColor": "var(--line)",
+        "tickColor": "var(--line)",
+        "labelPadding": 5,
+    },
+    "legend": {**_TEXT, "labelColor": "var(--ink)", "labelFontSize": 11, "title": None, "symbolSize": 60},
+    "title": {
+        "color": "var(--ink)",
+        "subtitleColor": "var(--muted)",
+        "fontSize": 12,
+        "subtitleFontSize": 11,
+        "fontWeight": 600,
+        "anchor": "start",
+        "frame": "group",
+        "offset": 10,
+    },
+}
+_WIDTH, _HEIGHT, _ROW = 272, 168, 22
+_DASHES = ([1, 0], [5, 3], [2, 2], [8, 3, 2, 3], [1, 3])
+_SIGNED = "datum.value === 0 ? '0' : format(datum.value, '+~f')"
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down")
+
+
+def _colour(arm: Arm) -> str:
+    return f"var(--{arm.decided or ('ink' if arm.baseline else 'muted')})"
+
+
+def _cycled(values: Sequence[Any], n: int) -> list[Any]:
+    return [values[i % len(values)] for i in range(n)]
+
+
+def _hint(text: str, trials: Sequence[int]) -> str:
+    return f"{text} · trials {numbers.few(trials)}"
+
+
+def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
+    """A metric over the load levels: a line per arm, its interval as a band (as a bar where there is one level)."""
+    import altair as alt
+
+    colours = {arm.name: _colour(arm) for arm in arms}
+    rows: list[Spec] = [
+        {
+            "arm": p.arm,
+            "load": p.load,
+            "value": p.value,
+            "colour": colours[p.arm],
+            **({"low": p.low, "high": p.high} if p.low is not None and p.high is not None else {}),
+            "hint": _hint(f"{p.arm} at {p.load}: {p.text}", p.trials),
+        }
+        for p in shown.points
+    ]
+    loads = sorted({p.load for p in shown.points})
+    drawn = [arm for arm in arms if any(p.arm == arm.name for p in shown.points)]
+    names = [arm.name for arm in drawn]
+    legend = alt.Legend(orient="top", columns=3 if sum(map(len, names)) < 30 else 2, labelLimit=130, offset=8)
+    colour = alt.Scale(domain=names, range=[_colour(arm) for arm in drawn])
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X(
+            "load:Q",
+            title="load level (outstanding operations)",
+            scale=alt.Scale(type="log", base=2, padding=14, nice=False),
+            axis=alt.Axis(values=loads, format="d", grid=False, labelOverlap="greedy"),
+        )
+    )
+    y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True, nice=True), axis=_value_axis())
+    stroke = alt.Stroke("arm:N", scale=colour, sort=names, legend=legend)
+    dash = alt.StrokeDash(
+        "arm:N",
+        scale=alt.Scale(domain=names, range=_cycled(_DASHES, len(names))),
+        sort=names,
+        legend=legend,
+    )
+    shape = alt.Shape(
+        "arm:N",
+        scale=alt.Scale(domain=names, range=_cycled(_SHAPES, len(names))),
+        sort=names,
+        legend=legend,
+    )
+    line = base.mark_line(strokeWidth=1.6).encode(y=y, stroke=stroke, strokeDash=dash)
+    dots = base.mark_point(size=34, strokeWidth=1.4, fill="var(--paper)", opacity=1).encode(
+        y=y, stroke=stroke, shape=shape, tooltip=alt.Tooltip("hint:N")
+    )
+    return _spec(
+        alt.layer(*_intervals(rows), line, dots).properties(
+            width=_WIDTH,
+            height=_HEIGHT,
+            title=f"{shown.title}, {shown.unit}",
+            description=f"{shown.title} over load level, one line per arm; the numbers are in the table",
+        )
+    )
+
+
+def _intervals(rows: Sequence[Spec]) -> list["alt.Chart"]:
+    """The layer of intervals: bands, or bars at the only load level; nothing where no interval is known."""
+    import altair as alt
+
+    known = [row for row in rows if "low" in row]
+    if not known:
+        return []
+    chart = alt.Chart(alt.InlineData(values=known))
+    bar = len({row["load"] for row in known}) == 1
+    marked = chart.mark_rule(strokeWidth=1.6) if bar else chart.mark_area(opacity=0.14)
+    colour = {"stroke": alt.Stroke("colour:N", scale=None)} if bar else {"fill": alt.Fill("colour:N", scale=None)}
+    x, low = alt.X("load:Q", title="load level (outstanding operations)"), alt.Y("low:Q", title=None)
+    return [marked.encode(x=x, y=low, y2="high:Q", detail="arm:N", **colour)]
+
+
+def _value_axis() -> "alt.Axis":
+    import altair as alt
+
+    return alt.Axis(tickCount=4, domain=False, ticks=False, format=",~f")
+
+
+def _clamped(point: EffectPoint, limit: float) -> Spec:
+    def within(value: float) -> float:
+        return min(max(value, -limit), limit)
+
+    return {
+        "load": "all levels" if point.load is None else str(point.load),
+        "estimate": within(point.estimate),
+        "low": within(point.low),
+        "high": within(point.high),
+        "colour": f"var(--{point.decided or 'ink'})",
+        "filled": f"var(--{point.decided or 'ink'})" if point.load is None else "var(--paper)",
+        "hint": _hint(f"{point.effect} {point.interval}", point.trials),
+    }
+
+
+def forest(shown: EffectTable) -> Spec:
+    """Effects with intervals, a row per load level and a panel per arm; the band is what is too small to matter."""
+    import altair as alt
+
+    estimates = [abs(p.estimate) for p in shown.points if math.isfinite(p.estimate)]
+    limit = max(3 * shown.margin_high, 2.5 * max(estimates, default=0.0))
+    labels = ["all levels" if load is None else str(load) for load in shown.loads]
+    axis = alt.Axis(tickCount=5, grid=False, domain=False, labelFlush=False, labelExpr=_SIGNED)
+    panels = []
+    for arm in shown.arms:
+        rows = [_clamped(point, limit) for point in shown.points if point.arm == arm and not math.isnan(point.estimate)]
+        base = alt.Chart(alt.InlineData(values=rows)).encode(
+            y=alt.Y(
+                "load:N",
+                sort=labels,
+                title=None,
+                scale=alt.Scale(domain=labels),
+                axis=alt.Axis(domain=False, ticks=False, labelColor="var(--ink)"),
+            ),
+            color=alt.Color("colour:N", scale=None),
+        )
+        fixed = alt.Chart(alt.InlineData(values=[{"low": shown.margin_low, "high": shown.margin_high, "nothing": 0}]))
+        band = fixed.mark_rect(fill="var(--wash)").encode(
+            x=alt.X("low:Q", title=None, axis=axis, scale=alt.Scale(zero=True, padding=10)), x2="high:Q"
+        )
+        zero = fixed.mark_rule(stroke="var(--muted)", strokeWidth=0.75).encode(x="nothing:Q")
+        reach = base.mark_rule(strokeWidth=1.6).encode(x="low:Q", x2="high:Q")
+        dots = base.mark_point(size=44, strokeWidth=1.4, opacity=1).encode(
+            x="estimate:Q", fill=alt.Fill("filled:N", scale=None), tooltip=alt.Tooltip("hint:N")
+        )
+        panels.append(
+            alt.layer(band, zero, reach, dots).properties(
+                width=_WIDTH - 20,
+                height=_ROW * len(labels),
+                title=alt.TitleParams(f"{arm} instead of {shown.baseline}", fontWeight="normal", limit=_WIDTH),
+            )
+        )
+    return _spec(
+        alt.vconcat(*panels, spacing=14)
+        .resolve_scale(x="shared")
+        .properties(
+            title=alt.TitleParams(f"effect on {shown.title}, %", subtitle=f"shaded: within {shown.margin}"),
+            description=f"effect on {shown.title} with intervals by load level; the numbers are in the table",
+        )
+    )
+
+
+def _spec(chart: "alt.LayerChart | alt.FacetChart | alt.VConcatChart") -> Spec:
+    """The spec alone: the configuration is shared by all charts of a page."""
+    spec: Spec = chart.to_dict(validate=False)
+    spec.pop("config", None)
+    return spec
+
+
+def of_section(section: Section) -> dict[str, Spec]:
+    """All charts of a section by key: the effects of judged responses first, then the curves."""
+    drawn = {table.key: forest(table) for table in section.effects if table.judged}
+    return drawn | {shown.key: curve(shown, section.arms) for shown in section.curves}
+
+
+def still(spec: Spec) -> str:
+    """A chart as SVG for the inside of a page; colours are the page's CSS variables."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(spec, config=CONFIG)).replace('fill="white"', 'fill="none"', 1)
+
+
+def standalone(spec: Spec) -> str:
+    """A chart as SVG for a file of its own, in the light palette on white."""
+    drawn = re.sub(r"var\(--(\w+)\)", lambda name: LIGHT[name[1]], still(spec))
+    return drawn.replace('fill="none"/>', f'fill="{LIGHT["paper"]}"/>', 1)
+
+
+def write_pictures(view: ReportView, folder: Path) -> Mapping[str, str]:
+    """Draw every chart of a view into `folder` as SVG; returns file names by chart key, as Markdown wants them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = {}
+    for section in view.sections:
+        for key, spec in of_section(section).items():
+            names[key] = f"{key}.svg"
+            (folder / names[key]).write_text(standalone(spec), encoding="utf-8")
+    return names

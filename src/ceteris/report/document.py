@@ -1,0 +1,174 @@
+"""The report as one JSON document, for programs.
+
+In: the records of an experiment, its effects and cells. Out: ReportDocument, whose schema is checked in. Called by
+`report --json`. A number that is not finite becomes null; every effect keeps its trials.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ceteris.model import Cell, Effect, Experiment, ExperimentState, Tag, Trial, TrialState, Verdict
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Interval(_Document):
+    """An estimate and its bounds; null where a number is beyond measure."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+
+
+class EffectDocument(_Document):
+    """What changing a factor from `baseline` to `arm` did to a response; `load` null means all load levels."""
+
+    factor: str
+    baseline: str
+    arm: str
+    workload: str
+    response: str
+    load: int | None
+    log_ratio: Interval
+    percent: Interval
+    confidence: float
+    pairs: int
+    margin: float = Field(description="what is too small to matter, as a ratio")
+    method: str
+    look: int
+    verdict: Verdict | None
+    tags: list[Tag]
+    reasons: list[str]
+    trials: list[int]
+
+
+class CellDocument(_Document):
+    """The mean of a metric for one arm at one load level, in seconds, bytes and plain ratios."""
+
+    factor: str
+    arm: str
+    workload: str
+    load: int
+    metric: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    trials: list[int]
+
+
+class UnusedTrial(_Document):
+    """A trial that enters no effect, and why."""
+
+    order: int
+    state: TrialState
+    reasons: list[str]
+
+
+class ReportDocument(_Document):
+    """One experiment and what was concluded from it."""
+
+    version: Literal[1] = 1
+    experiment: str
+    name: str
+    state: ExperimentState
+    started: float = Field(description="UTC seconds since the epoch")
+    ended: float | None
+    plan_digest: str
+    plan_text: str
+    overrides: dict[str, str]
+    seed: int
+    schedule_hash: str
+    versions: dict[str, str]
+    fingerprint: dict[str, str]
+    notes: list[str]
+    trials: dict[TrialState, int] = Field(description="how many trials are in each state")
+    unused: list[UnusedTrial]
+    effects: list[EffectDocument]
+    cells: list[CellDocument]
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _percent(log_ratio: float) -> float | None:
+    try:
+        return _finite(math.expm1(log_ratio) * 100)
+    except OverflowError:
+        return None
+
+
+def _effect(effect: Effect) -> EffectDocument:
+    ratios = (effect.estimate, effect.low, effect.high)
+    names = ("estimate", "low", "high")
+    return EffectDocument(
+        factor=effect.factor,
+        baseline=effect.baseline,
+        arm=effect.arm,
+        workload=effect.workload,
+        response=effect.response,
+        load=effect.load,
+        log_ratio=Interval(**dict(zip(names, map(_finite, ratios), strict=True))),
+        percent=Interval(**dict(zip(names, map(_percent, ratios), strict=True))),
+        confidence=effect.confidence,
+        pairs=effect.pairs,
+        margin=effect.margin,
+        method=effect.method,
+        look=effect.look,
+        verdict=effect.verdict,
+        tags=list(effect.tags),
+        reasons=list(effect.reasons),
+        trials=list(effect.trials),
+    )
+
+
+def _cell(cell: Cell) -> CellDocument:
+    return CellDocument(
+        factor=cell.factor,
+        arm=cell.arm,
+        workload=cell.workload,
+        load=cell.load,
+        metric=cell.metric,
+        mean=_finite(cell.mean),
+        low=_finite(cell.low),
+        high=_finite(cell.high),
+        trials=list(cell.trials),
+    )
+
+
+def _unused(trial: Trial) -> UnusedTrial:
+    failure = ": ".join(filter(None, [str(trial.failure or ""), trial.failure_message]))
+    reasons = [*trial.invalid_because, *([failure] if failure else [])]
+    return UnusedTrial(order=trial.order, state=trial.state, reasons=reasons)
+
+
+def document(
+    experiment: Experiment, trials: Sequence[Trial], effects: Sequence[Effect], cells: Sequence[Cell]
+) -> ReportDocument:
+    """The experiment, its trials by state, every effect and every cell, ready to be written as JSON."""
+    unused = (TrialState.INVALID, TrialState.FAILED, TrialState.SUPERSEDED)
+    return ReportDocument(
+        experiment=experiment.id,
+        name=experiment.name,
+        state=experiment.state,
+        started=experiment.started,
+        ended=experiment.ended,
+        plan_digest=experiment.plan_digest,
+        plan_text=experiment.plan_text,
+        overrides=dict(experiment.overrides),
+        seed=experiment.seed,
+        schedule_hash=experiment.schedule_hash,
+        versions=dict(experiment.versions),
+        fingerprint=dict(experiment.fingerprint),
+        notes=list(experiment.notes),
+        trials=dict(Counter(trial.state for trial in trials)),
+        unused=[_unused(trial) for trial in trials if trial.state in unused],
+        effects=[_effect(effect) for effect in effects],
+        cells=[_cell(cell) for cell in cells],
+    )

@@ -1,0 +1,131 @@
+"""The report as one HTML file that needs nothing else: no network, no other file.
+
+In: a view. Out: text. Called by the command line and the web pages. The still pictures stand in the page; where
+scripts run, each is replaced by its live chart when it comes near the window. Names and plans are not trusted:
+everything is escaped, and the page's own policy refuses every script but its own and every address.
+"""
+
+import base64
+import hashlib
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ceteris.report import charts, numbers
+from ceteris.report.shown import Figure, Judged, LevelTable, ReportView
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_STILLS = 60
+"""So many charts get a still picture (60 ms and 10 kB each); the rest are only drawn live."""
+
+_STRIP = 132.0
+_WORDY = 12
+"""So many answers are read at once; the rest are folded."""
+
+
+def _closed(script: str) -> str:
+    """A script that cannot end its own element."""
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _digest(script: str) -> str:
+    return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
+
+
+def _strip_limit(view: ReportView) -> float:
+    """Half the width of the strips in the verdict table, in percent: all intervals, within reason."""
+    widest = max((row.margin_high for row in view.verdicts), default=1.0)
+    bounds = [abs(b) for row in view.verdicts for b in (row.low, row.high) if math.isfinite(b)]
+    return min(max([2 * widest, *bounds]) * 1.06, 15 * widest)
+
+
+def _strip(row: Judged, limit: float) -> dict[str, Any]:
+    """Where the marks of a row's strip are; an interval that leaves the strip says so with an arrow."""
+
+    def place(percent: float) -> float:
+        return round((min(max(percent, -limit), limit) / limit + 1) * _STRIP / 2, 1)
+
+    return {
+        "width": _STRIP,
+        "margin": (place(row.margin_low), place(row.margin_high)),
+        "interval": (place(row.low), place(row.high)),
+        "estimate": place(row.estimate),
+        "beyond": (row.low < -limit, row.high > limit),
+    }
+
+
+def _places(table: LevelTable) -> list[list[int]]:
+    """For each column and arm, the decimals its numbers are aligned by."""
+    return [
+        [
+            max((max(f.places, 0) for row in table.rows if (f := row.figures[c][a])), default=0)
+            for a in range(len(table.rows[0].figures[c]))
+        ]
+        for c in range(len(table.columns))
+    ]
+
+
+def _aligned(figure: Figure, text: str, places: int) -> str:
+    """A number with invisible digits after it, so that decimal points stand below each other."""
+    lacking = places - max(figure.places, 0)
+    if lacking <= 0 or not text or text.endswith("]"):
+        return text
+    point = "\N{PUNCTUATION SPACE}" if figure.places <= 0 else ""
+    return text + point + "\N{FIGURE SPACE}" * lacking
+
+
+def _unbroken(text: str) -> str:
+    """A sentence whose intervals and percentages are not torn apart at the end of a line."""
+    joined = re.sub(r"\[[^\[\]]*\]", lambda interval: interval[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
+    return joined.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def _environment() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"aligned": _aligned, "few": numbers.few, "unbroken": _unbroken}
+    environment.globals |= {"count": numbers.count, "places": _places}
+    return environment
+
+
+def render(view: ReportView) -> str:
+    """The whole report as one self-contained HTML page."""
+    import vl_convert
+    from markupsafe import Markup
+
+    drawn = {section.anchor: charts.of_section(section) for section in view.sections}
+    specs = {key: spec for mine in drawn.values() for key, spec in mine.items()}
+    # Both are made by this program from escaped data: SVG by Vega, scripts from files of ours.
+    stills = {key: Markup(charts.still(specs[key])) for key in list(specs)[:_STILLS]}  # noqa: S704
+    library = _closed(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")) if specs else ""
+    script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
+    limit = _strip_limit(view)
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            view=view,
+            drawn=drawn,
+            stills=stills,
+            specs=specs,
+            config=charts.CONFIG,
+            strips=[_strip(row, limit) for row in view.verdicts],
+            limit=f"{limit:.2g}",
+            palettes=(charts.LIGHT, charts.DARK),
+            library=Markup(library),  # noqa: S704
+            script=Markup(script),  # noqa: S704
+            policy=" ".join(_digest(text) for text in (library, script)),
+            wordy=_WORDY,
+        )
+    )

@@ -1,0 +1,138 @@
+"""The report as Markdown, to be kept in a repository or sent as text.
+
+In: a view, and the file names of pictures by chart key where they were drawn (`charts.write_pictures`). Out: text.
+Called by the command line. Names and plans are not trusted: they cannot end a table row, a code block or become markup.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ceteris.report import numbers
+from ceteris.report.shown import Answer, EffectPoint, Figure, ReportView, Section, Trust
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown and the HTML made from it show as it is, on one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _code(text: str, info: str = "") -> list[str]:
+    """A code block whose fence is longer than any within."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    return [f"{fence}{info}", *text.rstrip("\n").split("\n"), fence]
+
+
+def _table(head: Sequence[str], right: Sequence[bool], rows: Sequence[Sequence[str]]) -> list[str]:
+    marks = ["---:" if to_right else "---" for to_right in right]
+    return [f"| {' | '.join(row)} |" for row in (head, marks, *rows)] + [""]
+
+
+def _answer(answer: Answer) -> str:
+    text = f"{_plain(answer.change)}: {_plain(answer.conclusion)}"
+    return f"- **{_plain(answer.factor)}**: {text}"
+
+
+def _verdicts(view: ReportView) -> list[str]:
+    if not view.verdicts:
+        return ["No effect could be judged.", ""]
+    rows = [
+        [
+            _plain(row.answer.factor),
+            f"{_plain(row.answer.baseline)} → {_plain(row.answer.arm)}",
+            _plain(row.answer.workload),
+            f"{row.effect} {_plain(row.interval)}",
+            row.margin,
+            f"**{row.verdict}**" if row.answer.decided else row.verdict,
+            str(row.pairs),
+            _plain("; ".join(row.reasons)),
+            numbers.few(row.trials),
+        ]
+        for row in view.verdicts
+    ]
+    head = ["factor", "from → to", "workload", "effect", "margin", "verdict", "pairs", "reasons", "trials"]
+    return _table(head, [False, False, False, True, True, False, True, False, False], rows)
+
+
+def _figure(figure: Figure | None) -> str:
+    if figure is None:
+        return numbers.DASH
+    return f"{figure.text} {_plain(figure.spread)}".rstrip()
+
+
+def _point(point: EffectPoint | None) -> str:
+    return f"{point.effect} {_plain(point.interval)}" if point else numbers.DASH
+
+
+def _effects(section: Section) -> list[str]:
+    lines = []
+    for shown in section.effects:
+        judged = "" if shown.judged else ", not judged"
+        lines += [f"Effect on {_plain(shown.title)}, {shown.confidence} interval, margin {shown.margin}{judged}:", ""]
+        rows = [
+            ["all" if load is None else str(load), *(_point(shown.point(arm, load)) for arm in shown.arms)]
+            for load in shown.loads
+        ]
+        head = ["load level", *(_plain(f"{arm} instead of {shown.baseline}") for arm in shown.arms)]
+        lines += _table(head, [True] * len(head), rows)
+    return lines
+
+
+def _levels(section: Section) -> list[str]:
+    """One table per metric: Markdown has no heads over several columns."""
+    if section.table is None:
+        return []
+    lines = []
+    for place, column in enumerate(section.table.columns):
+        name = f"{column.title}, {column.unit}" if column.unit else column.title
+        rows = [[str(row.load), *(_figure(f) for f in row.figures[place])] for row in section.table.rows]
+        head = [name, *(_plain(arm.name) for arm in section.arms)]
+        lines += _table(head, [True] * len(head), rows)
+    rows = [
+        [str(row.load), *(numbers.orders(f.trials) if f else numbers.DASH for f in row.figures[0])]
+        for row in section.table.rows
+    ]
+    head = ["trials at load level", *(_plain(arm.name) for arm in section.arms)]
+    return lines + _table(head, [True, *[False] * len(section.arms)], rows)
+
+
+def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
+    lines = [f"### {_plain(section.factor)} under {_plain(section.workload)}", ""]
+    if section.empty:
+        return [*lines, _plain(section.empty), ""]
+    lines += [_answer(answer) for answer in section.answers]
+    lines += [f"- {_plain(reason)}" for reason in section.reasons] + [""]
+    drawn = [(table.key, f"effect on {table.title}") for table in section.effects]
+    drawn += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
+    shown = [f"![{_plain(title)}](<{pictures[key]}>)" for key, title in drawn if key in pictures]
+    return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section)
+
+
+def _trust(trust: Trust) -> list[str]:
+    lines = [f"- {_plain(note)}" for note in trust.notes] + ([""] if trust.notes else [])
+    rows = [
+        [tally.state, _plain(tally.reason), str(len(tally.trials)), numbers.orders(tally.trials)]
+        for tally in trust.tallies
+    ]
+    lines += _table(["trials", "reason", "count", "which"], [False, False, True, False], rows)
+    facts = [[_plain(name), _plain(value)] for name, value in (*trust.facts, *trust.machine)]
+    lines += _table(["experiment and machine", ""], [False, False], facts)
+    return [*lines, "The plan:", "", *_code(trust.plan_text, "toml"), ""]
+
+
+def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
+    """The whole report as Markdown; `pictures` gives the file name of each chart that was drawn."""
+    lines = [f"# {_plain(view.title)}", "", f"Experiment {_plain(view.experiment)}, {view.when}.", ""]
+    lines += [f"{view.headline}.", "", "## Answers", "", *map(_answer, view.answers), ""]
+    lines += ["## Verdicts", "", *_verdicts(view), "## What to do", ""]
+    for advice in view.advice:
+        lines.append(f"- **{_plain(advice.factor)}**: {_plain(advice.text)}")
+        if advice.recipe:
+            block = _code(f"{advice.recipe.set}\n{advice.recipe.check}", "sh")
+            lines += ["", *(f"  {line}" for line in block), ""]
+    lines += ["", "## Factor by factor", ""]
+    for section in view.sections:
+        lines += _section(section, pictures or {})
+    lines += ["## Trust", "", *_trust(view.trust)]
+    return "\n".join(lines).rstrip("\n").replace("\n\n\n", "\n\n") + "\n"

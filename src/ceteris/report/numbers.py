@@ -1,0 +1,161 @@
+"""Numbers as text: only the digits that the interval supports, one unit per column.
+
+In: plain numbers in seconds, bytes, ratios and log ratios. Out: text, and the scale that a column shares.
+Called by the view; nothing here knows records.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+MINUS = "\N{MINUS SIGN}"
+DASH = "\N{EN DASH}"
+
+
+class Kind(Enum):
+    """How a metric is scaled when it is shown."""
+
+    RATE = auto()
+    BYTES = auto()
+    TIME = auto()
+    SHARE = auto()
+    PLAIN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric that can be shown: its title and its kind."""
+
+    name: str
+    title: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A unit, and by what a plain number is multiplied to be shown in it."""
+
+    unit: str
+    factor: float
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("throughput_per_s", "throughput", Kind.RATE),
+        Metric("bytes_per_s", "bandwidth", Kind.BYTES),
+        Metric("response_mean_s", "mean response time", Kind.TIME),
+        Metric("response_p95_s", "p95 response time", Kind.TIME),
+        Metric("response_p99_s", "p99 response time", Kind.TIME),
+        Metric("load_1m", "load average", Kind.PLAIN),
+        Metric("cpu_iowait_share", "iowait", Kind.SHARE),
+    )
+}
+
+_BYTES = ((2**30, "GiB/s"), (2**20, "MiB/s"), (2**10, "KiB/s"))
+
+
+def scale(kind: Kind, values: Iterable[float]) -> Scale:
+    """The unit in which all of these numbers are shown: that of the largest."""
+    largest = max((abs(value) for value in values), default=0.0)
+    if kind is Kind.SHARE:
+        return Scale("%", 100.0)
+    if kind is Kind.TIME:
+        if largest < 0.002:
+            return Scale("µs", 1e6)
+        return Scale("ms", 1e3) if largest < 2 else Scale("s", 1.0)
+    if kind is Kind.BYTES:
+        fitting = (Scale(unit, 1 / size) for size, unit in _BYTES if largest >= 2 * size)
+        return next(fitting, Scale("B/s", 1.0))
+    return Scale("/s" if kind is Kind.RATE else "", 1.0)
+
+
+def decimals(value: float, half_width: float | None) -> int:
+    """How many decimals a number deserves: two digits of its uncertainty, or three of its own without one."""
+    if half_width is not None and half_width > 0:
+        return min(1 - math.floor(math.log10(half_width)), 4)
+    return min(max(2 - math.floor(math.log10(abs(value))), 0), 4) if value else 0
+
+
+def number(value: float, places: int) -> str:
+    """A number with that many decimals (negative: tens, hundreds), thousands set apart by commas."""
+    if not math.isfinite(value):
+        return DASH
+    rounded = round(value, places)
+    text = f"{abs(rounded):,.{max(places, 0)}f}"
+    return f"{MINUS}{text}" if rounded < 0 else text
+
+
+def percent_of(log_ratio: float) -> float:
+    """A natural-log ratio in percent; what is beyond measure becomes infinite."""
+    try:
+        return math.expm1(log_ratio) * 100
+    except OverflowError:
+        return math.inf
+
+
+def _signed(value: float, places: int) -> str:
+    if not math.isfinite(value):
+        return DASH if math.isnan(value) else "+∞" if value > 0 else f"{MINUS}∞"
+    text = f"{abs(value):,.{places}f}"
+    return text if float(text.replace(",", "")) == 0 else ("+" if value > 0 else MINUS) + text
+
+
+def _places(low: float, high: float) -> int:
+    half = (high - low) / 2
+    places = 0 if half >= 10 else 1 if half >= 0.1 else 2
+    if math.isfinite(half) and low * high > 0:
+        while places < 4 and round(min(abs(low), abs(high)), places) == 0:
+            places += 1
+    return places
+
+
+@dataclass(frozen=True, slots=True)
+class EffectText:
+    """A log ratio as people read it: `estimate` is `+6.1 %`, `interval` is `[+4.0, +8.3]`."""
+
+    estimate: str
+    interval: str
+    low: str
+    high: str
+
+    def __str__(self) -> str:
+        return f"{self.estimate} {self.interval}"
+
+
+def effect(estimate: float, low: float, high: float) -> EffectText:
+    """A log ratio and its interval in percent; a bound beside zero is never rounded into it."""
+    shares = [percent_of(value) for value in (estimate, low, high)]
+    places = _places(shares[1], shares[2])
+    middle, under, over = (_signed(share, places) for share in shares)
+    return EffectText(f"{middle} %", f"[{under}, {over}]", f"{under} %", f"{over} %")
+
+
+def margin(ratio: float) -> str:
+    """A margin: `±2 %`."""
+    return f"±{ratio * 100:.3g} %"
+
+
+def orders(trials: Sequence[int]) -> str:
+    """Trial numbers with runs closed up: `7-9, 12, 15`, with a dash."""
+    parts: list[list[int]] = []
+    for order in sorted(set(trials)):
+        if parts and order == parts[-1][1] + 1:
+            parts[-1][1] = order
+        else:
+            parts.append([order, order])
+    return ", ".join(str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a}{DASH}{b}" for a, b in parts)
+
+
+def few(trials: Sequence[int]) -> str:
+    """Trial numbers for a glance: all of a few, else the first and how many: `7, 12, 15 … (96 trials)`."""
+    parts = orders(trials).split(", ")
+    if len(parts) <= 6:
+        return ", ".join(parts)
+    return f"{', '.join(parts[:5])} … ({count(len(set(trials)), 'trial')})"
+
+
+def count(n: int, noun: str) -> str:
+    """A count with its noun: `1 trial`, `12 trials`."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -1,0 +1,261 @@
+"""What a report shows: frozen, already worded and rounded, with the numbers that charts need.
+
+Made by `views.view`; read by every renderer. Percentages are percentages, not ratios; times are seconds.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a person puts a setting in force, and how they see that it is: two commands."""
+
+    set: str
+    check: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One conclusion in one sentence. `decided` is `better` or `worse`, or empty: nothing to colour."""
+
+    factor: str
+    arm: str
+    baseline: str
+    workload: str
+    response: str
+    verdict: str
+    decided: str
+    conclusion: str
+    anchor: str
+
+    @property
+    def change(self) -> str:
+        """What was put in place of what."""
+        return f"{self.arm} instead of {self.baseline}"
+
+    @property
+    def sentence(self) -> str:
+        """The whole answer."""
+        return f"{self.factor}: {self.change}: {self.conclusion}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A row of the verdict table; the numbers are percentages."""
+
+    answer: Answer
+    effect: str
+    interval: str
+    estimate: float
+    low: float
+    high: float
+    margin: str
+    margin_low: float
+    margin_high: float
+    verdict: str
+    pairs: int
+    confidence: str
+    reasons: tuple[str, ...]
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """One arm of a comparison; `decided` as in Answer."""
+
+    name: str
+    baseline: bool
+    decided: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A number in a table: text, its half-width or interval as text, decimals to align by."""
+
+    text: str
+    spread: str
+    places: int
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A metric over all arms of a table."""
+
+    metric: str
+    title: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelRow:
+    """A load level, and for every column one figure per arm."""
+
+    load: int
+    figures: tuple[tuple[Figure | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelTable:
+    """The table DBAs publish: load levels down, metrics and arms across."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[LevelRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectPoint:
+    """An effect at one load level, or over all of them (`load` None); numbers are percentages."""
+
+    arm: str
+    load: int | None
+    effect: str
+    interval: str
+    estimate: float
+    low: float
+    high: float
+    decided: str
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectTable:
+    """What changing the factor did to one response: the points of all arms, and the margin in percent."""
+
+    key: str
+    response: str
+    title: str
+    baseline: str
+    margin: str
+    margin_low: float
+    margin_high: float
+    confidence: str
+    judged: bool
+    points: tuple[EffectPoint, ...]
+
+    @property
+    def loads(self) -> tuple[int | None, ...]:
+        """The rows: every load level, then all of them together."""
+        levels = sorted({p.load for p in self.points if p.load is not None})
+        return (*levels, *([None] if any(p.load is None for p in self.points) else []))
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(dict.fromkeys(point.arm for point in self.points))
+
+    def point(self, arm: str, load: int | None) -> EffectPoint | None:
+        """The effect of an arm at a load level, where there is one."""
+        return next((p for p in self.points if (p.arm, p.load) == (arm, load)), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """A point of a curve, in the curve's unit."""
+
+    arm: str
+    load: int
+    value: float
+    low: float | None
+    high: float | None
+    text: str
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A metric over the load levels, one line per arm."""
+
+    key: str
+    title: str
+    unit: str
+    points: tuple[CurvePoint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One factor under one workload. `empty` says why there is nothing to show."""
+
+    anchor: str
+    factor: str
+    workload: str
+    arms: tuple[Arm, ...]
+    answers: tuple[Answer, ...]
+    reasons: tuple[str, ...]
+    table: LevelTable | None
+    effects: tuple[EffectTable, ...]
+    curves: tuple[Curve, ...]
+    empty: str
+
+    @property
+    def baseline(self) -> str:
+        """The arm compared against."""
+        return next((arm.name for arm in self.arms if arm.baseline), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How many trials ended in a state for one reason (empty: all of that state)."""
+
+    state: str
+    reason: str
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRow:
+    """A line of the table of all trials."""
+
+    order: int
+    block: int
+    round: int
+    position: int
+    factor: str
+    arm: str
+    workload: str
+    load: int
+    state: str
+    started: str
+    throughput: str
+    p95: str
+    remark: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """Why the numbers may be believed, and by whom they can be checked."""
+
+    tallies: tuple[Tally, ...]
+    notes: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    machine: tuple[tuple[str, str], ...]
+    plan_text: str
+    trials: tuple[TrialRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """What to do about a factor: `kind` is set, keep, choose or wait."""
+
+    factor: str
+    kind: str
+    text: str
+    recipe: Recipe | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportView:
+    """Everything a report shows, in the order it is shown."""
+
+    title: str
+    experiment: str
+    state: str
+    when: str
+    headline: str
+    answers: tuple[Answer, ...]
+    verdicts: tuple[Judged, ...]
+    sections: tuple[Section, ...]
+    advice: tuple[Advice, ...]
+    trust: Trust
+    recipes: Mapping[str, Recipe]

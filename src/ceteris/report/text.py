@@ -1,0 +1,157 @@
+"""The report on a terminal: readable at 80 columns, coloured only where an effect is decided.
+
+In: a view and a rich console. Out: what is printed. Called by `report` and at the end of `run`. Names are not
+trusted: they are printed as text, never read as rich markup or as control sequences.
+"""
+
+from typing import TYPE_CHECKING
+
+from ceteris.report import numbers
+from ceteris.report.shown import Answer, EffectPoint, EffectTable, Figure, LevelTable, ReportView, Section
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+_STYLES = {"better": "bold dark_cyan", "worse": "bold dark_orange3"}
+_NARROW = ("throughput_per_s", "response_p95_s")
+_WIDE = (*_NARROW, "bytes_per_s", "load_1m", "cpu_iowait_share")
+
+
+def _text(text: str, style: str = "") -> "Text":
+    """Text as it is; what would steer the terminal is left out."""
+    from rich.text import Text
+
+    return Text("".join(c for c in text if c == "\n" or c.isprintable()), style=style)
+
+
+def _new_table(title: str = "") -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    return Table(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1),
+        title=_text(title) if title else None,
+        title_justify="left",
+        title_style="not italic",
+        header_style="dim",
+    )
+
+
+def _sentence(answer: Answer) -> "Text":
+    line = _text(f"{answer.factor}: ", "bold")
+    line.append_text(_text(f"{answer.change}: "))
+    line.append_text(_text(answer.conclusion, _STYLES.get(answer.decided, "")))
+    return line
+
+
+def verdict_table(view: ReportView) -> "Table":
+    """All verdicts as a rich table: under each factor a line per change and workload."""
+    table = _new_table()
+    workloads = len({answer.workload for answer in view.answers}) > 1
+    table.add_column("factor, from → to", overflow="fold", ratio=1)
+    if workloads:
+        table.add_column("workload", overflow="fold", max_width=12)
+    table.add_column("effect", justify="right", no_wrap=True)
+    table.add_column("interval", justify="right", no_wrap=True)
+    table.add_column("pairs", justify="right", no_wrap=True)
+    table.add_column("verdict", overflow="fold", max_width=18)
+    judged = {id(row.answer): row for row in view.verdicts}
+    before = ""
+    for answer in view.answers:
+        if answer.factor != before:
+            table.add_row(_text(answer.factor, "bold"))
+            before = answer.factor
+        row = judged.get(id(answer))
+        style = _STYLES.get(answer.decided, "")
+        cells: list[RenderableType] = [_text(f"  {answer.baseline} → {answer.arm}")]
+        cells += [_text(answer.workload)] if workloads else []
+        cells += [_text(row.effect, style), _text(row.interval)] if row else ["", ""]
+        cells += [str(row.pairs) if row else "", _text(row.verdict if row else answer.verdict, style)]
+        table.add_row(*cells)
+    return table
+
+
+def _figure(figure: Figure | None) -> "Text":
+    if figure is None:
+        return _text(numbers.DASH, "dim")
+    text = _text(figure.text)
+    return text.append_text(_text(f" {figure.spread}", "dim")) if figure.spread else text
+
+
+def _point(point: EffectPoint | None) -> "Text":
+    if point is None:
+        return _text("")
+    text = _text(point.effect, _STYLES.get(point.decided, ""))
+    return text.append_text(_text(f" {point.interval}", "dim"))
+
+
+def _measured(section: Section, shown: LevelTable, first: EffectTable | None, *, wide: bool) -> "Table":
+    """Load levels down, and below each its arms: that fits a terminal, however many arms there are."""
+    from rich import box
+
+    places = [(i, c) for i, c in enumerate(shown.columns) if c.metric in (_WIDE if wide else _NARROW)]
+    table = _new_table()
+    table.box, table.padding = box.SIMPLE_HEAD, (0, 1, 0, 0)
+    table.add_column("load", justify="right", no_wrap=True)
+    table.add_column("arm", overflow="fold")
+    for _, column in places:
+        table.add_column(f"{_short(column.title)} {column.unit}".strip(), justify="right", no_wrap=True)
+    if first:
+        table.add_column(f"effect on {_short(first.title)}", justify="right", no_wrap=True)
+    for row in shown.rows:
+        for place, arm in enumerate(section.arms):
+            cells: list[RenderableType] = [str(row.load) if place == 0 else "", _text(arm.name)]
+            cells += [_figure(row.figures[i][place]) for i, _ in places]
+            cells += [_point(first.point(arm.name, row.load))] if first else []
+            table.add_row(*cells)
+    return table
+
+
+def _short(title: str) -> str:
+    return title.replace(" response time", "").replace(" average", "")
+
+
+def _section(section: Section, console: "Console") -> None:
+    console.print()
+    heading = _text(section.factor, "bold")
+    console.print(heading.append_text(_text(f" under {section.workload}", "dim")))
+    if section.empty:
+        console.print(_text(section.empty))
+    for reason in section.reasons:
+        console.print(_text(reason, "dim"))
+    if section.table:
+        first = section.effects[0] if section.effects else None
+        console.print(_measured(section, section.table, first, wide=console.width >= 120))
+
+
+def render(view: ReportView, console: "Console") -> None:
+    """Print the whole report: answers, verdicts, what to do, each factor, and what the trust rests on."""
+    console.print(_text(view.title, "bold"))
+    console.print(_text(f"{view.experiment} · {view.when}", "dim"))
+    console.print(_text(view.headline))
+    console.print()
+    for answer in view.answers:
+        console.print(_sentence(answer))
+    console.print()
+    console.print(verdict_table(view))
+    console.print()
+    for advice in view.advice:
+        line = _text(f"{advice.factor}: ", "bold")
+        console.print(line.append_text(_text(advice.text)))
+        if advice.recipe:
+            console.print(_text(f"  set    {advice.recipe.set}"), soft_wrap=True)
+            console.print(_text(f"  check  {advice.recipe.check}"), soft_wrap=True)
+    for section in view.sections:
+        _section(section, console)
+    console.print()
+    for tally in view.trust.tallies:
+        where = f" ({numbers.orders(tally.trials)})" if tally.reason else ""
+        label = f"  {tally.reason}" if tally.reason else f"trials {tally.state}"
+        console.print(_text(f"{label}: {len(tally.trials)}{where}"))
+    for note in view.trust.notes:
+        console.print(_text(note))

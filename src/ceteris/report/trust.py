@@ -1,0 +1,119 @@
+"""Why the numbers may be believed: trials by state and reason, the machine, the plan, every trial.
+
+In: the experiment, its trials and their summaries. Out: Trust. Called by the view.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from ceteris.model import Experiment, Measurement, Trial, TrialState
+from ceteris.report import numbers
+from ceteris.report.numbers import METRICS
+from ceteris.report.shown import Tally, TrialRow, Trust
+from ceteris.units import show_duration
+
+_UNUSED = (TrialState.INVALID, TrialState.FAILED)
+
+
+def clock(seconds: float) -> str:
+    """A time in UTC: `2026-11-21 09:14 UTC`."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _reasons(trial: Trial) -> tuple[str, ...]:
+    if trial.state is TrialState.FAILED:
+        return (": ".join(filter(None, [str(trial.failure or "failed"), trial.failure_message])),)
+    return trial.invalid_because or ("no reason recorded",)
+
+
+def tallies(trials: Sequence[Trial]) -> tuple[Tally, ...]:
+    """How many trials are in each state, and below invalid and failed why."""
+    found = []
+    for state in dict.fromkeys((TrialState.DONE, *_UNUSED, TrialState.SUPERSEDED, *TrialState)):
+        mine = [trial for trial in trials if trial.state is state]
+        if not mine:
+            continue
+        found.append(Tally(state=str(state), reason="", trials=tuple(t.order for t in mine)))
+        if state in _UNUSED:
+            for reason in dict.fromkeys(r for t in mine for r in _reasons(t)):
+                orders = tuple(t.order for t in mine if reason in _reasons(t))
+                found.append(Tally(state=str(state), reason=reason, trials=orders))
+    return tuple(found)
+
+
+def _remark(trial: Trial, replaced: Mapping[int, int]) -> str:
+    parts = list(_reasons(trial)) if trial.state in _UNUSED else list(trial.invalid_because)
+    if trial.supersedes is not None:
+        parts.append(f"in place of {trial.supersedes}")
+    if trial.order in replaced:
+        parts.append(f"replaced by {replaced[trial.order]}")
+    return "; ".join(parts)
+
+
+def _column(summaries: Mapping[int, Mapping[str, Measurement]], name: str) -> dict[int, str]:
+    """A metric of every trial that has it, all in one unit."""
+    found = {order: metrics[name].mean for order, metrics in summaries.items() if name in metrics}
+    scale = numbers.scale(METRICS[name].kind, found.values())
+    unit = f" {scale.unit}".replace(" /s", "")
+    shown = {order: value * scale.factor for order, value in found.items()}
+    return {order: numbers.number(v, numbers.decimals(v, None)) + unit for order, v in shown.items()}
+
+
+def _since(start: float, moment: float | None) -> str:
+    if moment is None:
+        return ""
+    minutes, seconds = divmod(max(0, round(moment - start)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}"
+
+
+def _rows(
+    experiment: Experiment, trials: Sequence[Trial], summaries: Mapping[int, Mapping[str, Measurement]]
+) -> tuple[TrialRow, ...]:
+    replaced = {t.supersedes: t.order for t in trials if t.supersedes is not None}
+    throughput, p95 = _column(summaries, "throughput_per_s"), _column(summaries, "response_p95_s")
+    return tuple(
+        TrialRow(
+            order=trial.order,
+            block=trial.block,
+            round=trial.round,
+            position=trial.position,
+            factor=trial.factor,
+            arm=trial.arm,
+            workload=trial.workload,
+            load=trial.load,
+            state=str(trial.state),
+            started=_since(experiment.started, trial.started),
+            throughput=throughput.get(trial.order, ""),
+            p95=p95.get(trial.order, ""),
+            remark=_remark(trial, replaced),
+        )
+        for trial in sorted(trials, key=lambda t: t.order)
+    )
+
+
+def _facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
+    facts = [("experiment", experiment.id), ("state", str(experiment.state))]
+    facts.append(("started", clock(experiment.started)))
+    if experiment.ended is not None:
+        facts.append(("took", show_duration(max(experiment.ended - experiment.started, 0))))
+    facts += [
+        ("rounds planned", str(experiment.rounds)),
+        ("seed", str(experiment.seed)),
+        ("schedule hash", experiment.schedule_hash),
+        ("plan digest", experiment.plan_digest),
+    ]
+    facts += [(f"set on the command line: {key}", value) for key, value in experiment.overrides.items()]
+    return tuple(facts + [(name, version) for name, version in experiment.versions.items()])
+
+
+def trust(experiment: Experiment, trials: Sequence[Trial], summaries: Mapping[int, Mapping[str, Measurement]]) -> Trust:
+    """All that a reader needs to check or repeat the experiment."""
+    return Trust(
+        tallies=tallies(trials),
+        notes=experiment.notes,
+        facts=_facts(experiment),
+        machine=tuple(experiment.fingerprint.items()),
+        plan_text=experiment.plan_text,
+        trials=_rows(experiment, trials, summaries),
+    )

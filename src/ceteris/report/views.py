@@ -1,0 +1,135 @@
+"""The one view of an experiment from which every report is rendered.
+
+In: the records of an experiment, and the effects and cells that the analysis made of them. Out: ReportView:
+what is shown, worded and rounded. Called by the command line and the web pages; no statistics are computed here.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from ceteris.model import Cell, Effect, Experiment, ExperimentState, Measurement, Trial
+from ceteris.report import advice, tables, trust, verdicts
+from ceteris.report.shown import Answer, Arm, Judged, Recipe, ReportView, Section
+from ceteris.units import show_duration
+
+__all__ = ["Recipe", "ReportView", "view"]
+
+_Pair = tuple[str, str]
+_Located = TypeVar("_Located", Answer, Trial, Effect, Cell)
+
+
+def _pairs(trials: Sequence[Trial], effects: Sequence[Effect], cells: Sequence[Cell]) -> list[_Pair]:
+    """Every (factor, workload), in order of appearance; trials that compare nothing have no factor."""
+    found = [(t.factor, t.workload) for t in trials if t.purpose in verdicts.COMPARING]
+    found += [(e.factor, e.workload) for e in effects]
+    found += [(c.factor, c.workload) for c in cells]
+    return [pair for pair in dict.fromkeys(found) if pair[0]]
+
+
+def _arms(trials: Sequence[Trial], effects: Sequence[Effect], cells: Sequence[Cell]) -> tuple[Arm, ...]:
+    """The arms of one section, the baseline first."""
+    baselines = dict.fromkeys([*(e.baseline for e in effects), *(t.arm for t in trials if t.baseline)])
+    others = dict.fromkeys([*(t.arm for t in trials), *(e.arm for e in effects), *(c.arm for c in cells)])
+    decided = tables.decided_arms(effects)
+    return (
+        *(Arm(name=name, baseline=True, decided="") for name in baselines),
+        *(Arm(name=n, baseline=False, decided=decided.get(n, "")) for n in others if n not in baselines),
+    )
+
+
+def _of(records: Sequence[_Located], pair: _Pair) -> list[_Located]:
+    return [record for record in records if (record.factor, record.workload) == pair]
+
+
+def _section(
+    pair: _Pair,
+    anchor: str,
+    *,
+    answers: Sequence[Answer],
+    rows: Sequence[Judged],
+    trials: Sequence[Trial],
+    effects: Sequence[Effect],
+    cells: Sequence[Cell],
+) -> Section:
+    arms = _arms(trials, effects, cells)
+    names = [arm.name for arm in arms]
+    empty = ""
+    if not cells and not effects:
+        empty = verdicts.why_unusable(trials) or "no trial has been made yet"
+    return Section(
+        anchor=anchor,
+        factor=pair[0],
+        workload=pair[1],
+        arms=arms,
+        answers=tuple(answers),
+        reasons=tuple(dict.fromkeys(reason for row in rows for reason in row.reasons)),
+        table=tables.level_table(cells, names),
+        effects=tables.effect_tables(effects, anchor),
+        curves=tables.curves(cells, names, anchor),
+        empty=empty,
+    )
+
+
+def _when(experiment: Experiment) -> str:
+    if experiment.ended is None:
+        return f"started {trust.clock(experiment.started)}, not ended"
+    took = show_duration(max(experiment.ended - experiment.started, 0))
+    return f"{trust.clock(experiment.started)}, took {took}"
+
+
+def view(
+    experiment: Experiment,
+    trials: Sequence[Trial],
+    summaries: Mapping[int, Mapping[str, Measurement]],
+    effects: Sequence[Effect],
+    cells: Sequence[Cell],
+    *,
+    recipes: Mapping[str, Recipe] | None = None,
+) -> ReportView:
+    """Word, round and order everything a report shows; `recipes` by `factor=arm` say how to set and check."""
+    recipes = recipes or {}
+    pairs = _pairs(trials, effects, cells)
+    anchors = {pair: f"factor-{number}" for number, pair in enumerate(pairs, 1)}
+    rows = verdicts.judged(effects, anchors)
+    missing = verdicts.unanswered(trials, effects, anchors)
+
+    def rank(answer: Answer) -> int:
+        return verdicts.RANKS.index(answer.verdict)
+
+    ranks: dict[str, int] = {}
+    for answer in [*(row.answer for row in rows), *missing]:
+        ranks[answer.factor] = min(ranks.get(answer.factor, len(verdicts.RANKS)), rank(answer))
+    places = {factor: place for place, (factor, _) in reversed(list(enumerate(pairs)))}
+
+    def key(answer: Answer) -> tuple[int, int, int]:
+        return ranks[answer.factor], places[answer.factor], rank(answer)
+
+    rows.sort(key=lambda row: key(row.answer))
+    answers = sorted([*(row.answer for row in rows), *missing], key=key)
+    order = sorted(pairs, key=lambda p: (ranks.get(p[0], len(verdicts.RANKS)), places[p[0]]))
+
+    return ReportView(
+        title=experiment.name,
+        experiment=experiment.id,
+        state=str(experiment.state),
+        when=_when(experiment),
+        headline=verdicts.headline(answers)
+        + ("" if experiment.state is ExperimentState.DONE else f"; the experiment is {experiment.state}"),
+        answers=tuple(answers),
+        verdicts=tuple(rows),
+        sections=tuple(
+            _section(
+                pair,
+                anchors[pair],
+                answers=_of(answers, pair),
+                rows=[row for row in rows if row.answer.anchor == anchors[pair]],
+                trials=_of(trials, pair),
+                effects=_of(effects, pair),
+                cells=_of(cells, pair),
+            )
+            for pair in order
+        ),
+        advice=advice.advice(rows, missing, recipes),
+        trust=trust.trust(experiment, trials, summaries),
+        recipes=recipes,
+    )

@@ -1,0 +1,112 @@
+"""Opening a store: where it is, whether it can be read, and bringing it up to this release."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from ceteris.errors import StoreError, UsageError
+from ceteris.store.migrations import HEAD
+
+
+def store_url(named: str | None) -> str:
+    """The URL of the store: as named, else $CETERIS_STORE, else the default; a file's path is made a URL.
+
+    The default is /var/lib/ceteris/ceteris.db for root, else ceteris/ceteris.db in the user's data folder.
+    Raises UsageError.
+    """
+    data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "ceteris"
+    default = Path("/var/lib/ceteris") if os.geteuid() == 0 else data
+    text = named or os.environ.get("CETERIS_STORE") or str(default / "ceteris.db")
+    url = text if "://" in text else f"sqlite:///{Path(text).expanduser().absolute()}"
+    try:
+        make_url(url)
+    except ArgumentError as error:
+        raise UsageError(f"{text!r} is no store", "use a file's path, or a URL such as sqlite:///ceteris.db") from error
+    return url
+
+
+def file_of(url: str) -> Path | None:
+    """The file of an SQLite store."""
+    parsed = make_url(url)
+    return Path(parsed.database) if parsed.get_backend_name() == "sqlite" and parsed.database else None
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    """Write-ahead log, so that reports are read while an experiment writes; every trial survives a power cut."""
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "busy_timeout = 10000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+@contextmanager
+def failing_as_store_error(shown: str) -> Iterator[None]:
+    """Turn what the database says into a StoreError that names the store."""
+    try:
+        yield
+    except DBAPIError as error:
+        cause = str(error.orig)
+        if "not a database" in cause or "malformed" in cause:
+            todo = "move it aside and keep it (sqlite3's .recover may save what it holds), or name another with --store"
+            raise StoreError(f"the store {shown} is damaged: {cause}", todo) from error
+        if "full" in cause:
+            raise StoreError(f"the store {shown} cannot grow: {cause}", "free some space, then resume") from error
+        raise StoreError(f"the store {shown} failed: {cause}", "name another with --store") from error
+    except SQLAlchemyError as error:
+        raise StoreError(f"the store {shown} failed: {error}") from error
+
+
+def _make_engine(url: str) -> Engine:
+    try:
+        engine = sa.create_engine(url)
+    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        raise UsageError(
+            f"{url!r} is no store: {error}", "use a file's path, or a URL such as sqlite:///ceteris.db"
+        ) from error
+    if engine.dialect.name == "sqlite":
+        sa.event.listen(engine, "connect", _prepare_sqlite)
+    return engine
+
+
+def _upgrade(connection: Connection) -> None:
+    """Bring the tables to this release with Alembic."""
+    from alembic import command  # slow to import, and rarely needed
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def open_engine(url: str, *, create: bool) -> Engine:
+    """Connect to the store and see that its tables are of this release.
+
+    Raises StoreError for a store that is missing (unless `create`), damaged, unwritable, or newer.
+    """
+    file = file_of(url)
+    shown = str(file) if file else make_url(url).render_as_string(hide_password=True)
+    if file is not None and not file.exists():
+        if not create:
+            raise StoreError(f"there is no store at {shown}", "run a plan first, or name the store with --store")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot make {file.parent}: {error.strerror}", "name another with --store") from error
+    engine = _make_engine(url)
+    with failing_as_store_error(shown), engine.begin() as connection:
+        version = None
+        if sa.inspect(connection).has_table("alembic_version"):
+            version = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+        if version is not None and version > HEAD:
+            raise StoreError(
+                f"the store {shown} was written by a newer Ceteris (its tables are {version}, known here: {HEAD})",
+                "upgrade Ceteris, or name another store with --store",
+            )
+        if version != HEAD:
+            _upgrade(connection)
+    return engine

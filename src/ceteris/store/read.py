@@ -1,0 +1,167 @@
+"""Reading from the store: records out. All raise StoreError; points are read only when asked for."""
+
+import zlib
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+from pydantic import TypeAdapter
+from sqlalchemy.engine import Connection, Engine
+
+from ceteris.errors import UsageError
+from ceteris.model import (
+    Calibration,
+    Change,
+    ChangeState,
+    Experiment,
+    ExperimentState,
+    FailureClass,
+    Look,
+    Measurement,
+    Plan,
+    Purpose,
+    Trial,
+    TrialState,
+)
+from ceteris.store import schema
+from ceteris.store.open import failing_as_store_error
+
+
+@contextmanager
+def _connection(store: Engine) -> Iterator[Connection]:
+    with failing_as_store_error(store.url.render_as_string(hide_password=True)), store.connect() as connection:
+        yield connection
+
+
+_EXPERIMENT = [column for column in schema.experiment.c if column.name != "plan"]
+
+
+def _experiment(row: Mapping[str, Any]) -> Experiment:
+    return Experiment(**{**row, "state": ExperimentState(row["state"]), "notes": tuple(row["notes"])})
+
+
+def _trial(row: Mapping[str, Any]) -> Trial:
+    return Trial(
+        **{
+            **row,
+            "baseline": bool(row["baseline"]),
+            "purpose": Purpose(row["purpose"]),
+            "state": TrialState(row["state"]),
+            "invalid_because": tuple(row["invalid_because"]),
+            "failure": FailureClass(row["failure"]) if row["failure"] else None,
+        }
+    )
+
+
+def experiments(store: Engine) -> list[Experiment]:
+    """Every experiment, the newest first."""
+    table = schema.experiment
+    with _connection(store) as connection:
+        rows = connection.execute(sa.select(*_EXPERIMENT).order_by(table.c.started.desc(), table.c.id.desc()))
+        return [_experiment(dict(row)) for row in rows.mappings()]
+
+
+def find(store: Engine, name: str) -> Experiment:
+    """The experiment that an id, a unique start of one, a plan's name (its newest) or `last` names.
+
+    Raises UsageError that lists what there is.
+    """
+    known = experiments(store)
+    if not known:
+        raise UsageError("the store holds no experiment", "run a plan first")
+    if name == "last":
+        return known[0]
+    exact = [e for e in known if e.id == name] or [e for e in known if e.name == name]
+    if exact:
+        return exact[0]
+    starting = [e for e in known if e.id.startswith(name)]
+    if len(starting) == 1:
+        return starting[0]
+    shown = ", ".join(f"{e.id} ({e.name})" for e in (starting or known)[:5])
+    wrong = f"{len(starting)} experiments start with" if starting else "there is no experiment"
+    raise UsageError(f"{wrong} {name!r}", f"choose one of: {shown}")
+
+
+def plan(store: Engine, experiment: str) -> Plan:
+    """The plan of an experiment as it was checked before the first trial."""
+    table = schema.experiment
+    with _connection(store) as connection:
+        checked = connection.scalar(sa.select(table.c.plan).where(table.c.id == experiment))
+    return TypeAdapter(Plan).validate_python(checked)
+
+
+def trials(store: Engine, experiment: str) -> list[Trial]:
+    """Every trial of an experiment in order, superseded ones too."""
+    table = schema.trial
+    with _connection(store) as connection:
+        rows = connection.execute(sa.select(table).where(table.c.experiment == experiment).order_by(table.c.order))
+        return [_trial(dict(row)) for row in rows.mappings()]
+
+
+_SUMMARY = [column for column in schema.measurement.c if column.name not in ("points", "histogram", "id", "experiment")]
+
+
+def summaries(store: Engine, experiment: str) -> dict[int, dict[str, Measurement]]:
+    """What each trial measured, by trial and metric, without points and histograms."""
+    table = schema.measurement
+    found: dict[int, dict[str, Measurement]] = {}
+    with _connection(store) as connection:
+        rows = connection.execute(
+            sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase == "measure")
+        )
+        for row in rows.mappings():
+            fields = dict(row)
+            trial = fields.pop("trial")
+            found.setdefault(trial, {})[row["metric"]] = Measurement(**fields)
+    return found
+
+
+def series(store: Engine, experiment: str, metric: str, orders: Sequence[int]) -> dict[int, Measurement]:
+    """One metric of some trials, with its points and histogram."""
+    table = schema.measurement
+    with _connection(store) as connection:
+        rows = connection.execute(
+            sa.select(*_SUMMARY, table.c.points, table.c.histogram).where(
+                table.c.experiment == experiment, table.c.metric == metric, table.c.trial.in_(orders)
+            )
+        )
+        found = {}
+        for row in rows.mappings():
+            fields = dict(row)
+            points = array("d", zlib.decompress(fields["points"])) if fields["points"] else ()
+            fields |= {"points": tuple(points), "histogram": fields["histogram"] or b""}
+            trial = fields.pop("trial")
+            found[trial] = Measurement(**fields)
+        return found
+
+
+def changes(store: Engine, experiment: str) -> list[tuple[int, Change]]:
+    """Every change of an experiment with the trial it was made for."""
+    table = schema.change
+    with _connection(store) as connection:
+        rows = connection.execute(sa.select(table).where(table.c.experiment == experiment).order_by(table.c.id))
+        found = []
+        for row in rows.mappings():
+            fields = {name: row[name] for name in ("knob", "address", "before", "wanted", "observed")}
+            found.append((row["trial"], Change(**fields, state=ChangeState(row["state"]))))
+        return found
+
+
+def looks(store: Engine, experiment: str) -> list[Look]:
+    """Every decision point of an experiment in order."""
+    table = schema.look
+    with _connection(store) as connection:
+        rows = connection.execute(sa.select(table).where(table.c.experiment == experiment).order_by(table.c.id))
+        return [Look(**{k: v for k, v in row.items() if k not in ("id", "experiment")}) for row in rows.mappings()]
+
+
+def calibrations(store: Engine, host: str, now: float) -> list[Calibration]:
+    """The noise known of a host and not yet out of date, the newest first."""
+    table = schema.calibration
+    with _connection(store) as connection:
+        rows = connection.execute(
+            sa.select(table).where(table.c.host == host, table.c.expires > now).order_by(table.c.made.desc())
+        )
+        return [Calibration(**{k: v for k, v in row.items() if k != "id"}) for row in rows.mappings()]

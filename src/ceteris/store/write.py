@@ -1,0 +1,115 @@
+"""Writing to the store. Each function is one transaction, on disk when it returns; all raise StoreError."""
+
+import zlib
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+import sqlalchemy as sa
+from pydantic import TypeAdapter
+from sqlalchemy.engine import Connection, Engine
+
+from ceteris.model import Calibration, Change, Experiment, ExperimentState, Look, Measurement, Plan, Trial, TrialState
+from ceteris.store import schema
+from ceteris.store.open import failing_as_store_error
+
+
+@contextmanager
+def _transaction(store: Engine) -> Iterator[Connection]:
+    with failing_as_store_error(store.url.render_as_string(hide_password=True)), store.begin() as connection:
+        yield connection
+
+
+def _trial_row(trial: Trial) -> dict[str, Any]:
+    return {
+        **asdict(trial),
+        "settings": dict(trial.settings),
+        "baseline": int(trial.baseline),
+        "invalid_because": list(trial.invalid_because),
+    }
+
+
+def _measurement_row(experiment: str, trial: int, measurement: Measurement) -> dict[str, Any]:
+    points = zlib.compress(array("d", measurement.points).tobytes()) if measurement.points else None
+    return {
+        **asdict(measurement),
+        "experiment": experiment,
+        "trial": trial,
+        "points": points,
+        "histogram": measurement.histogram or None,
+    }
+
+
+def begin(store: Engine, experiment: Experiment, plan: Plan, trials: Sequence[Trial]) -> None:
+    """Keep an experiment, its checked plan and every trial of it, before anything is touched."""
+    checked = TypeAdapter(Plan).dump_python(plan, mode="json")
+    row = asdict(experiment) | {"notes": list(experiment.notes), "plan": checked}
+    with _transaction(store) as connection:
+        connection.execute(sa.insert(schema.experiment), row)
+        connection.execute(sa.insert(schema.trial), [_trial_row(trial) for trial in trials])
+
+
+def set_state(store: Engine, experiment: str, state: ExperimentState, ended: float | None = None) -> None:
+    """Keep where an experiment is."""
+    table = schema.experiment
+    with _transaction(store) as connection:
+        connection.execute(sa.update(table).where(table.c.id == experiment).values(state=state, ended=ended))
+
+
+def add_note(store: Engine, experiment: str, note: str) -> None:
+    """Keep something a reader of the report must know, once."""
+    table = schema.experiment
+    with _transaction(store) as connection:
+        notes = connection.scalar(sa.select(table.c.notes).where(table.c.id == experiment)) or []
+        if note not in notes:
+            connection.execute(sa.update(table).where(table.c.id == experiment).values(notes=[*notes, note]))
+
+
+def save_trial(
+    store: Engine, trial: Trial, changes: Sequence[Change] = (), measurements: Sequence[Measurement] = ()
+) -> None:
+    """Keep where a trial is, and what came of it."""
+    table = schema.trial
+    row = _trial_row(trial)
+    own = {"experiment": trial.experiment, "trial": trial.order}
+    with _transaction(store) as connection:
+        connection.execute(
+            sa.update(table)
+            .where(table.c.experiment == trial.experiment, table.c.order == trial.order)
+            .values({name: row[name] for name in ("state", "started", "ended", "invalid_because")})
+            .values(failure=row["failure"], failure_message=row["failure_message"])
+        )
+        if changes:
+            connection.execute(sa.insert(schema.change), [asdict(change) | own for change in changes])
+        if measurements:
+            rows = [_measurement_row(trial.experiment, trial.order, m) for m in measurements]
+            connection.execute(sa.insert(schema.measurement), rows)
+
+
+def rerun(store: Engine, old: Sequence[Trial], new: Sequence[Trial]) -> None:
+    """Put new trials in the place of a block's old ones, in one step: no arm is lost, none counts twice."""
+    table = schema.trial
+    with _transaction(store) as connection:
+        for trial in old:
+            connection.execute(
+                sa.update(table)
+                .where(table.c.experiment == trial.experiment, table.c.order == trial.order)
+                .values(state=TrialState.SUPERSEDED)
+            )
+        connection.execute(sa.insert(table), [_trial_row(trial) for trial in new])
+
+
+def add_looks(store: Engine, experiment: str, looks: Sequence[Look]) -> None:
+    """Keep what was decided on; a look can be neither repeated nor changed."""
+    if looks:
+        with _transaction(store) as connection:
+            connection.execute(sa.insert(schema.look), [asdict(k) | {"experiment": experiment} for k in looks])
+
+
+def add_calibrations(store: Engine, calibrations: Sequence[Calibration]) -> None:
+    """Keep the noise of a host, for planning what comes later."""
+    if calibrations:
+        with _transaction(store) as connection:
+            connection.execute(sa.insert(schema.calibration), [asdict(c) for c in calibrations])

@@ -1,0 +1,145 @@
+"""The bench: a target on which trials can be made, and which is put back when the bench is left."""
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from ceteris.engine.protocol import Job
+from ceteris.engine.run import Sampler
+from ceteris.errors import EngineError, JournalError, JournalOpen
+from ceteris.hosts.transport import Host
+from ceteris.knobs import journal
+from ceteris.knobs.apply import Applier
+from ceteris.knobs.catalog import Catalogue, addresses_on
+from ceteris.knobs.survey import members
+from ceteris.model import Change, Plan, Trial
+from ceteris.trial.runner import Record, Runner
+from ceteris.workloads import fileio
+
+Progress = Callable[[int, int], None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Site:
+    """Where trials are made: the host, its engine, its knobs, and where its journals are kept."""
+
+    host: Host
+    engine: str
+    catalogue: Catalogue
+    journals: str
+
+    def refuse_open_journals(self) -> None:
+        """Raise JournalOpen where an earlier experiment was not put back, JournalError where none can be read."""
+        for found in journal.open_journals(self.host, self.engine, self.journals):
+            if not found.owned:
+                raise JournalOpen(
+                    f"experiment {found.experiment} was cut off; {len(found.changes)} settings of this machine "
+                    f"may still be changed ({found.path})",
+                    "put the machine back first: ceteris undo",
+                )
+
+    def undo(self) -> tuple[Change, ...]:
+        """Put back what orphaned journals list. Raises JournalError."""
+        return journal.undo(self.host, self.engine, self.journals)[1]
+
+
+class Bench:
+    """Journal and telemetry of one experiment, from entering to leaving."""
+
+    def __init__(
+        self,
+        site: Site,
+        plan: Plan,
+        trials: Sequence[Trial],
+        tested: Mapping[tuple[str, str], Sequence[str]],
+        record: Record,
+        stopped: Callable[[], bool],
+    ) -> None:
+        """`tested`: by factor and workload, the settings that a comparison varies."""
+        self._site = site
+        self._plan = plan
+        self._trials = trials
+        self._tested = tested
+        self._record = record
+        self._stopped = stopped
+        self._workloads = {workload.name: workload for workload in plan.workloads}
+        self._made: dict[str, object] = {}
+        self._cleanups: dict[str, Job] = {}
+        self._applier: Applier | None = None
+
+    def __enter__(self) -> Self:
+        """Make the target ready. Raises JournalOpen, JournalError and HostError, with nothing changed."""
+        site = self._site
+        site.refuse_open_journals()
+        device = self._plan.target.device
+        interval_s = min(1.0, self._plan.protocol.trial_s / 4)
+        names = [device.removeprefix("/dev/")] if device else []
+        self._sampler = Sampler(site.host, site.engine, names, interval_s)
+        try:
+            self._applier = self._open_journal()
+        except BaseException:
+            self._sampler.close()
+            raise
+        self._runner = Runner(
+            site.host, site.engine, self._plan, self._applier, self._sampler, self._record, self._stopped
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Put everything back, whatever happened. Raises NotRestored and JournalError."""
+        self._sampler.close()
+        if self._applier is None:
+            return
+        try:
+            restored = self._applier.restore()
+        except JournalError:
+            restored = self._site.undo()  # the keeper died; its journal is enough
+        stuck = journal.not_restored(restored, "set it by hand, or try again: ceteris undo")
+        if stuck is not None:
+            raise stuck from error
+
+    def _open_journal(self) -> Applier | None:
+        """The means to change settings; None where the plan changes none of the machine's."""
+        site, device = self._site, self._plan.target.device
+        keys = dict.fromkeys(key for trial in self._trials for key in trial.settings)
+        knobs = [site.catalogue.get(key) for key in keys if site.catalogue.find(key) is not None]
+        if not knobs:
+            return None
+        moved = [m for knob in knobs for p in knob.resets for m in members(site.host, site.catalogue, p, device)]
+        addresses = sorted({address for knob in [*knobs, *moved] for address in addresses_on(knob, device)})
+        experiment = self._trials[0].experiment
+        opened = journal.Journal(site.host, site.engine, site.journals, experiment, addresses)
+        return Applier(site.host, site.catalogue, device, opened)
+
+    def make_data(self, block: Sequence[Trial], progress: Progress) -> None:
+        """See that the data a block needs is there: new at every round or block, as its workload says.
+
+        Never inside a block, so that both arms meet the same data. Raises EngineError and Interrupted.
+        """
+        for trial in block:
+            workload = self._workloads[trial.workload]
+            prepare = fileio.job(workload, trial.settings, self._plan.target.path, "prepare")
+            cleanup = fileio.job(workload, trial.settings, self._plan.target.path, "cleanup")
+            where = prepare.workload.directory
+            age = {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
+            if self._made.get(where) == age:
+                continue
+            if where in self._made:
+                self._runner.work_on_data(cleanup, progress)
+            self._runner.work_on_data(prepare, progress)
+            self._made[where] = age
+            self._cleanups[where] = cleanup
+
+    def run(self, trial: Trial) -> Trial:
+        """Carry out one trial. Raises JournalError and StoreError."""
+        return self._runner.run(trial, self._tested[trial.factor, trial.workload])
+
+    def clean_up(self) -> None:
+        """Remove the data; what cannot be removed stays for the next experiment to use."""
+        for cleanup in self._cleanups.values():
+            with contextlib.suppress(EngineError):
+                self._runner.work_on_data(cleanup, lambda _done, _total: None)

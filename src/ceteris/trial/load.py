@@ -1,0 +1,92 @@
+"""One load from start to end: the engine's events in, the trial's events and measurements out."""
+
+import time
+from collections.abc import Callable, Iterator
+
+from ceteris.engine.protocol import Census, Hello, Interval, Job, Phase, Result, Sample
+from ceteris.engine.run import Engine, Sampler
+from ceteris.errors import EngineError, Interrupted
+from ceteris.hosts.transport import Host
+from ceteris.model import Measurement
+from ceteris.trial import machine, telemetry, validity
+from ceteris.workloads import fileio
+
+_CENSUS_PATIENCE_S = 5.0
+
+
+class TrialLoad:
+    """The load of one trial, watched by the sampler. `measurements` is filled when it has ended."""
+
+    def __init__(
+        self,
+        host: Host,
+        engine: str,
+        job: Job,
+        device: str | None,
+        sampler: Sampler,
+        foreign: validity.ForeignLoad,
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Start the engine. Raises HostError."""
+        self._engine = Engine(host, engine, job)
+        self._job = job
+        self._device = device
+        self._sampler = sampler
+        self._foreign = foreign
+        self._stopped = stopped
+        self.measurements: tuple[Measurement, ...] = ()
+
+    def stop(self) -> None:
+        """End the load at once."""
+        self._engine.stop()
+
+    def events(self) -> Iterator[machine.Event]:
+        """What happens to the trial. Raises EngineError, HostError and Interrupted."""
+        intervals: list[Interval] = []
+        result: Result | None = None
+        for event in self._engine.events():
+            if self._stopped():
+                raise Interrupted("stopped under load")
+            match event:
+                case Hello():
+                    self._foreign.own.add(event.pid)
+                case Phase(name="measuring"):
+                    self._sampler.ask_census("open")
+                    yield machine.Measuring()
+                case Interval(window=str()):
+                    intervals.append(event)
+                case Result():
+                    self._sampler.ask_census("close")
+                    result = event
+                case _:
+                    pass
+        if result is None or result.operations == 0:
+            raise EngineError("no-data", "the load completed no operation", "lengthen trial")
+        yield machine.LoadEnded(tuple(self._conclude(result, intervals)))
+
+    def _conclude(self, result: Result, intervals: list[Interval]) -> list[str]:
+        """Take the measurements; what is wrong with them."""
+        samples, census = self._drain()
+        reasons = validity.of_load(result, intervals, self._job.workload.engine)
+        if census is None:
+            reasons.append("the sampler did not answer, so other load cannot be excluded")
+        else:
+            reasons += self._foreign.judge(census, result.cores_usable, result.bytes_per_s)
+        end_s = result.start_s + result.duration_s
+        seen = telemetry.within(samples, result.start_s, end_s)
+        self.measurements = fileio.measurements(result, intervals) + telemetry.measurements(
+            seen, result.start_s, self._device
+        )
+        return reasons
+
+    def _drain(self) -> tuple[list[Sample], Census | None]:
+        """What the sampler said up to the census at the window's end."""
+        samples: list[Sample] = []
+        deadline = time.monotonic() + _CENSUS_PATIENCE_S
+        while (left_s := deadline - time.monotonic()) > 0:
+            event = self._sampler.receive(left_s)
+            if isinstance(event, Sample):
+                samples.append(event)
+            elif isinstance(event, Census) and event.label == "close":
+                return samples, event
+        return samples, None

@@ -1,0 +1,125 @@
+"""What one trial goes through, as events in and instructions out. Nothing here touches anything.
+
+The runner carries out the instructions and hands back what happened; so every order of events, also those a
+real machine shows once a year, can be tried in a unit test.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+
+from ceteris.model import Change, ChangeState, FailureClass, Trial, TrialState
+
+
+# --- events -------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The trial's turn has come."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """Its settings were written and read back."""
+
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """The load has settled and is being measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadEnded:
+    """The load ended by itself; `invalid_because` says why its figures must not be used, if so."""
+
+    invalid_because: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The settings were read again; `moved` are those that no longer hold."""
+
+    moved: tuple[Change, ...]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Something did not work."""
+
+    failure: FailureClass
+    message: str
+    at: float
+
+
+Event = Begun | Applied | Measuring | LoadEnded | Verified | Failed
+
+
+# --- instructions -------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Keep where the trial is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """Write the settings and read them back."""
+
+
+@dataclass(frozen=True, slots=True)
+class MakeLoad:
+    """Start the load; settle, then measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopLoad:
+    """End the load at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """Read the settings again."""
+
+
+Instruction = Record | Apply | MakeLoad | StopLoad | Verify
+
+_LOADED = (TrialState.SETTLING, TrialState.MEASURING)
+
+
+def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
+    """The trial after an event, and what to do next; nothing to do means that the trial is over."""
+    match event:
+        case Begun(at):
+            return _to(trial, TrialState.APPLYING, started=at), (Record(), Apply())
+        case Applied(changes):
+            wrong = _mismatches(changes, "was not taken")
+            if wrong:
+                return _to(trial, TrialState.INVALID, invalid_because=wrong, ended=trial.started), (Record(),)
+            return _to(trial, TrialState.SETTLING), (Record(), MakeLoad())
+        case Measuring():
+            return _to(trial, TrialState.MEASURING), (Record(),)
+        case LoadEnded(invalid_because):
+            return dataclasses.replace(trial, invalid_because=invalid_because), (Verify(),)
+        case Verified(moved, at):
+            because = trial.invalid_because + _mismatches(moved, "did not hold")
+            state = TrialState.INVALID if because else TrialState.DONE
+            return _to(trial, state, invalid_because=because, ended=at), (Record(),)
+        case Failed(failure, message, at):
+            stop = (StopLoad(),) if trial.state in _LOADED else ()
+            failed = _to(trial, TrialState.FAILED, failure=failure, failure_message=message, ended=at)
+            return failed, (*stop, Record())
+
+
+def _to(trial: Trial, state: TrialState, **fields: object) -> Trial:
+    return dataclasses.replace(trial, state=state, **fields)  # type: ignore[arg-type]
+
+
+def _mismatches(changes: tuple[Change, ...], what: str) -> tuple[str, ...]:
+    """Words for each setting that is not as wanted."""
+    return tuple(
+        f"{c.knob} {what}: wanted {c.wanted}, found {'nothing' if c.observed is None else c.observed}"
+        for c in changes
+        if c.state is ChangeState.MISMATCHED
+    )

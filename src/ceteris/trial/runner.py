@@ -1,0 +1,120 @@
+"""Carrying out a trial: does what the machine says, and tells it what happened."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from ceteris.engine.protocol import Job, Progress
+from ceteris.engine.run import Engine, Sampler
+from ceteris.errors import EngineError, HostError, Interrupted
+from ceteris.hosts.transport import Host
+from ceteris.knobs.apply import Applier
+from ceteris.model import Change, FailureClass, Measurement, Plan, Settings, Trial
+from ceteris.trial import machine, validity
+from ceteris.trial.load import TrialLoad
+from ceteris.workloads import fileio
+
+Record = Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]
+
+# The engine's failures that are the tools' or the machine's; any other is the load's own.
+_FAILURES = {
+    "no-data": FailureClass.NO_DATA,
+    "engine-died": FailureClass.TOOLING,
+    "bad-job": FailureClass.TOOLING,
+    "protocol-mismatch": FailureClass.TOOLING,
+}
+
+
+class Runner:
+    """The target made ready: settings can be applied, load made, the machine watched."""
+
+    def __init__(
+        self,
+        host: Host,
+        engine: str,
+        plan: Plan,
+        applier: Applier | None,
+        sampler: Sampler,
+        record: Record,
+        stopped: Callable[[], bool],
+    ) -> None:
+        self._host = host
+        self._engine = engine
+        self._plan = plan
+        self._applier = applier
+        self._sampler = sampler
+        self._record = record
+        self._stopped = stopped
+        self._workloads = {workload.name: workload for workload in plan.workloads}
+        self._foreign = validity.ForeignLoad(own={os.getpid()})
+
+    def run(self, trial: Trial, tested: Sequence[str]) -> Trial:
+        """Carry out one trial to its end, whatever that is. Raises JournalError and StoreError only."""
+        changes: tuple[Change, ...] = ()
+        load: TrialLoad | None = None
+        coming: Iterator[machine.Event] = iter(())
+        event: machine.Event | None = machine.Begun(time.time())
+        while event is not None:
+            trial, instructions = machine.step(trial, event)
+            event = None
+            try:
+                for instruction in instructions:
+                    match instruction:
+                        case machine.Record():
+                            over = trial.ended is not None
+                            self._record(trial, changes if over else (), load.measurements if over and load else ())
+                        case machine.Apply():
+                            changes = self._apply(trial, tested)
+                            event = machine.Applied(changes)
+                        case machine.MakeLoad():
+                            load = self._make_load(trial)
+                            coming = load.events()
+                        case machine.StopLoad():
+                            if load is not None:
+                                load.stop()
+                                coming = iter(())
+                        case machine.Verify():
+                            moved = self._applier.verify() if self._applier else ()
+                            event = machine.Verified(moved, time.time())
+                event = event or next(coming, None)
+            except Interrupted as error:
+                event = machine.Failed(FailureClass.INTERRUPTED, error.message, time.time())
+            except EngineError as error:
+                failure = _FAILURES.get(error.failure, FailureClass.LOAD_ERROR)
+                event = machine.Failed(failure, str(error), time.time())
+            except HostError as error:
+                event = machine.Failed(FailureClass.TOOLING, str(error), time.time())
+        return trial
+
+    def _apply(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:
+        """Set what of the trial's settings is the machine's; the workload's parameters go into its job."""
+        if self._applier is None:
+            return ()
+        owners = {w.name for w in self._plan.workloads} | {w.kind for w in self._plan.workloads}
+        knobs = {key: value for key, value in trial.settings.items() if key.partition(".")[0] not in owners}
+        return self._applier.apply(knobs, [key for key in tested if key in knobs])
+
+    def _make_load(self, trial: Trial) -> TrialLoad:
+        job = fileio.job(
+            self._workloads[trial.workload],
+            trial.settings,
+            self._plan.target.path,
+            "run",
+            load=trial.load,
+            settle_s=self._plan.protocol.settle_s,
+            measure_s=self._plan.protocol.trial_s,
+            seed=trial.block,  # the same offsets for every arm of a block
+        )
+        device = self._plan.target.device
+        name = device.removeprefix("/dev/") if device else None
+        return TrialLoad(self._host, self._engine, job, name, self._sampler, self._foreign, self._stopped)
+
+    def work_on_data(self, job: Job, progress: Callable[[int, int], None]) -> None:
+        """Make or remove a workload's data. Raises EngineError (too little space, for example) and Interrupted."""
+        engine = Engine(self._host, self._engine, job)
+        for event in engine.events():
+            if self._stopped() and job.phase == "prepare":
+                engine.stop()
+                raise Interrupted("stopped while making data", "go on with: ceteris resume")
+            if isinstance(event, Progress):
+                progress(event.done_bytes, event.total_bytes)

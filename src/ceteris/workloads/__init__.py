@@ -1,0 +1,5 @@
+"""Workloads: what load a plan can ask for, as jobs for the engine. Each file registers its kinds."""
+
+from ceteris.workloads import fileio
+
+__all__ = ["fileio"]

@@ -1,0 +1,168 @@
+"""The report in a real Chromium: it works, asks for nothing, fits every width, and is kept as a picture.
+
+The samples are those of the unit tests. Screenshots go to artefacts/report/.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "unit" / "report"))
+
+from report_samples import RECIPES, hostile, many, typical  # noqa: E402  found by the line above
+
+from ceteris.report import html  # noqa: E402
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+ARTEFACTS = ROOT / "artefacts" / "report"
+QUIET = [
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+SAMPLES = {
+    "typical": lambda: typical().view(RECIPES),
+    "one": lambda: many(1).view(),
+    "ten": lambda: many(10).view(),
+    "forty": lambda: many(40).view(),
+    "hostile": lambda: hostile().view(),
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        pytest.fail(f"{CHROMIUM} is missing: install the Debian package `chromium` (apt install chromium)")
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET + sandbox)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("report")
+    for name, sample in SAMPLES.items():
+        (folder / f"{name}.html").write_text(html.render(sample()), encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in SAMPLES}
+
+
+@dataclass
+class Seen:
+    """A page that was opened, and all it complained of or asked for."""
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+
+def look(browser: Browser, path: Path, width: int = 1280, scheme: str = "light", **context: bool) -> Seen:
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, **context)  # type: ignore[arg-type]
+    seen = Seen(page)
+    page.on("console", lambda message: seen.said.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: seen.said.append(str(error)))
+    page.on("request", lambda request: seen.asked.append(request.url))
+    page.goto(path.as_uri())
+    return seen
+
+
+def scroll_through(page: Page) -> None:
+    for figure in page.locator("figure").all():
+        figure.scroll_into_view_if_needed()
+    page.wait_for_function("!document.querySelector('figure[data-chart]:not([data-live])')")
+
+
+def overflow(page: Page) -> int:
+    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 820, 1280])
+def test_the_report_works_at_every_width_and_scheme(
+    browser: Browser, pages: dict[str, Path], width: int, scheme: str
+) -> None:
+    seen = look(browser, pages["typical"], width, scheme)
+    scroll_through(seen.page)
+    assert seen.page.locator("figure").count() == 12
+    assert seen.page.locator("figure svg").count() == 12
+    assert overflow(seen.page) <= 0
+    assert seen.said == []
+    assert seen.asked == [pages["typical"].as_uri()]
+    seen.page.evaluate("scrollTo(0, 0)")
+    ARTEFACTS.mkdir(parents=True, exist_ok=True)
+    seen.page.screenshot(path=ARTEFACTS / f"typical-{width}-{scheme}.png", full_page=True)
+    seen.page.close()
+
+
+@pytest.mark.parametrize("name", ["one", "ten", "forty", "hostile"])
+def test_few_and_many_factors_and_hostile_names_fit_a_phone(
+    browser: Browser, pages: dict[str, Path], name: str
+) -> None:
+    seen = look(browser, pages[name], 390)
+    scroll_through(seen.page)
+    assert overflow(seen.page) <= 0
+    assert seen.said == []
+    assert seen.asked == [pages[name].as_uri()]
+    seen.page.close()
+
+
+def test_the_page_follows_the_colour_scheme(browser: Browser, pages: dict[str, Path]) -> None:
+    seen = look(browser, pages["one"], scheme="light")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    label = "getComputedStyle(document.querySelector('figure svg text')).fill"
+    light = seen.page.evaluate(f"[{paper}, {label}]")
+    seen.page.emulate_media(color_scheme="dark")
+    dark = seen.page.evaluate(f"[{paper}, {label}]")
+    assert light[0] == "rgb(255, 255, 255)"
+    assert light[0] != dark[0]
+    assert light[1] != dark[1]
+    seen.page.close()
+
+
+def test_charts_stand_in_the_page_without_scripts(browser: Browser, pages: dict[str, Path]) -> None:
+    seen = look(browser, pages["typical"], java_script_enabled=False)
+    assert seen.page.locator("figure svg").count() == 12
+    seen.page.close()
+
+
+def test_a_link_to_a_trial_opens_the_table_that_holds_it(browser: Browser, pages: dict[str, Path]) -> None:
+    seen = look(browser, pages["typical"])
+    assert not seen.page.locator("#trial-16").is_visible()
+    seen.page.locator("#factor-1 summary").focus()
+    seen.page.keyboard.press("Enter")
+    seen.page.locator("#factor-1 .traces a", has_text="16").first.click()
+    assert seen.page.locator("#trial-16").is_visible()
+    seen.page.close()
+
+
+def test_a_chart_tells_the_trials_behind_a_point(browser: Browser, pages: dict[str, Path]) -> None:
+    seen = look(browser, pages["typical"])
+    scroll_through(seen.page)
+    seen.page.locator("#factor-1 figure").first.locator(".mark-symbol path").first.hover()
+    seen.page.wait_for_selector("#hint.visible")
+    assert "trials" in seen.page.locator("#hint").inner_text()
+    seen.page.close()
+
+
+def test_the_keyboard_reaches_what_scrolls(browser: Browser, pages: dict[str, Path]) -> None:
+    seen = look(browser, pages["typical"], 390)
+    seen.page.keyboard.press("Tab")
+    assert seen.page.evaluate("document.activeElement.className") == "skip"
+    assert seen.page.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth)"
+        ".every(e => e.tabIndex === 0 && e.getAttribute('aria-label'))"
+    )
+    assert seen.page.evaluate("document.documentElement.lang") == "en"
+    assert "ssd-scheduler" in seen.page.title()
+    seen.page.close()

@@ -1,0 +1,41 @@
+"""What all tests share: no skip goes unseen in CI, and nothing touches the user's own store or journals."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Where CETERIS_NO_SKIP is set, a skipped test has failed."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.skipped and os.environ.get("CETERIS_NO_SKIP"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, and must not be: {report.longrepr}"
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store and journals of the test's own."""
+    state = ROOT / "artefacts" / "state" / tmp_path.name if _is_volatile(tmp_path) else tmp_path / "state"
+    monkeypatch.setenv("CETERIS_STATE", str(state))
+    monkeypatch.setenv("CETERIS_STORE", str(tmp_path / "ceteris.db"))
+
+
+def _is_volatile(path: Path) -> bool:
+    """Whether the folder is on a tmpfs, where no journal is kept."""
+    mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+    deepest = max((m for m in mounts if path.is_relative_to(m[1])), key=lambda m: len(m[1]))
+    return deepest[2] == "tmpfs"
+
+
+@pytest.fixture
+def as_root() -> None:
+    """For tests that change the machine."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")

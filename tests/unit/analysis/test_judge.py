@@ -1,0 +1,168 @@
+"""Verdicts from trials, end to end but for the machine."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from ceteris.analysis.judge import Judgement, calibrations, judge, looks
+from ceteris.model import (
+    RESPONSES,
+    Measurement,
+    Protocol,
+    Purpose,
+    Tag,
+    Trial,
+    TrialState,
+    Verdict,
+    Workload,
+)
+
+PROTOCOL = Protocol(
+    trial_s=60,
+    settle_s=30,
+    budget_s=3600,
+    confidence=0.95,
+    seed=1,
+    margins={name: math.log1p(r.margin) for name, r in RESPONSES.items()},
+    rounds=None,
+)
+LOADS = (1, 4, 16)
+Effect = Callable[[int], float]
+
+
+def _workload(response: str = "throughput_per_s") -> Workload:
+    return Workload(
+        name="w", kind="fileio", parameters={}, load_levels=LOADS, response=response, data="keep", cache="warm"
+    )
+
+
+def _experiment(
+    effect: Effect, sd: float = 0.005, passes: int = 8, order_effect: float = 0.0
+) -> tuple[list[Trial], dict[int, dict[str, Measurement]]]:
+    rng = np.random.default_rng(11)
+    trials: list[Trial] = []
+    values: dict[int, dict[str, Measurement]] = {}
+    for number in range(passes * len(LOADS)):
+        load = LOADS[number % len(LOADS)]
+        arms = ("a", "b") if (number // len(LOADS)) % 2 else ("b", "a")
+        for position, arm in enumerate(arms, start=1):
+            order = len(trials) + 1
+            trials.append(
+                Trial(
+                    experiment="e",
+                    order=order,
+                    round=1,
+                    block=number + 1,
+                    position=position,
+                    attempt=1,
+                    factor="k",
+                    arm=arm,
+                    baseline=arm == "a",
+                    purpose=Purpose.COMPARE,
+                    settings={},
+                    workload="w",
+                    load=load,
+                    state=TrialState.DONE,
+                )
+            )
+            log = math.log(1000 * load) + sd * rng.standard_normal() + order_effect * position
+            log += effect(load) if arm == "b" else 0.0
+            values[order] = {
+                name: Measurement(
+                    phase="measure", metric=name, unit="", source="engine", n=1, mean=v, low=v, high=v, total=v
+                )
+                for name, v in (("throughput_per_s", math.exp(log)), ("response_p95_s", 1 / math.exp(log)))
+            }
+    return trials, values
+
+
+def _judge(effect: Effect, response: str = "throughput_per_s", **kind: float) -> Judgement:
+    trials, values = _experiment(effect, **kind)  # type: ignore[arg-type]
+    return judge(trials, values, [_workload(response)], PROTOCOL)
+
+
+def test_a_gain_beyond_the_margin_is_better_and_material() -> None:
+    effect = _judge(lambda _load: 0.05).effects[0]
+    assert (effect.verdict, effect.tags) == (Verdict.BETTER, (Tag.MATERIAL,))
+    assert effect.low < 0.05 < effect.high
+    assert effect.pairs == 24
+    assert len(effect.trials) == 48
+
+
+def test_lower_response_time_is_better() -> None:
+    assert _judge(lambda _load: 0.2, "response_p95_s").effects[0].verdict is Verdict.BETTER
+    assert _judge(lambda _load: -0.2, "response_p95_s").effects[0].verdict is Verdict.WORSE
+
+
+def test_nothing_within_the_margin_is_equivalent() -> None:
+    effect = _judge(lambda _load: 0.0).effects[0]
+    assert effect.verdict is Verdict.EQUIVALENT
+    assert -effect.margin < effect.low < effect.high < effect.margin
+
+
+def test_noise_is_undecided_and_never_called_alike() -> None:
+    effect = _judge(lambda _load: 0.0, sd=0.2).effects[0]
+    assert effect.verdict is Verdict.UNDECIDED
+    for word in ("no difference", "same", "keep", "equal"):
+        assert word not in " ".join(effect.reasons)
+
+
+def test_opposite_effects_at_two_loads_are_not_called_equivalent() -> None:
+    effect = _judge(lambda load: {1: 0.04, 4: 0.0, 16: -0.04}[load]).effects[0]
+    assert effect.verdict is not Verdict.EQUIVALENT
+    assert "not one for all load levels" in " ".join(effect.reasons)
+
+
+def test_each_load_level_has_its_interval_and_no_verdict() -> None:
+    levels = [effect for effect in _judge(lambda _load: 0.05).effects if effect.load is not None]
+    assert [effect.load for effect in levels] == [1, 4, 16]
+    assert all(effect.verdict is None and effect.pairs == 8 for effect in levels)
+    assert levels[0].confidence == pytest.approx(1 - 0.05 / 3)
+
+
+def test_an_order_effect_makes_the_verdict_suspect() -> None:
+    assert Tag.SUSPECT in _judge(lambda _load: 0.05, order_effect=0.05).effects[0].tags
+
+
+def test_too_few_valid_pairs_give_no_verdict() -> None:
+    trials, values = _experiment(lambda _load: 0.05)
+    broken = [dataclasses.replace(t, state=TrialState.INVALID) if t.block > 15 and t.arm == "b" else t for t in trials]
+    found = judge(broken, values, [_workload()], PROTOCOL)
+    assert found.effects == ()
+    assert found.unjudged == ("k = b under w was not judged: 16 valid pairs are needed (15 of 24 planned pairs are valid)",)
+
+
+def test_superseded_trials_count_nowhere() -> None:
+    trials, values = _experiment(lambda _load: 0.05)
+    old = [dataclasses.replace(t, order=t.order + 100, state=TrialState.SUPERSEDED) for t in trials]
+    values |= {t.order: values[1] for t in old}
+    plain = judge(trials, values, [_workload()], PROTOCOL)
+    assert judge(trials + old, values, [_workload()], PROTOCOL) == plain
+
+
+def test_the_order_of_rows_changes_nothing() -> None:
+    trials, values = _experiment(lambda _load: 0.05)
+    forward, backward = (judge(rows, values, [_workload()], PROTOCOL) for rows in (trials, trials[::-1]))
+    for one, other in zip(forward.effects, backward.effects, strict=True):
+        assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high), rel=1e-9)
+        assert (one.verdict, one.trials) == (other.verdict, other.trials)
+
+
+def test_nothing_measured_is_a_refusal_not_a_number() -> None:
+    trials, values = _experiment(lambda _load: 0.05)
+    zero = dataclasses.replace(values[1]["throughput_per_s"], mean=0.0)
+    found = judge(trials, values | {1: {"throughput_per_s": zero}}, [_workload()], PROTOCOL)
+    assert found.effects == ()
+    assert "no positive number" in found.unjudged[0]
+
+
+def test_looks_and_noise_are_kept_for_planning() -> None:
+    trials, values = _experiment(lambda _load: 0.05, sd=0.02)
+    found = judge(trials, values, [_workload()], PROTOCOL)
+    assert [(look.arm, look.number, look.pairs) for look in looks(found.effects)] == [("b", 1, 24)]
+    noise = calibrations(trials, values, {"w": "throughput_per_s"}, "db1", 30.0, 0.0)
+    assert [c.load for c in noise] == [1, 4, 16]
+    assert all(0.01 < c.pair_sd < 0.06 for c in noise)

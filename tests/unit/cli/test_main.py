@@ -1,0 +1,40 @@
+"""The command line without a machine: help, usage errors, exit codes, what is imported."""
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from ceteris.cli.main import app
+
+HEAVY = ("pydantic", "sqlalchemy", "alembic", "numpy", "scipy", "altair", "vl_convert", "jinja2")
+VERBS = ("check", "run", "status", "resume", "undo", "report", "knobs", "schema")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = f"import sys, ceteris.cli.main; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_an_example(verb: str) -> None:
+    done = CliRunner().invoke(app, [verb, "--help"])
+    assert done.exit_code == 0
+    assert f"ceteris {verb}" in done.output
+
+
+def test_the_version_is_told() -> None:
+    assert CliRunner().invoke(app, ["--version"]).output.startswith("ceteris ")
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["nothing"], ["run", "--nothing"], ["report", "--format", "pdf"]])
+def test_a_wrong_command_line_ends_with_two(arguments: list[str]) -> None:
+    assert CliRunner().invoke(app, arguments).exit_code == 2
+
+
+def test_knobs_are_listed_and_explained() -> None:
+    assert "block.scheduler" in CliRunner().invoke(app, ["knobs", "list"]).output
+    shown = CliRunner().invoke(app, ["knobs", "show", "vm.dirty"]).output
+    assert "vm.dirty_ratio, vm.dirty_bytes" in shown

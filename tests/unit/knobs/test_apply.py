@@ -1,0 +1,150 @@
+"""Applying on a host whose kernel is scripted: what moves, what clamps, what refuses, what vanishes."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from ceteris.errors import Denied, JournalError
+from ceteris.hosts.fake import FakeHost
+from ceteris.knobs import kinds
+from ceteris.knobs.apply import Applier
+from ceteris.knobs.catalog import load
+from ceteris.model import Action, Change, ChangeState, Value
+
+assert kinds
+QUEUE = "/sys/block/sda/queue"
+DEFAULTS = {"mq-deadline": {"read_expire": "500"}, "bfq": {"slice_idle": "8"}, "none": {}}
+
+
+class Notes:
+    """A journal that only remembers."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, Value, Value]] = []
+        self.full = False
+
+    def intend(self, knob: str, address: str, before: Value, wanted: Value, undo: Sequence[Action]) -> None:
+        if self.full:
+            raise JournalError("no space left")
+        assert undo
+        self.lines.append((knob, before, wanted))
+
+    def restore(self) -> tuple[Change, ...]:
+        return ()
+
+
+def _switch(host: FakeHost, path: str, text: str) -> None:
+    """What Linux does when the scheduler changes."""
+    names = ["none", "mq-deadline", "bfq"]
+    host.files[path] = " ".join(f"[{n}]" if n == text else n for n in names) + "\n"
+    for name in [name for name in host.files if "/iosched/" in name]:
+        del host.files[name]
+    for name, value in DEFAULTS[text].items():
+        host.files[f"{QUEUE}/iosched/{name}"] = value + "\n"
+    host.files[f"{QUEUE}/nr_requests"] = "128\n" if text == "none" else "256\n"
+
+
+def _set_requests(host: FakeHost, path: str, text: str) -> None:
+    if "[none]" in host.files[f"{QUEUE}/scheduler"] and int(text) > 128:
+        raise Denied(f"cannot write {path}: Invalid argument")
+    host.files[path] = text + "\n"
+
+
+def _machine() -> FakeHost:
+    host = FakeHost(
+        {
+            f"{QUEUE}/scheduler": "none [mq-deadline] bfq\n",
+            f"{QUEUE}/nr_requests": "200\n",
+            f"{QUEUE}/wbt_lat_usec": "2000\n",
+            f"{QUEUE}/rq_affinity": "1\n",
+            f"{QUEUE}/iosched/read_expire": "700\n",
+        }
+    )
+    host.on_write = {f"{QUEUE}/scheduler": _switch, f"{QUEUE}/nr_requests": _set_requests}
+    return host
+
+
+def _applier(host: FakeHost, journal: Notes) -> Applier:
+    return Applier(host, load(), "/dev/sda", journal)  # type: ignore[arg-type]  # it only remembers
+
+
+def test_what_a_setting_moves_is_journalled_before_it_and_set_again() -> None:
+    host, journal = _machine(), Notes()
+    applier = _applier(host, journal)
+    applier.apply({"block.scheduler": "bfq"}, ["block.scheduler"])
+    names = [line[0] for line in journal.lines]
+    assert names.index("block.nr_requests") < names.index("block.scheduler")
+    assert names.index("block.iosched.read_expire") < names.index("block.scheduler")
+    assert host.files[f"{QUEUE}/nr_requests"] == "200\n"
+    applier.apply({"block.scheduler": "mq-deadline"}, ["block.scheduler"])
+    assert host.files[f"{QUEUE}/iosched/read_expire"] == "700\n"
+    assert "block.iosched.slice_idle" not in names
+
+
+def test_a_bystander_that_cannot_be_as_before_is_reported_and_no_mismatch() -> None:
+    host = _machine()
+    changes = {c.knob: c for c in _applier(host, Notes()).apply({"block.scheduler": "none"}, ["block.scheduler"])}
+    assert changes["block.scheduler"].state is ChangeState.VERIFIED
+    assert changes["block.nr_requests"].state is ChangeState.WRITTEN
+    assert (changes["block.nr_requests"].wanted, changes["block.nr_requests"].observed) == (200, 128)
+
+
+def test_another_factors_baseline_that_the_tested_level_forbids_is_no_mismatch() -> None:
+    host = _machine()
+    settings: dict[str, Value] = {"block.nr_requests": 200, "block.scheduler": "none"}
+    changes = {c.knob: c for c in _applier(host, Notes()).apply(settings, ["block.scheduler"])}
+    assert changes["block.nr_requests"].state is ChangeState.WRITTEN
+
+
+def test_a_tested_value_that_is_refused_is_a_mismatch_with_wanted_and_found() -> None:
+    host = _machine()
+    applier = _applier(host, Notes())
+    applier.apply({"block.scheduler": "none"}, [])
+    (change,) = [c for c in applier.apply({"block.nr_requests": 500}, ["block.nr_requests"]) if c.knob == "block.nr_requests"]
+    assert change.state is ChangeState.MISMATCHED
+    assert (change.wanted, change.observed) == (500, 128)
+
+
+def test_a_clamped_value_is_a_mismatch() -> None:
+    host = _machine()
+    host.on_write[f"{QUEUE}/rq_affinity"] = lambda h, path, _text: h.files.__setitem__(path, "2\n")
+    (change,) = _applier(host, Notes()).apply({"block.rq_affinity": 3}, ["block.rq_affinity"])
+    assert change.state is ChangeState.MISMATCHED
+    assert change.observed == 2
+
+
+def test_what_someone_else_sets_meanwhile_is_found() -> None:
+    host = _machine()
+    applier = _applier(host, Notes())
+    applier.apply({"block.rq_affinity": 2}, ["block.rq_affinity"])
+    assert applier.verify() == ()
+    host.files[f"{QUEUE}/rq_affinity"] = "0\n"
+    (moved,) = applier.verify()
+    assert (moved.knob, moved.wanted, moved.observed) == ("block.rq_affinity", 2, 0)
+    del host.files[f"{QUEUE}/rq_affinity"]
+    assert applier.verify()[0].observed is None
+
+
+def test_nothing_is_written_when_the_journal_cannot_be() -> None:
+    host, journal = _machine(), Notes()
+    journal.full = True
+    with pytest.raises(JournalError):
+        _applier(host, journal).apply({"block.rq_affinity": 2}, ["block.rq_affinity"])
+    assert host.written == []
+
+
+def test_only_tested_knobs_are_written_when_equal() -> None:
+    host = _machine()
+    applier = _applier(host, Notes())
+    applier.apply({"block.rq_affinity": 1}, [])
+    assert host.written == []
+    applier.apply({"block.rq_affinity": 1}, ["block.rq_affinity"])
+    assert host.written == [(f"{QUEUE}/rq_affinity", "1")]
+
+
+def test_a_knob_is_journalled_once() -> None:
+    host, journal = _machine(), Notes()
+    applier = _applier(host, journal)
+    for value in (2, 1, 0):
+        applier.apply({"block.rq_affinity": value}, ["block.rq_affinity"])
+    assert journal.lines == [("block.rq_affinity", 1, 2)]

@@ -1,0 +1,72 @@
+import pytest
+
+from ceteris.errors import UsageError
+from ceteris.knobs import kinds
+from ceteris.knobs.catalog import addresses_on, level_of, load
+from ceteris.model import Knob
+from ceteris.registry import knob_kinds
+
+assert kinds
+
+
+@pytest.mark.parametrize("knob", list(load()), ids=lambda knob: knob.name)
+def test_every_row_is_complete(knob: Knob) -> None:
+    assert knob.kind in knob_kinds
+    assert knob.summary and knob.documentation.endswith(".")
+    assert knob.takes_effect == "live"
+    assert all(load().find(pattern) for pattern in knob.resets)
+    assert not knob.exists_under or load().find(knob.exists_under)
+
+
+def test_a_member_of_a_family_has_a_file_of_its_own() -> None:
+    knob = load().get("block.iosched.read_expire")
+    assert addresses_on(knob, "/dev/sda") == ("/sys/block/sda/queue/iosched/read_expire",)
+
+
+@pytest.mark.parametrize("name", ["block.iosched.../../../etc/passwd", "block.iosched.a/b", "block.iosched.", "block.nothing"])
+def test_a_member_is_a_plain_name(name: str) -> None:
+    assert load().find(name) is None
+
+
+def test_a_name_like_another_is_suggested() -> None:
+    with pytest.raises(UsageError, match=r"did you mean 'block\.scheduler'"):
+        load().get("block.sheduler")
+
+
+def test_a_block_knob_needs_a_device() -> None:
+    with pytest.raises(UsageError, match=r"target\.device"):
+        addresses_on(load().get("block.scheduler"), None)
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "level"),
+    [
+        ("vm.dirty", "20%", "20%"),
+        ("vm.dirty", "256MiB", 2**28),
+        ("vm.dirty_ratio", 20, "20%"),
+        ("vm.dirty_bytes", 1048576, 1048576),
+        ("vm.swappiness", 1, 1),
+        ("block.scheduler", "none", "none"),
+        ("vm.swappiness", "current", "current"),
+    ],
+)
+def test_levels_are_read(key: str, written: object, level: object) -> None:
+    assert level_of(load().get(key), key, written) == level  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("key", "written"),
+    [
+        ("vm.dirty", "2.5%"),
+        ("vm.dirty", "120%"),
+        ("vm.dirty", 0.2),
+        ("vm.swappiness", 201),
+        ("vm.swappiness", -1),
+        ("vm.swappiness", "60"),
+        ("vm.swappiness", True),
+        ("block.scheduler", 0),
+    ],
+)
+def test_what_is_no_level_is_refused(key: str, written: object) -> None:
+    with pytest.raises(ValueError):
+        level_of(load().get(key), key, written)  # type: ignore[arg-type]

@@ -1,0 +1,156 @@
+"""Plans and what is wrong with them."""
+
+import pytest
+
+from ceteris.errors import PlanError
+from plan_samples import FILEIO, OFFERS, checked, facts, offer, parsed, simple
+
+TEN_MISTAKES = """
+nmae = "typing"
+name = "ten"
+
+[target]
+device = "/dev/nothing"
+
+[factors]
+"block.sheduler"      = ["none", "bfq"]
+"block.scheduler"     = ["noop", "none"]
+"vm.dirty_ratio"      = [20, 40]
+"vm.dirty_bytes"      = ["64MiB", "1GiB"]
+"vm.swappiness"       = [60, 300]
+"fileio.direct"       = [true, "yes"]
+
+[[workload]]
+kind       = "fileio"
+block_size = "16KX"
+threads    = [8, 0]
+
+[protocol]
+trial = "60q"
+"""
+
+
+def _problems(text: str, **changed: object) -> str:
+    with pytest.raises(PlanError) as caught:
+        checked(text, **changed)
+    return str(caught.value)
+
+
+def test_ten_mistakes_are_told_in_one_go() -> None:
+    told = _problems(TEN_MISTAKES, device=None, device_refused="/dev/nothing is not a block device of local")
+    assert "10 problems" in told
+    for line, word in [
+        (2, "did you mean 'name'?"),
+        (6, "/dev/nothing is not a block device"),
+        (9, "did you mean 'block.scheduler'?"),
+        (10, "today it is called 'none'; it offers none, mq-deadline, bfq"),
+        (12, "vm.dirty is a factor already"),
+        (13, "300 is above 200"),
+        (14, "'yes'"),
+        (18, "unknown unit 'KX'"),
+        (19, "greater than or equal to 1"),
+        (22, "unknown unit in '60q'"),
+    ]:
+        assert any(f"line {line}," in said and word in said for said in told.splitlines()), (line, word, told)
+    numbers = [int(said.split()[1].rstrip(",")) for said in told.splitlines() if said.startswith("  line")]
+    assert numbers == sorted(numbers)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ('question = "no name"\n' + FILEIO, "name: is missing"),
+        ('name = "n"', "workload: is missing"),
+        ('name = "n"\n' + FILEIO, "there is nothing to compare"),
+        ('name = "n"\n[[workload]]\nkind = "filio"', "did you mean 'fileio'?"),
+        (simple('"vm.swappiness" = [60]'), "one level is nothing to compare"),
+        (simple('"vm.swappiness" = [60, 60]'), "60 stands twice"),
+        (simple('"vm.swappiness" = []'), "at least 1 item"),
+        (simple('"vm.swappiness" = [60, [1]]'), "a level is a number, text, true or false"),
+        (simple('"block.scheduler" = ["none", "kyber"]'), "/dev/sda does not offer 'kyber'"),
+        (simple('"fileio.block_sise" = ["4KiB", "8KiB"]'), "did you mean 'fileio.block_size'?"),
+        (simple('"fileio.mode" = ["rndrw", "rndwd"]'), "'rndwd'"),
+        (simple('"oltp.tables" = [1, 2]'), "neither a knob nor a parameter"),
+        (simple('"fileio.total_size" = ["1MiB", "2MiB"]'), "fileio.total_size is a factor too"),
+        (simple('"vm.swappiness" = [60, 1]', rest='[hold]\n"vm.swappiness" = 1'), "vm.swappiness is a factor too"),
+        (simple('"vm.swappiness" = [60, 1]', FILEIO + FILEIO), "two workloads are called 'fileio'"),
+        (simple('"vm.swappiness" = [60, 1]', FILEIO + 'name = "vm"'), "'vm' cannot be a workload's name"),
+        (simple('"vm.swappiness" = [60, 1]', rest='[factor_scope]\n"vm.swappiness" = ["x"]'), "'x' is no workload"),
+        (simple('"vm.swappiness" = [60, 1]', rest='[factor_scope]\n"vm.dirty" = ["fileio"]'), "is no factor"),
+        (simple("", rest='[[combination]]\nname = "c"\nsettings = { "vm.dirty_ratio" = 1, "vm.dirty_bytes" = 4096 }'), "set twice"),
+        (simple("", rest='[[combination]]\nname = "baseline"\nsettings = { "vm.swappiness" = 1 }'), "'baseline' is taken"),
+        (simple('"fileio.direct" = [false, true]', FILEIO + "block_size = 1000"), "multiple of 512"),
+        (simple('"vm.swappiness" = [60, 1]', rest='[protocol]\nresponse = "tps"'), "'tps' is not one of"),
+    ],
+)
+def test_a_mistake_is_told_with_what_would_be_right(text: str, word: str) -> None:
+    assert word in _problems(text)
+
+
+def test_what_the_machine_refuses_names_the_one_knob() -> None:
+    offers = OFFERS | {"vm.swappiness": offer("vm.swappiness", 60, (), "only root may set it", "run as root")}
+    told = _problems(simple('"vm.swappiness" = [60, 1]\n"fileio.direct" = [false, true]'), offers=offers)
+    assert "1 problem" in told
+    assert '"vm.swappiness": only root may set it; run as root' in told
+
+
+def test_a_read_only_path_and_too_little_space_are_told_before_starting() -> None:
+    text = simple('"fileio.direct" = [false, true]')
+    assert "Read-only file system" in _problems(text, path_refused="/data: Read-only file system")
+    assert "has 1 KiB free, the workloads need 1 MiB" in _problems(text, free_bytes=1024)
+
+
+def test_a_level_the_machine_cannot_do_is_left_out_with_the_reason() -> None:
+    plan = checked(simple('"fileio.engine" = ["sync", "null", "io_uring"]'), io_uring_refused="io_uring is forbidden")
+    assert plan.factors[0].levels == ("sync", "null")
+    assert plan.notes == ("fileio.engine = io_uring is left out: io_uring is forbidden",)
+
+
+def test_a_factor_left_with_one_level_is_left_out() -> None:
+    text = simple('"fileio.engine" = ["sync", "io_uring"]\n"fileio.direct" = [false, true]')
+    plan = checked(text, io_uring_refused="io_uring is forbidden")
+    assert [factor.key for factor in plan.factors] == ["fileio.direct"]
+    assert "one level is nothing to compare" in plan.notes[1]
+
+
+def test_a_factor_that_resizes_an_operation_is_judged_by_bandwidth() -> None:
+    plan = checked(simple('"fileio.block_size" = ["4KiB", "16KiB"]'))
+    assert plan.workloads[0].response == "bytes_per_s"
+    assert plan.factors[0].levels == (4096, 16384)
+    assert plan.factors[0].labels == ("4KiB", "16KiB")
+    assert "judged by bytes_per_s" in plan.notes[0]
+
+
+def test_current_is_the_value_as_found_and_kernel_names_are_the_knobs() -> None:
+    plan = checked(simple('"vm.dirty_ratio" = ["current", 40]\n"block.scheduler" = ["current", "none"]'))
+    assert [(factor.key, factor.levels) for factor in plan.factors] == [
+        ("vm.dirty", ("20%", "40%")),
+        ("block.scheduler", ("mq-deadline", "none")),
+    ]
+
+
+def test_writing_workloads_get_new_data_every_round() -> None:
+    two = '[[workload]]\nkind = "fileio"\nname = "r"\nmode = "rndrd"\ntotal_size = "1MiB"\nfiles = 1\n' + FILEIO
+    assert [w.data for w in checked(simple('"vm.swappiness" = [60, 1]', two)).workloads] == ["keep", "round"]
+
+
+def test_overrides_change_the_plan_and_its_digest() -> None:
+    text = simple('"fileio.direct" = [false, true]')
+    plain = parsed(text)
+    other = parsed(text, {"target.path": "/x", "protocol.rounds": "3", "workload.0.total_size": "2MiB"})
+    assert other.table.target.path == "/x"
+    assert other.table.protocol.rounds == 3
+    assert other.table.workload[0].total_size == 2**21  # type: ignore[attr-defined]
+    assert plain.digest != other.digest
+    with pytest.raises(PlanError, match="is no key of a plan"):
+        parsed(text, {"a b": "1"})
+
+
+@pytest.mark.parametrize("text", ["", "name = ", "\x00", "[[[", 'name = "a"\nname = "b"', "workload = 3", "factors = []"])
+def test_nonsense_is_told(text: str) -> None:
+    with pytest.raises(PlanError, match="nothing was touched"):
+        checked(text)
+
+
+def test_facts_are_only_read() -> None:
+    assert facts() == facts()

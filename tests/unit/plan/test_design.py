@@ -1,0 +1,103 @@
+"""The run order: balanced, random, the same from one seed."""
+
+from collections import Counter, defaultdict
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ceteris.errors import PlanError
+from ceteris.model import Plan, Trial
+from ceteris.plan.budget import rounds_within
+from ceteris.plan.design import balanced_orders, comparisons, passes_per_round, schedule, schedule_hash
+from plan_samples import FILEIO, checked, simple
+
+
+def _plan(levels: int, arms: int = 2, seed: int = 1, rest: str = "") -> Plan:
+    values = ", ".join(str(value) for value in range(60, 60 + arms))
+    threads = ", ".join(str(2**n) if levels <= 10 else str(n + 1) for n in range(levels))
+    workload = FILEIO.replace("threads = [1, 4]", f"threads = [{threads}]")
+    return checked(simple(f'"vm.swappiness" = [{values}]', workload, f"[protocol]\nseed = {seed}\n{rest}"))
+
+
+def _blocks(trials: tuple[Trial, ...]) -> dict[int, list[Trial]]:
+    blocks = defaultdict(list)
+    for trial in trials:
+        blocks[trial.block].append(trial)
+    return blocks
+
+
+@pytest.mark.parametrize(("levels", "passes"), [(1, 8), (2, 4), (3, 4), (4, 2), (7, 2), (8, 2), (12, 2)])
+def test_a_round_is_the_least_even_number_of_passes_with_eight_blocks(levels: int, passes: int) -> None:
+    assert passes_per_round(levels) == passes
+
+
+@given(st.integers(1, 12), st.integers(0, 10**9))
+@settings(max_examples=100, deadline=None)
+def test_two_arms_are_balanced_over_orders_and_levels_in_every_round(levels: int, seed: int) -> None:
+    plan = _plan(levels, seed=seed)
+    for number in (1, 2):
+        trials = [t for t in schedule(plan, "e", 2) if t.round == number]
+        first = Counter((t.load, t.arm) for t in trials if t.position == 1)
+        per_level = passes_per_round(levels) // 2
+        assert set(first.values()) == {per_level}
+        assert len(first) == 2 * levels
+        by_pass = [t.arm for t in trials if t.position == 1]
+        for start in range(0, len(by_pass), levels):
+            counted = Counter(by_pass[start : start + levels])
+            assert abs(counted["60"] - counted["61"]) <= 1
+
+
+@pytest.mark.parametrize("arms", [2, 3, 4, 5, 6])
+def test_more_arms_follow_a_williams_square(arms: int) -> None:
+    rows = balanced_orders(arms)
+    positions = Counter((place, arm) for row in rows for place, arm in enumerate(row))
+    followers = Counter(pair for row in rows for pair in zip(row, row[1:], strict=False))
+    assert len(set(positions.values())) == 1 and len(positions) == arms * arms
+    assert len(set(followers.values())) == 1 and len(followers) == arms * (arms - 1)
+
+
+@given(st.integers(1, 5), st.integers(2, 5), st.integers(0, 10**6))
+@settings(max_examples=50, deadline=None)
+def test_every_arm_is_once_in_every_block(levels: int, arms: int, seed: int) -> None:
+    trials = schedule(_plan(levels, arms, seed), "e", 2)
+    assert [trial.order for trial in trials] == list(range(1, len(trials) + 1))
+    for block in _blocks(trials).values():
+        assert len({trial.arm for trial in block}) == len(block) == arms
+        assert [trial.position for trial in block] == list(range(1, arms + 1))
+        assert len({(t.load, t.round, t.workload, t.factor) for t in block}) == 1
+        assert sum(trial.baseline for trial in block) == 1
+
+
+def test_the_same_seed_gives_the_same_schedule_and_another_does_not() -> None:
+    one, same, other = (schedule_hash(schedule(_plan(3, seed=seed), name, 2)) for seed, name in ((7, "a"), (7, "b"), (8, "c")))
+    assert one == same != other
+
+
+def test_a_schedule_is_pinned_across_releases_and_machines() -> None:
+    trials = schedule(_plan(1, seed=1), "e", 2)
+    assert "".join("B" if t.baseline else "a" for t in trials) == "aBBaaBBaaBBaBaaBaBBaaBBaaBBaBaaB"
+
+
+def test_what_a_comparison_does_not_vary_stays_at_its_baseline() -> None:
+    text = simple(
+        '"vm.swappiness" = [60, 1]\n"fileio.direct" = [false, true]',
+        rest='[hold]\n"block.rq_affinity" = 2\n[[combination]]\nname = "c"\nsettings = { "vm.swappiness" = 10, "fileio.files" = 8 }',
+    )
+    found = comparisons(checked(text))
+    assert [c.factor for c in found] == ["vm.swappiness", "fileio.direct", "combination"]
+    base = {"block.rq_affinity": 2, "vm.swappiness": 60, "fileio.direct": False}
+    assert found[0].arms[1].settings == base | {"vm.swappiness": 1}
+    assert found[2].arms[1].settings == base | {"vm.swappiness": 10, "fileio.files": 8}
+    assert found[2].tested == ("fileio.files", "vm.swappiness")
+
+
+def test_the_budget_decides_the_rounds() -> None:
+    assert rounds_within(_plan(1)) == 9
+    assert rounds_within(_plan(1, rest='budget = "100h"')) == 10
+    assert rounds_within(_plan(1, rest="rounds = 4")) == 4
+    assert rounds_within(_plan(1, rest='budget = "60min"')) == 2
+    with pytest.raises(PlanError, match="do not hold 2 rounds, which take"):
+        rounds_within(_plan(1, rest='budget = "10min"'))
+    with pytest.raises(PlanError, match="do not hold 9 rounds"):
+        rounds_within(_plan(1, rest='rounds = 9\nbudget = "60min"'))

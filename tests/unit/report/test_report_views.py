@@ -1,0 +1,224 @@
+"""What is shown, and in which words."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_samples import RECIPES, Bench, many, typical
+
+from ceteris.model import Effect, ExperimentState, Purpose, Tag, TrialState, Verdict
+from ceteris.report import markdown
+from ceteris.report.views import ReportView
+
+FORBIDDEN = ("no difference", "same", "keep default", "equal", "no effect")
+
+
+def sentences(view: ReportView) -> dict[str, str]:
+    return {f"{answer.factor}={answer.arm}": answer.sentence for answer in view.answers}
+
+
+def test_a_better_level_is_told_with_effect_interval_and_workload() -> None:
+    assert sentences(typical().view())["block.scheduler=none"] == (
+        "block.scheduler: none instead of mq-deadline: +6.1 % [+3.9, +8.3] throughput under mixed, better, "
+        "by more than the margin"
+    )
+
+
+def test_an_equivalent_level_means_keep_what_you_have_within_the_margin() -> None:
+    told = sentences(typical().view())["block.read_ahead_kb=0"]
+    assert "keep 128: equivalent within ±2 %" in told
+
+
+def test_an_undecided_level_says_between_what_and_that_more_is_needed() -> None:
+    told = sentences(typical().view())["block.nr_requests=1024"]
+    assert "undecided: between −3.1 % and +4.1 %" in told
+    assert "more trials are needed" in told
+
+
+def test_an_effect_that_depends_on_load_shows_its_load_levels() -> None:
+    told = sentences(typical().view())["vm.dirty=5%"]
+    assert "depends on load" in told
+    assert all(f"at {load}" in told for load in (8, 32, 128))
+
+
+def test_an_arm_without_data_is_answered_with_the_reason() -> None:
+    view = typical().view()
+    told = sentences(view)["block.wbt_lat_usec=-5"]
+    assert "no verdict under mixed: 2 trials failed (setting-rejected: the kernel refused -5" in told
+    section = next(s for s in view.sections if s.factor == "block.wbt_lat_usec")
+    assert section.table is None
+    assert "setting-rejected" in section.empty
+
+
+@given(
+    low=st.floats(-3, 3, allow_nan=False),
+    width=st.floats(0, 3, allow_nan=False),
+    margin=st.floats(0.001, 0.5),
+    suspect=st.booleans(),
+)
+def test_undecided_is_never_worded_as_if_nothing_differed(
+    low: float, width: float, margin: float, suspect: bool
+) -> None:
+    bench = Bench()
+    bench.compare("block.x", "a", {"b": (low + width / 2, width / 2, Verdict.UNDECIDED)}, loads=(8,), rounds=1)
+    tags = (Tag.SUSPECT,) if suspect else ()
+    bench.effects = [replace(e, margin=margin, tags=tags if e.verdict else ()) for e in bench.effects]
+    shown = markdown.render(bench.view()).lower()
+    assert "undecided" in shown
+    assert not [word for word in FORBIDDEN if word in shown]
+    assert "keep a" not in shown
+
+
+def test_what_is_decided_comes_first_and_a_factor_stays_together() -> None:
+    factors = [answer.factor for answer in many(12).view().answers]
+    verdicts = [answer.verdict for answer in many(12).view().answers]
+    assert verdicts == ["better"] * 2 + ["worse"] * 2 + ["undecided"] * 2 + ["equivalent"] * 6
+    assert len(set(factors)) == len(factors) == 12
+
+
+@pytest.mark.parametrize("factors", [1, 10, 40])
+def test_every_factor_has_an_answer_a_section_and_an_advice(factors: int) -> None:
+    view = many(factors).view()
+    assert len(view.answers) == len(view.verdicts) == len(view.sections) == len(view.advice) == factors
+    assert {answer.anchor for answer in view.answers} == {section.anchor for section in view.sections}
+
+
+def test_every_number_lists_the_trials_behind_it() -> None:
+    view = typical().view()
+    known = {row.order for row in view.trust.trials}
+    for section in view.sections:
+        for table in section.effects:
+            assert all(point.trials and set(point.trials) <= known for point in table.points)
+        rows = section.table.rows if section.table else ()
+        figures = [f for row in rows for group in row.figures for f in group if f]
+        assert all(figure.trials and set(figure.trials) <= known for figure in figures)
+
+
+def test_missing_metrics_leave_their_columns_out() -> None:
+    bench = Bench().compare("vm.x", "0", {"1": (0.05, 0.01, Verdict.BETTER)}, metrics=["throughput_per_s"])
+    section = bench.view().sections[0]
+    assert section.table is not None
+    assert [column.metric for column in section.table.columns] == ["throughput_per_s"]
+    assert section.table.columns[0].unit == "/s"
+    assert [curve.title for curve in section.curves] == ["throughput"]
+
+
+def test_a_metric_of_one_arm_alone_leaves_a_gap() -> None:
+    bench = typical()
+    bench.cells = [c for c in bench.cells if (c.arm, c.metric) != ("bfq", "response_p95_s")]
+    table = bench.view().sections[0].table
+    assert table is not None
+    place = [column.metric for column in table.columns].index("response_p95_s")
+    assert [figure is None for figure in table.rows[0].figures[place]] == [False, False, True]
+
+
+def test_one_trial_alone_has_no_interval() -> None:
+    table = many(1).view().sections[0].table
+    alone = Bench().compare("vm.x", "0", {"1": (0.0, 0.01, Verdict.UNDECIDED)}, rounds=1).view().sections[0].table
+    assert table is not None and table.rows[0].figures[0][0].spread.startswith("±")  # type: ignore[union-attr]
+    assert alone is not None and alone.rows[0].figures[0][0].spread == ""  # type: ignore[union-attr]
+
+
+def test_trials_are_counted_by_state_and_reason() -> None:
+    tallies = {(t.state, t.reason): t.trials for t in typical().view().trust.tallies}
+    assert tallies["invalid", "foreign I/O on the device: 31 % of its time"] == (59,)
+    assert len(tallies["failed", ""]) == 2
+    assert len(tallies["superseded", ""]) == 2
+    assert sum(len(trials) for (_, reason), trials in tallies.items() if not reason) == 60
+
+
+def test_a_rerun_names_what_it_replaces_and_the_other_way_round() -> None:
+    rows = {row.order: row.remark for row in typical().view().trust.trials}
+    assert "replaced by 60" in rows[59]
+    assert rows[60] == "in place of 59"
+
+
+def test_trials_that_compare_nothing_get_no_section() -> None:
+    bench = many(1)
+    bench.trial("", "", baseline=True, workload="mixed", load=8, purpose=Purpose.CALIBRATE)
+    bench.trial("noise", "a", baseline=False, workload="mixed", load=8, purpose=Purpose.NOISE_FLOOR)
+    view = bench.view()
+    assert len(view.sections) == len(view.answers) == 1
+    assert len(view.trust.trials) == len(bench.trials)
+
+
+def test_an_experiment_that_is_not_done_says_so() -> None:
+    bench = Bench(replace(typical().experiment, state=ExperimentState.INTERRUPTED, ended=None))
+    bench.trial("vm.x", "0", baseline=True, workload="w", load=1, state=TrialState.PLANNED)
+    bench.trial("vm.x", "1", baseline=False, workload="w", load=1, state=TrialState.PLANNED)
+    view = bench.view()
+    assert view.headline == "1 no verdict; the experiment is interrupted"
+    assert view.sections[0].empty == "no trial has been made yet"
+    assert "not ended" in view.when
+
+
+def test_nothing_at_all_can_be_shown() -> None:
+    view = Bench().view()
+    assert view.headline == "nothing was compared"
+    assert "No effect could be judged" in markdown.render(view)
+
+
+def second_workload(bench: Bench, verdict: Verdict) -> Bench:
+    return bench.compare("vm.x", "0", {"1": (0.0, 0.03, verdict)}, workload="oltp")
+
+
+@pytest.mark.parametrize(
+    ("under_mixed", "under_oltp", "kind"),
+    [
+        (Verdict.BETTER, Verdict.BETTER, "set"),
+        (Verdict.BETTER, Verdict.EQUIVALENT, "set"),
+        (Verdict.BETTER, Verdict.UNDECIDED, "set"),
+        (Verdict.BETTER, Verdict.WORSE, "choose"),
+        (Verdict.DEPENDS_ON_LOAD, Verdict.EQUIVALENT, "choose"),
+        (Verdict.UNDECIDED, Verdict.EQUIVALENT, "wait"),
+        (Verdict.WORSE, Verdict.UNDECIDED, "wait"),
+        (Verdict.WORSE, Verdict.EQUIVALENT, "keep"),
+        (Verdict.EQUIVALENT, Verdict.EQUIVALENT, "keep"),
+    ],
+)
+def test_advice_follows_all_workloads(under_mixed: Verdict, under_oltp: Verdict, kind: str) -> None:
+    bench = Bench().compare("vm.x", "0", {"1": (0.04, 0.03, under_mixed)})
+    (advice,) = second_workload(bench, under_oltp).view().advice
+    assert advice.kind == kind
+    if kind == "wait":
+        assert "keep" not in advice.text
+
+
+def test_of_two_better_levels_the_one_with_the_surer_gain_is_set() -> None:
+    arms = {"1": (0.05, 0.049, Verdict.BETTER), "2": (0.04, 0.01, Verdict.BETTER)}
+    (advice,) = Bench().compare("vm.x", "0", arms).view().advice
+    assert advice.text == "set 2: better than 0 under mixed; also better, but not compared with 2: 1"
+
+
+def test_a_suspect_verdict_is_neither_coloured_nor_recommended() -> None:
+    bench = Bench().compare("vm.x", "0", {"1": (0.05, 0.01, Verdict.BETTER)}, tags=(Tag.SUSPECT,))
+    view = bench.view()
+    assert view.answers[0].decided == ""
+    assert view.answers[0].sentence.endswith("better, suspect")
+    assert view.advice[0].kind == "wait"
+
+
+def test_a_recipe_goes_with_the_setting_that_is_recommended() -> None:
+    advice = {a.factor: a for a in typical().view(RECIPES).advice}
+    assert advice["block.scheduler"].recipe == RECIPES["block.scheduler=none"]
+    assert advice["block.read_ahead_kb"].recipe is None
+
+
+def test_a_second_response_without_a_verdict_is_shown_as_not_judged() -> None:
+    bench = many(1)
+    bench.effects += [as_p95(effect) for effect in bench.effects]
+    section = bench.view().sections[0]
+    assert [(table.title, table.judged) for table in section.effects] == [
+        ("throughput", True),
+        ("p95 response time", False),
+    ]
+    assert len(bench.view().verdicts) == 1
+
+
+def as_p95(effect: Effect) -> Effect:
+    return replace(effect, response="response_p95_s", verdict=None, estimate=-effect.estimate)
+
+
+def test_all_trials_are_told_in_one_unit() -> None:
+    assert {row.p95.split()[-1] for row in typical().view().trust.trials if row.p95} == {"ms"}

@@ -1,0 +1,214 @@
+"""The store: what goes in comes out, and what is wrong with a file is told."""
+
+import dataclasses
+import sqlite3
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from ceteris.errors import StoreError, UsageError
+from ceteris.model import (
+    Change,
+    ChangeState,
+    Experiment,
+    ExperimentState,
+    Look,
+    Measurement,
+    Plan,
+    Protocol,
+    Purpose,
+    Target,
+    Trial,
+    TrialState,
+)
+from ceteris.store import migrations, read, schema, write
+from ceteris.store.open import open_engine, store_url
+
+PLAN = Plan(
+    name="n",
+    question="?",
+    target=Target(address="local", path="/", device=None),
+    hold={"a": True, "b": 1, "c": 1.5, "d": "1"},
+    factors=(),
+    combinations=(),
+    workloads=(),
+    protocol=Protocol(trial_s=1, settle_s=1, budget_s=1, confidence=0.95, seed=1, margins={}, rounds=None),
+    digest="d",
+    text="t",
+)
+EXPERIMENT = Experiment(
+    id="20260101-000000-abcd",
+    name="n",
+    plan_digest="d",
+    plan_text="t",
+    overrides={"k": "v"},
+    seed=1,
+    schedule_hash="h",
+    rounds=2,
+    state=ExperimentState.PLANNED,
+    started=1.0,
+    ended=None,
+    versions={"ceteris": "0"},
+    fingerprint={"host": "x"},
+    notes=("note",),
+)
+
+
+def _trial(order: int) -> Trial:
+    return Trial(
+        experiment=EXPERIMENT.id,
+        order=order,
+        round=1,
+        block=1,
+        position=order,
+        attempt=1,
+        factor="k",
+        arm="a",
+        baseline=order == 1,
+        purpose=Purpose.COMPARE,
+        settings={"k": False, "m": "x"},
+        workload="w",
+        load=4,
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> sa.engine.Engine:
+    opened = open_engine(store_url(str(tmp_path / "s.db")), create=True)
+    write.begin(opened, EXPERIMENT, PLAN, [_trial(1), _trial(2)])
+    return opened
+
+
+def test_what_goes_in_comes_out(store: sa.engine.Engine) -> None:
+    assert read.experiments(store) == [EXPERIMENT]
+    assert read.trials(store, EXPERIMENT.id) == [_trial(1), _trial(2)]
+    plan = read.plan(store, EXPERIMENT.id)
+    assert plan == PLAN
+    assert [type(value) for value in plan.hold.values()] == [bool, int, float, str]
+
+
+def test_a_trial_is_kept_with_what_came_of_it(store: sa.engine.Engine) -> None:
+    done = dataclasses.replace(_trial(1), state=TrialState.DONE, started=1.0, ended=2.0)
+    change = Change(knob="k", address="/k", before=1, wanted="x", observed=None, state=ChangeState.VERIFIED)
+    points = (1.0, 2.5, 4.0)
+    measured = Measurement(
+        phase="measure",
+        metric="m",
+        unit="s",
+        source="engine",
+        n=3,
+        mean=2.5,
+        low=1.0,
+        high=4.0,
+        total=7.5,
+        start_s=0.0,
+        step_s=1.0,
+        points=points,
+        histogram=b"\x00h",
+    )
+    write.save_trial(store, done, [change], [measured])
+    assert read.trials(store, EXPERIMENT.id)[0] == done
+    assert read.changes(store, EXPERIMENT.id) == [(1, change)]
+    assert read.summaries(store, EXPERIMENT.id)[1]["m"] == dataclasses.replace(measured, points=(), histogram=b"")
+    assert read.series(store, EXPERIMENT.id, "m", [1]) == {1: measured}
+
+
+def test_a_rerun_takes_the_place_of_a_block_in_one_step(store: sa.engine.Engine) -> None:
+    again = [dataclasses.replace(_trial(n), order=n + 2, attempt=2, supersedes=n) for n in (1, 2)]
+    write.rerun(store, [_trial(1), _trial(2)], again)
+    states = [trial.state for trial in read.trials(store, EXPERIMENT.id)]
+    assert states == [TrialState.SUPERSEDED] * 2 + [TrialState.PLANNED] * 2
+    with pytest.raises(StoreError):
+        write.rerun(store, again, again)
+    assert [trial.state for trial in read.trials(store, EXPERIMENT.id)] == states
+
+
+def test_a_look_is_kept_once(store: sa.engine.Engine) -> None:
+    look = Look(
+        factor="k", arm="b", workload="w", response="r", number=1, pairs=16, alpha_spent=0.05, low=0.0, high=1.0, estimate=0.5
+    )
+    write.add_looks(store, EXPERIMENT.id, [look])
+    assert read.looks(store, EXPERIMENT.id) == [look]
+    with pytest.raises(StoreError):
+        write.add_looks(store, EXPERIMENT.id, [look])
+
+
+def test_notes_and_states_are_kept(store: sa.engine.Engine) -> None:
+    write.add_note(store, EXPERIMENT.id, "more")
+    write.add_note(store, EXPERIMENT.id, "more")
+    write.set_state(store, EXPERIMENT.id, ExperimentState.DONE, ended=9.0)
+    found = read.find(store, "last")
+    assert (found.notes, found.state, found.ended) == (("note", "more"), ExperimentState.DONE, 9.0)
+
+
+@pytest.mark.parametrize("name", ["last", EXPERIMENT.id, "2026", "n"])
+def test_an_experiment_is_found_by_any_of_its_names(store: sa.engine.Engine, name: str) -> None:
+    assert read.find(store, name) == EXPERIMENT
+
+
+def test_an_unknown_or_ambiguous_name_lists_what_there_is(store: sa.engine.Engine) -> None:
+    with pytest.raises(UsageError, match=EXPERIMENT.id):
+        read.find(store, "nothing")
+    other = dataclasses.replace(EXPERIMENT, id="20260102-000000-ffff", name="other")
+    write.begin(store, other, PLAN, [dataclasses.replace(_trial(1), experiment=other.id)])
+    with pytest.raises(UsageError, match="2 experiments start with '2026'"):
+        read.find(store, "2026")
+
+
+def test_the_migrations_make_the_tables_of_this_release(store: sa.engine.Engine) -> None:
+    with store.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), schema.metadata) == []
+
+
+def test_the_newest_migration_is_the_one_known() -> None:
+    scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
+    assert scripts.get_current_head() == migrations.HEAD
+
+
+def test_a_missing_store_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="run a plan first"):
+        open_engine(store_url(str(tmp_path / "none.db")), create=False)
+
+
+def test_a_store_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    open_engine(store_url(str(path)), create=True).dispose()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(StoreError, match="newer Ceteris"):
+        open_engine(store_url(str(path)), create=True)
+
+
+@pytest.mark.parametrize("content", [b"garbage that is no database at all, and long enough to be read as a header....." * 20])
+def test_a_damaged_store_is_told_and_kept(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "s.db"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="is damaged"):
+        open_engine(store_url(str(path)), create=True)
+    assert path.read_bytes() == content
+
+
+def test_a_store_cut_short_is_told(tmp_path: Path, store: sa.engine.Engine) -> None:
+    path = tmp_path / "s.db"
+    store.dispose()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(StoreError, match=r"damaged|failed"):
+        read.trials(open_engine(store_url(str(path)), create=False), EXPERIMENT.id)
+
+
+def test_a_store_where_none_can_be_made_is_told() -> None:
+    with pytest.raises(StoreError, match="cannot make"):
+        open_engine(store_url("/proc/nowhere/s.db"), create=True)
+
+
+@pytest.mark.parametrize("url", ["nonsense://x", "://"])
+def test_what_is_no_url_is_told(url: str) -> None:
+    with pytest.raises(UsageError, match="is no store"):
+        open_engine(store_url(url), create=True)

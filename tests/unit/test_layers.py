@@ -1,0 +1,47 @@
+"""Who may import whom: what is not listed is forbidden."""
+
+import grimp
+
+BOTTOM = {"model", "errors", "units", "registry"}
+
+MAY_IMPORT = {
+    "hosts": set(),
+    "stats": set(),
+    "store": set(),
+    "engine": {"hosts"},
+    "knobs": {"hosts"},
+    "workloads": {"engine"},
+    "plan": {"knobs.catalog"},
+    "trial": {"knobs", "workloads", "engine", "hosts"},
+    "analysis": {"stats"},
+    "report": {"store.read"},
+    "experiment": {"plan", "trial", "store", "analysis"},
+    "cli": {"experiment", "plan", "trial", "store", "analysis", "report", "knobs", "workloads", "engine", "hosts", "stats"},
+}
+
+
+def _part(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_imports_follow_the_layers() -> None:
+    graph = grimp.build_graph("ceteris", cache_dir=None)
+    wrong = []
+    for module in graph.modules:
+        own = _part(module)
+        for imported in graph.find_modules_directly_imported_by(module):
+            other = _part(imported)
+            inner = imported.removeprefix("ceteris.")
+            allowed = MAY_IMPORT.get(own, set())
+            bottom = other in BOTTOM and own != "stats"
+            listed = any(inner == name or inner.startswith(f"{name}.") for name in allowed)
+            if other in ("", own) or bottom or listed:
+                continue
+            wrong.append(f"{module} imports {imported}")
+    assert not wrong, "\n".join(sorted(wrong))
+
+
+def test_every_part_is_listed() -> None:
+    graph = grimp.build_graph("ceteris", cache_dir=None)
+    parts = {_part(module) for module in graph.modules} - {""}
+    assert parts == set(MAY_IMPORT) | BOTTOM

@@ -1,0 +1,78 @@
+"""Which block is next, whatever happened to the ones before."""
+
+import dataclasses
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ceteris.model import FailureClass, Trial, TrialState
+from ceteris.trial.blocks import MOST_RERUNS, next_block, renewed
+from test_machine import TRIAL
+
+S = TrialState
+
+
+def _trial(order: int, block: int, arm: str, state: TrialState, round_: int = 1, **fields: object) -> Trial:
+    return dataclasses.replace(TRIAL, order=order, block=block, arm=arm, state=state, round=round_, position=1 + (arm == "b"), **fields)  # type: ignore[arg-type]
+
+
+def _blocks(*states: tuple[TrialState, TrialState], rounds: tuple[int, ...] = (1, 1, 1)) -> list[Trial]:
+    return [
+        _trial(1 + 2 * n + side, n + 1, "ab"[side], pair[side], rounds[n])
+        for n, pair in enumerate(states)
+        for side in (0, 1)
+    ]
+
+
+def _next(trials: list[Trial]) -> int | None:
+    block = next_block(trials)
+    return block[0].block if block else None
+
+
+def test_blocks_come_in_order() -> None:
+    assert _next(_blocks((S.DONE, S.DONE), (S.PLANNED, S.PLANNED), (S.PLANNED, S.PLANNED))) == 2
+    assert _next(_blocks((S.DONE, S.DONE))) is None
+
+
+def test_a_block_cut_off_anywhere_comes_first() -> None:
+    for cut in ((S.APPLYING, S.PLANNED), (S.SETTLING, S.PLANNED), (S.DONE, S.PLANNED), (S.DONE, S.MEASURING)):
+        assert _next(_blocks((S.PLANNED, S.PLANNED), cut)) == 2
+
+
+def test_an_interrupted_trial_is_no_fault_of_its_block() -> None:
+    trials = _blocks((S.PLANNED, S.PLANNED), (S.DONE, S.FAILED))
+    trials[3] = dataclasses.replace(trials[3], failure=FailureClass.INTERRUPTED)
+    assert _next(trials) == 2
+
+
+def test_a_broken_block_waits_for_the_end_of_its_round() -> None:
+    trials = _blocks((S.INVALID, S.PLANNED), (S.PLANNED, S.PLANNED), (S.PLANNED, S.PLANNED), rounds=(1, 1, 2))
+    assert _next(trials) == 2
+    done = _blocks((S.INVALID, S.PLANNED), (S.DONE, S.DONE), (S.PLANNED, S.PLANNED), rounds=(1, 1, 2))
+    assert _next(done) == 1
+
+
+def test_a_block_is_rerun_at_most_twice() -> None:
+    trials = _blocks((S.INVALID, S.PLANNED))
+    for attempt in range(1, MOST_RERUNS + 1):
+        block = next_block(trials)
+        assert block is not None
+        again = renewed(block, trials[-1].order)
+        assert [t.attempt for t in again] == [attempt + 1] * 2
+        old = [dataclasses.replace(t, state=S.SUPERSEDED, invalid_because=("x",)) for t in block]
+        kept = [t for t in trials if t.order not in {o.order for o in old}]
+        trials = sorted(kept + old + [dataclasses.replace(t, state=S.INVALID) for t in again], key=lambda t: t.order)
+    assert next_block(trials) is None
+
+
+def test_renewed_trials_go_on_counting_and_name_what_they_replace() -> None:
+    block = _blocks((S.DONE, S.APPLYING))
+    again = renewed(block, 40)
+    assert [(t.order, t.supersedes, t.state) for t in again] == [(41, 1, S.PLANNED), (42, 2, S.PLANNED)]
+    assert renewed(_blocks((S.PLANNED, S.PLANNED)), 40) == []
+
+
+@given(st.lists(st.tuples(st.sampled_from(list(S)), st.sampled_from(list(S))), min_size=3, max_size=3))
+def test_any_states_lead_to_a_block_that_is_not_whole_or_to_the_end(states: list[tuple[TrialState, TrialState]]) -> None:
+    block = next_block(_blocks(*states))
+    assert block is None or any(trial.state is not S.DONE for trial in block)

@@ -1,0 +1,96 @@
+"""What a trial goes through, in every order of events."""
+
+import dataclasses
+
+from ceteris.model import Change, ChangeState, FailureClass, Purpose, Trial, TrialState
+from ceteris.trial.machine import (
+    Applied,
+    Apply,
+    Begun,
+    Failed,
+    LoadEnded,
+    MakeLoad,
+    Measuring,
+    Record,
+    StopLoad,
+    Verified,
+    Verify,
+    step,
+)
+
+TRIAL = Trial(
+    experiment="e",
+    order=1,
+    round=1,
+    block=1,
+    position=1,
+    attempt=1,
+    factor="k",
+    arm="a",
+    baseline=True,
+    purpose=Purpose.COMPARE,
+    settings={"k": 1},
+    workload="w",
+    load=1,
+)
+
+
+def _change(state: ChangeState) -> Change:
+    return Change(knob="k", address="/k", before=0, wanted=1, observed=2, state=state)
+
+
+def _after(*events: object) -> Trial:
+    trial = TRIAL
+    for event in events:
+        trial, _ = step(trial, event)  # type: ignore[arg-type]
+    return trial
+
+
+def test_a_trial_is_applied_loaded_verified_and_done() -> None:
+    trial, todo = step(TRIAL, Begun(1.0))
+    assert (trial.state, trial.started, todo) == (TrialState.APPLYING, 1.0, (Record(), Apply()))
+    trial, todo = step(trial, Applied((_change(ChangeState.VERIFIED),)))
+    assert (trial.state, todo) == (TrialState.SETTLING, (Record(), MakeLoad()))
+    trial, todo = step(trial, Measuring())
+    assert (trial.state, todo) == (TrialState.MEASURING, (Record(),))
+    trial, todo = step(trial, LoadEnded(()))
+    assert todo == (Verify(),)
+    trial, todo = step(trial, Verified((), 2.0))
+    assert (trial.state, trial.ended, todo) == (TrialState.DONE, 2.0, (Record(),))
+
+
+def test_a_setting_that_was_not_taken_makes_no_load() -> None:
+    trial, todo = step(_after(Begun(1.0)), Applied((_change(ChangeState.MISMATCHED),)))
+    assert trial.state is TrialState.INVALID
+    assert trial.invalid_because == ("k was not taken: wanted 1, found 2",)
+    assert trial.ended is not None
+    assert MakeLoad() not in todo
+
+
+def test_a_bystander_that_moved_is_no_reason() -> None:
+    assert _after(Begun(1.0), Applied((_change(ChangeState.WRITTEN),))).state is TrialState.SETTLING
+
+
+def test_a_setting_that_moved_meanwhile_makes_the_trial_invalid() -> None:
+    moved = (_change(ChangeState.MISMATCHED),)
+    trial = _after(Begun(1.0), Applied(()), Measuring(), LoadEnded(("noise",)), Verified(moved, 2.0))
+    assert trial.state is TrialState.INVALID
+    assert trial.invalid_because == ("noise", "k did not hold: wanted 1, found 2")
+
+
+def test_a_failure_under_load_stops_the_load() -> None:
+    failed = Failed(FailureClass.LOAD_ERROR, "disk full", 3.0)
+    for events in ((Begun(1.0), Applied(())), (Begun(1.0), Applied(()), Measuring())):
+        trial, todo = step(_after(*events), failed)
+        assert todo == (StopLoad(), Record())
+        assert (trial.state, trial.failure, trial.failure_message) == (TrialState.FAILED, FailureClass.LOAD_ERROR, "disk full")
+
+
+def test_a_failure_before_the_load_only_ends_the_trial() -> None:
+    trial, todo = step(_after(Begun(1.0)), Failed(FailureClass.TOOLING, "x", 3.0))
+    assert (trial.state, todo) == (TrialState.FAILED, (Record(),))
+
+
+def test_records_are_frozen() -> None:
+    assert dataclasses.is_dataclass(TRIAL)
+    assert TRIAL.state is TrialState.PLANNED
