@@ -145,12 +145,10 @@ def _recorder(store: Store, audience: Audience) -> Callable[[Trial, Sequence[Cha
         write.save_trial(store, trial, changes, measurements)
         for change in changes:
             if change.state is ChangeState.WRITTEN:
-                found = "nothing" if change.observed is None else change.observed
-                write.add_note(
-                    store,
-                    trial.experiment,
-                    f"with {trial.factor} = {trial.arm}, {change.knob} is {found}: {change.wanted} is not possible there",
-                )
+                found = "gone" if change.observed is None else change.observed
+                where = f"with {trial.factor} = {trial.arm}"
+                note = f"{where}, {change.knob} is {found}: {change.wanted} is not possible there"
+                write.add_note(store, trial.experiment, note)
 
     return record
 

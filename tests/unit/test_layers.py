@@ -16,7 +16,19 @@ MAY_IMPORT = {
     "analysis": {"stats"},
     "report": {"store.read"},
     "experiment": {"plan", "trial", "store", "analysis"},
-    "cli": {"experiment", "plan", "trial", "store", "analysis", "report", "knobs", "workloads", "engine", "hosts", "stats"},
+    "cli": {
+        "experiment",
+        "plan",
+        "trial",
+        "store",
+        "analysis",
+        "report",
+        "knobs",
+        "workloads",
+        "engine",
+        "hosts",
+        "stats",
+    },
 }
 
 

@@ -9,7 +9,15 @@ from ceteris import units
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("16KiB", 16384), ("20GiB", 20 * 2**30), ("4096", 4096), ("1.5K", 1536), ("64M", 2**26), (512, 512), ("1_000B", 1000)],
+    [
+        ("16KiB", 16384),
+        ("20GiB", 20 * 2**30),
+        ("4096", 4096),
+        ("1.5K", 1536),
+        ("64M", 2**26),
+        (512, 512),
+        ("1_000B", 1000),
+    ],
 )
 def test_sizes_are_read(text: str | int, size: int) -> None:
     assert units.parse_size(text) == size
@@ -59,7 +67,8 @@ def _scale(shown: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.85, "850 ms"), (42, "42 s"), (200, "3 min 20 s"), (7500, "2 h 05 min"), (3599.9, "1 h 00 min")]
+    ("seconds", "text"),
+    [(0.85, "850 ms"), (42, "42 s"), (200, "3 min 20 s"), (7500, "2 h 05 min"), (3599.9, "1 h 00 min")],
 )
 def test_durations_are_shown(seconds: float, text: str) -> None:
     assert units.show_duration(seconds) == text

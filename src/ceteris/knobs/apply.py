@@ -82,10 +82,10 @@ class Applier:
                 moved.append(_change(touched, wanted, observed, ChangeState.MISMATCHED))
         return tuple(moved)
 
-    def restore(self) -> tuple[Change, ...]:
-        """Put back everything that was touched, the last first. Raises JournalError when the keeper is gone."""
+    def restore(self) -> None:
+        """Put back everything that was touched, the last first. Raises NotRestored and JournalError."""
         self._touched.clear()
-        return self._journal.restore()
+        self._journal.restore()
 
     def _touch(self, knob: Knob, wanted: Value) -> list[_Touched]:
         """Journal the knob at its first touch, and before it what it moves: undone in reverse, the knob comes

@@ -5,16 +5,17 @@ back: when asked, or by itself when its stdin ends because the controller died. 
 killed too, or the power went) `ceteris-engine undo` puts back, needing nothing but the journal.
 """
 
+import contextlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ceteris.errors import HostError, JournalError, JournalOpen, NotRestored
 from ceteris.hosts.transport import Host, LineProcess
-from ceteris.model import Action, Change, ChangeState, Value
+from ceteris.model import Action, Value
 
 _PATIENCE_S = 60.0
 
@@ -77,49 +78,36 @@ class Journal:
         }
         self._ask({"change": change}, "journalled")
 
-    def restore(self) -> tuple[Change, ...]:
-        """Put everything back, read it back, close the journal. Raises JournalError when the keeper is gone."""
+    def restore(self) -> None:
+        """Put everything back, read it back, close the journal.
+
+        Raises NotRestored naming what is stuck, and JournalError when the keeper is gone.
+        """
         try:
             self._keeper.send(json.dumps({"restore": {}}))
         except HostError as error:
             raise JournalError(f"the journal keeper is gone: {error}", self._todo) from error
-        changes = []
-        try:
+        events = []
+        with contextlib.suppress(EOFError):
             while (line := self._keeper.receive(_PATIENCE_S)) is not None:
-                change = _outcome(_event(line))
-                if change is not None:
-                    changes.append(change)
-        except EOFError:
-            pass
+                events.append(_event(line))
         exit_code = self._keeper.close()
-        if exit_code not in (0, 4):
+        _raise_if_stuck(events)
+        if exit_code != 0:
             raise JournalError(f"the journal keeper failed: {self._keeper.words()}", self._todo)
-        return tuple(changes)
 
 
-def _outcome(event: dict[str, Any]) -> Change | None:
-    """A `restored` or `stuck` event as a Change."""
-    if event["event"] not in ("restored", "stuck"):
-        return None
-    restored = event["event"] == "restored"
-    before = event["value"] if restored else event["wanted"]
-    return Change(
-        knob=event["knob"],
-        address=event["address"],
-        before=before,
-        wanted=before,
-        observed=before if restored else event.get("found"),
-        state=ChangeState.RESTORED if restored else ChangeState.STUCK,
-    )
-
-
-def not_restored(changes: Sequence[Change], todo: str) -> NotRestored | None:
-    """The error that names every setting that is stuck, if any is."""
-    stuck = [change for change in changes if change.state is ChangeState.STUCK]
-    if not stuck:
-        return None
-    listed = "; ".join(f"{c.knob} ({c.address}): wanted {c.wanted}, found {c.observed}" for c in stuck)
-    return NotRestored(f"could not put back {listed}", todo)
+def _raise_if_stuck(events: Sequence[dict[str, Any]]) -> None:
+    """Raise NotRestored where a setting could not be put back, or a line of a journal could not be used."""
+    wrong = [
+        f"{e['knob']} ({e['address']}): wanted {e['wanted']}, found {e['found']}: {e['reason']}"
+        if e["event"] == "stuck"
+        else f"{e['message']}; {e['hint']}"
+        for e in events
+        if e["event"] in ("stuck", "error")
+    ]
+    if wrong:
+        raise NotRestored("could not put back: " + "\n  ".join(wrong), "set it by hand, or try again: ceteris undo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +121,18 @@ class OpenJournal:
     changes: tuple[dict[str, Any], ...]
 
 
-def open_journals(host: Host, engine: str, directory: str) -> list[OpenJournal]:
-    """Every journal that is still open on the host. Changes nothing. Raises JournalError."""
-    done = host.run([engine, "undo", "--directory", directory, "--dry-run"])
+def _run_undo(host: Host, engine: str, directory: str, *more: str) -> list[dict[str, Any]]:
+    """The events of `ceteris-engine undo`."""
+    done = host.run([engine, "undo", "--directory", directory, *more], timeout_s=600)
     if done.exit_code not in (0, 4):
-        raise JournalError(f"the journals under {directory} cannot be read: {done.stdout.strip()}{done.stderr.strip()}")
-    events = [_event(line) for line in done.stdout.splitlines()]
+        raise JournalError(f"the journals under {directory} cannot be used: {done.stdout}{done.stderr.strip()}")
+    return [_event(line) for line in done.stdout.splitlines()]
+
+
+def open_journals(host: Host, engine: str, directory: str) -> list[OpenJournal]:
+    """Every journal that is still open on the host. Changes nothing. Raises JournalError and NotRestored."""
+    events = _run_undo(host, engine, directory, "--dry-run")
+    _raise_if_stuck(events)
     return [
         OpenJournal(e["experiment"], e["path"], e["owned"], e["time"], tuple(e["changes"]))
         for e in events
@@ -146,11 +140,12 @@ def open_journals(host: Host, engine: str, directory: str) -> list[OpenJournal]:
     ]
 
 
-def undo(host: Host, engine: str, directory: str) -> tuple[list[dict[str, Any]], tuple[Change, ...]]:
-    """Put back what every orphaned journal lists; the engine's events, and the outcome of each change."""
-    done = host.run([engine, "undo", "--directory", directory], timeout_s=600)
-    if done.exit_code not in (0, 4):
-        raise JournalError(f"undo failed: {done.stdout.strip()}{done.stderr.strip()}")
-    events = [_event(line) for line in done.stdout.splitlines()]
-    outcomes = [_outcome(event) for event in events]
-    return events, tuple(change for change in outcomes if change is not None)
+def undo(host: Host, engine: str, directory: str, tell: Callable[[dict[str, Any]], None]) -> None:
+    """Put back what every journal without an owner lists; `tell` hears the engine's events.
+
+    Raises NotRestored, after all else was put back, and JournalError.
+    """
+    events = _run_undo(host, engine, directory)
+    for event in events:
+        tell(event)
+    _raise_if_stuck(events)

@@ -25,7 +25,7 @@ class _Check:
 
     def __init__(self, parsed: Parsed, catalogue: Catalogue, facts: Facts) -> None:
         self.parsed = parsed
-        self.table: Any = parsed.table  # its form is made at run time, from the kinds of workloads there are
+        self.table = parsed.table
         self.catalogue = catalogue
         self.facts = facts
         self.problems: list[Problem] = list(parsed.problems)
@@ -283,7 +283,7 @@ class _Check:
         margins = {name: response.margin for name, response in RESPONSES.items()}
         if table.margin is not None:
             margins |= dict.fromkeys(("throughput_per_s", "bytes_per_s"), table.margin)
-        margins |= table.margins
+        margins |= dict(table.margins.items())
         return Protocol(
             trial_s=table.trial,
             settle_s=table.settle if table.settle is not None else min(table.trial / 2, 30.0),

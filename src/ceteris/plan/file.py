@@ -80,7 +80,7 @@ class ProtocolTable(Table):
     margin: Share | None = Field(None, description="what is too small to matter; default 2 %")
     margins: dict[ResponseName, Share] = Field({}, description="margins of single responses")
     confidence: float = Field(0.95, ge=0.8, le=0.999)
-    trial: Duration = Field(60.0, description="measured time of a trial")
+    trial: Duration = Field(60.0, ge=0.01, description="measured time of a trial")
     settle: Duration | None = Field(None, description="discarded time before it; default: half of trial, at most 30 s")
     budget: Duration = Field(4 * 3600.0, description="machine time for all but prepare")
     rounds: int | None = Field(
@@ -104,6 +104,7 @@ class PlanTable(Table):
         {}, description="the workloads a factor is tried under; default: all it applies to"
     )
     combination: list[CombinationTable] = []
+    workload: list[Any] = Field(min_length=1)  # plan_form() puts the registered kinds in its place
     protocol: ProtocolTable = ProtocolTable()
 
 

@@ -9,7 +9,7 @@ from ceteris.engine.run import Engine, Sampler
 from ceteris.errors import EngineError, HostError, Interrupted
 from ceteris.hosts.transport import Host
 from ceteris.knobs.apply import Applier
-from ceteris.model import Change, FailureClass, Measurement, Plan, Settings, Trial
+from ceteris.model import Change, FailureClass, Measurement, Plan, Trial
 from ceteris.trial import machine, validity
 from ceteris.trial.load import TrialLoad
 from ceteris.workloads import fileio

@@ -11,6 +11,7 @@ _LONGEST_GAP_S = 2.0
 _FOREIGN_CPU = 0.20  # of all cores, above what is always there
 _FOREIGN_IO = 0.20  # of the load's own bytes, above what is always there
 _LITTLE_IO_PER_S = 2**20
+_LITTLE_CPU_S = 0.05  # the kernel counts processor time in ticks of up to 10 ms, for each process
 
 
 def of_load(result: Result, intervals: Sequence[Interval], engine: str) -> list[str]:
@@ -45,7 +46,7 @@ class ForeignLoad:
         io = sum(_bytes(process) for process in others) / duration
         usual_cpu, usual_io = self._usual(cpu, io)
         reasons = []
-        if cpu - usual_cpu > _FOREIGN_CPU * cores:
+        if cpu - usual_cpu > max(_FOREIGN_CPU * cores, _LITTLE_CPU_S / duration):
             who = _names(others, lambda process: process.cpu_s)
             reasons.append(f"other processes took {cpu:.2f} of {cores} cores: {who}")
         if io - usual_io > max(_FOREIGN_IO * own_bytes_per_s, _LITTLE_IO_PER_S):

@@ -132,7 +132,9 @@ def test_too_few_valid_pairs_give_no_verdict() -> None:
     broken = [dataclasses.replace(t, state=TrialState.INVALID) if t.block > 15 and t.arm == "b" else t for t in trials]
     found = judge(broken, values, [_workload()], PROTOCOL)
     assert found.effects == ()
-    assert found.unjudged == ("k = b under w was not judged: 16 valid pairs are needed (15 of 24 planned pairs are valid)",)
+    assert found.unjudged == (
+        "k = b under w was not judged: 16 valid pairs are needed (15 of 24 planned pairs are valid)",
+    )
 
 
 def test_superseded_trials_count_nowhere() -> None:

@@ -9,7 +9,7 @@ from ceteris.hosts.fake import FakeHost
 from ceteris.knobs import kinds
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.catalog import load
-from ceteris.model import Action, Change, ChangeState, Value
+from ceteris.model import Action, ChangeState, Value
 
 assert kinds
 QUEUE = "/sys/block/sda/queue"
@@ -29,8 +29,8 @@ class Notes:
         assert undo
         self.lines.append((knob, before, wanted))
 
-    def restore(self) -> tuple[Change, ...]:
-        return ()
+    def restore(self) -> None:
+        """Nothing was changed."""
 
 
 def _switch(host: FakeHost, path: str, text: str) -> None:
@@ -100,7 +100,9 @@ def test_a_tested_value_that_is_refused_is_a_mismatch_with_wanted_and_found() ->
     host = _machine()
     applier = _applier(host, Notes())
     applier.apply({"block.scheduler": "none"}, [])
-    (change,) = [c for c in applier.apply({"block.nr_requests": 500}, ["block.nr_requests"]) if c.knob == "block.nr_requests"]
+    (change,) = [
+        c for c in applier.apply({"block.nr_requests": 500}, ["block.nr_requests"]) if c.knob == "block.nr_requests"
+    ]
     assert change.state is ChangeState.MISMATCHED
     assert (change.wanted, change.observed) == (500, 128)
 

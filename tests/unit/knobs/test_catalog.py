@@ -23,7 +23,9 @@ def test_a_member_of_a_family_has_a_file_of_its_own() -> None:
     assert addresses_on(knob, "/dev/sda") == ("/sys/block/sda/queue/iosched/read_expire",)
 
 
-@pytest.mark.parametrize("name", ["block.iosched.../../../etc/passwd", "block.iosched.a/b", "block.iosched.", "block.nothing"])
+@pytest.mark.parametrize(
+    "name", ["block.iosched.../../../etc/passwd", "block.iosched.a/b", "block.iosched.", "block.nothing"]
+)
 def test_a_member_is_a_plain_name(name: str) -> None:
     assert load().find(name) is None
 

@@ -1,9 +1,9 @@
 """Plans and what is wrong with them."""
 
 import pytest
+from plan_samples import FILEIO, OFFERS, checked, facts, offer, parsed, simple
 
 from ceteris.errors import PlanError
-from plan_samples import FILEIO, OFFERS, checked, facts, offer, parsed, simple
 
 TEN_MISTAKES = """
 nmae = "typing"
@@ -77,8 +77,16 @@ def test_ten_mistakes_are_told_in_one_go() -> None:
         (simple('"vm.swappiness" = [60, 1]', FILEIO + 'name = "vm"'), "'vm' cannot be a workload's name"),
         (simple('"vm.swappiness" = [60, 1]', rest='[factor_scope]\n"vm.swappiness" = ["x"]'), "'x' is no workload"),
         (simple('"vm.swappiness" = [60, 1]', rest='[factor_scope]\n"vm.dirty" = ["fileio"]'), "is no factor"),
-        (simple("", rest='[[combination]]\nname = "c"\nsettings = { "vm.dirty_ratio" = 1, "vm.dirty_bytes" = 4096 }'), "set twice"),
-        (simple("", rest='[[combination]]\nname = "baseline"\nsettings = { "vm.swappiness" = 1 }'), "'baseline' is taken"),
+        (
+            simple(
+                "", rest='[[combination]]\nname = "c"\nsettings = { "vm.dirty_ratio" = 1, "vm.dirty_bytes" = 4096 }'
+            ),
+            "set twice",
+        ),
+        (
+            simple("", rest='[[combination]]\nname = "baseline"\nsettings = { "vm.swappiness" = 1 }'),
+            "'baseline' is taken",
+        ),
         (simple('"fileio.direct" = [false, true]', FILEIO + "block_size = 1000"), "multiple of 512"),
         (simple('"vm.swappiness" = [60, 1]', rest='[protocol]\nresponse = "tps"'), "'tps' is not one of"),
     ],
@@ -146,7 +154,9 @@ def test_overrides_change_the_plan_and_its_digest() -> None:
         parsed(text, {"a b": "1"})
 
 
-@pytest.mark.parametrize("text", ["", "name = ", "\x00", "[[[", 'name = "a"\nname = "b"', "workload = 3", "factors = []"])
+@pytest.mark.parametrize(
+    "text", ["", "name = ", "\x00", "[[[", 'name = "a"\nname = "b"', "workload = 3", "factors = []"]
+)
 def test_nonsense_is_told(text: str) -> None:
     with pytest.raises(PlanError, match="nothing was touched"):
         checked(text)

@@ -1,16 +1,17 @@
 """The run order: balanced, random, the same from one seed."""
 
 from collections import Counter, defaultdict
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plan_samples import FILEIO, checked, simple
 
 from ceteris.errors import PlanError
 from ceteris.model import Plan, Trial
 from ceteris.plan.budget import rounds_within
 from ceteris.plan.design import balanced_orders, comparisons, passes_per_round, schedule, schedule_hash
-from plan_samples import FILEIO, checked, simple
 
 
 def _plan(levels: int, arms: int = 2, seed: int = 1, rest: str = "") -> Plan:
@@ -52,7 +53,7 @@ def test_two_arms_are_balanced_over_orders_and_levels_in_every_round(levels: int
 def test_more_arms_follow_a_williams_square(arms: int) -> None:
     rows = balanced_orders(arms)
     positions = Counter((place, arm) for row in rows for place, arm in enumerate(row))
-    followers = Counter(pair for row in rows for pair in zip(row, row[1:], strict=False))
+    followers = Counter(pair for row in rows for pair in pairwise(row))
     assert len(set(positions.values())) == 1 and len(positions) == arms * arms
     assert len(set(followers.values())) == 1 and len(followers) == arms * (arms - 1)
 
@@ -70,7 +71,9 @@ def test_every_arm_is_once_in_every_block(levels: int, arms: int, seed: int) -> 
 
 
 def test_the_same_seed_gives_the_same_schedule_and_another_does_not() -> None:
-    one, same, other = (schedule_hash(schedule(_plan(3, seed=seed), name, 2)) for seed, name in ((7, "a"), (7, "b"), (8, "c")))
+    one, same, other = (
+        schedule_hash(schedule(_plan(3, seed=seed), name, 2)) for seed, name in ((7, "a"), (7, "b"), (8, "c"))
+    )
     assert one == same != other
 
 
@@ -82,7 +85,8 @@ def test_a_schedule_is_pinned_across_releases_and_machines() -> None:
 def test_what_a_comparison_does_not_vary_stays_at_its_baseline() -> None:
     text = simple(
         '"vm.swappiness" = [60, 1]\n"fileio.direct" = [false, true]',
-        rest='[hold]\n"block.rq_affinity" = 2\n[[combination]]\nname = "c"\nsettings = { "vm.swappiness" = 10, "fileio.files" = 8 }',
+        rest='[hold]\n"block.rq_affinity" = 2\n'
+        '[[combination]]\nname = "c"\nsettings = { "vm.swappiness" = 10, "fileio.files" = 8 }',
     )
     found = comparisons(checked(text))
     assert [c.factor for c in found] == ["vm.swappiness", "fileio.direct", "combination"]

@@ -129,7 +129,16 @@ def test_a_rerun_takes_the_place_of_a_block_in_one_step(store: sa.engine.Engine)
 
 def test_a_look_is_kept_once(store: sa.engine.Engine) -> None:
     look = Look(
-        factor="k", arm="b", workload="w", response="r", number=1, pairs=16, alpha_spent=0.05, low=0.0, high=1.0, estimate=0.5
+        factor="k",
+        arm="b",
+        workload="w",
+        response="r",
+        number=1,
+        pairs=16,
+        alpha_spent=0.05,
+        low=0.0,
+        high=1.0,
+        estimate=0.5,
     )
     write.add_looks(store, EXPERIMENT.id, [look])
     assert read.looks(store, EXPERIMENT.id) == [look]
@@ -183,7 +192,9 @@ def test_a_store_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) ->
         open_engine(store_url(str(path)), create=True)
 
 
-@pytest.mark.parametrize("content", [b"garbage that is no database at all, and long enough to be read as a header....." * 20])
+@pytest.mark.parametrize(
+    "content", [b"garbage that is no database at all, and long enough to be read as a header....." * 20]
+)
 def test_a_damaged_store_is_told_and_kept(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "s.db"
     path.write_bytes(content)

@@ -4,16 +4,18 @@ import dataclasses
 
 from hypothesis import given
 from hypothesis import strategies as st
+from test_machine import TRIAL
 
 from ceteris.model import FailureClass, Trial, TrialState
 from ceteris.trial.blocks import MOST_RERUNS, next_block, renewed
-from test_machine import TRIAL
 
 S = TrialState
 
 
 def _trial(order: int, block: int, arm: str, state: TrialState, round_: int = 1, **fields: object) -> Trial:
-    return dataclasses.replace(TRIAL, order=order, block=block, arm=arm, state=state, round=round_, position=1 + (arm == "b"), **fields)  # type: ignore[arg-type]
+    return dataclasses.replace(
+        TRIAL, order=order, block=block, arm=arm, state=state, round=round_, position=1 + (arm == "b"), **fields
+    )  # type: ignore[arg-type]
 
 
 def _blocks(*states: tuple[TrialState, TrialState], rounds: tuple[int, ...] = (1, 1, 1)) -> list[Trial]:
@@ -73,6 +75,8 @@ def test_renewed_trials_go_on_counting_and_name_what_they_replace() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(list(S)), st.sampled_from(list(S))), min_size=3, max_size=3))
-def test_any_states_lead_to_a_block_that_is_not_whole_or_to_the_end(states: list[tuple[TrialState, TrialState]]) -> None:
+def test_any_states_lead_to_a_block_that_is_not_whole_or_to_the_end(
+    states: list[tuple[TrialState, TrialState]],
+) -> None:
     block = next_block(_blocks(*states))
     assert block is None or any(trial.state is not S.DONE for trial in block)

@@ -83,7 +83,11 @@ def test_a_failure_under_load_stops_the_load() -> None:
     for events in ((Begun(1.0), Applied(())), (Begun(1.0), Applied(()), Measuring())):
         trial, todo = step(_after(*events), failed)
         assert todo == (StopLoad(), Record())
-        assert (trial.state, trial.failure, trial.failure_message) == (TrialState.FAILED, FailureClass.LOAD_ERROR, "disk full")
+        assert (trial.state, trial.failure, trial.failure_message) == (
+            TrialState.FAILED,
+            FailureClass.LOAD_ERROR,
+            "disk full",
+        )
 
 
 def test_a_failure_before_the_load_only_ends_the_trial() -> None:

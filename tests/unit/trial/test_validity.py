@@ -4,7 +4,16 @@ from ceteris.engine.protocol import Census, Cpu, Interval, ProcessUse, Result, T
 from ceteris.trial.validity import ForeignLoad, of_load
 
 TIMES = Times(
-    count=100, mean_s=0.01, min_s=0.001, p50_s=0.01, p95_s=0.02, p99_s=0.03, p999_s=0.04, max_s=0.05, sum_s=1.0, histogram=""
+    count=100,
+    mean_s=0.01,
+    min_s=0.001,
+    p50_s=0.01,
+    p95_s=0.02,
+    p99_s=0.03,
+    p999_s=0.04,
+    max_s=0.05,
+    sum_s=1.0,
+    histogram="",
 )
 
 

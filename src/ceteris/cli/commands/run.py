@@ -38,9 +38,9 @@ def run(
     from ceteris.store.open import open_engine, store_url
 
     site = target.local_site()
+    site.refuse_open_journals()  # first: what a plan calls "current" must not be what a crash left behind
     parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
     plan, facts = target.checked(site, parsed)
-    site.refuse_open_journals()
     url = store_url(store)
     refuse_store_in_data(url, plan)
     opened = open_engine(url, create=True)

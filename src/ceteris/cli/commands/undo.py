@@ -1,6 +1,6 @@
 """`ceteris undo`: put back what an experiment left changed."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,26 +24,25 @@ def undo(
     from ceteris.knobs import journal
 
     site = local_site()
-    if dry_run:
-        found = journal.open_journals(site.host, site.engine, site.journals)
-        orphans = [one for one in found if not one.owned]
-        events = [{"experiment": o.experiment, "path": o.path, "changes": list(o.changes)} for o in orphans]
-        lines = [f"{c['knob']}: back to {c['before']}  ({o.path})" for o in orphans for c in o.changes]
-        error = None
-    else:
-        events, changes = journal.undo(site.host, site.engine, site.journals)
-        lines = [f"{c.knob}: {c.state.value}, now {c.observed}  ({c.address})" for c in changes]
-        lines += [f"{e['experiment']} is still running and was left alone" for e in events if e["event"] == "busy"]
-        lines += [
-            f"{e['experiment']}: this machine was booted since, so nothing is left of it"
-            for e in events
-            if e["event"] == "expired"
-        ]
-        error = journal.not_restored(changes, "set them by hand, then run: ceteris undo")
-    if as_json:
-        typer.echo(json.dumps({"dry_run": dry_run, "events": events}, indent=2))
-    else:
-        for line in lines or ["nothing to put back"]:
-            typer.echo(line)
-    if error is not None:
-        raise error
+    told: list[dict[str, Any]] = []
+    try:
+        if dry_run:
+            for one in journal.open_journals(site.host, site.engine, site.journals):
+                told += [] if one.owned else [{"event": "would-restore", "path": one.path, **c} for c in one.changes]
+        else:
+            journal.undo(site.host, site.engine, site.journals, told.append)
+    finally:  # what could not be put back is told as an error, after what could
+        if as_json:
+            typer.echo(json.dumps({"dry_run": dry_run, "events": told}, indent=2))
+        else:
+            lines = [_WORDS[event["event"]].format(**event) for event in told if event["event"] in _WORDS]
+            typer.echo("\n".join(lines or ["nothing to put back"]))
+
+
+_WORDS = {
+    "would-restore": "{knob}: back to {before}  ({path})",
+    "restored": "{knob}: put back, now {value}  ({address})",
+    "expired": "{knob}: gone with the last boot, nothing to put back  ({address})",
+    "busy": "{experiment} is still running and was left alone  ({path})",
+    "stuck": "{knob}: STUCK, wanted {wanted}, found {found}  ({address})",
+}

@@ -1,0 +1,176 @@
+"""Real knobs of a real block device, and the sysctls: every row of the catalogue, and what each moves."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ceteris.hosts.local import LocalHost
+from ceteris.knobs.catalog import addresses_on, load
+from ceteris.knobs.survey import read
+from ceteris.model import Knob, Value
+from ceteris.registry import knob_kinds
+from conftest import queue_of, run_ceteris, settings_of
+
+pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
+
+# Levels of the knobs whose files do not list them.
+LEVELS: dict[str, tuple[Value, ...]] = {
+    "block.read_ahead_kb": (0, 64, 4096),
+    "block.nr_requests": (32, 64),
+    "block.wbt_lat_usec": (0, 5000),
+    "block.iosched.*": (),
+    "vm.swappiness": (0, 1, 100),
+    "vm.dirty": ("15%", 64 * 2**20),
+    "vm.dirty_background": ("5%", 32 * 2**20),
+}
+
+
+def _levels(knob: Knob, device: str) -> tuple[Value, ...]:
+    reading = read(LocalHost(), knob, addresses_on(knob, device))
+    return LEVELS.get(knob.name) or reading.allowed
+
+
+@pytest.mark.parametrize("name", [knob.name for knob in load() if not knob.name.endswith(".*")])
+def test_a_row_is_true(name: str, loop: str) -> None:
+    """Every level is taken and reads back, and whatever else moves stands in `resets`."""
+    host, knob, kind = LocalHost(), load().get(name), knob_kinds.get(load().get(name).kind)
+    (queue_of(loop) / "scheduler").write_text("mq-deadline")
+    for file, value in (("nr_requests", "100"), ("read_ahead_kb", "64"), ("wbt_lat_usec", "3000")):
+        (queue_of(loop) / file).write_text(value)
+    (queue_of(loop) / "iosched/read_expire").write_text("770")
+    addresses = addresses_on(knob, loop)
+    before = read(host, knob, addresses).value
+    levels = _levels(knob, loop)
+    assert levels, f"add levels of {name} to LEVELS"
+    try:
+        for level in levels:
+            others = settings_of(loop)
+            for action in kind.writes(addresses, level):
+                host.write(action.path, action.text)
+            assert kind.same(level, read(host, knob, addresses).value)
+            moved = {key for key, value in settings_of(loop).items() if others.get(key) != value}
+            moved |= others.keys() - settings_of(loop).keys()
+            own = {Path(address).name for address in addresses}
+            for key in moved - own:
+                other = "block." + key.replace("/", ".")
+                assert any(other == reset or other.startswith(reset.rstrip("*")) for reset in knob.resets), (
+                    f"{name} = {level} moves {other}, which stands in no `resets`"
+                )
+    finally:
+        for action in kind.writes(addresses, before):
+            host.write(action.path, action.text)
+    assert read(host, knob, addresses).value == before
+
+
+def test_a_tuned_device_survives_a_scheduler_experiment(ceteris, plan, loop: str) -> None:
+    queue = queue_of(loop)
+    (queue / "scheduler").write_text("mq-deadline")
+    (queue / "nr_requests").write_text("100")
+    (queue / "iosched/read_expire").write_text("770")
+    before = settings_of(loop)
+    done = ceteris("run", plan('"block.scheduler" = ["mq-deadline", "none", "bfq"]', f'device = "{loop}"'), "--json")
+    assert done.code in (0, 3), done.err
+    assert settings_of(loop) == before
+    assert before["nr_requests"] == "100"
+    assert before["iosched/read_expire"] != "500"
+    assert {effect["arm"] for effect in done.json["effects"]} == {"none", "bfq"}
+
+
+def test_every_kernel_knob_of_the_example_comes_back(ceteris, loop: str, tmp_path: Path) -> None:
+    example = Path(__file__).parent.parent.parent / "examples" / "scheduler.toml"
+    before = settings_of(loop)
+    memory = [Path(f"/proc/sys/vm/{name}").read_text() for name in ("swappiness", "dirty_ratio", "dirty_bytes")]
+    sets = {
+        "target.device": loop,
+        "target.path": str(tmp_path),
+        "protocol.trial": "20ms",
+        "protocol.settle": "5ms",
+        "protocol.rounds": "2",
+        "protocol.margin": "50%",
+        "workload.0.total_size": "8MiB",
+        "workload.0.threads": "[8]",
+        "workload.0.data": "keep",
+    }
+    arguments = [part for key, value in sets.items() for part in ("--set", f"{key}={value}")]
+    done = ceteris("run", str(example), *arguments)
+    assert done.code in (0, 3), done.err
+    assert settings_of(loop) == before
+    assert [Path(f"/proc/sys/vm/{name}").read_text() for name in ("swappiness", "dirty_ratio", "dirty_bytes")] == memory
+    for name in ("scheduler", "read_ahead_kb", "nr_requests", "rq_affinity", "rotational"):
+        assert f"block.{name}" in done.out
+
+
+def test_a_level_that_the_machine_forbids_is_told_in_the_report(ceteris, plan, loop: str) -> None:
+    (queue_of(loop) / "scheduler").write_text("mq-deadline")
+    (queue_of(loop) / "nr_requests").write_text("200")
+    done = ceteris("run", plan('"block.scheduler" = ["mq-deadline", "none"]', f'device = "{loop}"'), "--json")
+    assert "with block.scheduler = none, block.nr_requests is 128: 200 is not possible there" in done.json["notes"]
+
+
+def test_what_someone_else_changes_meanwhile_makes_the_trial_invalid(plan, loop: str) -> None:
+    path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "ceteris.cli.main", "run", path], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
+    assert running.stderr is not None
+    for line in running.stderr:
+        if line.startswith("trial 2"):
+            break
+    time.sleep(0.12)
+    (queue_of(loop) / "rq_affinity").write_text("0")
+    _, words = running.communicate(timeout=60)
+    assert running.returncode in (0, 3)
+    assert "block.rq_affinity did not hold: wanted " in words
+    assert ", found 0" in words
+
+
+def test_two_experiments_cannot_change_one_thing(plan, loop: str) -> None:
+    path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "ceteris.cli.main", "run", path], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
+    assert running.stderr is not None
+    for line in running.stderr:
+        if line.startswith("trial 1"):
+            break
+    second = run_ceteris("run", path)
+    assert second.code == 4
+    assert "is running on this machine and uses" in second.err
+    assert "left alone" in run_ceteris("undo").out
+    assert running.poll() is None
+    running.communicate(timeout=60)
+    assert running.returncode in (0, 3)
+
+
+def test_a_setting_that_cannot_come_back_ends_with_four_and_its_name(plan, loop: str, tmp_path: Path) -> None:
+    """The journal names a file that is gone."""
+    journals = Path(os.environ["CETERIS_STATE"]) / "journal"
+    from ceteris.engine.find import binary
+    from ceteris.knobs.journal import Journal
+    from ceteris.model import WriteFile
+
+    gone = tmp_path / "knob"
+    gone.write_text("1")
+    journal = Journal(LocalHost(), binary(), str(journals), "e1", [str(gone)])
+    journal.intend("test.knob", str(gone), 1, 2, [WriteFile(str(gone), "1")])
+    gone.unlink()
+    keeper = journal._keeper.pid  # type: ignore[attr-defined]
+    os.kill(keeper, 9)
+    time.sleep(0.2)
+    refused = run_ceteris("run", plan())
+    assert refused.code == 4
+    assert "ceteris undo" in refused.err
+    assert "test.knob" in run_ceteris("status").out
+    done = run_ceteris("undo")
+    assert done.code == 4
+    assert "test.knob" in done.err
+    gone.write_text("2")
+    assert run_ceteris("undo", "--dry-run").out.startswith("test.knob: back to 1")
+    assert gone.read_text() == "2"
+    assert run_ceteris("undo").code == 0
+    assert gone.read_text() == "1"
+    assert run_ceteris("undo").out == "nothing to put back\n"

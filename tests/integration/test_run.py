@@ -1,0 +1,158 @@
+"""A plan carried out: what a person gets."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from ceteris.model import TrialState
+from ceteris.store import read
+from ceteris.store.open import open_engine, store_url
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def _schema(name: str) -> object:
+    return json.loads((ROOT / "schema" / f"{name}.json").read_text())
+
+
+def _counting_arms() -> Counter[tuple[int, str]]:
+    store = open_engine(store_url(None), create=False)
+    trials = read.trials(store, read.find(store, "last").id)
+    store.dispose()
+    return Counter((t.block, t.arm) for t in trials if t.state is not TrialState.SUPERSEDED)
+
+
+def test_a_plan_ends_with_verdicts_a_report_and_no_data_left(ceteris, plan, tmp_path: Path) -> None:
+    done = ceteris("run", plan())
+    assert done.code == 0, done.err
+    assert "fileio.direct" in done.out
+    report = Path(done.out.rsplit("report: ", 1)[1].strip())
+    assert "<html" in report.read_text()
+    assert not (tmp_path / "ceteris-data").exists()
+    assert ceteris("status").out.count("32 of 32") == 1
+
+
+def test_json_is_one_document_that_fits_its_schema(ceteris, plan) -> None:
+    done = ceteris("run", plan(), "--json")
+    jsonschema.validate(done.json, _schema("report"))
+    again = ceteris("report", "last", "--json")
+    assert again.json == done.json
+    jsonschema.validate(ceteris("status", "--json").json, _schema("status"))
+    jsonschema.validate(ceteris("check", plan(), "--json").json, _schema("check"))
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
+def test_a_report_in_every_form(ceteris, plan, tmp_path: Path, form: str) -> None:
+    assert ceteris("run", plan()).code == 0
+    target = tmp_path / f"report.{form}"
+    assert ceteris("report", "tiny", "--format", form, "--output", str(target)).code == 0
+    assert "fileio.direct" in target.read_text()
+
+
+def test_check_touches_nothing_and_lists_every_block(ceteris, plan, tmp_path: Path) -> None:
+    path = plan()
+    before = sorted(tmp_path.iterdir())
+    done = ceteris("check", path)
+    assert done.code == 0
+    assert "32 trials in 16 blocks and 2 rounds" in done.out
+    assert done.out.count("fileio.direct: ") == 16
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_was_measured_is_plausible(ceteris, plan) -> None:
+    """Little's law, which no part of the program assumes: outstanding = rate x mean response time."""
+    assert ceteris("run", plan(threads="[4]", trial="200ms")).code in (0, 3)
+    store = open_engine(store_url(None), create=False)
+    for measured in read.summaries(store, read.find(store, "last").id).values():
+        rate = measured["throughput_per_s"].mean + measured["fsyncs_per_s"].mean
+        assert 3.0 <= rate * measured["response_mean_s"].mean <= 4.2
+    store.dispose()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_keeps_what_was_measured_and_resume_goes_on(ceteris, plan, number: int) -> None:
+    path = plan(trial="100ms")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "ceteris.cli.main", "run", path], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert running.stderr is not None
+    for line in running.stderr:
+        if line.startswith("trial 7"):
+            break
+    time.sleep(0.05)
+    running.send_signal(number)
+    running.send_signal(number)
+    _, words = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert "go on with: ceteris resume" in words
+    assert "interrupted" in ceteris("status").out
+    assert ceteris("report").code == 0
+    resumed = ceteris("resume")
+    assert resumed.code in (0, 3), resumed.err
+    assert set(_counting_arms().values()) == {1}
+    assert len(_counting_arms()) == 32
+
+
+def test_resume_refuses_what_is_done_and_another_plan(ceteris, plan, tmp_path: Path) -> None:
+    path = plan()
+    assert ceteris("run", path).code == 0
+    done = ceteris("resume", "last")
+    assert done.code == 2
+    assert "is done" in done.err
+    Path(path).write_text(Path(path).read_text() + "# changed\n")
+    changed = ceteris("resume", "last", "--plan", path)
+    assert changed.code == 2
+    assert "is not the plan of" in changed.err
+
+
+def test_a_load_that_cannot_be_made_stops_after_three_failures(ceteris, plan, tmp_path: Path) -> None:
+    """The data is taken away under the program's feet."""
+    path = plan(trial="300ms")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "ceteris.cli.main", "run", path], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
+    assert running.stderr is not None
+    for line in running.stderr:
+        if line.startswith("trial 3"):
+            break
+    for file in (tmp_path / "ceteris-data").rglob("ceteris.*"):
+        file.unlink()
+    _, words = running.communicate(timeout=60)
+    assert running.returncode == 3
+    assert "3 trials in a row failed" in words
+    assert "Traceback" not in words
+
+
+def test_a_killed_engine_fails_its_trial_and_the_block_is_rerun(ceteris, plan) -> None:
+    path = plan(trial="200ms")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "ceteris.cli.main", "run", path], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert running.stderr is not None
+    for line in running.stderr:
+        if line.startswith("trial 3"):
+            break
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        found = subprocess.run(
+            ["pgrep", "--parent", str(running.pid), "--full", "ceteris-engine run"], capture_output=True, text=True, check=False
+        )
+        if found.stdout:
+            os.kill(int(found.stdout.split()[0]), signal.SIGKILL)
+            break
+    _, words = running.communicate(timeout=60)
+    assert running.returncode in (0, 3), words
+    assert "failed: the engine ended with code -9" in words
+    assert set(_counting_arms().values()) == {1}
+
+
+Ceteris = Callable[..., object]

@@ -1,0 +1,80 @@
+"""Runs `ceteris` and kills it with SIGKILL at the n-th moment of one sort.
+
+    python victim.py MOMENTS SORT N KEEPER -- run PLAN …
+
+A moment is just before or just after a journal line, a write to the machine, a read of it, a transaction of the
+store, the start of a process, or a line heard from the engine. With N 0 nothing is killed, and the sort of each
+moment is written to MOMENTS. KEEPER `spare` kills the controller alone; `too` kills every process it started first.
+"""
+
+import functools
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ceteris.cli.main import main
+from ceteris.hosts.local import LocalHost, LocalProcess
+from ceteris.knobs.journal import Journal
+from ceteris.store import write
+
+MOMENTS = [
+    (Journal, "__init__"),
+    (Journal, "intend"),
+    (Journal, "restore"),
+    (LocalHost, "write"),
+    (LocalHost, "read"),
+    (LocalProcess, "__init__"),
+    (LocalProcess, "receive"),
+    (LocalProcess, "close"),
+    (write, "begin"),
+    (write, "set_state"),
+    (write, "save_trial"),
+    (write, "rerun"),
+    (write, "add_looks"),
+]
+
+
+def _children() -> list[int]:
+    return [int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
+
+
+class Killer:
+    def __init__(self, moments: str, sort: str, number: int, keeper: str) -> None:
+        self.moments = Path(moments)
+        self.sort = sort
+        self.number = number
+        self.keeper = keeper
+        self.count = 0
+
+    def moment(self, sort: str) -> None:
+        if self.number == 0:
+            with self.moments.open("a") as file:
+                file.write(sort + "\n")
+        self.count += sort == self.sort
+        if self.count == self.number > 0:
+            for pid in _children() if self.keeper == "too" else []:
+                os.kill(pid, signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def around(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(call)
+        def watched(*arguments: Any, **named: Any) -> Any:
+            self.moment(f"before {name}")
+            result = call(*arguments, **named)
+            self.moment(f"after {name}")
+            return result
+
+        return watched
+
+
+if __name__ == "__main__":
+    moments, sort, number, keeper = sys.argv[1:5]
+    killer = Killer(moments, sort, int(number), keeper)
+    for owner, name in MOMENTS:
+        label = f"{getattr(owner, '__name__', owner).rpartition('.')[2]}.{name}"
+        setattr(owner, name, killer.around(label, getattr(owner, name)))
+    sys.argv = ["ceteris", *sys.argv[6:]]
+    main()
