@@ -114,7 +114,10 @@ def test_a_level_that_the_machine_forbids_is_told_in_the_report(ceteris, plan, l
 def test_what_someone_else_changes_meanwhile_makes_the_trial_invalid(plan, loop: str) -> None:
     path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
     running = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "run", path], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        [sys.executable, "-m", "ceteris.cli.main", "run", path],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
     )
     assert running.stderr is not None
     for line in running.stderr:
@@ -131,7 +134,10 @@ def test_what_someone_else_changes_meanwhile_makes_the_trial_invalid(plan, loop:
 def test_two_experiments_cannot_change_one_thing(plan, loop: str) -> None:
     path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
     running = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "run", path], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        [sys.executable, "-m", "ceteris.cli.main", "run", path],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
     )
     assert running.stderr is not None
     for line in running.stderr:
@@ -158,9 +164,8 @@ def test_a_setting_that_cannot_come_back_ends_with_four_and_its_name(plan, loop:
     journal = Journal(LocalHost(), binary(), str(journals), "e1", [str(gone)])
     journal.intend("test.knob", str(gone), 1, 2, [WriteFile(str(gone), "1")])
     gone.unlink()
-    keeper = journal._keeper.pid  # type: ignore[attr-defined]
-    os.kill(keeper, 9)
-    time.sleep(0.2)
+    os.kill(journal._keeper.pid, 9)  # type: ignore[attr-defined]
+    journal._keeper.close()
     refused = run_ceteris("run", plan())
     assert refused.code == 4
     assert "ceteris undo" in refused.err

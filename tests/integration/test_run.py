@@ -82,7 +82,10 @@ def test_what_was_measured_is_plausible(ceteris, plan) -> None:
 def test_a_signal_keeps_what_was_measured_and_resume_goes_on(ceteris, plan, number: int) -> None:
     path = plan(trial="100ms")
     running = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "run", path], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "ceteris.cli.main", "run", path],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert running.stderr is not None
     for line in running.stderr:
@@ -118,7 +121,10 @@ def test_a_load_that_cannot_be_made_stops_after_three_failures(ceteris, plan, tm
     """The data is taken away under the program's feet."""
     path = plan(trial="300ms")
     running = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "run", path], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        [sys.executable, "-m", "ceteris.cli.main", "run", path],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
     )
     assert running.stderr is not None
     for line in running.stderr:
@@ -135,7 +141,10 @@ def test_a_load_that_cannot_be_made_stops_after_three_failures(ceteris, plan, tm
 def test_a_killed_engine_fails_its_trial_and_the_block_is_rerun(ceteris, plan) -> None:
     path = plan(trial="200ms")
     running = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "run", path], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "ceteris.cli.main", "run", path],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert running.stderr is not None
     for line in running.stderr:
@@ -144,7 +153,10 @@ def test_a_killed_engine_fails_its_trial_and_the_block_is_rerun(ceteris, plan) -
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:
         found = subprocess.run(
-            ["pgrep", "--parent", str(running.pid), "--full", "ceteris-engine run"], capture_output=True, text=True, check=False
+            ["pgrep", "--parent", str(running.pid), "--full", "ceteris-engine run"],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if found.stdout:
             os.kill(int(found.stdout.split()[0]), signal.SIGKILL)

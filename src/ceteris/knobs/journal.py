@@ -31,7 +31,13 @@ def default_directory(*, root: bool) -> str:
 
 
 def _event(line: str) -> dict[str, Any]:
-    event: dict[str, Any] = json.loads(line)
+    """One line of the engine. Raises JournalError for anything else."""
+    try:
+        event: dict[str, Any] = json.loads(line)
+        event["event"]
+    except (ValueError, TypeError, KeyError) as error:
+        wrong = f"the engine said what is not understood: {line.strip()[:200]}"
+        raise JournalError(wrong, "install engine and program from one release") from error
     return event
 
 

@@ -1,6 +1,7 @@
 """Opening a store: where it is, whether it can be read, and bringing it up to this release."""
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 
 from ceteris.errors import StoreError, UsageError
 from ceteris.store.migrations import HEAD
+from ceteris.units import show_size
+
+_LEAST_FREE_BYTES = 2**20
 
 
 def store_url(named: str | None) -> str:
@@ -60,6 +64,16 @@ def failing_as_store_error(shown: str) -> Iterator[None]:
         raise StoreError(f"the store {shown} failed: {error}") from error
 
 
+def _refuse_full_disk(file: Path) -> None:
+    """Raise StoreError where SQLite could not even open its log: it maps a file into memory, and a page that
+    finds no room on the disk would end the program with SIGBUS instead of an error."""
+    free = shutil.disk_usage(file.parent).free
+    if free < _LEAST_FREE_BYTES:
+        raise StoreError(
+            f"the store {file} cannot grow: its disk has {show_size(free)} free", "free some space, or use --store"
+        )
+
+
 def _make_engine(url: str) -> Engine:
     try:
         engine = sa.create_engine(url)
@@ -97,6 +111,8 @@ def open_engine(url: str, *, create: bool) -> Engine:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make {file.parent}: {error.strerror}", "name another with --store") from error
+    if file is not None:
+        _refuse_full_disk(file)
     engine = _make_engine(url)
     with failing_as_store_error(shown), engine.begin() as connection:
         version = None
