@@ -157,7 +157,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """How the comparison is made. `rounds` is None where the budget decides."""
+    """How the comparison is made. `margins` are log ratios by response; `rounds` is None: the budget decides."""
 
     trial_s: float
     settle_s: float
@@ -389,7 +389,7 @@ class Calibration:
 class Effect:
     """What changing `factor` from `baseline` to `arm` did to a response: a log ratio and its interval.
 
-    `load` None means all load levels together, and only then is there a verdict.
+    `load` None means all load levels together, and only then is there a verdict. `margin` is a log ratio too.
     """
 
     factor: str

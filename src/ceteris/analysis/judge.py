@@ -108,7 +108,8 @@ def _decide(
     inner_low, inner_high = interval(fitted, 1 - 2 * alpha)
     margin = effect.margin
     differs = effect.low > 0 or effect.high < 0
-    if -margin < inner_low and inner_high < margin and p_loads >= alpha:
+    within = -margin < inner_low and inner_high < margin
+    if within and p_loads >= alpha:
         verdict = Verdict.EQUIVALENT
         reasons.append(f"the {1 - 2 * alpha:.0%} interval lies within ±{math.expm1(margin):.1%}")
         if differs:
@@ -116,13 +117,15 @@ def _decide(
             reasons.append("the effect can be detected, and is too small to matter")
     elif differs:
         verdict = Verdict.BETTER if (effect.estimate > 0) == response.higher_is_better else Verdict.WORSE
-        reasons.append(f"the {effect.confidence:.0%} interval excludes zero")
-        if effect.low > margin or effect.high < -margin:
+        beyond = effect.low > margin or effect.high < -margin
+        where = "lies beyond the margin" if beyond else "excludes zero"
+        reasons.append(f"the {effect.confidence:.0%} interval {where}")
+        if beyond:
             tags.append(Tag.MATERIAL)
-            reasons.append("and lies beyond the margin")
     else:
         verdict = Verdict.UNDECIDED
-        reasons.append("the interval holds zero and reaches beyond the margin")
+        more = "" if within else ", and an effect beyond the margin is not excluded"
+        reasons.append(f"the interval holds zero{more}")
     if p_loads < alpha:
         apart = "; ".join(f"{show_percent(level.estimate)} at {level.load}" for level in levels)
         reasons.append(f"the effect is not one for all load levels: {apart}")

@@ -48,6 +48,7 @@ def report_view(store: Store, experiment: Experiment) -> ReportView:
         read.summaries(store, experiment.id),
         found.effects,
         found.cells,
+        question=plan.question,
         recipes=_recipes(plan),
     )
 

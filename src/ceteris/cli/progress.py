@@ -3,8 +3,10 @@
 import time
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.text import Text
 
 from ceteris.model import Trial, TrialState
 from ceteris.units import show_duration, show_size
@@ -18,27 +20,22 @@ class Watch:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
+            TextColumn("trials"), BarColumn(bar_width=32), MofNCompleteColumn(), TextColumn("{task.fields[left]}")
         )
-        self._whole = self._progress.add_task("trials", total=None, left="")
-        self._trial = self._progress.add_task("", total=None, left="", visible=False)
+        self._whole = self._progress.add_task("", total=None, left="")
+        self._line = Text(no_wrap=True, overflow="ellipsis")
+        self._live = Live(Group(self._progress, self._line), console=console, transient=True)
         self._to_do = 0
         self._made = 0
         self._began = time.monotonic()
 
     def __enter__(self) -> "Watch":
-        self._progress.start()
+        if self._console.is_terminal:
+            self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        self._live.stop()
 
     def begins(self, trials: Sequence[Trial]) -> None:
         """Count the trials."""
@@ -51,14 +48,13 @@ class Watch:
 
     def prepares(self, workload: str, done_bytes: int, total_bytes: int) -> None:
         """Show how much data is made."""
-        words = f"making data for {workload}: {show_size(done_bytes)} of {show_size(total_bytes)}"
-        self._progress.update(self._trial, description=words, visible=True)
+        self._line.plain = f"making data for {workload}: {show_size(done_bytes)} of {show_size(total_bytes)}"
 
     def shows(self, trial: Trial) -> None:
         """Show the trial at hand, and the time left."""
         place = f"{trial.workload} at {trial.load}"
         words = f"trial {trial.order}, {place}, {trial.factor} = {trial.arm}: {trial.state.value}"
-        self._progress.update(self._trial, description=words, visible=True)
+        self._line.plain = words
         if trial.state not in _OVER:
             return
         self._made += 1

@@ -118,7 +118,7 @@ def _effect(effect: Effect) -> EffectDocument:
         percent=Interval(**dict(zip(names, map(_percent, ratios), strict=True))),
         confidence=effect.confidence,
         pairs=effect.pairs,
-        margin=effect.margin,
+        margin=math.expm1(effect.margin),
         method=effect.method,
         look=effect.look,
         verdict=effect.verdict,

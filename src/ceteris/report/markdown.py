@@ -123,7 +123,13 @@ def _trust(trust: Trust) -> list[str]:
 
 def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
     """The whole report as Markdown; `pictures` gives the file name of each chart that was drawn."""
-    lines = [f"# {_plain(view.title)}", "", f"Experiment {_plain(view.experiment)}, {view.when}.", ""]
+    lines = [
+        f"# {_plain(view.title)}",
+        "",
+        *([_plain(view.question), ""] if view.question else []),
+        f"Experiment {_plain(view.experiment)}, {view.when}.",
+        "",
+    ]
     lines += [f"{view.headline}.", "", "## Answers", "", *map(_answer, view.answers), ""]
     lines += ["## Verdicts", "", *_verdicts(view), "## What to do", ""]
     for advice in view.advice:

@@ -132,9 +132,9 @@ def effect(estimate: float, low: float, high: float) -> EffectText:
     return EffectText(f"{middle} %", f"[{under}, {over}]", f"{under} %", f"{over} %")
 
 
-def margin(ratio: float) -> str:
-    """A margin: `±2 %`."""
-    return f"±{ratio * 100:.3g} %"
+def margin(log_ratio: float) -> str:
+    """A margin as it was declared: `±2 %`."""
+    return f"±{math.expm1(log_ratio) * 100:.3g} %"
 
 
 def orders(trials: Sequence[int]) -> str:

@@ -249,6 +249,7 @@ class ReportView:
     """Everything a report shows, in the order it is shown."""
 
     title: str
+    question: str
     experiment: str
     state: str
     when: str

@@ -132,6 +132,8 @@ def _section(section: Section, console: "Console") -> None:
 def render(view: ReportView, console: "Console") -> None:
     """Print the whole report: answers, verdicts, what to do, each factor, and what the trust rests on."""
     console.print(_text(view.title, "bold"))
+    if view.question:
+        console.print(_text(view.question))
     console.print(_text(f"{view.experiment} · {view.when}", "dim"))
     console.print(_text(view.headline))
     console.print()

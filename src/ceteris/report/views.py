@@ -84,9 +84,13 @@ def view(
     effects: Sequence[Effect],
     cells: Sequence[Cell],
     *,
+    question: str = "",
     recipes: Mapping[str, Recipe] | None = None,
 ) -> ReportView:
-    """Word, round and order everything a report shows; `recipes` by `factor=arm` say how to set and check."""
+    """Word, round and order everything a report shows.
+
+    `question` is the plan's, in words; `recipes` by `factor=arm` say how to set and check.
+    """
     recipes = recipes or {}
     pairs = _pairs(trials, effects, cells)
     anchors = {pair: f"factor-{number}" for number, pair in enumerate(pairs, 1)}
@@ -110,6 +114,7 @@ def view(
 
     return ReportView(
         title=experiment.name,
+        question=question,
         experiment=experiment.id,
         state=str(experiment.state),
         when=_when(experiment),

@@ -205,7 +205,7 @@ class Bench:
                 high=estimate + half,
                 confidence=0.95,
                 pairs=len(used) // 2,
-                margin=0.02,
+                margin=math.log1p(0.02),
                 method="huber",
                 look=4,
                 verdict=verdict,
