@@ -1,39 +1,11 @@
-"""A real program on a real machine: the command as a person types it, and devices to try it on."""
+"""Devices to try the program on, and plans that take seconds."""
 
-import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-def run_ceteris(*arguments: str, **env: str) -> Done:
-    """Run the command to its end."""
-    done = subprocess.run(
-        [sys.executable, "-m", "ceteris.cli.main", *arguments],
-        env=os.environ | env,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
+from command import Done, run_ceteris
 
 
 @pytest.fixture
@@ -52,22 +24,6 @@ def loop(tmp_path: Path, as_root: None) -> Iterator[str]:
     yield name
     run_ceteris("undo")  # also where a test failed half-way
     subprocess.run(["losetup", "--detach", name], check=True)
-
-
-def queue_of(device: str) -> Path:
-    return Path("/sys/block") / Path(device).name / "queue"
-
-
-def settings_of(device: str) -> dict[str, str]:
-    """Every setting of the device's queue as it is now."""
-    found = {}
-    for path in sorted(queue_of(device).rglob("*")):
-        if path.is_file():
-            try:
-                found[str(path.relative_to(queue_of(device)))] = path.read_text().strip()
-            except OSError:
-                found[str(path)] = "unreadable"
-    return found
 
 
 TINY = """

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from command import RUN_ENDED
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_too_little_space_is_told_before_starting(ceteris, plan, small_disk: Pat
 
 def test_a_disk_that_fills_up_under_the_store_is_told_and_the_rest_is_kept(ceteris, plan, small_disk: Path) -> None:
     store = small_disk / "ceteris.db"
-    assert ceteris("run", plan(), "--store", str(store)).code == 0
+    assert ceteris("run", plan(), "--store", str(store)).code in RUN_ENDED
     with (small_disk / "filler").open("wb") as file, pytest.raises(OSError, match="No space"):
         while True:
             file.write(b"\0" * 65536)
@@ -63,7 +64,7 @@ def test_a_device_that_is_not_there_is_told(ceteris, plan) -> None:
 
 def test_a_newer_or_damaged_store_is_left_alone(ceteris, plan, tmp_path: Path) -> None:
     path = tmp_path / "other.db"
-    assert ceteris("run", plan(), "--store", str(path)).code == 0
+    assert ceteris("run", plan(), "--store", str(path)).code in RUN_ENDED
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
