@@ -93,7 +93,6 @@ def carry_out(
             write.set_state(store, experiment.id, ExperimentState.RUNNING)
             audience.begins(trials)
             _make_trials(trials, store, bench, audience, stopped)
-            bench.clean_up()
         state = ExperimentState.DONE
     except Interrupted:
         state = ExperimentState.INTERRUPTED

@@ -14,7 +14,6 @@ from ceteris.model import Facts, Plan
 from ceteris.plan.check import check, knob_keys
 from ceteris.plan.parse import Parsed
 from ceteris.trial.bench import Site
-from ceteris.workloads.fileio import DATA_FOLDER
 
 
 def local_site() -> Site:
@@ -38,8 +37,6 @@ def look(site: Site, parsed: Parsed) -> Facts:
     except HostError as error:
         refused = str(error)
     root = seen.uid == 0
-    data = site.host.run(["du", "-s", "-B1", f"{seen.directory.path}/{DATA_FOLDER}"])
-    there = int(data.stdout.split()[0]) if data.exit_code == 0 and data.stdout else 0
     return Facts(
         hostname=seen.hostname,
         kernel=seen.kernel,
@@ -49,7 +46,7 @@ def look(site: Site, parsed: Parsed) -> Facts:
         memory_bytes=seen.memory_bytes,
         path=seen.directory.path,
         path_refused=seen.directory.writable or "",
-        free_bytes=seen.directory.free_bytes + there,
+        free_bytes=seen.directory.free_bytes,
         filesystem=seen.directory.filesystem,
         device=device,
         device_refused=refused,

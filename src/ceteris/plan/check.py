@@ -98,12 +98,8 @@ class _Check:
             place: Place = ("workload", number)
             if name in seen:
                 self.complain((*place, "name"), f"two workloads are called {name!r}", "give each a name of its own")
-            if name in self.catalogue.subsystems() or "." in name:
-                self.complain(
-                    (*place, "name"),
-                    f"{name!r} cannot be a workload's name",
-                    "a name has no dot and is no knob's subsystem",
-                )
+            if name in self.catalogue.subsystems():
+                self.complain((*place, "name"), f"{name!r} is a subsystem of knobs", "give the workload another name")
             seen.add(name)
             kind = workload_kinds.get(table.kind)
             parameters: dict[str, Value] = table.model_dump(include=set(kind.parameters.model_fields))

@@ -61,7 +61,9 @@ class CombinationTable(Table):
 class WorkloadTable(Table):
     """What every workload has, whatever its kind."""
 
-    name: Name | None = Field(None, description="default: the kind")
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")] | None = Field(
+        None, description="letters, digits, - and _; default: the kind"
+    )
     threads: list[Annotated[int, Field(ge=1, le=1024)]] = Field(
         [1], min_length=1, description="load levels: operations outstanding at once"
     )

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
-from ceteris.engine.protocol import Job
 from ceteris.engine.run import Sampler
-from ceteris.errors import EngineError, JournalError, JournalOpen
+from ceteris.errors import EngineError, HostError, JournalError, JournalOpen
 from ceteris.hosts.transport import Host
 from ceteris.knobs import journal
 from ceteris.knobs.apply import Applier
@@ -17,6 +16,8 @@ from ceteris.knobs.survey import members
 from ceteris.model import Plan, Trial
 from ceteris.trial.runner import Record, Runner
 from ceteris.workloads import fileio
+
+DATA_FOLDER = "ceteris-data"
 
 Progress = Callable[[int, int], None]
 
@@ -41,6 +42,11 @@ class Site:
                 )
 
 
+def data_folder(path: str, experiment: str) -> str:
+    """Where the data of one experiment lives, below the plan's path."""
+    return f"{path.rstrip('/')}/{DATA_FOLDER}/{experiment}"
+
+
 class Bench:
     """Journal and telemetry of one experiment, from entering to leaving."""
 
@@ -61,8 +67,8 @@ class Bench:
         self._record = record
         self._stopped = stopped
         self._workloads = {workload.name: workload for workload in plan.workloads}
+        self._data_folder = data_folder(plan.target.path, trials[0].experiment)
         self._made: dict[str, object] = {}
-        self._cleanups: dict[str, Job] = {}
         self._applier: Applier | None = None
 
     def __enter__(self) -> Self:
@@ -79,21 +85,33 @@ class Bench:
             self._sampler.close()
             raise
         self._runner = Runner(
-            site.host, site.engine, self._plan, self._applier, self._sampler, self._record, self._stopped
+            site.host,
+            site.engine,
+            self._plan,
+            self._data_folder,
+            self._applier,
+            self._sampler,
+            self._record,
+            self._stopped,
         )
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Put everything back, whatever happened. Raises NotRestored and JournalError."""
+        """Put everything back, whatever happened: settings first, then the data goes.
+
+        Raises NotRestored and JournalError.
+        """
+        self._runner.stop()
         self._sampler.close()
-        if self._applier is None:
-            return
         try:
-            self._applier.restore()
+            if self._applier is not None:
+                self._applier.restore()
         except JournalError:  # the keeper died; its journal is enough
             journal.undo(self._site.host, self._site.engine, self._site.journals, lambda _event: None)
+        finally:
+            self._remove_data()
 
     def _open_journal(self) -> Applier | None:
         """The means to change settings; None where the plan changes none of the machine's."""
@@ -115,24 +133,26 @@ class Bench:
         """
         for trial in block:
             workload = self._workloads[trial.workload]
-            prepare = fileio.job(workload, trial.settings, self._plan.target.path, "prepare")
-            cleanup = fileio.job(workload, trial.settings, self._plan.target.path, "cleanup")
+            prepare = fileio.job(workload, trial.settings, self._data_folder, "prepare")
             where = prepare.workload.directory
             age = {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
             if self._made.get(where) == age:
                 continue
             if where in self._made:
-                self._runner.work_on_data(cleanup, progress)
+                self._runner.work_on_data(fileio.job(workload, trial.settings, self._data_folder, "cleanup"), progress)
             self._runner.work_on_data(prepare, progress)
             self._made[where] = age
-            self._cleanups[where] = cleanup
 
     def run(self, trial: Trial) -> Trial:
         """Carry out one trial. Raises JournalError and StoreError."""
         return self._runner.run(trial, self._tested[trial.factor, trial.workload])
 
-    def clean_up(self) -> None:
-        """Remove the data; what cannot be removed stays for the next experiment to use."""
-        for cleanup in self._cleanups.values():
-            with contextlib.suppress(EngineError):
-                self._runner.work_on_data(cleanup, lambda _done, _total: None)
+    def _remove_data(self) -> None:
+        """Remove the data of every trial, also what an earlier run of this experiment left; all else stays."""
+        jobs = [
+            fileio.job(self._workloads[trial.workload], trial.settings, self._data_folder, "cleanup")
+            for trial in self._trials
+        ]
+        for job in {job.workload.directory: job for job in jobs}.values():
+            with contextlib.suppress(EngineError, HostError):
+                self._runner.work_on_data(job, lambda _done, _total: None)

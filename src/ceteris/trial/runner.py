@@ -33,6 +33,7 @@ class Runner:
         host: Host,
         engine: str,
         plan: Plan,
+        data_folder: str,
         applier: Applier | None,
         sampler: Sampler,
         record: Record,
@@ -41,17 +42,19 @@ class Runner:
         self._host = host
         self._engine = engine
         self._plan = plan
+        self._data_folder = data_folder
         self._applier = applier
         self._sampler = sampler
         self._record = record
         self._stopped = stopped
         self._workloads = {workload.name: workload for workload in plan.workloads}
         self._foreign = validity.ForeignLoad(own={os.getpid()})
+        self._load: TrialLoad | None = None
 
     def run(self, trial: Trial, tested: Sequence[str]) -> Trial:
         """Carry out one trial to its end, whatever that is. Raises JournalError and StoreError only."""
         changes: tuple[Change, ...] = ()
-        load: TrialLoad | None = None
+        self._load = None
         coming: Iterator[machine.Event] = iter(())
         event: machine.Event | None = machine.Begun(time.time())
         while event is not None:
@@ -62,17 +65,17 @@ class Runner:
                     match instruction:
                         case machine.Record():
                             over = trial.ended is not None
-                            self._record(trial, changes if over else (), load.measurements if over and load else ())
+                            measured = self._load.measurements if over and self._load else ()
+                            self._record(trial, changes if over else (), measured)
                         case machine.Apply():
                             changes = self._apply(trial, tested)
                             event = machine.Applied(changes)
                         case machine.MakeLoad():
-                            load = self._make_load(trial)
-                            coming = load.events()
+                            self._load = self._make_load(trial)
+                            coming = self._load.events()
                         case machine.StopLoad():
-                            if load is not None:
-                                load.stop()
-                                coming = iter(())
+                            self.stop()
+                            coming = iter(())
                         case machine.Verify():
                             moved = self._applier.verify() if self._applier else ()
                             event = machine.Verified(moved, time.time())
@@ -86,6 +89,11 @@ class Runner:
                 event = machine.Failed(FailureClass.TOOLING, str(error), time.time())
         return trial
 
+    def stop(self) -> None:
+        """End the load, if there is one."""
+        if self._load is not None:
+            self._load.stop()
+
     def _apply(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:
         """Set what of the trial's settings is the machine's; the workload's parameters go into its job."""
         if self._applier is None:
@@ -98,7 +106,7 @@ class Runner:
         job = fileio.job(
             self._workloads[trial.workload],
             trial.settings,
-            self._plan.target.path,
+            self._data_folder,
             "run",
             load=trial.load,
             settle_s=self._plan.protocol.settle_s,

@@ -12,8 +12,6 @@ from ceteris.model import Measurement, Settings, Workload
 from ceteris.registry import workload_kinds
 from ceteris.units import parse_size
 
-DATA_FOLDER = "ceteris-data"
-
 Size = Annotated[
     int,
     BeforeValidator(parse_size),
@@ -82,7 +80,7 @@ def parameters_of(workload: Workload, settings: Settings) -> FileioParameters:
 def job(
     workload: Workload,
     settings: Settings,
-    path: str,
+    folder: str,
     phase: Literal["prepare", "run", "cleanup"],
     *,
     load: int = 1,
@@ -90,9 +88,9 @@ def job(
     measure_s: float | None = None,
     seed: int = 1,
 ) -> Job:
-    """The engine's job for one phase; data sets of different shape live in folders of their own."""
+    """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`."""
     p = parameters_of(workload, settings)
-    directory = PurePosixPath(path) / DATA_FOLDER / f"fileio-{p.files}x{p.total_size // p.files}"
+    directory = PurePosixPath(folder) / f"{workload.name}-{p.files}x{p.total_size // p.files}"
     return Job(
         phase=phase,
         workload=FileioJob(

@@ -74,7 +74,7 @@ def test_ten_mistakes_are_told_in_one_go() -> None:
         (simple('"fileio.total_size" = ["1MiB", "2MiB"]'), "fileio.total_size is a factor too"),
         (simple('"vm.swappiness" = [60, 1]', rest='[hold]\n"vm.swappiness" = 1'), "vm.swappiness is a factor too"),
         (simple('"vm.swappiness" = [60, 1]', FILEIO + FILEIO), "two workloads are called 'fileio'"),
-        (simple('"vm.swappiness" = [60, 1]', FILEIO + 'name = "vm"'), "'vm' cannot be a workload's name"),
+        (simple('"vm.swappiness" = [60, 1]', FILEIO + 'name = "vm"'), "'vm' is a subsystem of knobs"),
         (simple('"vm.swappiness" = [60, 1]', rest='[factor_scope]\n"vm.swappiness" = ["x"]'), "'x' is no workload"),
         (simple('"vm.swappiness" = [60, 1]', rest='[factor_scope]\n"vm.dirty" = ["fileio"]'), "is no factor"),
         (

@@ -53,7 +53,7 @@ def refuse_store_in_data(url: str, plan: "Plan") -> None:
     """A store among the data under test would be part of the load. Raises UsageError."""
     from ceteris.errors import UsageError
     from ceteris.store.open import file_of
-    from ceteris.workloads.fileio import DATA_FOLDER
+    from ceteris.trial.bench import DATA_FOLDER
 
     file = file_of(url)
     data = Path(plan.target.path) / DATA_FOLDER
