@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 PACKAGE := pyproject.toml ceteris.data/scripts/ceteris $(ENGINE)
 
-.PHONY: all demo check test unit bench schema clean help
+.PHONY: all demo check test schema clean help
 
 all: $(BIN)/ceteris ## build into .venv/ and say where the command is
 	@echo "ceteris is $(abspath $(BIN)/ceteris)"
@@ -35,6 +35,7 @@ check: $(VENV)/dev ## format, lint, types, layers, schemas, unit tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	cd engine && cargo fmt --check && cargo clippy --quiet --locked --all-targets -- -D warnings
+	@find src engine/src tests -name '*.py' -o -name '*.rs' | xargs wc -l | awk '$$1 > 300 && $$2 != "total" { print "over 300 lines: " $$2 " (" $$1 ")" }'
 	$(BIN)/python -m pytest -q tests/unit
 
 test: check ## everything, on real devices and in a real browser

@@ -77,6 +77,8 @@ pub enum PhaseName {
     Settling,
     Measuring,
     Closed,
+    /// All is done but waiting for the disk, which may take long and is silent.
+    Finishing,
     Finished,
 }
 

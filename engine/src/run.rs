@@ -18,7 +18,8 @@ use crate::load::crew::no_thread;
 use crate::load::inbox::Message;
 use crate::load::stop::OnRequest;
 use crate::machine;
-use crate::workload::fileio::{cleanup, prepare};
+use crate::workload::fileio::cleanup;
+use crate::workload::fileio::prepare::{self, Step};
 
 /// How long a prepare may still take to stop by itself once stdin is closed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -50,10 +51,16 @@ fn prepare_files(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result
     events.emit(&Phase::now(PhaseName::Preparing));
     let stop = OnRequest::default();
     stop_at_end_of_input(inbox, stop.clone())?;
-    prepare::prepare(fileio, job.seed, &stop, |done_bytes, total_bytes| {
-        events.emit(&Event::Progress {
-            done_bytes,
-            total_bytes,
+    prepare::prepare(fileio, job.seed, &stop, |step| {
+        events.emit(&match step {
+            Step::Written {
+                done_bytes,
+                total_bytes,
+            } => Event::Progress {
+                done_bytes,
+                total_bytes,
+            },
+            Step::Finishing => Phase::now(PhaseName::Finishing),
         });
     })?;
     events.emit(&Phase::now(PhaseName::Finished));

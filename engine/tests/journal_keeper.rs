@@ -47,6 +47,22 @@ fn the_end_of_stdin_restores_and_signals_do_not_matter() {
 }
 
 #[test]
+fn a_keeper_says_that_it_is_alive_and_journals_nothing_of_it() {
+    let place = Place::new();
+    let mut keeper = place.opened("e1", &["a"]);
+    let journal = place.journals().join("e1.jsonl");
+    let before = fs::read(&journal).unwrap();
+    for _ in 0..2 {
+        keeper.send(&json!({"alive": {}}));
+        assert_eq!(keeper.wait_for_any(), json!({"event": "alive"}));
+    }
+    assert_eq!(fs::read(&journal).unwrap(), before);
+    place.change(&mut keeper, "a", "new");
+    assert_eq!(keeper.finish().0, 0);
+    assert_eq!(place.value("a"), "old-a");
+}
+
+#[test]
 fn a_living_owner_makes_undo_say_busy_and_overlaps_are_refused() {
     let place = Place::new();
     let mut keeper = place.opened("e1", &["a"]);
@@ -101,6 +117,8 @@ fn bad_commands_journal_nothing_and_a_closed_experiment_gets_a_new_generation() 
     unknown["change"]["colour"] = json!("red");
     for line in [
         json!({"sing": 1}),
+        json!({"alive": {"colour": "red"}}),
+        json!({"restore": {"colour": "red"}}),
         no_undo,
         unknown,
         json!({"open": {"experiment": "x", "addresses": []}}),

@@ -5,9 +5,11 @@
 mod harness;
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
 
 use harness::{Engine, named, only_error};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn a_block_device() -> Vec<String> {
     let names = fs::read_dir("/sys/class/block").map(|entries| {
@@ -42,6 +44,46 @@ fn samples_come_every_interval_and_a_census_on_command() {
     let own = i64::from(engine.pid());
     let listed = census["processes"].as_array().unwrap();
     assert!(listed.iter().all(|process| process["pid"] != own));
+    assert_eq!(engine.finish().0, 0);
+}
+
+/// What the census says about one process.
+fn census_of(engine: &mut Engine, pid: u32) -> Option<Value> {
+    engine.send(&json!({"census": "now"}));
+    let census = engine.wait_for("census");
+    let listed = census["processes"].as_array().unwrap();
+    listed.iter().find(|found| found["pid"] == pid).cloned()
+}
+
+#[test]
+fn what_a_reaped_child_wrote_in_its_life_is_not_its_parents() {
+    let directory = harness::disk_directory();
+    // The inner shell has written before the first census and ends when it is told to.
+    let inner = "dd if=/dev/zero of=file bs=1M count=8 2>/dev/null; echo; read go";
+    let script = format!("sh -c '{inner}'; echo; read go");
+    let mut shell = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(directory.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = shell.stdin.take().unwrap();
+    let mut said = BufReader::new(shell.stdout.take().unwrap()).lines();
+    let mut engine = Engine::start(&["sample"]);
+    engine.send(&json!({"protocol": 1, "interval_s": 3600}));
+    engine.wait_for("hello");
+    said.next().unwrap().unwrap();
+    census_of(&mut engine, shell.id());
+    writeln!(told, "go").unwrap();
+    said.next().unwrap().unwrap();
+    let reaped = census_of(&mut engine, shell.id()).expect("it is listed as unknown");
+    assert!(reaped["read_bytes"].is_null() && reaped["written_bytes"].is_null());
+    let later = census_of(&mut engine, shell.id());
+    let written = later.map_or(json!(0), |process| process["written_bytes"].clone());
+    assert_eq!(written, 0, "only that census does not know");
+    writeln!(told, "go").unwrap();
+    assert!(shell.wait().unwrap().success());
     assert_eq!(engine.finish().0, 0);
 }
 

@@ -4,6 +4,7 @@ Every trial stands in the store before anything is touched; a block is tried, ke
 the machine is put back; what was measured is judged. A run that was cut off goes on from what the store holds.
 """
 
+import contextlib
 import functools
 import secrets
 import time
@@ -12,14 +13,15 @@ from typing import Protocol
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.judge import Judgement, calibrations, judge, looks
-from ceteris.errors import EngineError, Interrupted
+from ceteris.analysis.judge import Judgement, calibrations, fingerprint_digest, judge, looks
+from ceteris.errors import EngineError, Interrupted, StoreError
 from ceteris.model import (
     Calibration,
     Change,
     ChangeState,
     Experiment,
     ExperimentState,
+    FailureClass,
     Measurement,
     Plan,
     Trial,
@@ -29,7 +31,7 @@ from ceteris.plan.budget import rounds_within
 from ceteris.plan.design import comparisons, schedule, schedule_hash
 from ceteris.store import read, write
 from ceteris.trial.bench import Bench, Site
-from ceteris.trial.blocks import next_block, renewed
+from ceteris.trial.blocks import arm_of, next_block, refused_arms, renewed
 
 _MOST_FAILURES_IN_A_ROW = 3
 
@@ -87,22 +89,24 @@ def carry_out(
     """
     trials = read.trials(store, experiment.id)
     tested = {(c.factor, c.workload.name): c.tested for c in comparisons(plan)}
-    state = ExperimentState.FAILED
     try:
         with Bench(site, plan, trials, tested, _recorder(store, audience), stopped) as bench:
             write.set_state(store, experiment.id, ExperimentState.RUNNING)
             audience.begins(trials)
             _make_trials(trials, store, bench, audience, stopped)
-        state = ExperimentState.DONE
-    except Interrupted:
-        state = ExperimentState.INTERRUPTED
+            for note in bench.notes():
+                write.add_note(store, experiment.id, note)
+    except BaseException as error:
+        interrupted = isinstance(error, Interrupted) or stopped()
+        state = ExperimentState.INTERRUPTED if interrupted else ExperimentState.FAILED
+        with contextlib.suppress(StoreError):  # what is raised already must not be hidden by a full disk
+            write.set_state(store, experiment.id, state, ended=time.time())
         raise
-    finally:
-        write.set_state(store, experiment.id, state, ended=time.time())
-    found = analyse(plan, experiment, store)
+    found = analyse(plan, experiment, store, finished=True)
     if not read.looks(store, experiment.id):
-        write.add_looks(store, experiment.id, looks(found.effects))
         write.add_calibrations(store, _noise(plan, experiment, store))
+        write.add_looks(store, experiment.id, looks(found.effects))
+    write.set_state(store, experiment.id, ExperimentState.DONE, ended=time.time())
     return found
 
 
@@ -118,11 +122,15 @@ def _make_trials(
             audience.begins(trials)
             block = again
         bench.make_data(block, functools.partial(audience.prepares, block[0].workload))
-        for trial in block:
+        refused = refused_arms(trials)
+        for trial in [trial for trial in block if arm_of(trial) not in refused]:
             done = bench.run(trial)
             trials[done.order - 1] = done
             if stopped():
                 raise Interrupted("interrupted", f"go on with: ceteris resume {done.experiment}")
+            if done.failure is FailureClass.SETTING_REJECTED:
+                write.add_note(store, done.experiment, f"the machine refuses {done.failure_message}")
+                continue
             failures = failures + 1 if done.state is TrialState.FAILED else 0
             if failures == _MOST_FAILURES_IN_A_ROW:
                 raise EngineError(
@@ -152,16 +160,15 @@ def _recorder(store: Store, audience: Audience) -> Callable[[Trial, Sequence[Cha
     return record
 
 
-def analyse(plan: Plan, experiment: Experiment, store: Store) -> Judgement:
-    """Judge what the store holds of an experiment, finished or not."""
+def analyse(plan: Plan, experiment: Experiment, store: Store, *, finished: bool) -> Judgement:
+    """Judge what the store holds of an experiment; before it is finished nothing is decided."""
     trials = read.trials(store, experiment.id)
-    return judge(trials, read.summaries(store, experiment.id), plan.workloads, plan.protocol)
+    summaries = read.summaries(store, experiment.id)
+    return judge(trials, summaries, plan.workloads, plan.protocol, finished=finished)
 
 
 def _noise(plan: Plan, experiment: Experiment, store: Store) -> list[Calibration]:
-    trials = read.trials(store, experiment.id)
-    responses = {workload.name: workload.response for workload in plan.workloads}
-    host = experiment.fingerprint.get("host", "")
-    return calibrations(
-        trials, read.summaries(store, experiment.id), responses, host, plan.protocol.settle_s, time.time()
-    )
+    """What the experiment showed of this machine's noise."""
+    trials, summaries = read.trials(store, experiment.id), read.summaries(store, experiment.id)
+    host = fingerprint_digest(experiment.fingerprint)
+    return calibrations(trials, summaries, plan.workloads, plan.protocol, host, time.time())

@@ -1,4 +1,4 @@
-"""The records, as DESIGN names them: frozen, numbers stay numbers, units stand in the names.
+"""The records: frozen, numbers stay numbers, units stand in the names.
 
 Everything that crosses from one part of the program to another is one of these. Nothing here does any work.
 Effects are natural-log ratios to the baseline; times are UTC seconds since the epoch.
@@ -60,9 +60,7 @@ class FailureClass(StrEnum):
     SETTING_REJECTED = "setting-rejected"
     LOAD_ERROR = "load-error"
     NO_DATA = "no-data"
-    ENVIRONMENT_NOISE = "environment-noise"
     INTERRUPTED = "interrupted"
-    OPERATOR_STOP = "operator-stop"
     TOOLING = "tooling"
 
 
@@ -77,14 +75,11 @@ class ExperimentState(StrEnum):
 
 
 class ChangeState(StrEnum):
-    """How far one change of one knob got; `written` reads back different, and was not asked for by itself."""
+    """How one change of one knob ended; `written` reads back different, and was not asked for by itself."""
 
-    INTENDED = "intended"
     WRITTEN = "written"
     VERIFIED = "verified"
     MISMATCHED = "mismatched"
-    RESTORED = "restored"
-    STUCK = "stuck"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +165,17 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The intent, checked against the catalogue and the host."""
+    """The intent, checked against the catalogue and the host.
+
+    `baseline` is every setting that some trial makes, as it is where nothing else is said: held, a factor's first
+    level, or, of what only a combination names, the value as found.
+    """
 
     name: str
     question: str
     target: Target
     hold: Settings
+    baseline: Settings
     factors: tuple[Factor, ...]
     combinations: tuple[Combination, ...]
     workloads: tuple[Workload, ...]
@@ -210,12 +210,9 @@ class Knob:
     takes_effect: str = "live"
     resets: tuple[str, ...] = ()
     readback: str = "exact"
-    danger: str = "none"
     aliases: tuple[str, ...] = ()
     exists_under: str = ""
     renamed: Mapping[str, str] = field(default_factory=dict)
-    since: str = ""
-    until: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +261,7 @@ class Facts:
     path_refused: str
     free_bytes: int
     filesystem: str
+    path_device: str | None
     device: str | None
     device_refused: str
     io_uring_refused: str
@@ -274,7 +272,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One setting as applied for one application: what was there, what was wanted, what was found."""
+    """One setting as applied for one application: what was there, what was wanted, what was found.
+
+    `refused` is what the kernel said where it did not take the write.
+    """
 
     knob: str
     address: str
@@ -282,6 +283,7 @@ class Change:
     wanted: Value
     observed: Value | None
     state: ChangeState
+    refused: str = ""
 
 
 # --- the experiment -------------------------------------------------------------------------------------
@@ -374,7 +376,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """The noise of one workload on one host: standard deviation of a pair's log-ratio."""
+    """The noise of one workload on one host, both as digests: standard deviation of a pair's log-ratio."""
 
     host: str
     workload: str

@@ -9,71 +9,73 @@ import re
 _BINARY = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SHORT = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _TIME = {"": 1.0, "ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_LARGEST_SIZE = 2.0**50
+_LONGEST_S = 366 * 86400.0
 _NUMBER = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z%]*)\s*")
 
 
-def _split(text: str) -> tuple[float, str]:
-    match = _NUMBER.fullmatch(text)
+def _split(value: object, what: str) -> tuple[float, str]:
+    """The number and the unit of a text. Raises ValueError for anything else; `what` says what was wanted."""
+    match = _NUMBER.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise ValueError(f"{text!r} is not a number with a unit")
+        raise ValueError(f"{value!r} is not {what}")
     return float(match[1].replace("_", "")), match[2]
 
 
-def parse_size(value: str | int) -> int:
+def parse_size(value: object) -> int:
     """Read a size such as `16KiB`, `20G` or `4096` into bytes. K, M and G are binary, as in sysbench and fio.
 
     Raises ValueError, with the units that would be right.
     """
-    if isinstance(value, bool):
-        raise ValueError("a size is a number of bytes or text such as '16KiB'")
-    if isinstance(value, int):
-        if value < 0:
-            raise ValueError("a size cannot be negative")
-        return value
-    number, unit = _split(value)
-    scale = {**_BINARY, **_SHORT}.get(unit)
-    if scale is None:
-        raise ValueError(f"unknown unit {unit!r}; use B, KiB, MiB, GiB or TiB")
-    size = number * scale
+    if isinstance(value, int) and not isinstance(value, bool):
+        size = float(value)
+    else:
+        number, unit = _split(value, "a number of bytes, or text such as '16KiB'")
+        scale = {**_BINARY, **_SHORT}.get(unit)
+        if scale is None:
+            raise ValueError(f"unknown unit {unit!r}; use B, KiB, MiB, GiB or TiB")
+        size = number * scale
+    if not 0 <= size <= _LARGEST_SIZE:
+        raise ValueError(f"{str(value)[:40]!r} is not between 0 and 1024 TiB")
     if size != int(size):
         raise ValueError(f"{value!r} is not a whole number of bytes")
     return int(size)
 
 
-def parse_duration(value: str | float) -> float:
+def parse_duration(value: object) -> float:
     """Read a duration such as `60s`, `1.5h` or `90` into seconds. Raises ValueError."""
-    if isinstance(value, bool):
-        raise ValueError("a duration is a number of seconds or text such as '60s'")
-    if isinstance(value, int | float):
-        seconds, known = float(value), True
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        seconds = float(value)
     else:
-        number, unit = _split(value)
-        known = unit in _TIME
-        seconds = number * _TIME.get(unit, 0.0)
-    if not known:
-        raise ValueError(f"unknown unit in {value!r}; use ms, s, min, h or d")
-    if not (math.isfinite(seconds) and seconds > 0):
-        raise ValueError(f"{value!r} is not longer than nothing")
+        number, unit = _split(value, "a number of seconds, or text such as '60s'")
+        if unit not in _TIME:
+            raise ValueError(f"unknown unit in {value!r}; use ms, s, min, h or d")
+        seconds = number * _TIME[unit]
+    if not 0 < seconds <= _LONGEST_S:
+        raise ValueError(f"{str(value)[:40]!r} is not between nothing and a year")
     return seconds
 
 
-def parse_share(value: str | float) -> float:
+def parse_share(value: object) -> float:
     """Read a share such as `2%` or `0.02` into a ratio. Raises ValueError."""
-    if isinstance(value, str):
-        number, unit = _split(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        share = float(value)
+    else:
+        number, unit = _split(value, "a percentage such as '2%'")
         if unit not in ("%", ""):
             raise ValueError(f"unknown unit in {value!r}; write a percentage such as '2%'")
-        value = number / 100 if unit == "%" else number
-    if isinstance(value, bool) or not math.isfinite(value):
+        share = number / 100 if unit == "%" else number
+    if not math.isfinite(share):
         raise ValueError("a share is a percentage such as '2%'")
-    return float(value)
+    return share
 
 
 def show_size(size_bytes: float) -> str:
     """`16 KiB`, `1.5 GiB`: the largest binary unit that keeps the number at or above one."""
     for unit in ("TiB", "GiB", "MiB", "KiB"):
         if size_bytes >= _BINARY[unit]:
-            return f"{size_bytes / _BINARY[unit]:.3g} {unit}"
+            scaled = size_bytes / _BINARY[unit]
+            return f"{scaled:.0f} {unit}" if scaled >= 1000 else f"{scaled:.3g} {unit}"
     return f"{size_bytes:.0f} B"
 
 

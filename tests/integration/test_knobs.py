@@ -166,7 +166,7 @@ def test_a_setting_that_cannot_come_back_ends_with_four_and_its_name(plan, loop:
 
     gone = tmp_path / "knob"
     gone.write_text("1")
-    journal = Journal(LocalHost(), binary(), str(journals), "e1", [str(gone)])
+    journal = Journal(LocalHost(), binary(), str(journals), "e1", [str(gone)], volatile=False)
     journal.intend("test.knob", str(gone), 1, 2, [WriteFile(str(gone), "1")])
     gone.unlink()
     os.kill(journal._keeper.pid, 9)  # type: ignore[attr-defined]

@@ -18,6 +18,8 @@ pub enum JournalEvent {
     Journalled {
         line: u64,
     },
+    /// The keeper was asked and is there.
+    Alive,
     Restored {
         experiment: String,
         knob: String,

@@ -1,8 +1,9 @@
 //! `ceteris-engine journal`: the keeper of one experiment's journal, on the target.
 //!
-//! In: an `open` line on stdin, then changes, then `restore`. Out: an acknowledgement when each is
-//! on the disk. Called by `main`. The end of stdin means that the controller is gone, and the
-//! keeper puts the machine back: that is why it lives on the target and heeds no signal.
+//! In: an `open` line on stdin, then changes, then `restore`; in between `alive`, to ask whether it
+//! still keeps. Out: an acknowledgement when each is on the disk. Called by `main`. The end of stdin
+//! means that the controller is gone, and the keeper puts the machine back: that is why it lives on
+//! the target and heeds no signal.
 
 use std::fs;
 use std::io::Read;
@@ -24,10 +25,11 @@ use crate::load::crew::no_thread;
 use crate::machine;
 
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Command {
     Open(Open),
     Change(StrictChange),
+    Alive {},
     Restore {},
 }
 
@@ -91,6 +93,7 @@ fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) {
             Ok(Command::Change(StrictChange(change))) => check(&change)
                 .and_then(|()| journal.append(Record::Change(change)))
                 .map(|line| Event::Journal(JournalEvent::Journalled { line })),
+            Ok(Command::Alive {}) => Ok(Event::Journal(JournalEvent::Alive)),
             Ok(Command::Open(_)) => Err(EngineError::bad_command("the journal is open already")),
             Err(error) => Err(error),
         };

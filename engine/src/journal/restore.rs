@@ -6,9 +6,11 @@
 //!
 //! A setting can move others: putting a scheduler back resets the queue depth, and a queue depth
 //! may be refused until the scheduler is back. So everything is written in reverse order first, and
-//! judged only when all of it has been written; what is not right then is written once more.
+//! judged only when all of it has been written. When something is not right then, everything is
+//! written once more, since what succeeds only now moves others again.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::Path;
 
 use super::Leftover;
 use super::action::Action;
@@ -51,7 +53,7 @@ fn restore(journal: &mut Journal, events: &Events) -> Leftover {
             address: change.change.address,
         }));
     }
-    let undone = undo_all(&alive);
+    let undone = undo_all(&alive, Action::execute);
     let mut leftover = Leftover::Nothing;
     for (change, outcome) in alive.into_iter().zip(undone).rev() {
         let (knob, address) = (change.change.knob, change.change.address);
@@ -90,26 +92,23 @@ struct Stuck {
     reason: String,
 }
 
+type Outcome = std::result::Result<String, Stuck>;
+
 /// Takes all changes back, the last one first; for each change the value in force or why not.
-fn undo_all(changes: &[OpenChange]) -> Vec<std::result::Result<String, Stuck>> {
-    for change in changes.iter().rev() {
-        for action in &change.change.undo {
-            // A refusal now may be a success when the rest is back; it is judged below.
-            let _ = action.execute();
-        }
+fn undo_all(changes: &[OpenChange], execute: impl Fn(&Action) -> io::Result<()>) -> Vec<Outcome> {
+    let originals = originals(changes);
+    let mut refused = write_all(changes, &execute);
+    if originals.iter().any(|action| check(action).is_err()) {
+        refused = write_all(changes, &execute);
     }
-    // Of several changes to one thing the oldest holds the value from before the experiment.
-    let mut oldest: Vec<(PathBuf, std::result::Result<String, Stuck>)> = Vec::new();
-    for action in changes.iter().flat_map(|change| &change.change.undo) {
-        if !oldest.iter().any(|(target, _)| target == action.target()) {
-            let outcome = check(action).or_else(|_| retry(action));
-            oldest.push((action.target().to_path_buf(), outcome));
-        }
-    }
+    let judged: Vec<(&Path, Outcome)> = originals
+        .into_iter()
+        .map(|action| (action.target(), judge(action, &refused)))
+        .collect();
     let outcome_of = |action: &Action| {
-        oldest
+        judged
             .iter()
-            .find(|(target, _)| target == action.target())
+            .find(|(target, _)| *target == action.target())
             .map(|(_, outcome)| outcome.clone())
     };
     changes
@@ -121,23 +120,43 @@ fn undo_all(changes: &[OpenChange]) -> Vec<std::result::Result<String, Stuck>> {
         .collect()
 }
 
-fn retry(action: &Action) -> std::result::Result<String, Stuck> {
-    let stuck = |found: Option<String>, reason: String| Stuck {
-        wanted: action.wanted(),
-        found,
-        reason,
-    };
-    let path = action.target().display().to_string();
-    match action.execute() {
-        Ok(()) => check(action),
-        Err(cause) => Err(stuck(
-            action.read_back().ok(),
-            format!("cannot write to {path}: {cause}"),
-        )),
+/// Of several changes to one thing the oldest holds the value from before the experiment.
+fn originals(changes: &[OpenChange]) -> Vec<&Action> {
+    let mut oldest: Vec<&Action> = Vec::new();
+    for action in changes.iter().flat_map(|change| &change.change.undo) {
+        if !oldest.iter().any(|old| old.target() == action.target()) {
+            oldest.push(action);
+        }
     }
+    oldest
 }
 
-fn check(action: &Action) -> std::result::Result<String, Stuck> {
+/// Writes everything, the last change first, so that what moves others is written before them.
+/// Gives what was refused: it may succeed when the rest is back, or be right already.
+fn write_all(
+    changes: &[OpenChange],
+    execute: impl Fn(&Action) -> io::Result<()>,
+) -> Vec<(&Action, io::Error)> {
+    let actions = changes.iter().rev().flat_map(|change| &change.change.undo);
+    actions
+        .filter_map(|action| Some((action, execute(action).err()?)))
+        .collect()
+}
+
+/// Whether the value is in force; when it is not, a refusal to write it says more than what is read.
+fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
+    check(action).map_err(
+        |stuck| match refused.iter().find(|(other, _)| *other == action) {
+            None => stuck,
+            Some((_, cause)) => Stuck {
+                reason: format!("cannot write to {}: {cause}", action.target().display()),
+                ..stuck
+            },
+        },
+    )
+}
+
+fn check(action: &Action) -> Outcome {
     let wanted = action.wanted();
     let path = action.target().display();
     match action.read_back() {
@@ -163,4 +182,90 @@ fn damaged(journal: &Journal, number: usize, why: &str) -> EngineError {
         "all other lines were used; read that line, put its value back by hand, then move the file to `closed/` beside it",
     )
     .at(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::action::{Readback, WriteText};
+    use crate::journal::line::Change;
+    use serde_json::json;
+    use std::cell::Cell;
+    use std::fs;
+
+    /// A scheduler and a depth, both changed; as in a journal, what is moved comes first.
+    fn changed(directory: &Path) -> Vec<OpenChange> {
+        let names = ["depth", "scheduler"];
+        let changes = names.into_iter().map(|name| {
+            let path = directory.join(name);
+            fs::write(&path, "new").unwrap();
+            let address = path.display().to_string();
+            let write = WriteText {
+                path,
+                text: "old".into(),
+                readback: Readback::Plain,
+            };
+            OpenChange {
+                line: 0,
+                boot_id: String::new(),
+                change: Change {
+                    knob: name.into(),
+                    address,
+                    before: json!("old"),
+                    wanted: json!("new"),
+                    undo: vec![Action::Write(write)],
+                    persistent: false,
+                },
+            }
+        });
+        changes.collect()
+    }
+
+    /// Writes as the kernel does: the first `refusals` writes of the scheduler are refused, and one
+    /// that succeeds moves the depth.
+    fn kernel(refusals: u32) -> impl Fn(&Action) -> io::Result<()> {
+        let left = Cell::new(refusals);
+        move |action| {
+            let is_scheduler = action.target().ends_with("scheduler");
+            if is_scheduler && left.get() > 0 {
+                left.set(left.get() - 1);
+                return Err(io::ErrorKind::ResourceBusy.into());
+            }
+            action.execute()?;
+            if is_scheduler {
+                fs::write(action.target().with_file_name("depth"), "moved")?;
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_succeeds_only_at_its_second_try_leaves_nothing_moved() {
+        for refusals in [0, 1] {
+            let directory = tempfile::tempdir().unwrap();
+            let outcomes = undo_all(&changed(directory.path()), kernel(refusals));
+            assert_eq!(outcomes, [Ok("old".into()), Ok("old".into())]);
+            for name in ["depth", "scheduler"] {
+                let value = fs::read_to_string(directory.path().join(name)).unwrap();
+                assert_eq!(value, "old", "{name} after {refusals} refusals");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_refused_twice_is_stuck_with_its_cause_and_the_rest_is_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let outcomes = undo_all(&changed(directory.path()), kernel(u32::MAX));
+        assert_eq!(outcomes[0], Ok("old".into()));
+        let stuck = outcomes[1].clone().unwrap_err();
+        assert_eq!(
+            (stuck.wanted.as_str(), stuck.found.as_deref()),
+            ("old", Some("new"))
+        );
+        assert!(
+            stuck.reason.starts_with("cannot write to"),
+            "{}",
+            stuck.reason
+        );
+    }
 }

@@ -58,6 +58,9 @@ pub fn carry_out(
         Ok(Ending::Interrupted(_)) | Err(_) => SHORT_PATIENCE,
     };
     crew.stop();
+    if matches!(ending, Ok(Ending::Done | Ending::InputEnded)) {
+        events.emit(&Phase::now(PhaseName::Finishing));
+    }
     let all_left = crew.wait_until_left(inbox, patience);
     if let Ending::Interrupted(what) = ending? {
         // The kernel writes back what is dirty; to wait for it here would not be "at once".

@@ -27,12 +27,16 @@ struct Used {
     cpu_ticks: u64,
     /// Read from and written to storage; `None` where we may not look.
     storage: Option<(u64, u64)>,
+    /// Minor page faults of children that were reaped. No process lives without one, so this moves
+    /// whenever a child is reaped.
+    reaped_faults: u64,
 }
 
 #[derive(Debug, PartialEq)]
 struct ProcessStat<'a> {
     command: &'a str,
     flags: u64,
+    reaped_faults: u64,
     cpu_ticks: u64,
     start_ticks: u64,
 }
@@ -79,23 +83,33 @@ impl Counter {
 }
 
 impl Used {
-    /// What a process that is not in the previous census used was all used since.
+    /// What a process that is not in the previous census used was all used since, and so was what
+    /// its children used.
     fn since(self, before: Option<&Used>) -> Used {
-        let before = before.copied().unwrap_or_default();
-        let (read_before, written_before) = before.storage.unwrap_or_default();
+        let Some(before) = before else {
+            return self;
+        };
+        let reaped_faults = self.reaped_faults.saturating_sub(before.reaped_faults);
+        let storage = match (self.storage, before.storage) {
+            // The kernel has added what a reaped child read and wrote in its whole life.
+            _ if reaped_faults > 0 => None,
+            (Some((read, written)), Some((read_before, written_before))) => Some((
+                read.saturating_sub(read_before),
+                written.saturating_sub(written_before),
+            )),
+            _ => None,
+        };
         Used {
             cpu_ticks: self.cpu_ticks.saturating_sub(before.cpu_ticks),
-            storage: self.storage.map(|(read, written)| {
-                (
-                    read.saturating_sub(read_before),
-                    written.saturating_sub(written_before),
-                )
-            }),
+            storage,
+            reaped_faults,
         }
     }
 
+    /// Storage that is unknown because a child was reaped may be something.
     fn is_anything(&self) -> bool {
-        self.cpu_ticks > 0 || self.storage.is_some_and(|storage| storage != (0, 0))
+        let reaped = self.reaped_faults > 0;
+        self.cpu_ticks > 0 || self.storage.map_or(reaped, |storage| storage != (0, 0))
     }
 }
 
@@ -118,6 +132,7 @@ fn living() -> Vec<(Identity, String, Used)> {
             let used = Used {
                 cpu_ticks: stat.cpu_ticks,
                 storage: io.map(|text| parse_io(&text)),
+                reaped_faults: stat.reaped_faults,
             };
             Some(((pid, stat.start_ticks), stat.command.to_string(), used))
         })
@@ -134,6 +149,7 @@ fn parse_stat(text: &str) -> Option<ProcessStat<'_>> {
     Some(ProcessStat {
         command,
         flags: field(9)?,
+        reaped_faults: field(11)?,
         cpu_ticks: field(14)? + field(15)?,
         start_ticks: field(22)?,
     })
@@ -161,10 +177,11 @@ mod tests {
 
     #[test]
     fn a_command_may_contain_spaces_and_parentheses() {
-        let text = "42 (my (odd) name) S 1 42 42 0 -1 4194560 1 0 0 0 30 12 0 0 20 0 1 0 777 1 1";
+        let text = "42 (my (odd) name) S 1 42 42 0 -1 4194560 1 5 0 0 30 12 0 0 20 0 1 0 777 1 1";
         let stat = parse_stat(text).unwrap();
         assert_eq!(stat.command, "my (odd) name");
         assert_eq!((stat.cpu_ticks, stat.start_ticks), (42, 777));
+        assert_eq!(stat.reaped_faults, 5);
         assert_eq!(stat.flags & KERNEL_THREAD, 0);
     }
 
@@ -173,6 +190,28 @@ mod tests {
         let text =
             "rchar: 9\nwchar: 8\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 1\n";
         assert_eq!(parse_io(text), (4096, 8192));
+    }
+
+    #[test]
+    fn storage_is_unknown_in_the_census_in_which_a_child_was_reaped() {
+        let used = |cpu_ticks, written, reaped_faults| Used {
+            cpu_ticks,
+            storage: Some((0, written)),
+            reaped_faults,
+        };
+        let (before, reaped, after) = (used(1, 10, 3), used(1, 9000, 4), used(1, 9001, 4));
+        let since = reaped.since(Some(&before));
+        assert_eq!((since.storage, since.is_anything()), (None, true));
+        let since = after.since(Some(&reaped));
+        assert_eq!((since.storage, since.is_anything()), (Some((0, 1)), true));
+        assert!(!after.since(Some(&after)).is_anything());
+        // All that a new process's children did was done since.
+        assert_eq!(reaped.since(None).storage, Some((0, 9000)));
+        let unseen = Used {
+            storage: None,
+            ..before
+        };
+        assert_eq!(before.since(Some(&unseen)).storage, None);
     }
 
     #[test]

@@ -43,7 +43,8 @@ pub struct ProcessUse {
     pub pid: u32,
     pub command: String,
     pub cpu_s: f64,
-    /// From and to storage, not to the page cache; null where /proc does not let us look.
+    /// From and to storage, not to the page cache; null where /proc does not let us look, and where
+    /// the process has reaped a child, whose whole life would be counted.
     pub read_bytes: Option<u64>,
     pub written_bytes: Option<u64>,
 }

@@ -1,10 +1,10 @@
 """Which trials count, and what they showed: the pairs of a comparison, and the mean of each cell."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ceteris.model import Cell, Measurement, Trial, TrialState
+from ceteris.model import Cell, FailureClass, Measurement, Trial, TrialState
 from ceteris.stats.pairs import mean_interval
 
 Summaries = Mapping[int, Mapping[str, Measurement]]
@@ -23,7 +23,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Every whole pair of one arm against its baseline, under one workload."""
+    """Every whole pair of one arm against its baseline, under one workload.
+
+    `faults`: how many trials of the baseline and of the arm were invalid or failed, also where they were rerun.
+    """
 
     factor: str
     workload: str
@@ -31,22 +34,36 @@ class Series:
     arm: str
     planned: int
     pairs: tuple[Pair, ...]
+    faults: tuple[int, int]
 
 
 def whole_blocks(trials: Iterable[Trial]) -> dict[int, list[Trial]]:
-    """The blocks in which every trial that is not superseded was done; the others enter no effect."""
+    """The done trials of the blocks in which all counting ones are done; the others enter no effect.
+
+    An arm whose setting the machine refuses does not spoil the blocks of the others.
+    """
+    counting = [trial for trial in trials if trial.state is not TrialState.SUPERSEDED]
+    rejected = {_arm(t) for t in counting if t.failure is FailureClass.SETTING_REJECTED}
     blocks: dict[int, list[Trial]] = defaultdict(list)
-    for trial in trials:
-        if trial.state is not TrialState.SUPERSEDED:
+    for trial in counting:
+        if _arm(trial) not in rejected:
             blocks[trial.block].append(trial)
-    return {n: block for n, block in blocks.items() if all(t.state is TrialState.DONE for t in block)}
+    whole = {n: block for n, block in blocks.items() if all(t.state is TrialState.DONE for t in block)}
+    for number, block in whole.items():
+        if len({_arm(trial) for trial in block}) != len(block):
+            raise AssertionError(f"an arm counts twice in block {number}")
+    return whole
+
+
+def _arm(trial: Trial) -> tuple[str, str, str]:
+    return trial.factor, trial.workload, trial.arm
 
 
 def series(trials: Sequence[Trial], summaries: Summaries, responses: Mapping[str, str]) -> list[Series]:
     """The pairs of every compared arm. `responses`: by workload, the metric judged."""
     whole = whole_blocks(trials)
     counted = [t for t in trials if t.state is not TrialState.SUPERSEDED]
-    by_block: dict[int, Trial] = {t.block: t for t in counted if t.baseline}
+    bases = {number: t for number, block in whole.items() for t in block if t.baseline}
     found: dict[tuple[str, str, str], list[Pair]] = defaultdict(list)
     planned: dict[tuple[str, str, str], int] = defaultdict(int)
     for trial in counted:
@@ -54,17 +71,26 @@ def series(trials: Sequence[Trial], summaries: Summaries, responses: Mapping[str
             continue
         key = (trial.factor, trial.workload, trial.arm)
         planned[key] += 1
-        if trial.block not in whole:
+        base = bases.get(trial.block)
+        if base is None or trial not in whole[trial.block]:
             continue
-        base = by_block[trial.block]
         metric = responses[trial.workload]
         values = [summaries.get(t.order, {}).get(metric) for t in (base, trial)]
         if values[0] is not None and values[1] is not None:
             later = trial.position - base.position
             found[key].append(Pair(trial.load, values[0].mean, values[1].mean, later, (base.order, trial.order)))
+    faults = Counter(_arm(t) for t in trials if t.invalid_because or t.failure not in (None, FailureClass.INTERRUPTED))
     names = {(t.factor, t.workload): t.arm for t in counted if t.baseline}
     return [
-        Series(factor, workload, names[factor, workload], arm, count, tuple(found[factor, workload, arm]))
+        Series(
+            factor,
+            workload,
+            names[factor, workload],
+            arm,
+            count,
+            tuple(found[factor, workload, arm]),
+            (faults[factor, workload, names[factor, workload]], faults[factor, workload, arm]),
+        )
         for (factor, workload, arm), count in planned.items()
     ]
 

@@ -2,6 +2,8 @@
 
 import contextlib
 import dataclasses
+import hashlib
+import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,7 +11,7 @@ from dataclasses import dataclass
 
 from ceteris.analysis.effects import Pair, Series, Summaries, cells, series
 from ceteris.model import RESPONSES, Calibration, Cell, Effect, Look, Protocol, Response, Tag, Trial, Verdict, Workload
-from ceteris.stats.pairs import LEAST_PAIRS, CannotJudge, Fit, differ_between, fit, interval, log_ratios
+from ceteris.stats.pairs import LEAST_PAIRS, CannotJudge, Fit, differ_between, fit, interval, log_ratios, unequal_faults
 from ceteris.units import show_percent
 
 METHOD = "fixed: log ratios of pairs, least squares with order, t interval"
@@ -26,16 +28,24 @@ class Judgement:
 
 
 def judge(
-    trials: Sequence[Trial], summaries: Summaries, workloads: Sequence[Workload], protocol: Protocol
+    trials: Sequence[Trial],
+    summaries: Summaries,
+    workloads: Sequence[Workload],
+    protocol: Protocol,
+    *,
+    finished: bool,
 ) -> Judgement:
-    """Judge every compared arm against its baseline by its workload's response."""
+    """Judge every compared arm against its baseline by its workload's response.
+
+    Before the experiment is `finished` nothing is decided: who looks until it suits decides by chance.
+    """
     responses = {workload.name: workload.response for workload in workloads}
     effects: list[Effect] = []
     unjudged: list[str] = []
     for one in series(trials, summaries, responses):
         response = RESPONSES[responses[one.workload]]
         try:
-            effects += _effects_of(one, response, protocol)
+            effects += _effects_of(one, response, protocol, finished=finished)
         except CannotJudge as why:
             what = f"{one.factor} = {one.arm} under {one.workload}"
             unjudged.append(f"{what} was not judged: {why} ({len(one.pairs)} of {one.planned} planned pairs are valid)")
@@ -46,7 +56,7 @@ def _differences(pairs: Sequence[Pair]) -> list[float]:
     return log_ratios([pair.compared for pair in pairs], [pair.baseline for pair in pairs])
 
 
-def _effects_of(one: Series, response: Response, protocol: Protocol) -> list[Effect]:
+def _effects_of(one: Series, response: Response, protocol: Protocol, *, finished: bool) -> list[Effect]:
     """The effect over all load levels with its verdict, then the one at each level."""
     if len(one.pairs) < LEAST_PAIRS:
         raise CannotJudge(f"{LEAST_PAIRS} valid pairs are needed")
@@ -63,6 +73,12 @@ def _effects_of(one: Series, response: Response, protocol: Protocol) -> list[Eff
     p_loads = differ_between({load: _differences(pairs) for load, pairs in by_load.items()})
     whole = _effect(one, response, protocol, None, pooled, protocol.confidence, one.pairs)
     verdict, tags, reasons = _decide(whole, pooled, response, p_loads, levels)
+    if unequal_faults(*one.faults):
+        tags = tuple(dict.fromkeys((*tags, Tag.SUSPECT)))
+        reasons += (f"{one.faults[1]} trials of {one.arm} could not be used, and {one.faults[0]} of {one.baseline}",)
+    if not finished:
+        verdict, tags = Verdict.UNDECIDED, ()
+        reasons = (f"{len(one.pairs)} of {one.planned} planned pairs so far: judged when all are made",)
     return [_with_verdict(whole, verdict, tags, reasons), *(levels if len(levels) > 1 else [])]
 
 
@@ -159,10 +175,28 @@ def looks(effects: Sequence[Effect]) -> list[Look]:
     ]
 
 
+def stack_of(workload: Workload, protocol: Protocol) -> str:
+    """What a workload's noise belongs to: its kind, parameters, response and length of trial, as a digest."""
+    parts = [workload.kind, dict(workload.parameters), workload.cache, workload.response, protocol.trial_s]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def fingerprint_digest(fingerprint: Mapping[str, str]) -> str:
+    """What a machine's noise belongs to: all that identifies machine, software and disk, as a digest."""
+    return hashlib.sha256(json.dumps(dict(fingerprint), sort_keys=True).encode()).hexdigest()[:16]
+
+
 def calibrations(
-    trials: Sequence[Trial], summaries: Summaries, responses: Mapping[str, str], host: str, settle_s: float, now: float
+    trials: Sequence[Trial],
+    summaries: Summaries,
+    workloads: Sequence[Workload],
+    protocol: Protocol,
+    host: str,
+    now: float,
 ) -> list[Calibration]:
     """The noise of a pair at each workload and load level, for planning the next experiment on this host."""
+    responses = {workload.name: workload.response for workload in workloads}
+    stacks = {workload.name: stack_of(workload, protocol) for workload in workloads}
     pooled: dict[tuple[str, int], list[tuple[float, int]]] = defaultdict(list)
     for one in series(trials, summaries, responses):
         by_load: dict[int, list[Pair]] = defaultdict(list)
@@ -177,9 +211,9 @@ def calibrations(
     return [
         Calibration(
             host=host,
-            workload=workload,
+            workload=stacks[workload],
             load=load,
-            settle_s=settle_s,
+            settle_s=protocol.settle_s,
             pair_sd=math.sqrt(sum(sd * sd * n for sd, n in fits) / sum(n for _, n in fits)),
             made=now,
             expires=now + _NOISE_KEEPS_S,

@@ -1,16 +1,16 @@
 """From the store to something read: the report of an experiment in its forms."""
 
 import dataclasses
-import sys
 from pathlib import Path
 
+import typer
 from sqlalchemy.engine import Engine as Store
 
 from ceteris.analysis.judge import Judgement
 from ceteris.errors import CeterisError, StoreError
 from ceteris.experiment import analyse
 from ceteris.knobs import catalog, recipe
-from ceteris.model import Experiment, Plan
+from ceteris.model import Experiment, ExperimentState, Plan
 from ceteris.plan.design import comparisons
 from ceteris.report.document import ReportDocument, document
 from ceteris.report.views import Recipe, ReportView, view
@@ -23,7 +23,7 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
     found = {}
     for comparison in comparisons(plan):
         for arm in comparison.arms:
-            knobs = [(catalogue.find(key), arm.settings[key]) for key in comparison.tested]
+            knobs = [(catalogue.find(key), arm.settings[key]) for key in comparison.tested if key in arm.settings]
             known = [(knob, catalog.addresses_on(knob, plan.target.device), value) for knob, value in knobs if knob]
             if known:
                 found[f"{comparison.factor}={arm.label}"] = Recipe(
@@ -36,7 +36,7 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
 def judged(store: Store, experiment: Experiment) -> tuple[Plan, Judgement]:
     """The stored plan of an experiment and what its trials show. Raises StoreError."""
     plan = read.plan(store, experiment.id)
-    return plan, analyse(plan, experiment, store)
+    return plan, analyse(plan, experiment, store, finished=experiment.state is ExperimentState.DONE)
 
 
 def report_view(store: Store, experiment: Experiment) -> ReportView:
@@ -68,7 +68,7 @@ def write_html(seen: ReportView, path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(html.render(seen), encoding="utf-8")
     except OSError as error:
-        raise StoreError(f"cannot write the report {path}: {error.strerror}", "name another file") from error
+        raise StoreError(f"cannot write the report {path}: {error.strerror}", "try: ceteris report -o FILE") from error
     return path.absolute()
 
 
@@ -80,7 +80,7 @@ def exit_code(found: Judgement) -> int:
 def deliver(content: str, output: Path | None) -> None:
     """Write text to a file, or to stdout as it is. Raises StoreError where the file cannot be written."""
     if output is None:
-        sys.stdout.write(content)
+        typer.echo(content, nl=False)
         return
     try:
         output.write_text(content, encoding="utf-8")

@@ -1,5 +1,8 @@
 """`ceteris`: the verbs put together, and errors told. Heavy imports happen inside the verbs."""
 
+import contextlib
+import io
+import os
 import sys
 from typing import Annotated
 
@@ -47,16 +50,24 @@ def _options(
 
 def main() -> None:
     """Run the command line; every expected error becomes words on stderr and its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows no minus sign shows a question mark
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except CeterisError as error:
         typer.echo(f"ceteris: {error}", err=True)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
+    except OSError as error:  # expected ones are CeterisErrors: this is the place where the output goes
+        with contextlib.suppress(OSError):
+            os.write(2, f"ceteris: cannot write the output: {error.strerror}\n".encode())
+        os._exit(141 if isinstance(error, BrokenPipeError) else CeterisError.exit_code)  # nothing is left to flush
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import time
 from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ceteris.cli.target import local_site
 from ceteris.knobs.journal import open_journals
@@ -98,7 +99,8 @@ def show(found: StatusDocument, console: Console) -> None:
         for one in found.experiments:
             started = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started))
             state = one.state + (f" ({one.trial})" if one.trial and one.state == "running" else "")
-            table.add_row(one.id, one.name, state, f"{one.done} of {one.planned}", str(one.invalid), started)
+            done = f"{one.done} of {one.planned}"
+            table.add_row(one.id, Text(one.name), Text(state), done, str(one.invalid), started)
         console.print(table)
     for change in found.open_changes:
         owner = "a running experiment" if change.running else "an experiment that was cut off"

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, ConfigDict
 from rich.console import Console
+from rich.text import Text
 
+from ceteris.analysis.judge import fingerprint_digest, stack_of
 from ceteris.errors import HostError, StoreError
 from ceteris.knobs import recipe, survey
 from ceteris.knobs.catalog import addresses_on
 from ceteris.model import Facts, Plan, Trial, Value
-from ceteris.plan.budget import rounds_within, trial_time, trials_per_round
+from ceteris.plan.budget import data_bytes, rounds_within, trial_time, trials_per_round
 from ceteris.plan.design import comparisons, passes_per_round, schedule
-from ceteris.registry import workload_kinds
 from ceteris.stats.pairs import smallest_effect
 from ceteris.trial.bench import Site
 from ceteris.units import show_duration, show_percent, show_size
@@ -73,12 +74,6 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
     """Everything a plan would do. Raises PlanError where the budget is too small."""
     rounds = rounds_within(plan)
     trials = schedule(plan, "", rounds)
-    data = {
-        workload.name: workload_kinds.get(workload.kind).data_bytes(
-            workload_kinds.get(workload.kind).parameters.model_validate(dict(workload.parameters))
-        )
-        for workload in plan.workloads
-    }
     return CheckDocument(
         plan=plan.name,
         question=plan.question,
@@ -88,7 +83,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         rounds=rounds,
         trials=len(trials),
         duration_s=rounds * trials_per_round(plan) * trial_time(plan),
-        data_bytes=max(data.values()),
+        data_bytes=data_bytes(plan.workloads, plan.factors, plan.combinations),
         memory_bytes=facts.memory_bytes,
         commands=list(_commands(plan, facts, site)),
         also_moved=_also_moved(plan, site),
@@ -136,12 +131,14 @@ def _detectable(plan: Plan, facts: Facts, rounds: int, url: str | None) -> list[
 
     try:
         store = open_engine(store_url(url), create=False)
-        known = calibrations(store, facts.hostname, time.time())
+        known = calibrations(store, fingerprint_digest(facts.fingerprint), time.time())
     except StoreError:
         return []  # no experiment was made here yet
     found = []
     for workload in plan.workloads:
-        noise = [calibration.pair_sd for calibration in known if calibration.workload == workload.name]
+        noise = [
+            calibration.pair_sd for calibration in known if calibration.workload == stack_of(workload, plan.protocol)
+        ]
         if noise:
             pairs = rounds * passes_per_round(len(workload.load_levels)) * len(workload.load_levels)
             found.append(
@@ -169,7 +166,7 @@ def _blocks(trials: tuple[Trial, ...]) -> list[Block]:
 
 def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
     """Print the document for a person."""
-    console.print(f"[bold]{found.plan}[/]: {found.question}" if found.question else f"[bold]{found.plan}[/]")
+    console.print(Text(found.plan, "bold") + Text(f": {found.question}" if found.question else ""))
     console.print(f"  data under {found.path}, device {found.device or 'none'}", markup=False)
     size = show_size(found.data_bytes)
     fits = "fits into" if found.data_bytes < found.memory_bytes else "exceeds"

@@ -1,5 +1,6 @@
 """What a person sees while an experiment runs: a bar of the whole with the time left, a line for the trial."""
 
+import contextlib
 import time
 from collections.abc import Sequence
 
@@ -35,7 +36,8 @@ class Watch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._live.stop()
+        with contextlib.suppress(OSError):  # here and below: a terminal that is gone stops no experiment
+            self._live.stop()
 
     def begins(self, trials: Sequence[Trial]) -> None:
         """Count the trials."""
@@ -60,6 +62,11 @@ class Watch:
         self._made += 1
         left = (time.monotonic() - self._began) / self._made * max(0, self._to_do - self._made)
         self._progress.update(self._whole, advance=1, left=f"{show_duration(left)} left" if left >= 1 else "")
+        with contextlib.suppress(OSError):
+            self._print(trial, words, place)
+
+    def _print(self, trial: Trial, words: str, place: str) -> None:
+        """What stays on the terminal of a trial that is over."""
         if not self._console.is_terminal:
             self._console.print(words, markup=False, highlight=False, soft_wrap=True)
         for why in (*trial.invalid_because, *filter(None, [trial.failure_message])):

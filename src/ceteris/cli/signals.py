@@ -1,7 +1,8 @@
 """Ctrl-C, SIGTERM and SIGHUP ask to stop; nothing they do cuts off the way back."""
 
+import contextlib
+import os
 import signal
-import sys
 import time
 from types import FrameType
 
@@ -28,4 +29,5 @@ class StopRequest:
         else:
             waited = time.monotonic() - self._asked_at
             words = f"putting the machine back for {waited:.0f} s; this takes a few seconds and is not cut off"
-        print(f"\nceteris: {words}", file=sys.stderr, flush=True)  # noqa: T201  a handler can use no console
+        with contextlib.suppress(OSError):  # the terminal may be what is gone
+            os.write(2, f"\nceteris: {words}\n".encode())

@@ -31,11 +31,16 @@ def look(site: Site, parsed: Parsed) -> Facts:
     """What the machine offers for a plan; what it refuses is part of the answer. Changes nothing."""
     table = parsed.table.target
     seen = probe(site.host, site.engine, str(Path(table.path).expanduser().absolute()))
-    device, refused = None, ""
+    path_device, device, refused = None, None, ""
     try:
-        device = hosts_facts.whole_disk(site.host, table.device or seen.directory.major_minor)
+        path_device = device = hosts_facts.whole_disk(site.host, seen.directory.major_minor)
     except HostError as error:
         refused = str(error)
+    if table.device is not None:
+        try:
+            device, refused = hosts_facts.whole_disk(site.host, table.device), ""
+        except HostError as error:
+            device, refused = None, str(error)
     root = seen.uid == 0
     return Facts(
         hostname=seen.hostname,
@@ -48,6 +53,7 @@ def look(site: Site, parsed: Parsed) -> Facts:
         path_refused=seen.directory.writable or "",
         free_bytes=seen.directory.free_bytes,
         filesystem=seen.directory.filesystem,
+        path_device=path_device,
         device=device,
         device_refused=refused,
         io_uring_refused=seen.io_uring or "",

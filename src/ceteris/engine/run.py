@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from pydantic import ValidationError
 
-from ceteris.engine.protocol import VERSION, Event, Failure, Hello, Job, Probe, SampleJob, event_adapter
+from ceteris.engine.protocol import VERSION, Event, Failure, Hello, Job, Phase, Probe, Result, SampleJob, event_adapter
 from ceteris.errors import EngineError, HostError
 from ceteris.hosts.transport import Host, LineProcess
 
-_SILENCE_S = 30.0  # the engine speaks every second, and while preparing whenever it has written
+_SILENCE_S = 30.0  # under load the engine speaks every second
+_LONG_SILENCE_S = 1800.0  # before and after it may wait for a disk that writes back what the page cache holds
+_LOADED = ("settling", "measuring")
 
 
 def _read(line: str) -> Event:
@@ -34,7 +36,11 @@ class Engine:
     def __init__(self, host: Host, binary: str, job: Job) -> None:
         """Start it and hand it the job. Raises HostError."""
         self._process: LineProcess = host.start([binary, "run"])
-        self._process.send(job.model_dump_json())
+        try:
+            self._process.send(job.model_dump_json())
+        except HostError:
+            self._process.close()
+            raise
         self._expected_end = time.monotonic() + job.settle_s + (job.measure_s or 0.0)
 
     def events(self) -> Iterator[Event | None]:
@@ -43,6 +49,7 @@ class Engine:
         Raises EngineError on the engine's own failure, its silence or its death.
         """
         heard = time.monotonic()
+        patience_s = _LONG_SILENCE_S
         while True:
             try:
                 line = self._process.receive(0.1)
@@ -50,12 +57,16 @@ class Engine:
                 break
             if line is None:
                 silent_s = time.monotonic() - max(heard, self._expected_end)
-                if silent_s > _SILENCE_S:
+                if silent_s > patience_s:
                     raise EngineError("no-data", f"the engine said nothing for {silent_s:.0f} s", "look at its host")
                 yield None
                 continue
             heard = time.monotonic()
-            yield _read(line)
+            event = _read(line)
+            if isinstance(event, Phase | Result):
+                loaded = isinstance(event, Phase) and event.name in _LOADED
+                patience_s = _SILENCE_S if loaded else _LONG_SILENCE_S
+            yield event
         words = self._process.words()
         exit_code = self._process.close()
         if exit_code != 0:
@@ -98,7 +109,4 @@ class Sampler:
 
     def close(self) -> None:
         """End it."""
-        try:
-            self._process.close()
-        except HostError:
-            return
+        self._process.close()

@@ -61,7 +61,10 @@ def whole_disk(host: Host, device: str) -> str:
     folder = host.resolve(node)
     name = folder.rsplit("/", 1)[-1]
     if not host.names(folder):
-        raise HostError(f"{device} is not a block device of {host.name}")
+        raise HostError(
+            f"{device} is not a block device of this machine",
+            "name one of: " + ", ".join(f"/dev/{n}" for n in host.names("/sys/block")),
+        )
     if _text(host, f"{folder}/partition"):
         folder = folder.rsplit("/", 1)[0]
         name = folder.rsplit("/", 1)[-1]

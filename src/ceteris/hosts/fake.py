@@ -43,7 +43,7 @@ class FakeHost:
         """The path as it is: there are no links here."""
         return path
 
-    def run(self, argv: Sequence[str], *, text: str = "", timeout_s: float = 60.0) -> Completed:  # noqa: ARG002
+    def run(self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0) -> Completed:  # noqa: ARG002
         """Nothing can be run here. Raises HostError."""
         raise HostError(f"cannot run {argv[0]}: this host has no programs")
 

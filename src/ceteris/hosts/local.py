@@ -137,7 +137,7 @@ class LocalHost:
         """The path with every link followed."""
         return os.path.realpath(path)
 
-    def run(self, argv: Sequence[str], *, text: str = "", timeout_s: float = 60.0) -> Completed:
+    def run(self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0) -> Completed:
         """Run a program to its end, with `text` on its stdin. Raises Missing or HostError."""
         try:
             done = subprocess.run(

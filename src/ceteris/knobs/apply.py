@@ -50,19 +50,22 @@ class Applier:
         not allow that (nr_requests under another scheduler) it is `written`, with what was found. Raises
         JournalError, before the change it could not keep.
         """
+        self._journal.assert_kept()
         self._in_force.clear()
         found: list[Change] = []
         for knob in self._in_order(settings):
             bystanders = self._touch(knob, settings[knob.name])
             touched = self._touched[knob.name]
             change = self._set(touched, settings[knob.name], even_if_equal=knob.name in tested)
-            if knob.name not in tested and any(_moves(self._catalogue.get(name), knob.name) for name in tested):
+            if knob.name not in tested and any(_moves(self._catalogue.get(name), knob.name) for name in settings):
                 change = _as_bystander(change)
             found.append(change)
             self._in_force[knob.name] = change.observed
             for other in bystanders:
                 if other.knob.name not in settings and not self._is_foreign(other.knob):
-                    found.append(_as_bystander(self._set(other, other.before, even_if_equal=False)))
+                    again = _as_bystander(self._set(other, other.before, even_if_equal=False))
+                    found.append(again)
+                    self._in_force[other.knob.name] = again.observed
         return tuple(found)
 
     def _in_order(self, settings: Settings) -> list[Knob]:
@@ -84,16 +87,21 @@ class Applier:
 
     def restore(self) -> None:
         """Put back everything that was touched, the last first. Raises NotRestored and JournalError."""
-        self._touched.clear()
         self._journal.restore()
 
-    def _touch(self, knob: Knob, wanted: Value) -> list[_Touched]:
+    def leftovers(self) -> list[str]:
+        """In words, what was touched and is not as before."""
+        found = ((touched, self._observe(touched)) for touched in self._touched.values())
+        return [f"{t.knob.name}: wanted {t.before}, found {value}" for t, value in found if value != t.before]
+
+    def _touch(self, knob: Knob, wanted: Value | None) -> list[_Touched]:
         """Journal the knob at its first touch, and before it what it moves: undone in reverse, the knob comes
         back first and then what it moved. Returns what it moves."""
         bystanders = [member for pattern in knob.resets for member in self._members_of(pattern)]
         for member in bystanders:
             if member.name not in self._touched and not self._is_foreign(member):
-                self._journal_bystander(member)
+                with contextlib.suppress(HostError):  # one that cannot be read is not there to be moved
+                    self._touch(member, None)
         if knob.name not in self._touched:
             self._journal_first(knob, addresses_on(knob, self._device), wanted)
         return [self._touched[member.name] for member in bystanders if member.name in self._touched]
@@ -105,11 +113,6 @@ class Applier:
             start = pattern.removesuffix("*")
             found |= {n: t.knob for n, t in self._touched.items() if n.startswith(start)}
         return list(found.values())
-
-    def _journal_bystander(self, knob: Knob) -> None:
-        """Journal what another knob moves; one that cannot be read or written is not there to be moved."""
-        with contextlib.suppress(HostError):
-            self._journal_first(knob, addresses_on(knob, self._device), None)
 
     def _journal_first(self, knob: Knob, addresses: tuple[str, ...], wanted: Value | None) -> None:
         """Read the knob and put the way back on disk, before anything is written."""
@@ -128,13 +131,15 @@ class Applier:
         kind = knob_kinds.get(touched.knob.kind)
         if not even_if_equal and (found := self._observe(touched)) == wanted:
             return _change(touched, wanted, found, ChangeState.VERIFIED)
-        # A refused write is no error here: what is then in force is read back, and reported.
-        with contextlib.suppress(HostError):
+        refused = ""
+        try:
             for action in kind.writes(touched.addresses, wanted):
                 self._host.write(action.path, action.text)
+        except HostError as error:  # what is then in force is read back, and reported
+            refused = error.message
         observed = self._observe(touched)
         held = _same(touched.knob, wanted, observed)
-        return _change(touched, wanted, observed, ChangeState.VERIFIED if held else ChangeState.MISMATCHED)
+        return _change(touched, wanted, observed, ChangeState.VERIFIED if held else ChangeState.MISMATCHED, refused)
 
     def _observe(self, touched: _Touched) -> Value | None:
         """The value in force, None where the knob is gone."""
@@ -165,7 +170,7 @@ def _same(knob: Knob, wanted: Value, found: Value | None) -> bool:
     return knob_kinds.get(knob.kind).same(wanted, found)
 
 
-def _change(touched: _Touched, wanted: Value, observed: Value | None, state: ChangeState) -> Change:
+def _change(touched: _Touched, wanted: Value, observed: Value | None, state: ChangeState, refused: str = "") -> Change:
     return Change(
         knob=touched.knob.name,
         address=touched.addresses[0],
@@ -173,4 +178,5 @@ def _change(touched: _Touched, wanted: Value, observed: Value | None, state: Cha
         wanted=wanted,
         observed=observed,
         state=state,
+        refused=refused,
     )

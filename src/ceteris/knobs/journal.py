@@ -27,7 +27,7 @@ def default_directory(*, root: bool) -> str:
         state = "/var/lib/ceteris"
     if not state:
         state = str(Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "ceteris")
-    return str(Path(state) / "journal")
+    return str(Path(state).absolute() / "journal")
 
 
 def _event(line: str) -> dict[str, Any]:
@@ -44,10 +44,17 @@ def _event(line: str) -> dict[str, Any]:
 class Journal:
     """The journal of one experiment, open from construction until `restore`."""
 
-    def __init__(self, host: Host, engine: str, directory: str, experiment: str, addresses: Sequence[str]) -> None:
-        """Start the keeper. Raises JournalOpen when an earlier journal is open, JournalError else."""
+    def __init__(
+        self, host: Host, engine: str, directory: str, experiment: str, addresses: Sequence[str], *, volatile: bool
+    ) -> None:
+        """Start the keeper. `volatile`: nothing is at stake that would outlive a power cut.
+
+        Raises JournalOpen when an earlier journal is open or a running one uses an address; JournalError else.
+        """
         self._todo = f"put the machine back with: {engine} undo --directory {directory}"
-        self._keeper: LineProcess = host.start([engine, "journal", "--directory", directory])
+        self._keeper: LineProcess = host.start(
+            [engine, "journal", "--directory", directory, *(["--allow-volatile"] if volatile else [])]
+        )
         opening = {
             "experiment": experiment,
             "addresses": list(addresses),
@@ -70,6 +77,10 @@ class Journal:
         self._keeper.close()
         kind = JournalOpen if event.get("class") in ("open-journal", "address-busy") else JournalError
         raise kind(event.get("message", line.strip()), event.get("hint", ""))
+
+    def assert_kept(self) -> None:
+        """Raise JournalError where the keeper is gone: what is set then would not come back by itself."""
+        self._ask({"alive": {}}, "alive")
 
     def intend(self, knob: str, address: str, before: Value, wanted: Value, undo: Sequence[Action]) -> None:
         """Put on disk, before the change, what will be changed and how to take it back. Raises JournalError."""
@@ -113,7 +124,11 @@ def _raise_if_stuck(events: Sequence[dict[str, Any]]) -> None:
         if e["event"] in ("stuck", "error")
     ]
     if wrong:
-        raise NotRestored("could not put back: " + "\n  ".join(wrong), "set it by hand, or try again: ceteris undo")
+        raise NotRestored(
+            "could not put back: " + "\n  ".join(dict.fromkeys(wrong)),
+            "set it by hand, then: ceteris undo. Where the device is gone for good, move the journal named by\n"
+            "  ceteris status into the folder closed/ beside it",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +144,7 @@ class OpenJournal:
 
 def _run_undo(host: Host, engine: str, directory: str, *more: str) -> list[dict[str, Any]]:
     """The events of `ceteris-engine undo`."""
-    done = host.run([engine, "undo", "--directory", directory, *more], timeout_s=600)
+    done = host.run([engine, "undo", "--directory", directory, *more], timeout_s=None)
     if done.exit_code not in (0, 4):
         raise JournalError(f"the journals under {directory} cannot be used: {done.stdout}{done.stderr.strip()}")
     return [_event(line) for line in done.stdout.splitlines()]

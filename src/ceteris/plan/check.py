@@ -6,6 +6,7 @@ from typing import Any
 from ceteris.errors import PlanError, Problem
 from ceteris.knobs.catalog import Catalogue
 from ceteris.model import RESPONSES, Combination, Factor, Facts, Plan, Protocol, Target, Value, Workload
+from ceteris.plan.budget import data_bytes
 from ceteris.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
 from ceteris.plan.parse import Parsed
 from ceteris.plan.places import Place
@@ -45,6 +46,7 @@ class _Check:
         hold = self.settings(self.table.hold, ("hold",))
         combinations = self.combinations()
         self.one_owner(hold)
+        self.space(data_bytes(workloads, factors, combinations))
         if not factors and not combinations and not self.problems:
             self.complain(
                 ("factors",), "there is nothing to compare", 'write for example "block.scheduler" = ["none", "bfq"]'
@@ -56,6 +58,7 @@ class _Check:
             question=self.table.question,
             target=Target(address=self.table.target.host, path=self.facts.path, device=self.facts.device),
             hold=hold,
+            baseline=self.baseline(hold, factors, combinations),
             factors=tuple(factors),
             combinations=tuple(combinations),
             workloads=tuple(workloads),
@@ -70,10 +73,6 @@ class _Check:
         facts = self.facts
         if facts.path_refused:
             self.complain(("target", "path"), facts.path_refused, "name a folder that you may write to")
-        needed = sum(workload_kinds.get(table.kind).data_bytes(table) for table in self.tables.values())
-        if needed > facts.free_bytes and not facts.path_refused:
-            has = f"{facts.path} has {show_size(facts.free_bytes)} free, the workloads need {show_size(needed)}"
-            self.complain(("workload", 0, "total_size"), has, "lower total_size, or set target.path to a larger disk")
         places: list[tuple[Place, str]] = [(("factors", key), key) for key in self.table.factors]
         places += [(("hold", key), key) for key in self.table.hold]
         for number, combination in enumerate(self.table.combination):
@@ -81,12 +80,23 @@ class _Check:
         if facts.device_refused and (self.table.target.device or any(k.startswith("block.") for _, k in places)):
             wrong, _, right = facts.device_refused.partition("\n")
             self.complain(("target", "device"), wrong, right.strip())
+        on_device = any(key.startswith("block.") for _, key in places)
+        if on_device and facts.device and facts.path_device != facts.device:
+            where = facts.path_device or "no disk"
+            self.notes.append(f"{facts.path} lies on {where}: a load there may not reach {facts.device}")
         for place, key in places:
             knob = self.catalogue.find(key)
             offer = facts.offers.get(knob.name) if knob else None
             if offer is None or not offer.refused or (facts.device_refused and key.startswith("block.")):
                 continue
             self.complain(place, offer.refused, offer.todo)
+
+    def space(self, needed: int) -> None:
+        """The disk holds the data."""
+        facts = self.facts
+        if needed > facts.free_bytes and not facts.path_refused:
+            has = f"{facts.path} has {show_size(facts.free_bytes)} free, the workloads need {show_size(needed)}"
+            self.complain(("workload", 0, "total_size"), has, "lower total_size, or set target.path to a larger disk")
 
     # --- workloads ---
 
@@ -241,6 +251,8 @@ class _Check:
         chosen = self.table.factor_scope.get(key)
         if chosen is None:
             return tuple(applicable)
+        if not chosen:
+            self.complain(("factor_scope", key), "names no workload", f"there are: {', '.join(applicable)}")
         for name in chosen:
             if name not in applicable:
                 self.complain(
@@ -260,12 +272,30 @@ class _Check:
             found.append(Combination(name=table.name, settings=settings))
         return found
 
+    def baseline(
+        self, hold: dict[str, Value], factors: list[Factor], combinations: list[Combination]
+    ) -> dict[str, Value]:
+        """Every setting that some trial makes, as it is where nothing else is said."""
+        base = {**hold, **{factor.key: factor.levels[0] for factor in factors}}
+        for key in [key for combination in combinations for key in combination.settings if key not in base]:
+            offer = self.facts.offers.get(key)
+            if offer is not None and offer.current is not None:  # a parameter is what its workload says
+                base[key] = offer.current
+        return base
+
     def one_owner(self, hold: dict[str, Value]) -> None:
-        """No key is both varied and fixed."""
+        """No key is both varied and fixed, and no parameter of a workload is varied under two names."""
+        given_workloads = self.parsed.given.get("workload")
+        taken: dict[tuple[str, str], str] = {}
+        for key in [*self.table.factors, *hold]:
+            for name in self.owners(key):
+                other = taken.setdefault((name, key.partition(".")[2]), key)
+                if other != key:
+                    self.complain(("factors", key), f"{key} is {other} too under {name}", "keep one of them")
         for key in self.table.factors:
             if self.name_of(key) in hold:
                 self.complain(("hold", key), f"{self.name_of(key)} is a factor too", "a knob is either varied or held")
-            for number, given in enumerate(self.parsed.given.get("workload", [])):
+            for number, given in enumerate(given_workloads if isinstance(given_workloads, list) else []):
                 owner, _, parameter = key.partition(".")
                 if isinstance(given, dict) and parameter in given and owner in (given.get("name"), given.get("kind")):
                     self.complain(

@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ceteris.model import Plan, Purpose, Settings, Trial, Value, Workload
+from ceteris.model import Plan, Purpose, Settings, Trial, Workload
 
 _BLOCKS_PER_ROUND = 8
 
@@ -36,21 +36,20 @@ class Comparison:
 
 
 def comparisons(plan: Plan) -> list[Comparison]:
-    """Every comparison of a plan. What a comparison does not vary is at the factors' baselines, or held."""
-    base: dict[str, Value] = {**plan.hold, **{factor.key: factor.levels[0] for factor in plan.factors}}
+    """Every comparison of a plan. What a comparison does not vary is at its baseline, or held."""
     found = []
     for workload in plan.workloads:
         for factor in plan.factors:
             if workload.name in factor.scope:
                 arms = tuple(
-                    Arm(label, base | {factor.key: level})
+                    Arm(label, {**plan.baseline, factor.key: level})
                     for level, label in zip(factor.levels, factor.labels, strict=True)
                 )
                 found.append(Comparison(factor.key, workload, arms, (factor.key,)))
         if plan.combinations:
-            arms = (Arm("baseline", base), *(Arm(c.name, base | dict(c.settings)) for c in plan.combinations))
+            combined = (Arm(c.name, {**plan.baseline, **c.settings}) for c in plan.combinations)
             tested = tuple(sorted({key for combination in plan.combinations for key in combination.settings}))
-            found.append(Comparison("combination", workload, arms, tested))
+            found.append(Comparison("combination", workload, (Arm("baseline", plan.baseline), *combined), tested))
     return found
 
 
@@ -62,40 +61,51 @@ def passes_per_round(levels: int) -> int:
     return passes
 
 
-def balanced_orders(arms: int) -> list[tuple[int, ...]]:
-    """Rows of a Williams square: every arm once at every position and after every other equally often.
+Order = tuple[int, ...]
 
-    For two arms AB and BA; an odd number of arms needs twice as many rows (Williams 1949).
+
+def balanced_orders(arms: int) -> list[tuple[Order, Order]]:
+    """The rows of a Williams square as couples of a row and its mirror (Williams 1949).
+
+    In all rows together every arm is once at every position and after every other equally often; in a couple
+    every arm is before every other once. For two arms: the one couple AB, BA.
     """
     first = [0]
     for step in range(1, arms):
         first.append((first[-1] + (step if step % 2 else -step)) % arms)
     rows = [tuple((arm + shift) % arms for arm in first) for shift in range(arms)]
-    if arms % 2:
-        rows += [row[::-1] for row in rows]
-    return rows
+    return [(row, row[::-1]) for row in rows if arms % 2 or row < row[::-1]]
 
 
-def _blocks(
-    levels: Sequence[int], arms: int, rounds: int, rng: random.Random
-) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+def _blocks(levels: Sequence[int], arms: int, rounds: int, rng: random.Random) -> Iterator[tuple[int, int, Order]]:
     """(round, load level, order of the arms) of each block of a comparison.
 
-    Over as many passes as there are orders, every level has every order once; which level starts with which is
-    drawn anew each time, so that no disturbance of fixed period falls in step with it.
+    Two passes over the levels use one couple of orders at each level, half of the levels its row first. Which
+    half, which couple and the sequence of levels are drawn anew, so that no disturbance of fixed period falls in
+    step with them.
     """
-    orders = balanced_orders(arms)
-    offsets: list[int] = []
-    for number in range(rounds * passes_per_round(len(levels))):
-        if number % len(orders) == 0:
-            rng.shuffle(orders)
-            offsets = [index % len(orders) for index in range(len(levels))]
-            rng.shuffle(offsets)
+    couples = balanced_orders(arms)
+    passes = rounds * passes_per_round(len(levels))
+    for number in range(passes):
+        if number % (2 * len(couples)) == 0:
+            rng.shuffle(couples)
+            offsets = _spread(len(levels), len(couples), rng)
+        if number % 2 == 0:
+            sides = _spread(len(levels), 2, rng)
         sequence = list(range(len(levels)))
         rng.shuffle(sequence)
         for index in sequence:
-            order = orders[(offsets[index] + number) % len(orders)]
-            yield 1 + number // passes_per_round(len(levels)), levels[index], order
+            couple = couples[(offsets[index] + number // 2) % len(couples)]
+            round_number = 1 + number // passes_per_round(len(levels))
+            yield round_number, levels[index], couple[(sides[index] + number) % 2]
+
+
+def _spread(places: int, values: int, rng: random.Random) -> list[int]:
+    """Each of so many values at as many places as any other, to within one, in random order."""
+    start = rng.randrange(values)
+    spread = [(start + place) % values for place in range(places)]
+    rng.shuffle(spread)
+    return spread
 
 
 def schedule(plan: Plan, experiment: str, rounds: int) -> tuple[Trial, ...]:

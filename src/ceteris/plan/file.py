@@ -33,6 +33,7 @@ Share = Annotated[
     WithJsonSchema({"type": ["string", "number"], "examples": ["2%"]}),
 ]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
+PathText = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
 ResponseName = Literal["throughput_per_s", "bytes_per_s", "response_p95_s", "response_p99_s"]
 assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined]
 
@@ -40,15 +41,17 @@ assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined
 class Table(BaseModel):
     """A table of the plan; a key that is not listed is a mistake."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class TargetTable(Table):
     """The machine under test."""
 
     host: Literal["local"] = Field("local", description="how it is reached; only this machine so far")
-    device: str | None = Field(None, description="the disk that block.* knobs address; default: the one under path")
-    path: str = Field(".", description="the folder under which data is made, in ceteris-data/")
+    device: PathText | None = Field(
+        None, description="the disk that block.* knobs address; default: the one under path"
+    )
+    path: PathText = Field(".", description="the folder under which data is made, in ceteris-data/")
 
 
 class CombinationTable(Table):
@@ -88,7 +91,7 @@ class ProtocolTable(Table):
     rounds: int | None = Field(
         None, ge=2, le=16, description="rounds of each comparison; default: what the budget holds, at most 10"
     )
-    seed: int = Field(1, ge=0, description="of the run order")
+    seed: int = Field(1, ge=0, lt=2**31, description="of the run order")
     response: ResponseName = Field("throughput_per_s", description="what is judged")
 
 

@@ -44,7 +44,7 @@ class Parsed:
 def read_file(path: str) -> str:
     """The text of a plan file. Raises UsageError."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         cause = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UsageError(f"cannot read the plan {path}: {cause}", "name a plan file; examples/ has some") from error
@@ -57,32 +57,41 @@ def parse(name: str, text: str, overrides: Mapping[str, str]) -> Parsed:
     """
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # tomllib's own error, numbers of thousands of digits, deep nests
         raise PlanError(name, [Problem("the file", f"is not TOML: {error}", "correct the line named")]) from error
     for key, value in overrides.items():
-        _merge(raw, _override(name, key, value))
+        try:
+            _merge(raw, _override(key, value))
+        except (ValueError, RecursionError) as error:
+            wrong = Problem(f"--set {key}", str(error), "write for example --set target.device=/dev/sdb")
+            raise PlanError(name, [wrong]) from error
     lines = lines_of(text)
     table, problems = _validate(raw, lines)
     return Parsed(name, text, dict(overrides), table, raw, tuple(problems), lines)
 
 
-def _override(name: str, key: str, value: str) -> dict[str, Any]:
-    """`target.device=/dev/loop0` as the table it stands for."""
+def _override(key: str, value: str) -> dict[str, Any]:
+    """`target.device=/dev/loop0` as the table it stands for. Raises ValueError."""
+    if "\n" in key + value:
+        raise ValueError("is more than one line")
     for written in (value, json.dumps(value)):
         try:
             return tomllib.loads(f"{key} = {written}")
         except tomllib.TOMLDecodeError:
             continue
-    raise PlanError(name, [Problem(f"--set {key}", "is no key of a plan", "write for example target.device=/dev/sdb")])
+    raise ValueError("is no key of a plan")
 
 
 def _merge(into: dict[str, Any], other: dict[str, Any]) -> None:
-    """Put one table over another; a number names an element, as in `workload.0.total_size`."""
+    """Put one table over another; a number names an element, as in `workload.0.total_size`. Raises ValueError."""
     for key, value in other.items():
         below = into.get(key)
         if isinstance(below, list) and isinstance(value, dict):
-            below = {str(number): element for number, element in enumerate(below) if isinstance(element, dict)}
-        if isinstance(value, dict) and isinstance(below, dict):
+            for number, element in value.items():
+                if not (number.isdecimal() and int(number) < len(below) and isinstance(element, dict)):
+                    raise ValueError(f"{key} has no element {number!r} to set a key of; they are counted from 0")
+                _merge(below[int(number)], element)
+        elif isinstance(value, dict) and isinstance(below, dict):
             _merge(below, value)
         else:
             into[key] = value
@@ -118,7 +127,8 @@ def _cut(rest: dict[str, Any], detail: ErrorDetails) -> None:
         except (KeyError, IndexError, TypeError):
             return  # a word of pydantic's, or cut already
     if isinstance(below, dict):
-        if detail["type"] == "missing" or (last in below and last in ("name", "workload", "kind")):
+        needed = last in ("name", "workload", "kind") and detail["type"] != "extra_forbidden"
+        if detail["type"] == "missing" or (needed and last in below):
             below[str(last)] = _STAND_IN.get(str(last), "unnamed")
         elif last in below:
             del below[str(last)]

@@ -79,8 +79,18 @@ def differ_between(groups: Mapping[int, Sequence[float]]) -> float:
     return float(stats.f_oneway(*usable).pvalue)
 
 
+def unequal_faults(one: int, other: int) -> bool:
+    """Whether two arms' counts of unusable trials differ by more than chance (binomial, p < 0.05)."""
+    from scipy import stats
+
+    return one + other > 0 and float(stats.binomtest(other, one + other).pvalue) < 0.05
+
+
 def smallest_effect(pair_sd: float, pairs: int) -> float:
-    """The effect (log ratio) that so many pairs of such noise see with a power of 80 % (STATS: 3.1 sd / sqrt n)."""
+    """The effect (log ratio) that so many pairs of such noise see with a power of 80 %.
+
+    3.1 sd / sqrt(n): the t quantiles of a two-sided 5 % test and of the power, for some dozens of pairs.
+    """
     return 3.1 * pair_sd / math.sqrt(pairs)
 
 

@@ -1,6 +1,7 @@
 """Opening a store: where it is, whether it can be read, and bringing it up to this release."""
 
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -30,9 +31,16 @@ def store_url(named: str | None) -> str:
     url = text if "://" in text else f"sqlite:///{Path(text).expanduser().absolute()}"
     try:
         make_url(url)
-    except ArgumentError as error:
-        raise UsageError(f"{text!r} is no store", "use a file's path, or a URL such as sqlite:///ceteris.db") from error
+    except (ArgumentError, ValueError) as error:
+        raise UsageError(
+            f"{_shown(text)} is no store", "use a file's path, or a URL such as sqlite:///ceteris.db"
+        ) from error
     return url
+
+
+def _shown(url: str) -> str:
+    """A URL without what may be a password."""
+    return re.sub(r"://[^@/]*@", "://…@", url)
 
 
 def file_of(url: str) -> Path | None:
@@ -79,7 +87,7 @@ def _make_engine(url: str) -> Engine:
         engine = sa.create_engine(url)
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         raise UsageError(
-            f"{url!r} is no store: {error}", "use a file's path, or a URL such as sqlite:///ceteris.db"
+            f"{_shown(url)} is no store: {error}", "use a file's path, or a URL such as sqlite:///ceteris.db"
         ) from error
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)

@@ -144,7 +144,7 @@ def changes(store: Engine, experiment: str) -> list[tuple[int, Change]]:
         rows = connection.execute(sa.select(table).where(table.c.experiment == experiment).order_by(table.c.id))
         found = []
         for row in rows.mappings():
-            fields = {name: row[name] for name in ("knob", "address", "before", "wanted", "observed")}
+            fields = {name: row[name] for name in ("knob", "address", "before", "wanted", "observed", "refused")}
             found.append((row["trial"], Change(**fields, state=ChangeState(row["state"]))))
         return found
 

@@ -75,6 +75,7 @@ change = Table(
     Column("wanted", JSON, nullable=False),
     Column("observed", JSON),
     Column("state", String, nullable=False),
+    Column("refused", Text, nullable=False),
     ForeignKeyConstraint(["experiment", "trial"], ["trial.experiment", "trial.order"]),
     Index("change_of_trial", "experiment", "trial"),
 )

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection, Engine
 
+from ceteris.errors import StoreError
 from ceteris.model import Calibration, Change, Experiment, ExperimentState, Look, Measurement, Plan, Trial, TrialState
 from ceteris.store import schema
 from ceteris.store.open import failing_as_store_error
@@ -75,12 +76,18 @@ def save_trial(
     row = _trial_row(trial)
     own = {"experiment": trial.experiment, "trial": trial.order}
     with _transaction(store) as connection:
-        connection.execute(
+        kept = connection.execute(
             sa.update(table)
             .where(table.c.experiment == trial.experiment, table.c.order == trial.order)
+            .where(table.c.state != TrialState.SUPERSEDED)
             .values({name: row[name] for name in ("state", "started", "ended", "invalid_because")})
             .values(failure=row["failure"], failure_message=row["failure_message"])
         )
+        if kept.rowcount != 1:
+            raise StoreError(
+                f"trial {trial.order} of {trial.experiment} was rerun by someone else meanwhile",
+                "look at: ceteris status",
+            )
         if changes:
             connection.execute(sa.insert(schema.change), [asdict(change) | own for change in changes])
         if measurements:

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from ceteris.engine.run import Sampler
-from ceteris.errors import EngineError, HostError, JournalError, JournalOpen
+from ceteris.errors import EngineError, HostError, JournalError, JournalOpen, NotRestored
 from ceteris.hosts.transport import Host
 from ceteris.knobs import journal
 from ceteris.knobs.apply import Applier
@@ -69,7 +69,6 @@ class Bench:
         self._workloads = {workload.name: workload for workload in plan.workloads}
         self._data_folder = data_folder(plan.target.path, trials[0].experiment)
         self._made: dict[str, object] = {}
-        self._applier: Applier | None = None
 
     def __enter__(self) -> Self:
         """Make the target ready. Raises JournalOpen, JournalError and HostError, with nothing changed."""
@@ -106,24 +105,31 @@ class Bench:
         self._runner.stop()
         self._sampler.close()
         try:
-            if self._applier is not None:
-                self._applier.restore()
+            self._applier.restore()
         except JournalError:  # the keeper died; its journal is enough
             journal.undo(self._site.host, self._site.engine, self._site.journals, lambda _event: None)
+            if left := self._applier.leftovers():
+                raise NotRestored(
+                    f"the journal keeper was lost, and not all is as before: {'; '.join(left)}"
+                ) from error
         finally:
             self._remove_data()
 
-    def _open_journal(self) -> Applier | None:
-        """The means to change settings; None where the plan changes none of the machine's."""
+    def _open_journal(self) -> Applier:
+        """The means to change settings. The journal also keeps a second run away from this experiment's data."""
         site, device = self._site, self._plan.target.device
         keys = dict.fromkeys(key for trial in self._trials for key in trial.settings)
         knobs = [site.catalogue.get(key) for key in keys if site.catalogue.find(key) is not None]
-        if not knobs:
-            return None
         moved = [m for knob in knobs for p in knob.resets for m in members(site.host, site.catalogue, p, device)]
-        addresses = sorted({address for knob in [*knobs, *moved] for address in addresses_on(knob, device)})
-        experiment = self._trials[0].experiment
-        opened = journal.Journal(site.host, site.engine, site.journals, experiment, addresses)
+        addresses = {address for knob in [*knobs, *moved] for address in addresses_on(knob, device)}
+        opened = journal.Journal(
+            site.host,
+            site.engine,
+            site.journals,
+            self._trials[0].experiment,
+            sorted({*addresses, self._data_folder}),
+            volatile=not knobs,
+        )
         return Applier(site.host, site.catalogue, device, opened)
 
     def make_data(self, block: Sequence[Trial], progress: Progress) -> None:
@@ -138,7 +144,7 @@ class Bench:
             age = {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
             if self._made.get(where) == age:
                 continue
-            if where in self._made:
+            if workload.data != "keep":
                 self._runner.work_on_data(fileio.job(workload, trial.settings, self._data_folder, "cleanup"), progress)
             self._runner.work_on_data(prepare, progress)
             self._made[where] = age
@@ -146,6 +152,10 @@ class Bench:
     def run(self, trial: Trial) -> Trial:
         """Carry out one trial. Raises JournalError and StoreError."""
         return self._runner.run(trial, self._tested[trial.factor, trial.workload])
+
+    def notes(self) -> list[str]:
+        """What a reader of the report must know of the machine."""
+        return [note for note in [self._runner.usual_load()] if note]
 
     def _remove_data(self) -> None:
         """Remove the data of every trial, also what an earlier run of this experiment left; all else stays."""

@@ -1,21 +1,35 @@
 """Which block is next, from nothing but the trials as stored: a first run and a resumed one are one path."""
 
 import dataclasses
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from ceteris.model import FailureClass, Trial, TrialState
 
 MOST_RERUNS = 2
+_REFUSALS = 2  # so often a setting is refused before its arm is given up
+Arm = tuple[str, str, str]
 _UNFINISHED = (TrialState.APPLYING, TrialState.SETTLING, TrialState.MEASURING)
+
+
+def arm_of(trial: Trial) -> Arm:
+    """What the trial is of: factor, workload, arm."""
+    return trial.factor, trial.workload, trial.arm
+
+
+def refused_arms(trials: Sequence[Trial]) -> set[Arm]:
+    """The arms whose settings the machine has refused twice."""
+    refused = Counter(arm_of(t) for t in trials if t.failure is FailureClass.SETTING_REJECTED)
+    return {arm for arm, count in refused.items() if count >= _REFUSALS}
 
 
 def next_block(trials: Sequence[Trial]) -> list[Trial] | None:
     """The trials of the next block, as stored, or None when there is no more to do.
 
     Within a round: first a block that was interrupted, then those not yet tried, at the end those with an
-    invalid or failed trial, each at most twice more.
+    invalid or failed trial, each at most twice more. Blocks of which too few arms are left are passed over.
     """
+    refused = refused_arms(trials)
     rounds: dict[int, dict[int, list[Trial]]] = defaultdict(lambda: defaultdict(list))
     attempts: dict[int, set[int]] = defaultdict(set)
     for trial in trials:
@@ -24,29 +38,30 @@ def next_block(trials: Sequence[Trial]) -> list[Trial] | None:
         elif trial.invalid_because or trial.failure not in (None, FailureClass.INTERRUPTED):
             attempts[trial.block].add(trial.attempt)
     for _, blocks in sorted(rounds.items()):
-        interrupted = [block for block in blocks.values() if _is_interrupted(block)]
-        fresh = [block for block in blocks.values() if all(t.state is TrialState.PLANNED for t in block)]
-        broken = [b for n, b in blocks.items() if _is_broken(b) and len(attempts[n]) < MOST_RERUNS]
-        for waiting in (interrupted, fresh, broken):
-            if waiting:
-                return sorted(waiting[0], key=lambda trial: trial.position)
+        usable = {n: [t for t in block if arm_of(t) not in refused] for n, block in blocks.items()}
+        usable = {n: block for n, block in usable.items() if len(block) >= 2}
+        interrupted = [n for n, block in usable.items() if _is_interrupted(block)]
+        fresh = [n for n, block in usable.items() if all(t.state is TrialState.PLANNED for t in block)]
+        broken = [n for n, block in usable.items() if _is_broken(block) and len(attempts[n]) < MOST_RERUNS]
+        for number in [*interrupted, *fresh, *broken][:1]:
+            return sorted(blocks[number], key=lambda trial: trial.position)
     return None
 
 
 def _is_broken(block: Sequence[Trial]) -> bool:
-    """Whether a trial of the block is invalid or failed for a reason of its own."""
+    """Whether a trial of the block is invalid or failed for a reason of its own that may not come again."""
+    spared = (FailureClass.INTERRUPTED, FailureClass.SETTING_REJECTED)
     return any(
-        t.state is TrialState.INVALID or (t.state is TrialState.FAILED and t.failure is not FailureClass.INTERRUPTED)
-        for t in block
+        t.state is TrialState.INVALID or (t.state is TrialState.FAILED and t.failure not in spared) for t in block
     )
 
 
 def _is_interrupted(block: Sequence[Trial]) -> bool:
     """Whether the block was begun and neither finished nor broken."""
-    states = {trial.state for trial in block}
-    return not _is_broken(block) and (
-        bool(states.intersection(_UNFINISHED)) or len(states) > 1 or states == {TrialState.FAILED}
-    )
+    if _is_broken(block):
+        return False
+    states = {trial.state for trial in block if trial.failure is not FailureClass.SETTING_REJECTED}
+    return bool(states.intersection(_UNFINISHED)) or len(states) > 1 or states == {TrialState.FAILED}
 
 
 def renewed(block: Sequence[Trial], last_order: int) -> list[Trial]:

@@ -43,37 +43,38 @@ class TrialLoad:
     def events(self) -> Iterator[machine.Event]:
         """What happens to the trial. Raises EngineError, HostError and Interrupted."""
         intervals: list[Interval] = []
+        hello: Hello | None = None
         result: Result | None = None
         for event in self._engine.events():
             if self._stopped():
                 raise Interrupted("stopped under load")
             match event:
                 case Hello():
+                    hello = event
                     self._foreign.own.add(event.pid)
                 case Phase(name="measuring"):
-                    self._sampler.ask_census("open")
+                    self._sampler.ask_census(f"open {self._job.seed}")
                     yield machine.Measuring()
                 case Interval(window=str()):
                     intervals.append(event)
                 case Result():
-                    self._sampler.ask_census("close")
+                    self._sampler.ask_census(f"close {self._job.seed}")
                     result = event
                 case _:
                     pass
-        if result is None or result.operations == 0:
+        if result is None or result.reads + result.writes == 0:
             raise EngineError("no-data", "the load completed no operation", "lengthen trial")
-        yield machine.LoadEnded(tuple(self._conclude(result, intervals)))
+        yield machine.LoadEnded((*validity.of_settings(self._job, hello), *self._conclude(result, intervals)))
 
     def _conclude(self, result: Result, intervals: list[Interval]) -> list[str]:
         """Take the measurements; what is wrong with them."""
         samples, census = self._drain()
-        reasons = validity.of_load(result, intervals, self._job.workload.engine)
+        seen = telemetry.within(samples, result.start_s, result.start_s + result.duration_s)
+        reasons = validity.of_load(result, intervals, self._job)
         if census is None:
             reasons.append("the sampler did not answer, so other load cannot be excluded")
         else:
-            reasons += self._foreign.judge(census, result.cores_usable, result.bytes_per_s)
-        end_s = result.start_s + result.duration_s
-        seen = telemetry.within(samples, result.start_s, end_s)
+            reasons += self._foreign.judge(census, result, seen)
         self.measurements = fileio.measurements(result, intervals) + telemetry.measurements(
             seen, result.start_s, self._device
         )
@@ -87,6 +88,6 @@ class TrialLoad:
             event = self._sampler.receive(left_s)
             if isinstance(event, Sample):
                 samples.append(event)
-            elif isinstance(event, Census) and event.label == "close":
+            elif isinstance(event, Census) and event.label == f"close {self._job.seed}":
                 return samples, event
         return samples, None

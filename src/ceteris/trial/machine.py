@@ -23,6 +23,7 @@ class Applied:
     """Its settings were written and read back."""
 
     changes: tuple[Change, ...]
+    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +94,14 @@ def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
     match event:
         case Begun(at):
             return _to(trial, TrialState.APPLYING, started=at), (Record(), Apply())
-        case Applied(changes):
+        case Applied(changes, at):
             wrong = _mismatches(changes, "was not taken")
+            refused = "; ".join(f"{c.knob} = {c.wanted}: {c.refused}" for c in changes if _is_refused(c))
+            if refused:  # a finding: the machine will say the same next time
+                failed = _to(trial, TrialState.FAILED, failure=FailureClass.SETTING_REJECTED, failure_message=refused)
+                return dataclasses.replace(failed, ended=at), (Record(),)
             if wrong:
-                return _to(trial, TrialState.INVALID, invalid_because=wrong, ended=trial.started), (Record(),)
+                return _to(trial, TrialState.INVALID, invalid_because=wrong, ended=at), (Record(),)
             return _to(trial, TrialState.SETTLING), (Record(), MakeLoad())
         case Measuring():
             return _to(trial, TrialState.MEASURING), (Record(),)
@@ -114,6 +119,11 @@ def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
 
 def _to(trial: Trial, state: TrialState, **fields: object) -> Trial:
     return dataclasses.replace(trial, state=state, **fields)  # type: ignore[arg-type]
+
+
+def _is_refused(change: Change) -> bool:
+    """Whether the kernel would not take a setting that the trial is about."""
+    return change.state is ChangeState.MISMATCHED and bool(change.refused)
 
 
 def _mismatches(changes: tuple[Change, ...], what: str) -> tuple[str, ...]:

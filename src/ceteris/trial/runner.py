@@ -34,7 +34,7 @@ class Runner:
         engine: str,
         plan: Plan,
         data_folder: str,
-        applier: Applier | None,
+        applier: Applier,
         sampler: Sampler,
         record: Record,
         stopped: Callable[[], bool],
@@ -69,7 +69,7 @@ class Runner:
                             self._record(trial, changes if over else (), measured)
                         case machine.Apply():
                             changes = self._apply(trial, tested)
-                            event = machine.Applied(changes)
+                            event = machine.Applied(changes, time.time())
                         case machine.MakeLoad():
                             self._load = self._make_load(trial)
                             coming = self._load.events()
@@ -77,8 +77,7 @@ class Runner:
                             self.stop()
                             coming = iter(())
                         case machine.Verify():
-                            moved = self._applier.verify() if self._applier else ()
-                            event = machine.Verified(moved, time.time())
+                            event = machine.Verified(self._applier.verify(), time.time())
                 event = event or next(coming, None)
             except Interrupted as error:
                 event = machine.Failed(FailureClass.INTERRUPTED, error.message, time.time())
@@ -89,6 +88,10 @@ class Runner:
                 event = machine.Failed(FailureClass.TOOLING, str(error), time.time())
         return trial
 
+    def usual_load(self) -> str:
+        """In words, what other load was always there."""
+        return self._foreign.usual()
+
     def stop(self) -> None:
         """End the load, if there is one."""
         if self._load is not None:
@@ -96,8 +99,6 @@ class Runner:
 
     def _apply(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:
         """Set what of the trial's settings is the machine's; the workload's parameters go into its job."""
-        if self._applier is None:
-            return ()
         owners = {w.name for w in self._plan.workloads} | {w.kind for w in self._plan.workloads}
         knobs = {key: value for key, value in trial.settings.items() if key.partition(".")[0] not in owners}
         return self._applier.apply(knobs, [key for key in tested if key in knobs])
@@ -111,7 +112,7 @@ class Runner:
             load=trial.load,
             settle_s=self._plan.protocol.settle_s,
             measure_s=self._plan.protocol.trial_s,
-            seed=trial.block,  # the same offsets for every arm of a block
+            seed=trial.order,  # other offsets for each arm, or the second would find its pages in the cache
         )
         device = self._plan.target.device
         name = device.removeprefix("/dev/") if device else None
@@ -120,9 +121,11 @@ class Runner:
     def work_on_data(self, job: Job, progress: Callable[[int, int], None]) -> None:
         """Make or remove a workload's data. Raises EngineError (too little space, for example) and Interrupted."""
         engine = Engine(self._host, self._engine, job)
-        for event in engine.events():
-            if self._stopped() and job.phase == "prepare":
-                engine.stop()
-                raise Interrupted("stopped while making data", "go on with: ceteris resume")
-            if isinstance(event, Progress):
-                progress(event.done_bytes, event.total_bytes)
+        try:
+            for event in engine.events():
+                if self._stopped() and job.phase == "prepare":
+                    raise Interrupted("stopped while making data", "go on with: ceteris resume")
+                if isinstance(event, Progress):
+                    progress(event.done_bytes, event.total_bytes)
+        finally:
+            engine.stop()

@@ -3,31 +3,44 @@
 import statistics
 from collections.abc import Callable, Sequence
 
-from ceteris.engine.protocol import Census, Interval, ProcessUse, Result
+from ceteris.engine.protocol import Census, Hello, Interval, Job, ProcessUse, Result, Sample
 from ceteris.units import show_size
 
 _ENGINE_BOUND = 0.80  # of the cores the engine may use, in user mode: its system time is the work measured
-_LONGEST_GAP_S = 2.0
+_LONGEST_STALL_S = 2.0
 _FOREIGN_CPU = 0.20  # of all cores, above what is always there
 _FOREIGN_IO = 0.20  # of the load's own bytes, above what is always there
 _LITTLE_IO_PER_S = 2**20
+_WORTH_A_NOTE_CPU = 0.1  # cores
 _LITTLE_CPU_S = 0.05  # the kernel counts processor time in ticks of up to 10 ms, for each process
 
 
-def of_load(result: Result, intervals: Sequence[Interval], engine: str) -> list[str]:
+def of_load(result: Result, intervals: Sequence[Interval], job: Job) -> list[str]:
     """What is wrong with the load itself."""
     reasons = []
     if result.errors:
         counted = ", ".join(f"{number} {name}" for name, number in sorted(result.errors.items()))
         reasons.append(f"the load met errors: {counted}")
-    user = result.cpu.user_s / result.duration_s / result.cores_usable
-    if engine != "null" and user >= _ENGINE_BOUND:
-        reasons.append(f"the load engine was the bound: {user:.0%} of its cores in user mode")
-    ends = [result.start_s] + [i.start_s + i.duration_s for i in intervals]
-    gaps = [i.start_s - end for i, end in zip(intervals, ends, strict=False)]
-    if max(gaps, default=0.0) > _LONGEST_GAP_S:
-        reasons.append(f"{max(gaps):.1f} s of the window are missing")
+    cores = min(result.cores_usable, result.workers)
+    user = result.cpu.user_s / result.duration_s / cores
+    if job.workload.engine != "null" and user >= _ENGINE_BOUND:
+        reasons.append(f"the load engine was the bound: {user:.0%} of the {cores} cores it can use, in user mode")
+    # Intervals follow each other without a gap: a stall of the engine makes one of them long.
+    longest = max((interval.duration_s for interval in intervals), default=result.duration_s)
+    if longest > job.interval_s + _LONGEST_STALL_S:
+        reasons.append(f"the engine stalled: an interval of {job.interval_s:g} s took {longest:.1f} s")
     return reasons
+
+
+def of_settings(job: Job, hello: Hello | None) -> list[str]:
+    """What of the job the engine took otherwise than it was asked: the reading back of workload parameters."""
+    effective = hello.effective if hello else {}
+    asked = job.workload.model_dump() | {"outstanding": job.load.outstanding, "cache": job.cache}
+    return [
+        f"the engine took {name} = {effective[name]}, not {value}"
+        for name, value in asked.items()
+        if name in effective and effective[name] != value
+    ]
 
 
 class ForeignLoad:
@@ -38,21 +51,29 @@ class ForeignLoad:
         self._cpu: list[float] = []
         self._io: list[float] = []
 
-    def judge(self, census: Census, cores: int, own_bytes_per_s: float) -> list[str]:
+    def judge(self, census: Census, result: Result, samples: Sequence[Sample]) -> list[str]:
         """What is wrong with the machine during a window; what is always there is not."""
-        duration = census.duration_s or 1.0
+        duration = census.duration_s or result.duration_s
         others = [process for process in census.processes if process.pid not in self.own]
-        cpu = sum(process.cpu_s for process in others) / duration
+        cores = max((sample.cores for sample in samples), default=result.cores_usable)
+        cpu = max(sum(process.cpu_s for process in others) / duration, _unnamed_cpu(result, samples))
         io = sum(_bytes(process) for process in others) / duration
         usual_cpu, usual_io = self._usual(cpu, io)
         reasons = []
         if cpu - usual_cpu > max(_FOREIGN_CPU * cores, _LITTLE_CPU_S / duration):
             who = _names(others, lambda process: process.cpu_s)
             reasons.append(f"other processes took {cpu:.2f} of {cores} cores: {who}")
-        if io - usual_io > max(_FOREIGN_IO * own_bytes_per_s, _LITTLE_IO_PER_S):
+        if io - usual_io > max(_FOREIGN_IO * result.bytes_per_s, _LITTLE_IO_PER_S):
             who = _names(others, _bytes)
             reasons.append(f"other processes read and wrote {show_size(io)}/s: {who}")
         return reasons
+
+    def usual(self) -> str:
+        """In words, what other load is always there; empty on a quiet machine."""
+        cpu, io = (statistics.median(seen) if seen else 0.0 for seen in (self._cpu, self._io))
+        if cpu < _WORTH_A_NOTE_CPU and io < _LITTLE_IO_PER_S:
+            return ""
+        return f"other processes usually took {cpu:.2f} cores and moved {show_size(io)}/s while trials were made"
 
     def _usual(self, cpu: float, io: float) -> tuple[float, float]:
         """The medians so far, this window included; a short history counts as a quiet machine."""
@@ -63,12 +84,24 @@ class ForeignLoad:
         return statistics.median(self._cpu), statistics.median(self._io)
 
 
+def _unnamed_cpu(result: Result, samples: Sequence[Sample]) -> float:
+    """Cores that others used in user mode by the kernel's own count, which misses no short-lived process.
+
+    Kernel threads use none; this program's other processes use too little to count.
+    """
+    seconds = sum(sample.duration_s for sample in samples)
+    if seconds < _LITTLE_CPU_S:
+        return 0.0
+    used = sum(sample.cpu.user * sample.cores * sample.duration_s for sample in samples) / seconds
+    return used - result.cpu.user_s / result.duration_s
+
+
 def _bytes(process: ProcessUse) -> int:
     """Storage traffic, as far as it may be seen."""
     return (process.read_bytes or 0) + (process.written_bytes or 0)
 
 
 def _names(processes: Sequence[ProcessUse], use: Callable[[ProcessUse], float]) -> str:
-    """The three that used most."""
+    """The three that used most; processes that lived shortly are in no census."""
     used = sorted((p for p in processes if use(p) > 0), key=use, reverse=True)
-    return ", ".join(f"{process.command} ({process.pid})" for process in used[:3])
+    return ", ".join(f"{process.command} ({process.pid})" for process in used[:3]) or "many short-lived ones"

@@ -22,7 +22,7 @@ Size = Annotated[
 class FileioParameters(BaseModel):
     """What a `fileio` workload can be told, beside its load levels."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     mode: Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"] = Field(
         "rndrw", description="which operations, in which order, as in sysbench"
@@ -31,12 +31,12 @@ class FileioParameters(BaseModel):
         "sync",
         description="sync: a thread for each outstanding operation; io_uring: few threads, deep queues; null: no I/O",
     )
-    block_size: Size = Field(16384, gt=0, description="bytes of one operation")
-    files: int = Field(4, gt=0, description="number of files")
+    block_size: Size = Field(16384, gt=0, le=2**30, description="bytes of one operation")
+    files: int = Field(4, gt=0, le=100_000, description="number of files")
     total_size: Size = Field(2**31, gt=0, description="bytes of all files together")
     direct: bool = Field(False, description="O_DIRECT: past the page cache")
-    read_write_ratio: float = Field(1.5, gt=0, description="reads for each write in rndrw")
-    fsync_every: int = Field(100, ge=0, description="fsync all files after so many operations; 0: never")
+    read_write_ratio: float = Field(1.5, ge=0.001, le=1000, description="reads for each write in rndrw")
+    fsync_every: int = Field(100, ge=0, lt=2**31, description="fsync all files after so many operations; 0: never")
     fsync_at_end: bool = Field(True, description="fsync all files at the end of a run")
 
     @model_validator(mode="after")
@@ -144,17 +144,22 @@ def measurements(result: Result, intervals: Sequence[Interval]) -> tuple[Measure
         if value is None:
             continue
         points = courses.get(metric) or []
+        summary = (len(points) or 1, min(points, default=value), max(points, default=value), value * duration)
+        if metric == "response_mean_s":  # of operations, not of intervals
+            summary = (times.count, times.min_s or value, times.max_s or value, times.sum_s)
+        elif unit == "s":
+            summary = (*summary[:3], value)  # times of one window do not add up over it
         found.append(
             Measurement(
                 phase="measure",
                 metric=metric,
                 unit=unit,
                 source="engine",
-                n=len(points) or 1,
+                n=summary[0],
                 mean=value,
-                low=min(points, default=value),
-                high=max(points, default=value),
-                total=value * duration,
+                low=summary[1],
+                high=summary[2],
+                total=summary[3],
                 start_s=start if points else None,
                 step_s=step if points else None,
                 points=tuple(points),

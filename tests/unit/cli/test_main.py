@@ -22,7 +22,7 @@ def test_help_imports_nothing_heavy() -> None:
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
     done = CliRunner().invoke(app, [verb, "--help"])
     assert done.exit_code == 0
-    assert f"ceteris {verb}" in done.output
+    assert f"Example: ceteris {verb}" in " ".join(done.output.split())
 
 
 def test_the_version_is_told() -> None:

@@ -46,6 +46,7 @@ def facts(**changed: object) -> Facts:
         "path_refused": "",
         "free_bytes": 2**40,
         "filesystem": "ext4",
+        "path_device": "/dev/sda",
         "device": "/dev/sda",
         "device_refused": "",
         "io_uring_refused": "",

@@ -88,6 +88,15 @@ def test_ten_mistakes_are_told_in_one_go() -> None:
             "'baseline' is taken",
         ),
         (simple('"fileio.direct" = [false, true]', FILEIO + "block_size = 1000"), "multiple of 512"),
+        (
+            simple('"fileio.direct" = [false, true]\n"w.direct" = [true, false]', FILEIO + 'name = "w"'),
+            "w.direct is fileio.direct too",
+        ),
+        (
+            simple('"fileio.files" = [4, 8]\n"vm.swappiness" = [1, 2]', rest='[factor_scope]\n"vm.swappiness" = []'),
+            "names no workload",
+        ),
+        (simple('"fileio.total_size" = ["1MiB", "900TiB"]', FILEIO.replace('total_size = "1MiB"', "")), "need 900 TiB"),
         (simple('"vm.swappiness" = [60, 1]', rest='[protocol]\nresponse = "tps"'), "'tps' is not one of"),
     ],
 )

@@ -51,11 +51,24 @@ def test_two_arms_are_balanced_over_orders_and_levels_in_every_round(levels: int
 
 @pytest.mark.parametrize("arms", [2, 3, 4, 5, 6])
 def test_more_arms_follow_a_williams_square(arms: int) -> None:
-    rows = balanced_orders(arms)
+    rows = [row for couple in balanced_orders(arms) for row in couple]
     positions = Counter((place, arm) for row in rows for place, arm in enumerate(row))
     followers = Counter(pair for row in rows for pair in pairwise(row))
     assert len(set(positions.values())) == 1 and len(positions) == arms * arms
     assert len(set(followers.values())) == 1 and len(followers) == arms * (arms - 1)
+
+
+@given(st.integers(1, 8), st.integers(2, 6), st.integers(0, 10**9))
+@settings(max_examples=50, deadline=None)
+def test_any_two_arms_are_balanced_at_every_level_in_every_round(levels: int, arms: int, seed: int) -> None:
+    trials = schedule(_plan(levels, arms, seed), "e", 2)
+    before: Counter[tuple[int, int, str, str]] = Counter()
+    for block in _blocks(trials).values():
+        for place, one in enumerate(block):
+            for other in block[place + 1 :]:
+                before[one.round, one.load, one.arm, other.arm] += 1
+    for (round_, load, one, other), count in before.items():
+        assert before[round_, load, other, one] == count
 
 
 @given(st.integers(1, 5), st.integers(2, 5), st.integers(0, 10**6))
@@ -79,7 +92,7 @@ def test_the_same_seed_gives_the_same_schedule_and_another_does_not() -> None:
 
 def test_a_schedule_is_pinned_across_releases_and_machines() -> None:
     trials = schedule(_plan(1, seed=1), "e", 2)
-    assert "".join("B" if t.baseline else "a" for t in trials) == "aBBaaBBaaBBaBaaBaBBaaBBaaBBaBaaB"
+    assert "".join("B" if t.baseline else "a" for t in trials) == "aBBaBaaBaBBaBaaBaBBaaBBaaBBaaBBa"
 
 
 def test_what_a_comparison_does_not_vary_stays_at_its_baseline() -> None:
@@ -94,6 +107,20 @@ def test_what_a_comparison_does_not_vary_stays_at_its_baseline() -> None:
     assert found[0].arms[1].settings == base | {"vm.swappiness": 1}
     assert found[2].arms[1].settings == base | {"vm.swappiness": 10, "fileio.files": 8}
     assert found[2].tested == ("fileio.files", "vm.swappiness")
+
+
+def test_what_only_one_combination_names_is_as_found_in_the_others() -> None:
+    text = simple(
+        "",
+        rest='[[combination]]\nname = "c1"\nsettings = { "vm.swappiness" = 10 }\n'
+        '[[combination]]\nname = "c2"\nsettings = { "block.rq_affinity" = 2, "fileio.files" = 8 }',
+    )
+    (found,) = comparisons(checked(text))
+    assert [arm.settings for arm in found.arms] == [
+        {"vm.swappiness": 60, "block.rq_affinity": 1},
+        {"vm.swappiness": 10, "block.rq_affinity": 1},
+        {"vm.swappiness": 60, "block.rq_affinity": 2, "fileio.files": 8},
+    ]
 
 
 def test_the_budget_decides_the_rounds() -> None:

@@ -33,6 +33,7 @@ PLAN = Plan(
     question="?",
     target=Target(address="local", path="/", device=None),
     hold={"a": True, "b": 1, "c": 1.5, "d": "1"},
+    baseline={},
     factors=(),
     combinations=(),
     workloads=(),

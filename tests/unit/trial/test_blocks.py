@@ -74,6 +74,19 @@ def test_renewed_trials_go_on_counting_and_name_what_they_replace() -> None:
     assert renewed(_blocks((S.PLANNED, S.PLANNED)), 40) == []
 
 
+def test_an_arm_refused_twice_is_given_up_and_the_others_go_on() -> None:
+    refused = {"state": S.FAILED, "failure": FailureClass.SETTING_REJECTED}
+    trials = _blocks((S.DONE, S.PLANNED), (S.DONE, S.PLANNED), (S.PLANNED, S.PLANNED))
+    once = [dataclasses.replace(t, **refused) if t.order == 2 else t for t in trials]
+    assert _next(once) == 2
+    twice = [dataclasses.replace(t, **refused) if t.order == 4 else t for t in once]
+    assert _next(twice) is None
+    third = [_trial(10 + block, block, "c", S.DONE if block < 3 else S.PLANNED) for block in (1, 2, 3)]
+    assert _next(twice + third) == 3
+    done = [dataclasses.replace(t, state=S.DONE) if t.block == 3 and t.arm != "b" else t for t in twice + third]
+    assert _next(done) is None
+
+
 @given(st.lists(st.tuples(st.sampled_from(list(S)), st.sampled_from(list(S))), min_size=3, max_size=3))
 def test_any_states_lead_to_a_block_that_is_not_whole_or_to_the_end(
     states: list[tuple[TrialState, TrialState]],

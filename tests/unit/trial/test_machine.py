@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from ceteris.model import Change, ChangeState, FailureClass, Purpose, Trial, TrialState
 from ceteris.trial.machine import (
     Applied,
@@ -49,7 +51,7 @@ def _after(*events: object) -> Trial:
 def test_a_trial_is_applied_loaded_verified_and_done() -> None:
     trial, todo = step(TRIAL, Begun(1.0))
     assert (trial.state, trial.started, todo) == (TrialState.APPLYING, 1.0, (Record(), Apply()))
-    trial, todo = step(trial, Applied((_change(ChangeState.VERIFIED),)))
+    trial, todo = step(trial, Applied((_change(ChangeState.VERIFIED),), 1.5))
     assert (trial.state, todo) == (TrialState.SETTLING, (Record(), MakeLoad()))
     trial, todo = step(trial, Measuring())
     assert (trial.state, todo) == (TrialState.MEASURING, (Record(),))
@@ -60,27 +62,34 @@ def test_a_trial_is_applied_loaded_verified_and_done() -> None:
 
 
 def test_a_setting_that_was_not_taken_makes_no_load() -> None:
-    trial, todo = step(_after(Begun(1.0)), Applied((_change(ChangeState.MISMATCHED),)))
+    trial, todo = step(_after(Begun(1.0)), Applied((_change(ChangeState.MISMATCHED),), 1.5))
     assert trial.state is TrialState.INVALID
     assert trial.invalid_because == ("k was not taken: wanted 1, found 2",)
     assert trial.ended is not None
     assert MakeLoad() not in todo
 
 
+def test_a_setting_that_the_kernel_refuses_is_a_finding() -> None:
+    refused = dataclasses.replace(_change(ChangeState.MISMATCHED), refused="cannot write /k: Invalid argument")
+    trial, todo = step(_after(Begun(1.0)), Applied((refused,), 1.5))
+    assert (trial.state, trial.failure, todo) == (TrialState.FAILED, FailureClass.SETTING_REJECTED, (Record(),))
+    assert trial.failure_message == "k = 1: cannot write /k: Invalid argument"
+
+
 def test_a_bystander_that_moved_is_no_reason() -> None:
-    assert _after(Begun(1.0), Applied((_change(ChangeState.WRITTEN),))).state is TrialState.SETTLING
+    assert _after(Begun(1.0), Applied((_change(ChangeState.WRITTEN),), 1.5)).state is TrialState.SETTLING
 
 
 def test_a_setting_that_moved_meanwhile_makes_the_trial_invalid() -> None:
     moved = (_change(ChangeState.MISMATCHED),)
-    trial = _after(Begun(1.0), Applied(()), Measuring(), LoadEnded(("noise",)), Verified(moved, 2.0))
+    trial = _after(Begun(1.0), Applied((), 1.5), Measuring(), LoadEnded(("noise",)), Verified(moved, 2.0))
     assert trial.state is TrialState.INVALID
     assert trial.invalid_because == ("noise", "k did not hold: wanted 1, found 2")
 
 
 def test_a_failure_under_load_stops_the_load() -> None:
     failed = Failed(FailureClass.LOAD_ERROR, "disk full", 3.0)
-    for events in ((Begun(1.0), Applied(())), (Begun(1.0), Applied(()), Measuring())):
+    for events in ((Begun(1.0), Applied((), 1.5)), (Begun(1.0), Applied((), 1.5), Measuring())):
         trial, todo = step(_after(*events), failed)
         assert todo == (StopLoad(), Record())
         assert (trial.state, trial.failure, trial.failure_message) == (
@@ -95,6 +104,8 @@ def test_a_failure_before_the_load_only_ends_the_trial() -> None:
     assert (trial.state, todo) == (TrialState.FAILED, (Record(),))
 
 
-def test_records_are_frozen() -> None:
-    assert dataclasses.is_dataclass(TRIAL)
+def test_a_trial_is_not_changed_but_replaced() -> None:
+    step(TRIAL, Begun(1.0))
     assert TRIAL.state is TrialState.PLANNED
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        TRIAL.order = 2  # type: ignore[misc]

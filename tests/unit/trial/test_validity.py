@@ -1,7 +1,24 @@
 """Reasons not to use a trial, blind to its arm."""
 
-from ceteris.engine.protocol import Census, Cpu, Interval, ProcessUse, Result, Times
-from ceteris.trial.validity import ForeignLoad, of_load
+from typing import Literal
+
+from ceteris.engine.protocol import (
+    Census,
+    Cpu,
+    CpuShares,
+    FileioJob,
+    Hello,
+    Interval,
+    Job,
+    Load,
+    Memory,
+    Pressure,
+    ProcessUse,
+    Result,
+    Sample,
+    Times,
+)
+from ceteris.trial.validity import ForeignLoad, of_load, of_settings
 
 TIMES = Times(
     count=100,
@@ -14,6 +31,23 @@ TIMES = Times(
     max_s=0.05,
     sum_s=1.0,
     histogram="",
+)
+
+
+SAMPLE = Sample(
+    event="sample",
+    monotonic_s=105.0,
+    unix_s=0.0,
+    duration_s=10.0,
+    cpu=CpuShares(user=0, system=0, iowait=0, irq=0, steal=0, idle=1),
+    cores=2,
+    load_1m=0,
+    load_5m=0,
+    load_15m=0,
+    memory=Memory(total_bytes=1, available_bytes=1, dirty_bytes=0, writeback_bytes=0, cached_bytes=0),
+    context_switches_per_s=0,
+    pressure=Pressure(io_some=None, io_full=None, cpu_some=None, memory_some=None),
+    devices={},
 )
 
 
@@ -67,36 +101,77 @@ def _census(cpu_s: float = 0.0, written_bytes: int | None = 0, pid: int = 7) -> 
     return Census(event="census", label="close", monotonic_s=1.0, duration_s=10.0, processes=[use])
 
 
+def _job(engine: Literal["sync", "null"] = "sync") -> Job:
+    files = FileioJob(
+        directory="/d",
+        files=1,
+        total_size_bytes=4096,
+        mode="rndrw",
+        engine=engine,
+        block_size_bytes=4096,
+        direct=True,
+        read_write_ratio=1.5,
+        fsync_every=0,
+        fsync_at_end=True,
+    )
+    return Job(phase="run", workload=files, load=Load(outstanding=4), interval_s=1.0)
+
+
+def _hello(**changed: str | int | bool) -> Hello:
+    taken = _job().workload.model_dump() | {"outstanding": 4, "cache": "warm"} | changed
+    return Hello(event="hello", protocol=1, version="0", pid=1, capabilities=[], effective=taken)
+
+
 def test_a_quiet_trial_is_valid() -> None:
-    assert of_load(_result(), [_interval(100.0), _interval(101.0)], "sync") == []
+    assert of_load(_result(), [_interval(100.0), _interval(101.0)], _job()) == []
+    assert of_settings(_job(), _hello()) == []
+
+
+def test_a_parameter_that_the_engine_took_otherwise_is_told() -> None:
+    assert of_settings(_job(), _hello(direct=False)) == ["the engine took direct = False, not True"]
 
 
 def test_errors_are_named_and_counted() -> None:
-    assert of_load(_result({"io-error": 3}), [], "sync") == ["the load met errors: 3 io-error"]
+    assert of_load(_result({"io-error": 3}), [], _job())[0] == "the load met errors: 3 io-error"
 
 
 def test_an_engine_that_is_the_bound_is_told_but_for_the_one_that_measures_itself() -> None:
-    assert "the bound: 85%" in of_load(_result(user_s=17.0), [], "sync")[0]
-    assert of_load(_result(user_s=17.0), [], "null") == []
+    intervals = [_interval(100.0)]
+    assert "the bound: 85% of the 1 cores" in of_load(_result(user_s=8.5), intervals, _job())[0]
+    assert of_load(_result(user_s=8.5), intervals, _job("null")) == []
 
 
-def test_missing_seconds_are_told() -> None:
-    assert of_load(_result(), [_interval(100.0), _interval(104.5)], "sync") == ["3.5 s of the window are missing"]
+def test_a_stall_of_the_engine_is_told() -> None:
+    assert "took 4.5 s" in of_load(_result(), [_interval(100.0), _interval(101.0, 4.5)], _job())[0]
+    assert "took 10.0 s" in of_load(_result(), [], _job())[0]
+
+
+def _judge(foreign: ForeignLoad, census: Census) -> list[str]:
+    return foreign.judge(census, _result().model_copy(update={"bytes_per_s": 1e6}), [])
 
 
 def test_other_processes_are_named() -> None:
     foreign = ForeignLoad({1})
-    assert foreign.judge(_census(cpu_s=1.0), 2, 1e6) == []
-    assert "backup (7)" in foreign.judge(_census(cpu_s=10.0), 2, 1e6)[0]
-    assert "read and wrote 95.4 MiB/s: backup (7)" in foreign.judge(_census(written_bytes=10**9), 2, 1e6)[0]
-    assert foreign.judge(_census(written_bytes=None), 2, 1e6) == []
+    assert _judge(foreign, _census(cpu_s=1.0)) == []
+    assert "backup (7)" in _judge(foreign, _census(cpu_s=10.0))[0]
+    assert "read and wrote 95.4 MiB/s: backup (7)" in _judge(foreign, _census(written_bytes=10**9))[0]
+    assert _judge(foreign, _census(written_bytes=None)) == []
+
+
+def test_short_lived_processes_are_seen_by_the_kernels_count() -> None:
+    shares = CpuShares(user=0.9, system=0.1, iowait=0, irq=0, steal=0, idle=0)
+    sample = SAMPLE.model_copy(update={"cpu": shares})
+    nobody = _census().model_copy(update={"processes": []})
+    assert "1.79 of 2 cores: many short-lived ones" in ForeignLoad(set()).judge(nobody, _result(), [sample])[0]
 
 
 def test_the_experiments_own_processes_are_no_others() -> None:
-    assert ForeignLoad({7}).judge(_census(cpu_s=20.0), 2, 1e6) == []
+    assert _judge(ForeignLoad({7}), _census(cpu_s=20.0)) == []
 
 
-def test_what_is_always_there_is_usual_and_does_not_stop_the_experiment() -> None:
+def test_what_is_always_there_is_usual_and_told_once() -> None:
     foreign = ForeignLoad(set())
-    verdicts = [foreign.judge(_census(cpu_s=10.0), 2, 1e6) for _ in range(10)]
+    assert foreign.usual() == ""
+    verdicts = [_judge(foreign, _census(cpu_s=10.0)) for _ in range(10)]
     assert all(verdicts[:7]) and not any(verdicts[7:])
+    assert "usually took 1.00 cores" in foreign.usual()

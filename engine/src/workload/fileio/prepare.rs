@@ -19,20 +19,31 @@ use crate::machine;
 
 const DIRECT_ALIGNMENT: u64 = 4096;
 
-/// Makes the files, calling `progress(done_bytes, total_bytes)` now and then. Asking `stop` ends it
+/// How far it is.
+pub enum Step {
+    Written {
+        done_bytes: u64,
+        total_bytes: u64,
+    },
+    /// All is written, and the device is waited for.
+    Finishing,
+}
+
+/// Makes the files, calling `report` now and then. Asking `stop` ends it
 /// soon, with an error of class `interrupted`; what was made by then is known to `cleanup`.
-pub fn prepare(
-    job: &FileIoJob,
-    seed: u64,
-    stop: &OnRequest,
-    progress: impl Fn(u64, u64),
-) -> Result<()> {
+pub fn prepare(job: &FileIoJob, seed: u64, stop: &OnRequest, report: impl Fn(Step)) -> Result<()> {
     let size = job.file_size_bytes();
     let total = size * u64::from(job.files);
+    let progress = |done_bytes| {
+        report(Step::Written {
+            done_bytes,
+            total_bytes: total,
+        });
+    };
     let old = Manifest::read(&job.directory)?;
     let missing = missing_files(job, old.as_ref());
     if missing.is_empty() {
-        progress(total, total);
+        progress(total);
         return Ok(());
     }
     refuse_foreign_files(job, old.as_ref())?;
@@ -55,9 +66,8 @@ pub fn prepare(
         .into_iter()
         .map(|index| create(file_path(&job.directory, index), job, size))
         .collect::<Result<Vec<_>>>()?;
-    fill(&files, size, seed, stop, |done| {
-        progress(kept + done, total)
-    })?;
+    fill(&files, size, seed, stop, |done| progress(kept + done))?;
+    report(Step::Finishing);
     for file in &files {
         if stop.is_asked() {
             return Err(interrupted(&job.directory));
@@ -68,7 +78,7 @@ pub fn prepare(
     }
     manifest.complete = true;
     manifest.write(&job.directory)?;
-    progress(total, total);
+    progress(total);
     Ok(())
 }
 

@@ -85,14 +85,15 @@ def carry_out(
         found = experiment.carry_out(plan, begun, store, site, watch, stop.asked)
     ended = read.find(store, begun.id)
     seen = conclude.report_view(store, ended)
-    file = file_of(store.url.render_as_string())
-    place = report_file or (file.parent / "reports" if file else Path()) / f"{begun.id}.html"
-    written = conclude.write_html(seen, place)
     if as_json:
         typer.echo(conclude.report_document(store, ended).model_dump_json(indent=2))
     else:
         console = Console(highlight=False)
         console.print()
         console.print(text.verdict_table(seen))
+    file = file_of(store.url.render_as_string())
+    place = report_file or (file.parent / "reports" if file else Path()) / f"{begun.id}.html"
+    written = conclude.write_html(seen, place)
+    if not as_json:
         console.print(f"\nreport: {written}", markup=False, soft_wrap=True)
     raise typer.Exit(conclude.exit_code(found))

@@ -20,9 +20,11 @@ def undo(
     """
     import json
 
+    from ceteris.cli.signals import StopRequest
     from ceteris.cli.target import local_site
     from ceteris.knobs import journal
 
+    StopRequest().listen()  # half a restoration is worse than a whole one
     site = local_site()
     told: list[dict[str, Any]] = []
     try:

@@ -65,6 +65,7 @@ def upgrade() -> None:
         sa.Column("wanted", sa.JSON, nullable=False),
         sa.Column("observed", sa.JSON),
         sa.Column("state", sa.String, nullable=False),
+        sa.Column("refused", sa.Text, nullable=False),
         sa.ForeignKeyConstraint(["experiment", "trial"], ["trial.experiment", "trial.order"]),
     )
     op.create_index("change_of_trial", "change", ["experiment", "trial"])
