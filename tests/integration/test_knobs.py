@@ -109,6 +109,63 @@ def test_every_kernel_knob_of_the_example_comes_back(ceteris, loop: str, tmp_pat
         assert f"block.{name}" in done.out
 
 
+def test_combinations_do_not_leak_into_each_other(ceteris, plan, loop: str) -> None:
+    (queue_of(loop) / "rq_affinity").write_text("1")
+    (queue_of(loop) / "scheduler").write_text("mq-deadline")
+    before = settings_of(loop)
+    path = Path(plan("", f'device = "{loop}"'))
+    combinations = """
+[[combination]]
+name = "affinity"
+settings = { "block.rq_affinity" = 2 }
+[[combination]]
+name = "scheduler [/x]"
+settings = { "block.scheduler" = "none", "fileio.direct" = true }
+"""
+    path.write_text(path.read_text() + combinations)
+    done = ceteris("run", str(path))
+    assert done.code in RUN_ENDED, done.err
+    assert "scheduler [/x]" in done.out
+    assert settings_of(loop) == before
+    store = open_engine(store_url(None), create=False)
+    arms = {t.order: t.arm for t in stored.trials(store, stored.find(store, "last").id)}
+    taken: dict[tuple[str, str], set[object]] = {}
+    for order, change in stored.changes(store, stored.find(store, "last").id):
+        taken.setdefault((arms[order], change.knob), set()).add(change.observed)
+    store.dispose()
+    assert taken["baseline", "block.rq_affinity"] == taken["scheduler [/x]", "block.rq_affinity"] == {1}
+    assert taken["affinity", "block.rq_affinity"] == {2}
+    assert taken["affinity", "block.scheduler"] == {"mq-deadline"}
+
+
+def test_a_setting_that_the_kernel_refuses_is_a_finding_and_not_tried_for_ever(ceteris, plan, loop: str) -> None:
+    done = ceteris("run", plan('"block.nr_requests" = ["current", 100000]', f'device = "{loop}"'), "--json")
+    assert done.code == 3
+    assert any("the machine refuses block.nr_requests = 100000" in note for note in done.json["notes"])
+    assert sum(done.json["trials"].values()) == 32
+    assert done.json["trials"]["failed"] == 2
+
+
+def test_a_killed_keeper_stops_the_experiment_and_the_machine_comes_back(plan, loop: str) -> None:
+    before = settings_of(loop)
+    path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "ceteris.cli.main", "run", path],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    assert running.stderr is not None
+    for line in running.stderr:
+        if line.startswith("trial 3"):
+            break
+    subprocess.run(["pkill", "-9", "--parent", str(running.pid), "--full", "ceteris-engine journal"], check=True)
+    _, words = running.communicate(timeout=60)
+    assert running.returncode == 4
+    assert "journal keeper" in words
+    assert settings_of(loop) == before
+
+
 def test_a_level_that_the_machine_forbids_is_told_in_the_report(ceteris, plan, loop: str) -> None:
     (queue_of(loop) / "scheduler").write_text("mq-deadline")
     (queue_of(loop) / "nr_requests").write_text("200")

@@ -27,6 +27,7 @@ MOMENTS = [
     (LocalHost, "write"),
     (LocalHost, "read"),
     (LocalProcess, "__init__"),
+    (LocalProcess, "send"),
     (LocalProcess, "receive"),
     (LocalProcess, "close"),
     (write, "begin"),

@@ -85,14 +85,12 @@ pub fn decode(bytes: &[u8]) -> Contents {
     let mut offset = 0;
     let chunks: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
     for (index, chunk) in chunks.iter().enumerate() {
-        let is_last = index + 1 == chunks.len();
         let Some(text) = chunk.strip_suffix(b"\n") else {
             // Never finished, so never acknowledged, so never acted upon.
             break;
         };
         match decode_line(text) {
             Ok(line) => contents.lines.push(line),
-            Err(Damage::Checksum) if is_last => break,
             Err(Damage::Checksum) => {
                 let why = "its checksum does not fit".to_string();
                 contents.damaged.push((index + 1, why));
@@ -185,13 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn a_last_line_with_a_bad_checksum_is_torn_as_well() {
+    fn a_whole_last_line_with_a_bad_checksum_is_damaged_and_kept() {
         let mut bytes = journal(2);
         let place = bytes.len() - 40;
         bytes[place] ^= 1;
         let contents = decode(&bytes);
         assert_eq!(numbers(&contents), [1]);
-        assert!(contents.damaged.is_empty());
+        assert_eq!(contents.damaged[0].0, 2);
+        assert_eq!(contents.whole_bytes, bytes.len() as u64);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub fn restore_and_close(journal: &mut Journal, events: &Events) -> Result<Lefto
     for (number, why) in &journal.damaged {
         // It may have been a change, so it would be wrong to say that all is well.
         leftover = Leftover::Stuck;
-        events.emit(&Event::Error(damaged(journal, *number, why)));
+        events.emit(&Event::Error(damaged(journal.path(), *number, why)));
     }
     if leftover == Leftover::Nothing {
         let path = directory::close(journal)?;
@@ -174,8 +174,8 @@ fn check(action: &Action) -> Outcome {
     }
 }
 
-fn damaged(journal: &Journal, number: usize, why: &str) -> EngineError {
-    let path = journal.path();
+/// What to tell of a line that cannot be used.
+pub(super) fn damaged(path: &Path, number: usize, why: &str) -> EngineError {
     EngineError::new(
         Class::JournalLine,
         format!("line {number} of {} cannot be used: {why}", path.display()),

@@ -11,7 +11,7 @@ use super::Leftover;
 use super::directory::{self, Found};
 use super::event::{JournalEvent, ListedChange};
 use super::file::{Journal, open_changes};
-use super::restore::restore_and_close;
+use super::restore::{damaged, restore_and_close};
 use crate::error::Result;
 use crate::event::{Event, Events};
 use crate::machine;
@@ -106,7 +106,14 @@ fn list(path: &Path, selection: &Selection, events: &Events) -> Result<Leftover>
             .unwrap_or_default(),
         changes,
     }));
-    Ok(Leftover::Nothing)
+    for (number, why) in &found.contents.damaged {
+        events.emit(&Event::Error(damaged(path, *number, why)));
+    }
+    if found.contents.damaged.is_empty() {
+        Ok(Leftover::Nothing)
+    } else {
+        Ok(Leftover::Stuck)
+    }
 }
 
 /// The journal at `path` when it is open and selected.
