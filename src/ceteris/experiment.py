@@ -14,7 +14,7 @@ from typing import Protocol
 from sqlalchemy.engine import Engine as Store
 
 from ceteris.analysis.judge import Judgement, calibrations, fingerprint_digest, judge, looks
-from ceteris.errors import EngineError, Interrupted, StoreError
+from ceteris.errors import EngineError, Interrupted, JournalOpen, StoreError
 from ceteris.model import (
     Calibration,
     Change,
@@ -96,6 +96,8 @@ def carry_out(
             _make_trials(trials, store, bench, audience, stopped)
             for note in bench.notes():
                 write.add_note(store, experiment.id, note)
+    except JournalOpen:
+        raise  # it never began here; where it is going on elsewhere, its state is not ours
     except BaseException as error:
         interrupted = isinstance(error, Interrupted) or stopped()
         state = ExperimentState.INTERRUPTED if interrupted else ExperimentState.FAILED

@@ -106,6 +106,28 @@ def test_a_signal_keeps_what_was_measured_and_resume_goes_on(ceteris, plan, numb
     assert len(_counting_arms()) == 32
 
 
+def test_an_experiment_is_carried_out_once_at_a_time(ceteris, plan) -> None:
+    """Also one that changes no setting of the machine."""
+    path = plan(trial="200ms")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "ceteris.cli.main", "run", path],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    assert running.stderr is not None
+    for line in running.stderr:
+        if line.startswith("trial 1,"):
+            break
+    second = ceteris("resume")
+    assert second.code == 4
+    assert "is running on this machine" in second.err
+    assert ceteris("status", "--json").json["experiments"][0]["state"] == "running"
+    running.communicate(timeout=60)
+    assert running.returncode in RUN_ENDED
+    assert set(_counting_arms().values()) == {1}
+
+
 def test_resume_refuses_what_is_done_and_another_plan(ceteris, plan, tmp_path: Path) -> None:
     path = plan()
     assert ceteris("run", path).code in RUN_ENDED

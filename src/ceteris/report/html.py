@@ -1,6 +1,6 @@
 """The report as one HTML file that needs nothing else: no network, no other file.
 
-In: a view. Out: text. Called by the command line and the web pages. The still pictures stand in the page; where
+In: a view. Out: text. Called by the command line. The still pictures stand in the page; where
 scripts run, each is replaced by its live chart when it comes near the window. Names and plans are not trusted:
 everything is escaped, and the page's own policy refuses every script but its own and every address.
 """

@@ -1,7 +1,7 @@
 """The one view of an experiment from which every report is rendered.
 
 In: the records of an experiment, and the effects and cells that the analysis made of them. Out: ReportView:
-what is shown, worded and rounded. Called by the command line and the web pages; no statistics are computed here.
+what is shown, worded and rounded. Called by the command line; no statistics are computed here.
 """
 
 from collections.abc import Mapping, Sequence
