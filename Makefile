@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 PACKAGE := pyproject.toml ceteris.data/scripts/ceteris $(ENGINE)
 
-.PHONY: all demo check test schema clean help
+.PHONY: all demo check test packages schema clean help
 
 all: $(BIN)/ceteris ## build into .venv/ and say where the command is
 	@echo "ceteris is $(abspath $(BIN)/ceteris)"
@@ -29,6 +29,7 @@ $(VENV)/dev: $(BIN)/ceteris
 
 demo: $(BIN)/ceteris ## ask three questions of the disk under this folder, in about three minutes
 	$(BIN)/ceteris run examples/first.toml
+	@echo "the command is $(abspath $(BIN)/ceteris)"
 
 check: $(VENV)/dev ## format, lint, types, layers, schemas, unit tests
 	$(BIN)/ruff format --check .
@@ -38,8 +39,10 @@ check: $(VENV)/dev ## format, lint, types, layers, schemas, unit tests
 	@find src engine/src tests -name '*.py' -o -name '*.rs' | xargs wc -l | awk '$$1 > 300 && $$2 != "total" { print "over 300 lines: " $$2 " (" $$1 ")" }'
 	$(BIN)/python -m pytest -q tests/unit
 
-test: check ## everything, on real devices and in a real browser
-	tests/packages
+packages:
+	@tests/packages
+
+test: packages check ## everything, on real devices and in a real browser
 	cd engine && cargo test --quiet --locked
 	$(BIN)/python -m pytest -q tests --ignore tests/unit
 

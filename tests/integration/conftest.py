@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import Done, run_ceteris
+from command import Done, queue_of, run_ceteris
 
 
 @pytest.fixture
@@ -23,6 +23,7 @@ def loop(tmp_path: Path, as_root: None) -> Iterator[str]:
     name = made.stdout.strip()
     yield name
     run_ceteris("undo")  # also where a test failed half-way
+    (queue_of(name) / "scheduler").write_text("none")  # what a loop device is set to outlives its file
     subprocess.run(["losetup", "--detach", name], check=True)
 
 

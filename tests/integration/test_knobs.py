@@ -125,7 +125,7 @@ settings = { "block.scheduler" = "none", "fileio.direct" = true }
     path.write_text(path.read_text() + combinations)
     done = ceteris("run", str(path))
     assert done.code in RUN_ENDED, done.err
-    assert "scheduler [/x]" in done.out
+    assert "[/x]" in done.out
     assert settings_of(loop) == before
     store = open_engine(store_url(None), create=False)
     arms = {t.order: t.arm for t in stored.trials(store, stored.find(store, "last").id)}

@@ -1,6 +1,7 @@
 """The answer of `ceteris status`, as one document and as text."""
 
 import time
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 from rich.console import Console
@@ -95,7 +96,8 @@ def show(found: StatusDocument, console: Console) -> None:
     else:
         table = Table(box=None, pad_edge=False)
         for title in ("experiment", "plan", "state", "trials done", "invalid", "started"):
-            table.add_column(title, justify="right" if title in ("trials done", "invalid") else "left")
+            justify: Literal["left", "right"] = "right" if title in ("trials done", "invalid") else "left"
+            table.add_column(title, justify=justify, no_wrap=title == "experiment", overflow="fold")
         for one in found.experiments:
             started = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started))
             state = one.state + (f" ({one.trial})" if one.trial and one.state == "running" else "")

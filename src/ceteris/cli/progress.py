@@ -67,7 +67,7 @@ class Watch:
 
     def _print(self, trial: Trial, words: str, place: str) -> None:
         """What stays on the terminal of a trial that is over."""
-        if not self._console.is_terminal:
+        if not self._console.is_terminal and trial.state is TrialState.DONE:
             self._console.print(words, markup=False, highlight=False, soft_wrap=True)
         for why in (*trial.invalid_because, *filter(None, [trial.failure_message])):
             self._console.print(

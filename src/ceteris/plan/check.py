@@ -48,9 +48,8 @@ class _Check:
         self.one_owner(hold)
         self.space(data_bytes(workloads, factors, combinations))
         if not factors and not combinations and not self.problems:
-            self.complain(
-                ("factors",), "there is nothing to compare", 'write for example "block.scheduler" = ["none", "bfq"]'
-            )
+            example = 'write for example "block.scheduler" = ["none", "bfq"]'
+            self.complain(("factors",), "there is nothing to compare", "; ".join(self.notes) or example)
         if self.problems:
             raise PlanError(self.parsed.name, self.problems)
         return Plan(
@@ -269,6 +268,9 @@ class _Check:
             if table.name in [other.name for other in found] or table.name == "baseline":
                 self.complain((*place, "name"), f"{table.name!r} is taken", "give each combination a name of its own")
             settings = self.settings(table.settings, (*place, "settings"))
+            for key, value in settings.items():
+                if not self.catalogue.find(key) and (why := impossible(key.partition(".")[2], value, self.facts)):
+                    self.complain((*place, "settings", key), f"{label_of(value)!r} is not possible here: {why}")
             found.append(Combination(name=table.name, settings=settings))
         return found
 
