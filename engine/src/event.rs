@@ -23,7 +23,7 @@ use crate::record::histogram::ResponseSummary;
 use crate::telemetry::event::{Census, Sample};
 
 /// The protocol this engine speaks; a job of another protocol is refused.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -61,8 +61,8 @@ impl Hello {
             version: env!("CARGO_PKG_VERSION"),
             pid: std::process::id(),
             capabilities: &[
-                "fileio", "sync", "io_uring", "null", "windows", "sample", "census", "probe",
-                "journal", "undo",
+                "fileio", "iomatrix", "rate", "sync", "io_uring", "null", "windows", "sample",
+                "census", "probe", "journal", "undo",
             ],
             effective,
         }
@@ -132,6 +132,34 @@ pub struct Interval {
     pub p95_s: Option<f64>,
     pub p99_s: Option<f64>,
     pub max_s: Option<f64>,
+    /// Of an open loop: the intended starts of this interval, and those that wait at its end.
+    pub offered: Option<u64>,
+    pub backlog: Option<u64>,
+}
+
+/// How an open loop kept to its schedule.
+#[derive(Debug, Serialize)]
+pub struct Pacing {
+    /// Intended starts within the window; `started` and what the backlog grew by are their sum.
+    pub offered: u64,
+    pub started: u64,
+    pub backlog_at_start: u64,
+    pub backlog_at_end: u64,
+    /// The age of the oldest of the backlog at the end.
+    pub lag_s: f64,
+    /// How late operations started although a slot was free: the imprecision of the engine itself.
+    pub late_mean_s: Option<f64>,
+    pub late_max_s: Option<f64>,
+}
+
+/// One stream of a load that has several.
+#[derive(Debug, Serialize)]
+pub struct PartResult {
+    #[serde(flatten)]
+    pub counts: Counts,
+    pub throughput_per_s: f64,
+    pub bytes_per_s: f64,
+    pub response: ResponseSummary,
 }
 
 #[derive(Debug, Serialize)]
@@ -147,9 +175,15 @@ pub struct WindowResult {
     pub bytes_per_s: f64,
     pub response: ResponseSummary,
     pub service: ResponseSummary,
+    /// Null in a closed loop.
+    pub pacing: Option<Pacing>,
+    /// By streams where there are several, such as the small and the large I/O of a matrix.
+    pub parts: Option<BTreeMap<&'static str, PartResult>>,
     pub cpu: CpuUse,
     pub cores_usable: usize,
     pub workers: usize,
+    /// Whether io_uring had its buffers pinned once instead of for each operation.
+    pub registered_buffers: bool,
 }
 
 #[derive(Debug, Serialize)]

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::error::{EngineError, Result};
 use crate::event::{Event, Events, Hello, Phase, PhaseName};
 use crate::input::{self, Input};
-use crate::job::{Job, JobPhase, Workload};
+use crate::job::{Job, JobPhase};
 use crate::load;
 use crate::load::crew::no_thread;
 use crate::load::inbox::Message;
@@ -37,9 +37,9 @@ pub fn run(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     match job.phase {
         JobPhase::Run => load::carry_out(&job, events, &sender, &inbox),
         JobPhase::Prepare => prepare_files(&job, events, inbox),
+        JobPhase::Verify => Err(EngineError::bad_job("there is no verified data yet")),
         JobPhase::Cleanup => {
-            let Workload::FileIo(fileio) = &job.workload;
-            cleanup::cleanup(&fileio.directory)?;
+            cleanup::cleanup(job.workload.data().place())?;
             events.emit(&Phase::now(PhaseName::Finished));
             Ok(())
         }
@@ -47,11 +47,11 @@ pub fn run(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
 }
 
 fn prepare_files(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<()> {
-    let Workload::FileIo(fileio) = &job.workload;
+    let (data, direct) = (job.workload.data(), job.workload.io().direct);
     events.emit(&Phase::now(PhaseName::Preparing));
     let stop = OnRequest::default();
     stop_at_end_of_input(inbox, stop.clone())?;
-    prepare::prepare(fileio, job.seed, &stop, |step| {
+    prepare::prepare(data, direct, job.seed, &stop, |step| {
         events.emit(&match step {
             Step::Written {
                 done_bytes,

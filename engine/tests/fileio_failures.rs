@@ -43,7 +43,7 @@ fn bad_jobs_are_refused_with_the_name_of_the_field() {
 
 #[test]
 fn another_protocol_and_no_job_are_refused() {
-    let error = refused(&job(Path::new("/tmp"), "run", json!({"protocol": 2})), 2);
+    let error = refused(&job(Path::new("/tmp"), "run", json!({"protocol": 3})), 2);
     assert_eq!(error["class"], "protocol-mismatch");
     let error = only_error(Engine::start(&["run"]).finish(), 2);
     assert_eq!(error["class"], "bad-job");

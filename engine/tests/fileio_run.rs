@@ -99,14 +99,14 @@ fn outstanding_operations_obey_littles_law() {
 
 #[test]
 fn the_effective_job_has_every_default_filled_in() {
-    let job = json!({"protocol": 1, "phase": "run", "measure_s": 0.05, "workload":
-        {"kind": "fileio", "directory": "/nowhere", "files": 2, "total_size_bytes": 1 << 20, "engine": "null"}});
+    let job = json!({"protocol": 2, "phase": "run", "measure_s": 0.05, "workload":
+        {"kind": "fileio", "data": {"directory": "/nowhere", "files": 2, "total_size_bytes": 1 << 20}, "io": {"engine": "null"}}});
     let (code, events) = Engine::run(&job).wait();
     assert_eq!(code, 0, "the null engine needs no files: {events:#?}");
     let effective = &named(&events, "hello")[0]["effective"];
-    assert_eq!(effective["block_size_bytes"], 16384);
-    assert_eq!(effective["load"], json!({"outstanding": 1}));
-    assert_eq!(effective["read_write_ratio"], 1.5);
+    assert_eq!(effective["workload"]["access"]["block_size_bytes"], 16384);
+    assert_eq!(effective["load"]["outstanding"], 1);
+    assert_eq!(effective["workload"]["access"]["read_write_ratio"], 1.5);
 }
 
 #[test]

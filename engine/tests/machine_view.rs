@@ -23,7 +23,7 @@ fn a_block_device() -> Vec<String> {
 fn samples_come_every_interval_and_a_census_on_command() {
     let devices = a_block_device();
     let mut engine = Engine::start(&["sample"]);
-    engine.send(&json!({"protocol": 1, "devices": devices, "interval_s": 0.1}));
+    engine.send(&json!({"protocol": 2, "devices": devices, "interval_s": 0.1}));
     engine.wait_for("hello");
     engine.send(&json!({"census": "before"}));
     assert!(engine.wait_for("census")["duration_s"].is_null());
@@ -71,7 +71,7 @@ fn what_a_reaped_child_wrote_in_its_life_is_not_its_parents() {
     let mut told = shell.stdin.take().unwrap();
     let mut said = BufReader::new(shell.stdout.take().unwrap()).lines();
     let mut engine = Engine::start(&["sample"]);
-    engine.send(&json!({"protocol": 1, "interval_s": 3600}));
+    engine.send(&json!({"protocol": 2, "interval_s": 3600}));
     engine.wait_for("hello");
     said.next().unwrap().unwrap();
     census_of(&mut engine, shell.id());
@@ -91,14 +91,14 @@ fn what_a_reaped_child_wrote_in_its_life_is_not_its_parents() {
 fn sampling_refuses_what_it_does_not_know() {
     for (job, code, class) in [
         (
-            json!({"protocol": 1, "devices": ["no-such"]}),
+            json!({"protocol": 2, "devices": ["no-such"]}),
             1,
             "no-such-device",
         ),
-        (json!({"protocol": 1, "devices": ["../../x"]}), 2, "bad-job"),
-        (json!({"protocol": 1, "disks": []}), 2, "bad-job"),
+        (json!({"protocol": 2, "devices": ["../../x"]}), 2, "bad-job"),
+        (json!({"protocol": 2, "disks": []}), 2, "bad-job"),
         (json!({"protocol": 9}), 2, "protocol-mismatch"),
-        (json!({"protocol": 1, "interval_s": 0}), 2, "bad-job"),
+        (json!({"protocol": 2, "interval_s": 0}), 2, "bad-job"),
     ] {
         let mut engine = Engine::start(&["sample"]);
         engine.send(&job);

@@ -5,7 +5,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,10 @@ impl FileSet {
     #[inline]
     pub fn file(&self, index: usize) -> &File {
         &self.files[index]
+    }
+
+    pub fn descriptors(&self) -> Vec<RawFd> {
+        self.files.iter().map(File::as_raw_fd).collect()
     }
 
     pub fn path(&self, index: usize) -> &Path {

@@ -13,6 +13,7 @@ use crate::clock::Nanos;
 use crate::error::Result;
 use crate::record::interval::OperationKind;
 use crate::workload::{Completion, Failure, Outcome, Slot, Submitted};
+use buffer::Buffer;
 
 /// One operation on one file of the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,10 @@ pub struct Request {
 
 pub trait Io {
     fn slots(&self) -> usize;
+
+    /// The memory that a free slot's next request moves, or that its last read has filled; `None`
+    /// where nothing is moved.
+    fn buffer(&mut self, slot: Slot) -> Option<&mut Buffer>;
 
     /// Starts a request in a free slot.
     fn submit(&mut self, slot: Slot, request: Request) -> Result<Submitted>;

@@ -5,6 +5,7 @@
 
 use crate::clock::{self, Nanos};
 use crate::error::Result;
+use crate::io::buffer::Buffer;
 use crate::io::{Io, Request};
 use crate::workload::{Completion, Slot, Submitted};
 
@@ -14,6 +15,11 @@ pub struct Null;
 impl Io for Null {
     fn slots(&self) -> usize {
         1
+    }
+
+    #[inline]
+    fn buffer(&mut self, _slot: Slot) -> Option<&mut Buffer> {
+        None
     }
 
     #[inline]

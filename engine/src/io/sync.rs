@@ -31,6 +31,11 @@ impl Io for Sync {
         1
     }
 
+    #[inline]
+    fn buffer(&mut self, _slot: Slot) -> Option<&mut Buffer> {
+        Some(&mut self.buffer)
+    }
+
     fn submit(&mut self, slot: Slot, request: Request) -> Result<Submitted> {
         let descriptor = self.files.file(request.file).as_raw_fd();
         let offset = request.offset as libc::off_t;
@@ -43,7 +48,6 @@ impl Io for Sync {
                     unsafe { libc::pread(descriptor, target.as_mut_ptr().cast(), length, offset) }
                 }
                 OperationKind::Write => {
-                    self.buffer.stamp();
                     let source = &self.buffer.bytes()[..length];
                     // SAFETY: `source` is readable for `length` bytes during the call.
                     unsafe { libc::pwrite(descriptor, source.as_ptr().cast(), length, offset) }

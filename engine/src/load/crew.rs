@@ -5,6 +5,7 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
@@ -13,20 +14,26 @@ use std::time::{Duration, Instant};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::clock::Nanos;
 use crate::error::{Class, EngineError, Result};
 use crate::input::Input;
+use crate::io::buffer::Buffer;
+use crate::io::fileset::FileSet;
 use crate::io::null::Null;
 use crate::io::sync::Sync;
 use crate::io::uring::Uring;
 use crate::job::{Engine, Job};
 use crate::load::inbox::Message;
-use crate::load::pace::Closed;
+use crate::load::pace::{Closed, Open};
+use crate::load::schedule::{Backlog, Schedule};
 use crate::load::stop::OnRequest;
 use crate::load::worker::Worker;
 use crate::machine;
 use crate::record::interval::SharedTally;
 use crate::workload::Workload;
-use crate::workload::fileio::{FileIo, Shared};
+use crate::workload::fileio::FileIo;
+use crate::workload::fileio::pattern::streams;
+use crate::workload::fileio::requests::{Drawn, Requests};
 
 /// One ring serves this many operations before a second core is worth its cost.
 const SLOTS_PER_RING: usize = 64;
@@ -34,9 +41,15 @@ const SLOTS_PER_RING: usize = 64;
 const STACK_BYTES: usize = 256 << 10;
 
 pub struct Crew {
-    tallies: Vec<SharedTally>,
+    /// By streams of the load.
+    tallies: Vec<Vec<SharedTally>>,
     stop: OnRequest,
     gate: Arc<Gate>,
+    schedule: Option<Arc<Schedule>>,
+    /// Whether some ring could not register its buffers.
+    unregistered: Arc<AtomicBool>,
+    /// With more threads than cores each stays where it is: moving them costs more than the I/O.
+    pins_workers: bool,
     not_ready: usize,
     not_left: usize,
 }
@@ -66,70 +79,97 @@ impl Gate {
 }
 
 impl Crew {
-    pub fn hire(job: &Job, shared: &Shared, sender: &Sender<Message>) -> Result<Crew> {
-        let slots = slots_of_workers(
-            shared.job.engine,
-            job.load.outstanding,
-            machine::cores_usable(),
-        );
+    pub fn hire(job: &Job, files: &Arc<FileSet>, sender: &Sender<Message>) -> Result<Crew> {
+        let engine = job.workload.io().engine;
+        let schedule = job
+            .load
+            .rate_per_s
+            .map(|rate| Arc::new(Schedule::new(rate, job.load.arrivals, job.seed)));
         let mut crew = Crew {
             tallies: Vec::new(),
             stop: OnRequest::default(),
             gate: Arc::default(),
-            not_ready: slots.len(),
-            not_left: slots.len(),
+            schedule,
+            unregistered: Arc::default(),
+            pins_workers: engine == Engine::Sync && job.load.outstanding > machine::cores_usable(),
+            not_ready: 0,
+            not_left: 0,
         };
-        for (number, slots) in slots.into_iter().enumerate() {
-            let tally = SharedTally::default();
-            crew.tallies.push(tally.clone());
-            let mut rng = Xoshiro256PlusPlus::seed_from_u64(
-                job.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number as u64,
-            );
-            let requests = shared.requests(rng.clone());
-            // The buffers' content must not repeat the sequence that chose the offsets.
-            rng.long_jump();
-            let files = Arc::clone(&shared.files);
-            match shared.job.engine {
-                Engine::Null => crew.start(sender, tally, move || {
-                    Ok(FileIo::new(Null, requests, files))
-                })?,
-                Engine::Sync => {
-                    let buffer = shared.buffer(&mut rng)?;
-                    crew.start(sender, tally, move || {
-                        let io = Sync::new(Arc::clone(&files), buffer);
-                        Ok(FileIo::new(io, requests, files))
-                    })?;
-                }
-                Engine::IoUring => {
-                    let buffers = (0..slots)
-                        .map(|_| shared.buffer(&mut rng))
-                        .collect::<Result<_>>()?;
-                    crew.start(sender, tally, move || {
-                        let io = Uring::new(Arc::clone(&files), buffers)?;
-                        Ok(FileIo::new(io, requests, files))
-                    })?;
+        for stream in streams(&job.workload, &job.load) {
+            let slots = slots_of_workers(engine, stream.outstanding, machine::cores_usable());
+            let drawn = Arc::<Drawn>::default();
+            crew.tallies.push(Vec::new());
+            for slots in slots {
+                let mut rng = Xoshiro256PlusPlus::seed_from_u64(
+                    job.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ crew.not_left as u64,
+                );
+                let requests =
+                    Requests::new(stream.pattern.clone(), Arc::clone(&drawn), rng.clone());
+                // The buffers' content must not repeat the sequence that chose the offsets.
+                rng.long_jump();
+                let size = stream.pattern.layout.block_size_bytes as usize;
+                let files = Arc::clone(files);
+                match engine {
+                    Engine::Null => {
+                        crew.start(sender, move || Ok(FileIo::new(Null, requests, files)))?
+                    }
+                    Engine::Sync => {
+                        let buffer = Buffer::random(size, &mut rng)?;
+                        crew.start(sender, move || {
+                            let io = Sync::new(Arc::clone(&files), buffer);
+                            Ok(FileIo::new(io, requests, files))
+                        })?;
+                    }
+                    Engine::IoUring => {
+                        let buffers = (0..slots)
+                            .map(|_| Buffer::random(size, &mut rng))
+                            .collect::<Result<_>>()?;
+                        let unregistered = Arc::clone(&crew.unregistered);
+                        crew.start(sender, move || {
+                            let io = Uring::new(Arc::clone(&files), buffers)?;
+                            if !io.has_registered_buffers() {
+                                unregistered.store(true, Ordering::Relaxed);
+                            }
+                            Ok(FileIo::new(io, requests, files))
+                        })?;
+                    }
                 }
             }
         }
         Ok(crew)
     }
 
-    /// Starts one worker; `make` runs on its thread, since a ring belongs to the thread that made it.
+    /// Starts one worker of the last stream; `make` runs on its thread, since a ring belongs to the
+    /// thread that made it.
     fn start<W: Workload>(
-        &self,
+        &mut self,
         sender: &Sender<Message>,
-        tally: SharedTally,
         make: impl FnOnce() -> Result<W> + Send + 'static,
     ) -> Result<()> {
+        let tally = SharedTally::default();
+        if let Some(stream) = self.tallies.last_mut() {
+            stream.push(tally.clone());
+        }
         let (sender, gate, stop) = (sender.clone(), Arc::clone(&self.gate), self.stop.clone());
+        let schedule = self.schedule.clone();
+        let (number, pinned) = (self.not_left, self.pins_workers);
         let work = move || {
             // The receiver lives until the process ends.
             let tell = |message| drop(sender.send(message));
+            if pinned {
+                machine::stay_on_core(number);
+            }
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 let workload = make()?;
                 tell(Message::Ready);
                 gate.wait();
-                Worker::new(Closed, stop, workload, tally).work()
+                match schedule {
+                    None => Worker::new(Closed, stop, workload, tally).work(),
+                    Some(schedule) => {
+                        machine::sleep_precisely();
+                        Worker::new(Open::new(schedule), stop, workload, tally).work()
+                    }
+                }
             }));
             match outcome {
                 Ok(Ok(())) => {}
@@ -146,8 +186,10 @@ impl Crew {
             .name("worker".into())
             .stack_size(STACK_BYTES)
             .spawn(work)
-            .map(drop)
-            .map_err(|cause| no_thread(&cause))
+            .map_err(|cause| no_thread(&cause))?;
+        self.not_ready += 1;
+        self.not_left += 1;
+        Ok(())
     }
 
     /// Waits for every worker. `None` when stdin ends meanwhile; commands that come early are
@@ -169,8 +211,12 @@ impl Crew {
         Ok(Some(early))
     }
 
-    pub fn go(&self) {
+    /// Lets all workers begin, at the time `start`; gives what an open loop's schedule is to be
+    /// watched by.
+    pub fn go(&self, start: Nanos) -> Option<Backlog> {
+        let backlog = self.schedule.as_ref().map(|schedule| schedule.begin(start));
         self.gate.open();
+        backlog
     }
 
     pub fn stop(&self) {
@@ -191,12 +237,18 @@ impl Crew {
         true
     }
 
-    pub fn tallies(&self) -> Vec<SharedTally> {
+    /// To be asked when the workers are ready.
+    pub fn has_registered_buffers(&self) -> bool {
+        !self.unregistered.load(Ordering::Relaxed)
+    }
+
+    /// By streams of the load.
+    pub fn tallies(&self) -> Vec<Vec<SharedTally>> {
         self.tallies.clone()
     }
 
     pub fn workers(&self) -> usize {
-        self.tallies.len()
+        self.tallies.iter().map(Vec::len).sum()
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod crew;
 pub mod inbox;
 pub mod pace;
+pub mod schedule;
 pub mod stop;
 pub mod windows;
 pub mod worker;
@@ -18,12 +19,12 @@ use crate::clock;
 use crate::error::{Class, EngineError, Result};
 use crate::event::{Events, Phase, PhaseName};
 use crate::input::Input;
-use crate::job::{Job, Workload};
+use crate::job::{Engine, Job};
 use crate::record::interval::Collector;
 use crate::workload::fileio::Shared;
 use crew::Crew;
 use inbox::Message;
-use windows::{Ending, Windows};
+use windows::{Ending, Watched, Windows};
 
 /// How long operations may take to complete after the load was stopped.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -41,18 +42,25 @@ pub fn carry_out(
     let Some((shared, early)) = open(job, sender, inbox)? else {
         return Err(interrupted("the files were open"));
     };
-    let mut crew = Crew::hire(job, &shared, sender)?;
+    let mut crew = Crew::hire(job, &shared.files, sender)?;
     let Some(early) = crew.wait_until_ready(inbox, early)? else {
         return Err(interrupted("the workers were ready"));
     };
     events.emit(&Phase::now(PhaseName::Ready));
     let start = clock::now();
     let collector = Collector::new(crew.tallies(), start);
-    crew.go();
+    let backlog = crew.go(start);
     events.emit(&Phase::at(PhaseName::Settling, None, start));
 
-    let ending =
-        Windows::new(job, events, &shared.files, collector, crew.workers()).run(inbox, early);
+    let watched = Watched {
+        files: &shared.files,
+        collector,
+        backlog,
+        workers: crew.workers(),
+        registered_buffers: job.workload.io().engine == Engine::IoUring
+            && crew.has_registered_buffers(),
+    };
+    let ending = Windows::new(job, events, watched).run(inbox, early);
     let patience = match ending {
         Ok(Ending::Done | Ending::InputEnded) => PATIENCE,
         Ok(Ending::Interrupted(_)) | Err(_) => SHORT_PATIENCE,
@@ -88,13 +96,13 @@ fn open(
     sender: &Sender<Message>,
     inbox: &Receiver<Message>,
 ) -> Result<Option<(Shared, Vec<String>)>> {
-    let Workload::FileIo(fileio) = job.workload.clone();
+    let workload = job.workload.clone();
     let (cache, answer) = (job.cache, sender.clone());
     thread::Builder::new()
         .name("open".into())
         .spawn(move || {
             // The receiver lives until the process ends.
-            let _ = answer.send(Message::Opened(Box::new(Shared::open(&fileio, cache))));
+            let _ = answer.send(Message::Opened(Box::new(Shared::open(&workload, cache))));
         })
         .map_err(|cause| crew::no_thread(&cause))?;
     let mut early = Vec::new();

@@ -2,9 +2,12 @@
 //!
 //! In: the time. Out: the intended start of the next operation, in the past or now when it may go
 //! at once, in the future when the worker has to wait. Called by `load::worker` before each
-//! operation. An open loop is another `Pace` with its own schedule and `OPEN_LOOP = true`.
+//! operation.
+
+use std::sync::Arc;
 
 use crate::clock::Nanos;
+use crate::load::schedule::Schedule;
 
 pub trait Pace {
     /// Whether intended and actual start may differ, so that service time is recorded too.
@@ -31,4 +34,35 @@ impl Pace for Closed {
 
     #[inline]
     fn started(&mut self) {}
+}
+
+/// Open loop: operations are meant to start at the times of a schedule, whatever the load does.
+/// All workers take their turns from one schedule, so that whoever is free serves whoever waits.
+#[derive(Debug)]
+pub struct Open {
+    schedule: Arc<Schedule>,
+    /// The turn taken and not yet started.
+    turn: Option<Nanos>,
+}
+
+impl Open {
+    pub fn new(schedule: Arc<Schedule>) -> Self {
+        Open {
+            schedule,
+            turn: None,
+        }
+    }
+}
+
+impl Pace for Open {
+    const OPEN_LOOP: bool = true;
+
+    fn next_start(&mut self, _now: Nanos) -> Nanos {
+        *self.turn.get_or_insert_with(|| self.schedule.take_turn())
+    }
+
+    fn started(&mut self) {
+        self.turn = None;
+        self.schedule.count_started();
+    }
 }

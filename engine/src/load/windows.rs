@@ -4,18 +4,23 @@
 //! phase, interval and result events. Called by `load::carry_out` once the workers run; it stays in
 //! `run` until the load is to be stopped.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use crate::clock::{self, Nanos, SECOND, nanos, seconds};
 use crate::error::{EngineError, Result};
-use crate::event::{CpuUse, Event, Events, Interval, Phase, PhaseName, WindowResult};
+use crate::event::{
+    CpuUse, Event, Events, Interval, Pacing, PartResult, Phase, PhaseName, WindowResult,
+};
 use crate::input::Input;
 use crate::io::fileset::FileSet;
 use crate::job::Job;
 use crate::load::inbox::{Command, Message};
+use crate::load::schedule::{Backlog, Look};
 use crate::machine::{self, CpuTime};
-use crate::record::interval::{Collector, Stretch, Tally};
+use crate::record::interval::{Collector, Stretch, Tally, whole};
+use crate::workload::fileio::pattern::streams;
 
 /// The id of the window that the job's own times make.
 const TIMED: &str = "timed";
@@ -36,7 +41,10 @@ struct Window {
     start: Nanos,
     start_unix_s: f64,
     cpu: CpuTime,
-    tally: Tally,
+    /// By streams of the load.
+    parts: Vec<Tally>,
+    /// Where the schedule of an open loop stood.
+    opened_at: Option<Look>,
 }
 
 /// What happens at a time known beforehand.
@@ -45,11 +53,23 @@ struct Due {
     command: Command,
 }
 
+/// What is watched while the load runs.
+pub struct Watched<'a> {
+    pub files: &'a FileSet,
+    pub collector: Collector,
+    /// Of an open loop.
+    pub backlog: Option<Backlog>,
+    pub workers: usize,
+    pub registered_buffers: bool,
+}
+
 pub struct Windows<'a> {
     events: &'a Events,
-    files: &'a FileSet,
-    collector: Collector,
-    workers: usize,
+    watched: Watched<'a>,
+    /// The names of the streams of the load.
+    streams: Vec<&'static str>,
+    /// Where the schedule stood when the current interval began.
+    last_look: Option<Look>,
     interval: Nanos,
     next_interval: Nanos,
     next_check: Nanos,
@@ -61,13 +81,7 @@ pub struct Windows<'a> {
 }
 
 impl<'a> Windows<'a> {
-    pub fn new(
-        job: &Job,
-        events: &'a Events,
-        files: &'a FileSet,
-        collector: Collector,
-        workers: usize,
-    ) -> Self {
+    pub fn new(job: &Job, events: &'a Events, watched: Watched<'a>) -> Self {
         let start = clock::now();
         let due = job.measure_s.map(|_| Due {
             at: start + nanos(job.settle_s),
@@ -76,9 +90,12 @@ impl<'a> Windows<'a> {
         let interval = nanos(job.interval_s);
         Windows {
             events,
-            files,
-            collector,
-            workers,
+            last_look: watched.backlog.as_ref().map(|_| Look::default()),
+            watched,
+            streams: streams(&job.workload, &job.load)
+                .iter()
+                .map(|stream| stream.name)
+                .collect(),
             interval,
             next_interval: start + interval,
             next_check: start + SECOND,
@@ -130,7 +147,7 @@ impl<'a> Windows<'a> {
                 self.next_interval += (behind + 1) * self.interval;
             }
             if now >= self.next_check {
-                self.files.check_not_deleted()?;
+                self.watched.files.check_not_deleted()?;
                 self.next_check = now + SECOND;
             }
         }
@@ -190,7 +207,8 @@ impl<'a> Windows<'a> {
             start,
             start_unix_s: clock::unix_s() - seconds(clock::now().saturating_sub(start)),
             cpu: machine::own_cpu_time(),
-            tally: Tally::default(),
+            parts: vec![Tally::default(); self.streams.len()],
+            opened_at: self.last_look,
         });
     }
 
@@ -203,21 +221,39 @@ impl<'a> Windows<'a> {
         };
         self.events
             .emit(&Phase::at(PhaseName::Closed, Some(&window.id), end));
-        let result = window.result(end, cpu, self.workers);
+        let mut result = window.result(end, cpu, self.last_look);
+        result.workers = self.watched.workers;
+        result.registered_buffers = self.watched.registered_buffers;
+        if let [_, _, ..] = self.streams[..] {
+            result.parts = Some(window.part_results(&self.streams, result.duration_s));
+        }
         self.events.emit(&Event::Result(Box::new(result)));
     }
 
     /// Ends the current interval, tells of it and adds it to the open window; returns when it was.
     fn close_interval(&mut self) -> Nanos {
-        let stretch = self.collector.cut();
+        let stretch = self.watched.collector.cut();
+        let before = self.last_look;
+        self.last_look = self
+            .watched
+            .backlog
+            .as_mut()
+            .map(|backlog| backlog.look(clock::now));
+        let whole = stretch.whole();
         // Two ends that fall together leave a stretch in which nothing could happen.
-        if stretch.end - stretch.start >= SECOND / 1000 || !stretch.tally.is_empty() {
-            let window = self.window.as_ref().map(|window| window.id.clone());
-            self.events
-                .emit(&Event::Interval(interval(&stretch, window)));
+        if stretch.end - stretch.start >= SECOND / 1000 || !whole.is_empty() {
+            let mut interval = interval(&stretch, &whole);
+            interval.window = self.window.as_ref().map(|window| window.id.clone());
+            if let (Some(before), Some(now)) = (before, self.last_look) {
+                interval.offered = Some(now.offered - before.offered);
+                interval.backlog = Some(now.waiting);
+            }
+            self.events.emit(&Event::Interval(interval));
         }
         if let Some(window) = &mut self.window {
-            window.tally.merge(&stretch.tally);
+            for (sum, part) in window.parts.iter_mut().zip(&stretch.parts) {
+                sum.merge(part);
+            }
         }
         stretch.end
     }
@@ -234,46 +270,79 @@ impl<'a> Windows<'a> {
 }
 
 impl Window {
-    fn result(self, end: Nanos, cpu: CpuTime, workers: usize) -> WindowResult {
+    fn result(&self, end: Nanos, cpu: CpuTime, closed_at: Option<Look>) -> WindowResult {
+        let tally = whole(&self.parts);
         let duration_s = seconds(end - self.start);
-        let response = self.tally.response.summary();
+        let response = tally.response.summary();
         // In a closed loop an operation starts when it is meant to.
-        let service = match &self.tally.service {
+        let service = match &tally.service {
             Some(service) => service.summary(),
             None => response.clone(),
         };
+        let pacing = self.opened_at.zip(closed_at).map(|(opened, closed)| {
+            let offered = closed.offered - opened.offered;
+            Pacing {
+                offered,
+                started: offered + opened.waiting - closed.waiting,
+                backlog_at_start: opened.waiting,
+                backlog_at_end: closed.waiting,
+                lag_s: closed.lag_s,
+                late_mean_s: tally.late.mean_s(),
+                late_max_s: tally.late.max_s(),
+            }
+        });
         WindowResult {
-            window: self.id,
+            window: self.id.clone(),
             start_s: seconds(self.start),
             start_unix_s: self.start_unix_s,
             duration_s,
-            throughput_per_s: rate(self.tally.transfers(), duration_s),
-            bytes_per_s: rate(self.tally.bytes(), duration_s),
-            counts: self.tally.counts(),
+            throughput_per_s: rate(tally.transfers(), duration_s),
+            bytes_per_s: rate(tally.bytes(), duration_s),
+            counts: tally.counts(),
             response,
             service,
+            pacing,
+            parts: None,
             cpu: CpuUse {
                 user_s: cpu.user_s - self.cpu.user_s,
                 system_s: cpu.system_s - self.cpu.system_s,
             },
             cores_usable: machine::cores_usable(),
-            workers,
+            workers: 0,
+            registered_buffers: false,
         }
+    }
+
+    fn part_results(
+        &self,
+        streams: &[&'static str],
+        duration_s: f64,
+    ) -> BTreeMap<&'static str, PartResult> {
+        let part = |tally: &Tally| PartResult {
+            throughput_per_s: rate(tally.transfers(), duration_s),
+            bytes_per_s: rate(tally.bytes(), duration_s),
+            counts: tally.counts(),
+            response: tally.response.summary(),
+        };
+        let tallies = self.parts.iter().map(part);
+        streams.iter().copied().zip(tallies).collect()
     }
 }
 
-fn interval(stretch: &Stretch, window: Option<String>) -> Interval {
-    let times = &stretch.tally.response;
+fn interval(stretch: &Stretch, whole: &Tally) -> Interval {
+    let times = &whole.response;
     Interval {
-        window,
+        window: None,
         start_s: seconds(stretch.start),
         duration_s: seconds(stretch.end - stretch.start),
-        counts: stretch.tally.counts(),
+        counts: whole.counts(),
         mean_s: times.mean_s(),
         p50_s: times.quantile_s(0.50),
         p95_s: times.quantile_s(0.95),
         p99_s: times.quantile_s(0.99),
         max_s: times.max_s(),
+        offered: None,
+        backlog: None,
     }
 }
 

@@ -4,12 +4,15 @@
 //! in the worker's tally; an error when the load cannot go on. Called by `load::crew`, one call per
 //! thread.
 
-use crate::clock::{self, Nanos};
+use crate::clock::{self, Nanos, SECOND};
 use crate::error::{EngineError, Result};
 use crate::load::pace::Pace;
 use crate::load::stop::Stop;
 use crate::record::interval::{SharedTally, Tally};
 use crate::workload::{Completion, Outcome, Slot, Submitted, Workload};
+
+/// The longest a worker waits for its next turn without looking whether it is to stop.
+const GLANCE: Nanos = SECOND / 10;
 
 /// So many failures in a row, with no success between, are not a glitch any more.
 const FAILURES_IN_A_ROW: u32 = 100;
@@ -54,6 +57,8 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
         let mut free: Vec<Slot> = (0..slots).rev().collect();
         let mut completions = Vec::with_capacity(slots);
         let mut started = 0;
+        // Whether the next operation had a free slot before it was meant to start.
+        let mut waited = false;
         // One reading of the clock serves as the end of one operation and the start of the next.
         let mut now = clock::now();
         while !self.stop.reached(now, started) {
@@ -63,6 +68,9 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
                 if intended <= now {
                     self.pace.started();
                     started += 1;
+                    if P::OPEN_LOOP && std::mem::take(&mut waited) {
+                        self.tally.lock().late.record(now - intended);
+                    }
                     self.starts[slot] = Start {
                         intended,
                         actual: now,
@@ -78,7 +86,8 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
                     }
                     continue;
                 }
-                deadline = Some(intended);
+                waited = true;
+                deadline = Some(intended.min(now + GLANCE));
             }
             self.workload.reap(deadline, &mut completions)?;
             now = clock::now();

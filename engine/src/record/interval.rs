@@ -9,11 +9,12 @@
 //! which it completes, intervals add up to results, and a worker that is stuck in an operation, or
 //! put off the core while it records, moves no boundary.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::clock::{self, Nanos};
+use crate::clock::{self, Nanos, seconds};
 use crate::error::Class;
 use crate::event::Counts;
 use crate::record::histogram::Times;
@@ -37,6 +38,39 @@ pub struct Tally {
     pub response: Times,
     /// From the actual start; kept only by an open loop, where the two differ.
     pub service: Option<Times>,
+    /// How late operations of an open loop started although a slot was free.
+    pub late: Late,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Late {
+    count: u64,
+    sum: Nanos,
+    max: Nanos,
+}
+
+impl Late {
+    #[inline]
+    pub fn record(&mut self, late: Nanos) {
+        self.count += 1;
+        self.sum += late;
+        self.max = self.max.max(late);
+    }
+
+    fn merge(&mut self, other: &Late) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
+
+    /// The mean in seconds; `None` when no operation had to wait for its start.
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| seconds(self.sum) / self.count as f64)
+    }
+
+    pub fn max_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| seconds(self.max))
+    }
 }
 
 impl Tally {
@@ -80,6 +114,7 @@ impl Tally {
         if let Some(service) = &other.service {
             self.service.get_or_insert_default().merge(service);
         }
+        self.late.merge(&other.late);
     }
 
     fn clear(&mut self) {
@@ -89,6 +124,7 @@ impl Tally {
             service.clear();
         }
         self.errors.clear();
+        self.late = Late::default();
         (self.reads, self.writes, self.fsyncs) = (0, 0, 0);
         (self.read_bytes, self.written_bytes) = (0, 0);
     }
@@ -163,40 +199,62 @@ impl SharedTally {
 /// Cuts the workers' tallies into stretches.
 #[derive(Debug)]
 pub struct Collector {
-    tallies: Vec<SharedTally>,
+    /// The tallies of the workers of each part of the load.
+    parts: Vec<Vec<SharedTally>>,
     since: Nanos,
 }
 
-/// What all workers recorded from `start` to `end`.
+/// What all workers recorded from `start` to `end`, by parts of the load.
 #[derive(Debug)]
 pub struct Stretch {
     pub start: Nanos,
     pub end: Nanos,
-    pub tally: Tally,
+    pub parts: Vec<Tally>,
+}
+
+impl Stretch {
+    /// All parts together.
+    pub fn whole(&self) -> Cow<'_, Tally> {
+        whole(&self.parts)
+    }
+}
+
+/// The sum of tallies; nothing is copied where there is one.
+pub fn whole(parts: &[Tally]) -> Cow<'_, Tally> {
+    if let [only] = parts {
+        return Cow::Borrowed(only);
+    }
+    let mut whole = Tally::default();
+    parts.iter().for_each(|part| whole.merge(part));
+    Cow::Owned(whole)
 }
 
 impl Collector {
-    pub fn new(tallies: Vec<SharedTally>, since: Nanos) -> Self {
-        Collector { tallies, since }
+    pub fn new(parts: Vec<Vec<SharedTally>>, since: Nanos) -> Self {
+        Collector { parts, since }
     }
 
     /// Ends the current stretch now and starts the next one.
     pub fn cut(&mut self) -> Stretch {
         let end = clock::now();
         // All are turned over first, as close together as can be; the slow merging comes after.
-        let down: Vec<usize> = self.tallies.iter().map(SharedTally::turn_over).collect();
-        let mut merged = Tally::default();
-        for (tally, down) in self.tallies.iter().zip(down) {
-            let mut side = tally.side(down);
-            merged.merge(&side);
-            side.clear();
-        }
+        let down: Vec<Vec<usize>> = self
+            .parts
+            .iter()
+            .map(|tallies| tallies.iter().map(SharedTally::turn_over).collect())
+            .collect();
+        let merge = |(tallies, down): (&Vec<SharedTally>, Vec<usize>)| {
+            let mut merged = Tally::default();
+            for (tally, down) in tallies.iter().zip(down) {
+                let mut side = tally.side(down);
+                merged.merge(&side);
+                side.clear();
+            }
+            merged
+        };
+        let parts = self.parts.iter().zip(down).map(merge).collect();
         let start = std::mem::replace(&mut self.since, end);
-        Stretch {
-            start,
-            end,
-            tally: merged,
-        }
+        Stretch { start, end, parts }
     }
 }
 
@@ -207,7 +265,7 @@ mod tests {
     #[test]
     fn each_operation_is_in_exactly_one_stretch() {
         let tallies = vec![SharedTally::default(), SharedTally::default()];
-        let mut collector = Collector::new(tallies.clone(), clock::now());
+        let mut collector = Collector::new(vec![tallies.clone()], clock::now());
         tallies[0].lock().record(OperationKind::Read, 512, 100);
         tallies[1].lock().record(OperationKind::Write, 1024, 200);
         let first = collector.cut();
@@ -216,20 +274,20 @@ mod tests {
         let second = collector.cut();
         let third = collector.cut();
 
-        let counts = first.tally.counts();
+        let counts = first.whole().counts();
         assert_eq!((counts.operations, counts.reads, counts.writes), (2, 1, 1));
         assert_eq!((counts.read_bytes, counts.written_bytes), (512, 1024));
-        let counts = second.tally.counts();
+        let counts = second.whole().counts();
         assert_eq!((counts.operations, counts.fsyncs), (1, 1));
         assert_eq!(counts.errors["io-error"], 1);
-        assert!(third.tally.is_empty());
+        assert!(third.whole().is_empty());
         assert_eq!((first.end, second.end), (second.start, third.start));
     }
 
     #[test]
     fn nothing_is_lost_or_counted_twice_while_stretches_are_cut() {
         let tallies = vec![SharedTally::default(); 1];
-        let mut collector = Collector::new(tallies.clone(), clock::now());
+        let mut collector = Collector::new(vec![tallies.clone()], clock::now());
         let (workers, each) = (8, 20_000);
         let cut = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..workers)
@@ -243,12 +301,12 @@ mod tests {
                 .collect();
             let mut cut = Tally::default();
             while !threads.iter().all(|thread| thread.is_finished()) {
-                cut.merge(&collector.cut().tally);
+                cut.merge(&collector.cut().whole());
             }
             cut
         });
         let mut all = cut;
-        all.merge(&collector.cut().tally);
+        all.merge(&collector.cut().whole());
         assert_eq!(all.counts().reads, workers * each);
         assert_eq!(all.response.count(), workers * each);
     }

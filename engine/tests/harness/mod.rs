@@ -154,26 +154,42 @@ impl Drop for Engine {
     }
 }
 
-/// A job on small files; `changes` replaces or adds fields, `workload.x` by the key `x`.
+/// A job on small files; `changes` replaces or adds fields, those of the workload by their own name.
 pub fn job(directory: &Path, phase: &str, changes: Value) -> Value {
     let mut job = json!({
-        "protocol": 1, "phase": phase,
+        "protocol": 2, "phase": phase,
         "workload": {
-            "kind": "fileio", "directory": directory, "files": 4, "total_size_bytes": 4 << 20,
-            "mode": "rndrw", "engine": "sync", "block_size_bytes": 16384, "direct": false,
-            "read_write_ratio": 1.5, "fsync_every": 100, "fsync_at_end": true,
+            "kind": "fileio",
+            "data": {"directory": directory, "files": 4, "total_size_bytes": 4 << 20},
+            "io": {"engine": "sync", "direct": false},
+            "access": {"mode": "rndrw", "block_size_bytes": 16384, "read_write_ratio": 1.5,
+                       "fsync_every": 100, "fsync_at_end": true},
         },
         "load": {"outstanding": 4}, "cache": "warm", "settle_s": 0.05, "measure_s": 0.2,
         "interval_s": 0.1, "seed": 7,
     });
     for (key, value) in changes.as_object().unwrap() {
-        if job.get(key).is_some() || key == "unknown" {
-            job[key] = value.clone();
-        } else {
-            job["workload"][key] = value.clone();
-        }
+        *place(&mut job, key) = value.clone();
     }
     job
+}
+
+/// Where a field of this name is in a job.
+fn place<'a>(job: &'a mut Value, key: &str) -> &'a mut Value {
+    let part = match key {
+        "directory"
+        | "device"
+        | "files"
+        | "total_size_bytes"
+        | "compressible"
+        | "verified_block_bytes" => "data",
+        "engine" | "direct" | "sync_writes" => "io",
+        "mode" | "block_size_bytes" | "read_write_ratio" | "distribution" | "fsync_every"
+        | "fsync_call" | "fsync_at_end" | "zipf_exponent" | "pareto_h" | "hot_part"
+        | "hot_share" => "access",
+        _ => return &mut job[key],
+    };
+    &mut job["workload"][part][key]
 }
 
 pub fn prepare(directory: &Path, changes: Value) {

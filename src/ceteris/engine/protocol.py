@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
-VERSION = 1
+VERSION = 2
 
 
 class Message(BaseModel):
@@ -16,40 +16,87 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Data(Message):
+    """Where the data is: the files of a directory, or a block device; exactly one of the two."""
+
+    directory: str | None = None
+    device: str | None = None
+    files: int = 1
+    total_size_bytes: int
+    compressible: float = 0.0
+    verified_block_bytes: int | None = None
+
+    def place(self) -> str:
+        """The directory or the device."""
+        return self.device or self.directory or ""
+
+
+class Method(Message):
+    """How I/O is done."""
+
+    engine: Literal["sync", "io_uring", "null"] = "sync"
+    direct: bool = False
+    sync_writes: Literal["none", "dsync", "sync"] = "none"
+
+
+class Access(Message):
+    """Which operations, where, in which order; `mode` has sysbench's meaning."""
+
+    mode: Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
+    block_size_bytes: int
+    read_write_ratio: float = 1.5
+    distribution: Literal["uniform", "zipf", "pareto", "hotspot"] = "uniform"
+    zipf_exponent: float = 0.8
+    pareto_h: float = 0.2
+    hot_part: float = 0.1
+    hot_share: float = 0.9
+    fsync_every: int = 100
+    fsync_call: Literal["fsync", "fdatasync"] = "fsync"
+    fsync_at_end: bool = True
+
+
 class FileioJob(Message):
-    """The file workload: `mode` has sysbench's meaning."""
+    """File I/O in one of sysbench's modes."""
 
     kind: Literal["fileio"] = "fileio"
-    directory: str
-    files: int
-    total_size_bytes: int
-    mode: Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
-    engine: Literal["sync", "io_uring", "null"]
-    block_size_bytes: int
-    direct: bool
-    read_write_ratio: float
-    fsync_every: int
-    fsync_at_end: bool
+    data: Data
+    io: Method
+    access: Access
+
+
+class IomatrixJob(Message):
+    """One point of Orion's matrix: small random I/O, as much as the load level, beside large sequential I/O."""
+
+    kind: Literal["iomatrix"] = "iomatrix"
+    data: Data
+    io: Method
+    small_block_size_bytes: int
+    large_block_size_bytes: int
+    write_share: float
+    large_outstanding: int
 
 
 class Load(Message):
-    """How much load: operations outstanding at once."""
+    """How much load: operations outstanding at once, or with a rate an open loop of at most so many."""
 
     outstanding: int
+    rate_per_s: float | None = None
+    arrivals: Literal["constant", "poisson"] = "constant"
 
 
 class Job(Message):
     """One line on the engine's stdin. `measure_s` null: windows are opened and closed by command."""
 
     protocol: int = VERSION
-    phase: Literal["prepare", "run", "cleanup"]
-    workload: FileioJob
+    phase: Literal["prepare", "run", "verify", "cleanup"]
+    workload: Annotated[FileioJob | IomatrixJob, Field(discriminator="kind")]
     load: Load = Load(outstanding=1)
     cache: Literal["warm", "cold"] = "warm"
     settle_s: float = 0.0
     measure_s: float | None = None
     interval_s: float = 1.0
     seed: int = 1
+    durable: list[int] | None = None
 
 
 class SampleJob(Message):
@@ -90,11 +137,8 @@ class Progress(Message):
 
 
 class Counts(Message):
-    """What was completed in a stretch of time; response times are null where nothing was."""
+    """What was completed."""
 
-    window: str | None
-    start_s: float
-    duration_s: float
     operations: int
     reads: int
     writes: int
@@ -104,8 +148,16 @@ class Counts(Message):
     errors: dict[str, int]
 
 
-class Interval(Counts):
-    """One second of load."""
+class Stretch(Counts):
+    """What was completed in a stretch of time; response times are null where nothing was."""
+
+    window: str | None
+    start_s: float
+    duration_s: float
+
+
+class Interval(Stretch):
+    """One second of load; `offered` and `backlog` are those of an open loop."""
 
     event: Literal["interval"]
     mean_s: float | None
@@ -113,6 +165,8 @@ class Interval(Counts):
     p95_s: float | None
     p99_s: float | None
     max_s: float | None
+    offered: int | None
+    backlog: int | None
 
 
 class Times(Message):
@@ -137,7 +191,27 @@ class Cpu(Message):
     system_s: float
 
 
-class Result(Counts):
+class Pacing(Message):
+    """How an open loop kept to its schedule; `late` is the engine's own imprecision."""
+
+    offered: int
+    started: int
+    backlog_at_start: int
+    backlog_at_end: int
+    lag_s: float
+    late_mean_s: float | None
+    late_max_s: float | None
+
+
+class Part(Counts):
+    """One stream of a load that has several."""
+
+    throughput_per_s: float
+    bytes_per_s: float
+    response: Times
+
+
+class Result(Stretch):
     """A whole window: response times run from the intended start, service times from the actual one."""
 
     event: Literal["result"]
@@ -146,9 +220,12 @@ class Result(Counts):
     bytes_per_s: float
     response: Times
     service: Times
+    pacing: Pacing | None
+    parts: dict[str, Part] | None
     cpu: Cpu
     cores_usable: int
     workers: int
+    registered_buffers: bool
 
 
 class Failure(Message):

@@ -140,7 +140,7 @@ class Bench:
         for trial in block:
             workload = self._workloads[trial.workload]
             prepare = fileio.job(workload, trial.settings, self._data_folder, "prepare")
-            where = prepare.workload.directory
+            where = prepare.workload.data.place()
             age = {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
             if self._made.get(where) == age:
                 continue
@@ -163,6 +163,6 @@ class Bench:
             fileio.job(self._workloads[trial.workload], trial.settings, self._data_folder, "cleanup")
             for trial in self._trials
         ]
-        for job in {job.workload.directory: job for job in jobs}.values():
+        for job in {job.workload.data.place(): job for job in jobs}.values():
             with contextlib.suppress(EngineError, HostError):
                 self._runner.work_on_data(job, lambda _done, _total: None)

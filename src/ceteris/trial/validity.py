@@ -1,7 +1,7 @@
 """Whether a trial's figures may be used: reasons that are blind to which arm it was."""
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ceteris.engine.protocol import Census, Hello, Interval, Job, ProcessUse, Result, Sample
 from ceteris.units import show_size
@@ -23,7 +23,7 @@ def of_load(result: Result, intervals: Sequence[Interval], job: Job) -> list[str
         reasons.append(f"the load met errors: {counted}")
     cores = min(result.cores_usable, result.workers)
     user = result.cpu.user_s / result.duration_s / cores
-    if job.workload.engine != "null" and user >= _ENGINE_BOUND:
+    if job.workload.io.engine != "null" and user >= _ENGINE_BOUND:
         reasons.append(f"the load engine was the bound: {user:.0%} of the {cores} cores it can use, in user mode")
     # Intervals follow each other without a gap: a stall of the engine makes one of them long.
     longest = max((interval.duration_s for interval in intervals), default=result.duration_s)
@@ -34,13 +34,23 @@ def of_load(result: Result, intervals: Sequence[Interval], job: Job) -> list[str
 
 def of_settings(job: Job, hello: Hello | None) -> list[str]:
     """What of the job the engine took otherwise than it was asked: the reading back of workload parameters."""
-    effective = hello.effective if hello else {}
-    asked = job.workload.model_dump() | {"outstanding": job.load.outstanding, "cache": job.cache}
+    effective = _leaves(hello.effective if hello else {})
     return [
         f"the engine took {name} = {effective[name]}, not {value}"
-        for name, value in asked.items()
+        for name, value in _leaves(job.model_dump()).items()
         if name in effective and effective[name] != value
     ]
+
+
+def _leaves(tree: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    """The values of a tree by their dotted paths."""
+    leaves: dict[str, object] = {}
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            leaves |= _leaves(value, f"{prefix}{name}.")
+        else:
+            leaves[prefix + name] = value
+    return leaves
 
 
 class ForeignLoad:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from ceteris.engine.protocol import FileioJob, Interval, Job, Load, Result
+from ceteris.engine.protocol import Access, Data, FileioJob, Interval, Job, Load, Method, Result
 from ceteris.model import Measurement, Settings, Workload
 from ceteris.registry import workload_kinds
 from ceteris.units import parse_size
@@ -94,16 +94,15 @@ def job(
     return Job(
         phase=phase,
         workload=FileioJob(
-            directory=str(directory),
-            files=p.files,
-            total_size_bytes=p.total_size,
-            mode=p.mode,
-            engine=p.engine,
-            block_size_bytes=p.block_size,
-            direct=p.direct,
-            read_write_ratio=p.read_write_ratio,
-            fsync_every=p.fsync_every,
-            fsync_at_end=p.fsync_at_end,
+            data=Data(directory=str(directory), files=p.files, total_size_bytes=p.total_size),
+            io=Method(engine=p.engine, direct=p.direct),
+            access=Access(
+                mode=p.mode,
+                block_size_bytes=p.block_size,
+                read_write_ratio=p.read_write_ratio,
+                fsync_every=p.fsync_every,
+                fsync_at_end=p.fsync_at_end,
+            ),
         ),
         load=Load(outstanding=load),
         cache="cold" if workload.cache == "cold" else "warm",

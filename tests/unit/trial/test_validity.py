@@ -3,15 +3,19 @@
 from typing import Literal
 
 from ceteris.engine.protocol import (
+    VERSION,
+    Access,
     Census,
     Cpu,
     CpuShares,
+    Data,
     FileioJob,
     Hello,
     Interval,
     Job,
     Load,
     Memory,
+    Method,
     Pressure,
     ProcessUse,
     Result,
@@ -72,6 +76,9 @@ def _result(errors: dict[str, int] | None = None, user_s: float = 0.1) -> Result
         cpu=Cpu(user_s=user_s, system_s=1.0),
         cores_usable=2,
         workers=1,
+        registered_buffers=False,
+        pacing=None,
+        parts=None,
     )
 
 
@@ -93,6 +100,8 @@ def _interval(start_s: float, duration_s: float = 1.0) -> Interval:
         p95_s=0.1,
         p99_s=0.1,
         max_s=0.1,
+        offered=None,
+        backlog=None,
     )
 
 
@@ -103,23 +112,17 @@ def _census(cpu_s: float = 0.0, written_bytes: int | None = 0, pid: int = 7) -> 
 
 def _job(engine: Literal["sync", "null"] = "sync") -> Job:
     files = FileioJob(
-        directory="/d",
-        files=1,
-        total_size_bytes=4096,
-        mode="rndrw",
-        engine=engine,
-        block_size_bytes=4096,
-        direct=True,
-        read_write_ratio=1.5,
-        fsync_every=0,
-        fsync_at_end=True,
+        data=Data(directory="/d", total_size_bytes=4096),
+        io=Method(engine=engine, direct=True),
+        access=Access(mode="rndrw", block_size_bytes=4096, fsync_every=0),
     )
     return Job(phase="run", workload=files, load=Load(outstanding=4), interval_s=1.0)
 
 
-def _hello(**changed: str | int | bool) -> Hello:
-    taken = _job().workload.model_dump() | {"outstanding": 4, "cache": "warm"} | changed
-    return Hello(event="hello", protocol=1, version="0", pid=1, capabilities=[], effective=taken)
+def _hello(direct: bool = True) -> Hello:
+    taken = _job().model_dump()
+    taken["workload"]["io"]["direct"] = direct
+    return Hello(event="hello", protocol=VERSION, version="0", pid=1, capabilities=[], effective=taken)
 
 
 def test_a_quiet_trial_is_valid() -> None:
@@ -128,7 +131,7 @@ def test_a_quiet_trial_is_valid() -> None:
 
 
 def test_a_parameter_that_the_engine_took_otherwise_is_told() -> None:
-    assert of_settings(_job(), _hello(direct=False)) == ["the engine took direct = False, not True"]
+    assert of_settings(_job(), _hello(direct=False)) == ["the engine took workload.io.direct = False, not True"]
 
 
 def test_errors_are_named_and_counted() -> None:

@@ -1,8 +1,6 @@
 //! Where the blocks are: the set of files seen as one row of equal blocks.
 //!
-//! In: the job's sizes. Out: a file and an offset for each block number. Called by `requests`.
-
-use crate::job::FileIoJob;
+//! In: sizes. Out: a file and an offset for each block number. Called by `pattern` and `requests`.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
@@ -13,11 +11,11 @@ pub struct Layout {
 
 impl Layout {
     /// The total is split evenly over the files; a rest of a file smaller than a block is unused.
-    pub fn of(job: &FileIoJob) -> Layout {
+    pub fn new(files: u64, file_size_bytes: u64, block_size_bytes: u64) -> Layout {
         Layout {
-            files: u64::from(job.files),
-            blocks_per_file: job.file_size_bytes() / job.block_size_bytes.max(1),
-            block_size_bytes: job.block_size_bytes as u32,
+            files,
+            blocks_per_file: file_size_bytes / block_size_bytes.max(1),
+            block_size_bytes: block_size_bytes as u32,
         }
     }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Class, EngineError, Result};
-use crate::job::FileIoJob;
+use crate::job::Data;
 
 const FILE_NAME: &str = "ceteris.manifest.json";
 
@@ -77,8 +77,8 @@ impl Manifest {
     }
 
     /// Whether these are the files that the job asks for.
-    pub fn matches(&self, job: &FileIoJob) -> bool {
-        self.files == job.files && self.total_size_bytes == job.total_size_bytes
+    pub fn matches(&self, data: &Data) -> bool {
+        self.files == data.files && self.total_size_bytes == data.total_size_bytes
     }
 }
 

@@ -15,6 +15,24 @@ pub struct Mix {
 const MAX_DENOMINATOR: u64 = 10_000;
 
 impl Mix {
+    pub const READS: Mix = Mix {
+        writes: 0,
+        period: 1,
+    };
+    pub const WRITES: Mix = Mix {
+        writes: 1,
+        period: 1,
+    };
+
+    /// 0.2 is one write in five requests.
+    pub fn of_share(writes: f64) -> Mix {
+        if writes > 0.0 {
+            Mix::of_ratio((1.0 - writes).max(0.0) / writes)
+        } else {
+            Mix::READS
+        }
+    }
+
     /// 1.5 reads per write is 3 to 2: two of five requests write.
     pub fn of_ratio(reads_per_write: f64) -> Mix {
         let (reads, writes) = fraction(reads_per_write);
@@ -26,6 +44,10 @@ impl Mix {
 
     #[inline]
     pub fn is_write(&self, request: u64) -> bool {
+        // Without a division where all are of one kind.
+        if self.period == 1 {
+            return self.writes == 1;
+        }
         let position = request % self.period;
         (position + 1) * self.writes / self.period > position * self.writes / self.period
     }
@@ -71,6 +93,15 @@ mod tests {
     fn no_reads_is_all_writes() {
         let mix = Mix::of_ratio(0.0);
         assert!((0..100).all(|request| mix.is_write(request)));
+    }
+
+    #[test]
+    fn a_share_of_writes_is_met() {
+        for (share, wanted) in [(0.0, 0), (0.2, 20), (0.5, 50), (1.0, 100)] {
+            let mix = Mix::of_share(share);
+            let writes = (0..100).filter(|&request| mix.is_write(request)).count();
+            assert_eq!(writes, wanted);
+        }
     }
 
     #[test]

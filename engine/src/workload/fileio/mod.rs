@@ -8,102 +8,91 @@ mod fill;
 pub mod layout;
 pub mod manifest;
 pub mod mix;
+pub mod pattern;
 pub mod prepare;
 pub mod requests;
 
 use std::io;
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use crate::clock::Nanos;
 use crate::error::{Class, EngineError, Result};
-use crate::io::buffer::Buffer;
 use crate::io::fileset::{Access, FileSet};
 use crate::io::{Io, Request};
-use crate::job::{Cache, Engine, FileIoJob, Mode};
+use crate::job::{Cache, Engine, Workload};
 use crate::record::interval::OperationKind;
-use crate::workload::{Completion, Failure, Slot, Submitted, Workload};
+use crate::workload::{Completion, Failure, Slot, Submitted};
 use manifest::{Manifest, file_paths};
-use requests::{Drawn, Requests};
+use requests::Requests;
 
-/// What all workers of one run share.
+/// The files of one run, shared by all workers.
 pub struct Shared {
-    pub job: FileIoJob,
     pub files: Arc<FileSet>,
-    drawn: Arc<Drawn>,
+    writes: bool,
 }
 
 impl Shared {
     /// Opens the files and brings them and the page cache into the state in which the run starts.
-    pub fn open(job: &FileIoJob, cache: Cache) -> Result<Shared> {
-        let files = if job.engine == Engine::Null {
+    pub fn open(workload: &Workload, cache: Cache) -> Result<Shared> {
+        let files = if workload.io().engine == Engine::Null {
             FileSet::default()
         } else {
-            open_prepared(job, cache)?
+            open_prepared(workload, cache)?
         };
         Ok(Shared {
-            job: job.clone(),
             files: Arc::new(files),
-            drawn: Arc::default(),
+            writes: workload.writes(),
         })
     }
 
     /// Leaves nothing dirty in memory that the next trial would have to pay for.
     pub fn finish(&self) -> Result<()> {
-        if self.job.mode.writes() {
+        if self.writes {
             self.files.sync()
         } else {
             Ok(())
         }
     }
-
-    pub fn requests(&self, rng: Xoshiro256PlusPlus) -> Requests {
-        Requests::new(&self.job, Arc::clone(&self.drawn), rng)
-    }
-
-    /// A buffer for one operation.
-    pub fn buffer(&self, rng: &mut Xoshiro256PlusPlus) -> Result<Buffer> {
-        Buffer::random(self.job.block_size_bytes as usize, rng)
-    }
 }
 
-fn open_prepared(job: &FileIoJob, cache: Cache) -> Result<FileSet> {
+fn open_prepared(workload: &Workload, cache: Cache) -> Result<FileSet> {
+    let data = workload.data();
+    let place = data.place();
     let not_prepared = |why: String| {
         EngineError::new(
             Class::NotPrepared,
             why,
             "run the prepare phase with the same files and total_size_bytes",
         )
-        .at(&job.directory)
+        .at(place)
     };
-    let directory = job.directory.display();
-    match Manifest::read(&job.directory)? {
+    let directory = place.display();
+    match Manifest::read(place)? {
         None => return Err(not_prepared(format!("{directory} holds no prepared files"))),
         Some(manifest) if !manifest.complete => {
             return Err(not_prepared(format!(
                 "preparing the files in {directory} was interrupted"
             )));
         }
-        Some(manifest) if !manifest.matches(job) => {
+        Some(manifest) if !manifest.matches(data) => {
             return Err(not_prepared(format!(
                 "{directory} holds {} files of {} bytes in all, the job wants {} of {}",
-                manifest.files, manifest.total_size_bytes, job.files, job.total_size_bytes
+                manifest.files, manifest.total_size_bytes, data.files, data.total_size_bytes
             )));
         }
         Some(_) => {}
     }
     let access = Access {
-        write: job.mode.writes(),
-        direct: job.direct,
+        write: workload.writes(),
+        direct: workload.io().direct,
     };
-    let files = FileSet::open(file_paths(&job.directory, job.files), access)?;
-    if job.mode == Mode::SeqWr {
+    let files = FileSet::open(file_paths(place, data.files), access)?;
+    if workload.empties_files() {
         // This mode measures the first write, which has to find space for the data.
         files.truncate()?;
         files.sync()?;
     } else {
-        files.check_size(job.file_size_bytes())?;
+        files.check_size(data.file_size_bytes())?;
     }
     if cache == Cache::Cold {
         files.drop_cache()?;
@@ -138,7 +127,7 @@ impl<I: Io> FileIo<I> {
     }
 }
 
-impl<I: Io> Workload for FileIo<I> {
+impl<I: Io> crate::workload::Workload for FileIo<I> {
     fn slots(&self) -> usize {
         self.io.slots()
     }
@@ -148,6 +137,11 @@ impl<I: Io> Workload for FileIo<I> {
         let draw = self.requests.draw();
         if draw.starts_over {
             self.empty_file(draw.request.file)?;
+        }
+        if draw.request.kind == OperationKind::Write
+            && let Some(buffer) = self.io.buffer(slot)
+        {
+            buffer.stamp();
         }
         self.in_slots[slot] = Some(draw.request);
         self.io.submit(slot, draw.request)

@@ -13,7 +13,7 @@ use super::fill::{NewFile, fill};
 use super::manifest::{Manifest, file_path, file_paths};
 use crate::error::{Class, EngineError, Result};
 use crate::io::fileset::direct_unsupported;
-use crate::job::FileIoJob;
+use crate::job::Data;
 use crate::load::stop::OnRequest;
 use crate::machine;
 
@@ -31,74 +31,80 @@ pub enum Step {
 
 /// Makes the files, calling `report` now and then. Asking `stop` ends it
 /// soon, with an error of class `interrupted`; what was made by then is known to `cleanup`.
-pub fn prepare(job: &FileIoJob, seed: u64, stop: &OnRequest, report: impl Fn(Step)) -> Result<()> {
-    let size = job.file_size_bytes();
-    let total = size * u64::from(job.files);
+pub fn prepare(
+    data: &Data,
+    direct: bool,
+    seed: u64,
+    stop: &OnRequest,
+    report: impl Fn(Step),
+) -> Result<()> {
+    let size = data.file_size_bytes();
+    let total = size * u64::from(data.files);
     let progress = |done_bytes| {
         report(Step::Written {
             done_bytes,
             total_bytes: total,
         });
     };
-    let old = Manifest::read(&job.directory)?;
-    let missing = missing_files(job, old.as_ref());
+    let old = Manifest::read(data.place())?;
+    let missing = missing_files(data, old.as_ref());
     if missing.is_empty() {
         progress(total);
         return Ok(());
     }
-    refuse_foreign_files(job, old.as_ref())?;
-    check_space(job, old.as_ref(), missing.len() as u64 * size)?;
+    refuse_foreign_files(data, old.as_ref())?;
+    check_space(data, old.as_ref(), missing.len() as u64 * size)?;
 
-    let made_directories = make_directory(&job.directory)?;
+    let made_directories = make_directory(data.place())?;
     let mut manifest = Manifest {
         version: 1,
-        files: job.files,
-        total_size_bytes: job.total_size_bytes,
+        files: data.files,
+        total_size_bytes: data.total_size_bytes,
         complete: false,
         made_directories: old
             .as_ref()
             .map_or(made_directories, |old| old.made_directories.clone()),
     };
-    remove_surplus(job, old.as_ref())?;
-    manifest.write(&job.directory)?;
+    remove_surplus(data, old.as_ref())?;
+    manifest.write(data.place())?;
     let kept = total - missing.len() as u64 * size;
     let files = missing
         .into_iter()
-        .map(|index| create(file_path(&job.directory, index), job, size))
+        .map(|index| create(file_path(data.place(), index), direct, size))
         .collect::<Result<Vec<_>>>()?;
     fill(&files, size, seed, stop, |done| progress(kept + done))?;
     report(Step::Finishing);
     for file in &files {
         if stop.is_asked() {
-            return Err(interrupted(&job.directory));
+            return Err(interrupted(data.place()));
         }
         file.file
             .sync_all()
             .map_err(|cause| EngineError::from_io("fsync", &file.path, &cause))?;
     }
     manifest.complete = true;
-    manifest.write(&job.directory)?;
+    manifest.write(data.place())?;
     progress(total);
     Ok(())
 }
 
 /// The numbers of the files that are not yet as the job wants them.
-fn missing_files(job: &FileIoJob, old: Option<&Manifest>) -> Vec<u32> {
-    let trusted = old.is_some_and(|old| old.complete && old.matches(job));
+fn missing_files(data: &Data, old: Option<&Manifest>) -> Vec<u32> {
+    let trusted = old.is_some_and(|old| old.complete && old.matches(data));
     let is_right = |index: &u32| {
-        fs::metadata(file_path(&job.directory, *index))
-            .is_ok_and(|metadata| metadata.len() == job.file_size_bytes())
+        fs::metadata(file_path(data.place(), *index))
+            .is_ok_and(|metadata| metadata.len() == data.file_size_bytes())
     };
-    (0..job.files)
+    (0..data.files)
         .filter(|index| !(trusted && is_right(index)))
         .collect()
 }
 
 /// Files with our names that no manifest knows are somebody's; they are not overwritten.
-fn refuse_foreign_files(job: &FileIoJob, old: Option<&Manifest>) -> Result<()> {
+fn refuse_foreign_files(data: &Data, old: Option<&Manifest>) -> Result<()> {
     let known = old.map_or(0, |old| old.files);
-    let foreign = (known..job.files)
-        .map(|index| file_path(&job.directory, index))
+    let foreign = (known..data.files)
+        .map(|index| file_path(data.place(), index))
         .find(|path| path.symlink_metadata().is_ok());
     match foreign {
         None => Ok(()),
@@ -114,17 +120,17 @@ fn refuse_foreign_files(job: &FileIoJob, old: Option<&Manifest>) -> Result<()> {
     }
 }
 
-fn check_space(job: &FileIoJob, old: Option<&Manifest>, needed_bytes: u64) -> Result<()> {
-    let place = machine::nearest_existing(&job.directory);
+fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result<()> {
+    let place = machine::nearest_existing(data.place());
     let space = machine::space(&place)
         .map_err(|cause| EngineError::from_io("ask the free space of", &place, &cause))?;
     // What is rewritten or removed gives its space back.
     let regained: u64 = old.map_or(0, |old| {
-        let trusted = old.complete && old.matches(job);
-        file_paths(&job.directory, old.files)
+        let trusted = old.complete && old.matches(data);
+        file_paths(data.place(), old.files)
             .iter()
             .filter_map(|path| fs::metadata(path).ok())
-            .filter(|metadata| !(trusted && metadata.len() == job.file_size_bytes()))
+            .filter(|metadata| !(trusted && metadata.len() == data.file_size_bytes()))
             .map(|metadata| metadata.blocks() * 512)
             .sum()
     });
@@ -136,11 +142,11 @@ fn check_space(job: &FileIoJob, old: Option<&Manifest>, needed_bytes: u64) -> Re
         Class::TooLittleSpace,
         format!(
             "the files in {} need {needed_bytes} bytes more, {available} are available",
-            job.directory.display()
+            data.place().display()
         ),
         "free space there, use a smaller total_size_bytes, or choose another directory",
     )
-    .at(&job.directory))
+    .at(data.place()))
 }
 
 /// Makes the directory and what is missing above it; returns what was made, the innermost first.
@@ -173,9 +179,9 @@ fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Removes the files of an earlier, larger set.
-fn remove_surplus(job: &FileIoJob, old: Option<&Manifest>) -> Result<()> {
-    for index in job.files..old.map_or(0, |old| old.files) {
-        let path = file_path(&job.directory, index);
+fn remove_surplus(data: &Data, old: Option<&Manifest>) -> Result<()> {
+    for index in data.files..old.map_or(0, |old| old.files) {
+        let path = file_path(data.place(), index);
         match fs::remove_file(&path) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
                 return Err(EngineError::from_io("remove", &path, &cause));
@@ -186,10 +192,10 @@ fn remove_surplus(job: &FileIoJob, old: Option<&Manifest>) -> Result<()> {
     Ok(())
 }
 
-fn create(path: PathBuf, job: &FileIoJob, size: u64) -> Result<NewFile> {
+fn create(path: PathBuf, direct: bool, size: u64) -> Result<NewFile> {
     // Written the way it will be read: after a buffered prepare the cache is warm, as with any
     // database that has just loaded its data; a direct one leaves no trace in the cache.
-    let direct = job.direct && size.is_multiple_of(DIRECT_ALIGNMENT);
+    let direct = direct && size.is_multiple_of(DIRECT_ALIGNMENT);
     let file = OpenOptions::new()
         .write(true)
         .create(true)

@@ -1,6 +1,6 @@
-//! The stream of requests of a file mode, with sysbench's meaning.
+//! The requests of a pattern, one after the other.
 //!
-//! In: the mode, the layout, what the workers share. Out: one request after the other; it never
+//! In: a pattern, what the workers share. Out: one request after the other; it never
 //! ends. Called by `workload::fileio`, one stream per worker.
 
 use std::sync::Arc;
@@ -10,25 +10,22 @@ use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::io::Request;
-use crate::job::{FileIoJob, Mode};
 use crate::record::interval::OperationKind;
-use crate::workload::fileio::layout::Layout;
-use crate::workload::fileio::mix::Mix;
+use crate::workload::fileio::pattern::{Order, Pattern};
 
-/// Counts the requests drawn by all workers together, fsyncs left out. On a cache line of its own:
-/// it is the one thing that all workers write to.
+/// Counts the requests drawn by all workers of a stream, fsyncs left out. On a cache line of its
+/// own: it is the one thing that all workers write to.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Drawn(AtomicU64);
 
 #[derive(Debug)]
 pub struct Requests {
-    mode: Mode,
-    layout: Layout,
-    mix: Mix,
-    /// 0: never.
-    fsync_every: u64,
+    pattern: Pattern,
+    /// Whether the number of a request must be unique among all workers.
+    numbers_are_shared: bool,
     drawn: Arc<Drawn>,
+    drawn_here: u64,
     rng: Xoshiro256PlusPlus,
     /// Files still to be fsynced before the next read or write, the last ones of the set.
     fsyncs_due: u64,
@@ -42,17 +39,13 @@ pub struct Draw {
 }
 
 impl Requests {
-    pub fn new(job: &FileIoJob, drawn: Arc<Drawn>, rng: Xoshiro256PlusPlus) -> Self {
+    pub fn new(pattern: Pattern, drawn: Arc<Drawn>, rng: Xoshiro256PlusPlus) -> Self {
         Requests {
-            mode: job.mode,
-            layout: Layout::of(job),
-            mix: Mix::of_ratio(job.read_write_ratio),
-            fsync_every: if job.mode.writes() {
-                job.fsync_every
-            } else {
-                0
-            },
+            // A purely random pattern has no reason to share a counter.
+            numbers_are_shared: pattern.order != Order::Random || pattern.fsync_every > 0,
+            pattern,
             drawn,
+            drawn_here: 0,
             rng,
             fsyncs_due: 0,
         }
@@ -63,41 +56,50 @@ impl Requests {
         if self.fsyncs_due > 0 {
             return self.draw_fsync();
         }
-        // A purely random mode has no use for the number, and so no reason to share a counter.
-        let number =
-            if self.mode.is_sequential() || self.mode == Mode::RndRw || self.fsync_every > 0 {
-                self.drawn.0.fetch_add(1, Ordering::Relaxed)
-            } else {
-                0
-            };
-        if self.fsync_every > 0 && (number + 1).is_multiple_of(self.fsync_every) {
-            self.fsyncs_due = self.layout.files;
+        let number = self.number();
+        let fsync_every = self.pattern.fsync_every;
+        if fsync_every > 0 && (number + 1).is_multiple_of(fsync_every) {
+            self.fsyncs_due = self.pattern.layout.files;
         }
-        let block = if self.mode.is_sequential() {
-            number % self.layout.blocks()
-        } else {
-            self.random_block()
+        let layout = &self.pattern.layout;
+        let blocks = layout.blocks();
+        let block = match self.pattern.order {
+            Order::Random => self.random_block(),
+            Order::Sequential => number % blocks,
+            Order::Streams(streams) => {
+                let (stream, step) = (number % streams, number / streams);
+                (stream * blocks / streams + step) % blocks
+            }
         };
-        let (file, offset) = self.layout.place(block);
-        let kind = match self.mode {
-            Mode::SeqRd | Mode::RndRd => OperationKind::Read,
-            Mode::SeqWr | Mode::SeqRewr | Mode::RndWr => OperationKind::Write,
-            Mode::RndRw if self.mix.is_write(number) => OperationKind::Write,
-            Mode::RndRw => OperationKind::Read,
+        let (file, offset) = self.pattern.layout.place(block);
+        let kind = if self.pattern.mix.is_write(number) {
+            OperationKind::Write
+        } else {
+            OperationKind::Read
         };
         Draw {
             request: Request {
                 kind,
                 file,
                 offset,
-                length: self.layout.block_size_bytes,
+                length: self.pattern.layout.block_size_bytes,
             },
-            starts_over: self.mode == Mode::SeqWr && offset == 0 && number >= self.layout.blocks(),
+            starts_over: self.pattern.empties_files && offset == 0 && number >= blocks,
         }
     }
 
+    #[inline]
+    fn number(&mut self) -> u64 {
+        if self.numbers_are_shared {
+            return self.drawn.0.fetch_add(1, Ordering::Relaxed);
+        }
+        let number = self.drawn_here;
+        self.drawn_here += 1;
+        number
+    }
+
     fn draw_fsync(&mut self) -> Draw {
-        let file = (self.layout.files - self.fsyncs_due) as usize;
+        let file = (self.pattern.layout.files - self.fsyncs_due) as usize;
         self.fsyncs_due -= 1;
         Draw {
             request: Request {
@@ -114,7 +116,7 @@ impl Requests {
     /// below blocks / 2^64.
     #[inline]
     fn random_block(&mut self) -> u64 {
-        let product = u128::from(self.rng.next_u64()) * u128::from(self.layout.blocks());
+        let product = u128::from(self.rng.next_u64()) * u128::from(self.pattern.layout.blocks());
         (product >> 64) as u64
     }
 }
@@ -122,39 +124,41 @@ impl Requests {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Engine;
+    use crate::job::{Load, Mode, Workload};
+    use crate::workload::fileio::pattern::streams as streams_of;
     use proptest::prelude::*;
     use rand_core::SeedableRng;
     use std::collections::HashSet;
 
-    fn job(mode: Mode, files: u32, blocks_per_file: u64, fsync_every: u64) -> FileIoJob {
-        FileIoJob {
-            directory: "/d".into(),
-            files,
-            total_size_bytes: u64::from(files) * blocks_per_file * 4096 + u64::from(files) * 100,
-            mode,
-            engine: Engine::Null,
-            block_size_bytes: 4096,
-            direct: false,
-            read_write_ratio: 1.5,
-            fsync_every,
-            fsync_at_end: true,
-        }
+    fn pattern(mode: Mode, files: u32, blocks_per_file: u64, fsync_every: u64) -> Pattern {
+        let size = u64::from(files) * (blocks_per_file * 4096 + 100);
+        let job = serde_json::json!({
+            "kind": "fileio",
+            "data": {"directory": "/d", "files": files, "total_size_bytes": size},
+            "access": {"mode": mode, "block_size_bytes": 4096, "fsync_every": fsync_every},
+        });
+        pattern_of(job)
     }
 
-    fn streams(job: &FileIoJob, workers: u64) -> Vec<Requests> {
+    fn pattern_of(workload: serde_json::Value) -> Pattern {
+        let workload: Workload = serde_json::from_value(workload).unwrap();
+        let mut streams = streams_of(&workload, &Load::default());
+        streams.remove(streams.len() - 1).pattern
+    }
+
+    fn streams(pattern: &Pattern, workers: u64) -> Vec<Requests> {
         let drawn = Arc::<Drawn>::default();
         (0..workers)
             .map(|seed| {
                 let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-                Requests::new(job, Arc::clone(&drawn), rng)
+                Requests::new(pattern.clone(), Arc::clone(&drawn), rng)
             })
             .collect()
     }
 
     #[test]
     fn sequential_workers_share_one_cursor_over_the_files_in_order() {
-        let mut streams = streams(&job(Mode::SeqRd, 3, 2, 0), 2);
+        let mut streams = streams(&pattern(Mode::SeqRd, 3, 2, 0), 2);
         let places: Vec<(usize, u64)> = (0..8)
             .map(|number| streams[number % 2].draw().request)
             .map(|request| (request.file, request.offset))
@@ -165,9 +169,29 @@ mod tests {
     }
 
     #[test]
+    fn large_streams_are_spread_and_each_is_sequential() {
+        let pattern = pattern_of(serde_json::json!({
+            "kind": "iomatrix", "data": {"directory": "/d", "total_size_bytes": 8 << 20},
+            "large_outstanding": 2, "write_share": 0.5,
+        }));
+        let mut stream = streams(&pattern, 1).remove(0);
+        let requests: Vec<Request> = (0..10).map(|_| stream.draw().request).collect();
+        let offsets: Vec<u64> = requests
+            .iter()
+            .map(|request| request.offset >> 20)
+            .collect();
+        assert_eq!(offsets, [0, 4, 1, 5, 2, 6, 3, 7, 4, 0]);
+        let writes = requests
+            .iter()
+            .filter(|request| request.kind == OperationKind::Write)
+            .count();
+        assert_eq!(writes, 5);
+    }
+
+    #[test]
     fn only_sequential_writing_from_scratch_starts_files_over_and_not_in_the_first_pass() {
         let starts = |mode| -> Vec<usize> {
-            let mut stream = streams(&job(mode, 2, 2, 0), 1).remove(0);
+            let mut stream = streams(&pattern(mode, 2, 2, 0), 1).remove(0);
             let draws = (0..8).map(|_| stream.draw().starts_over);
             draws
                 .enumerate()
@@ -181,7 +205,7 @@ mod tests {
 
     #[test]
     fn every_file_is_fsynced_after_so_many_requests_of_all_workers() {
-        let mut streams = streams(&job(Mode::RndWr, 3, 8, 4), 2);
+        let mut streams = streams(&pattern(Mode::RndWr, 3, 8, 4), 2);
         let kinds: Vec<OperationKind> =
             (0..4).map(|n| streams[n % 2].draw().request.kind).collect();
         assert!(kinds.iter().all(|&kind| kind == OperationKind::Write));
@@ -196,7 +220,7 @@ mod tests {
 
     #[test]
     fn reading_modes_never_fsync() {
-        let mut stream = streams(&job(Mode::RndRd, 1, 8, 1), 1).remove(0);
+        let mut stream = streams(&pattern(Mode::RndRd, 1, 8, 1), 1).remove(0);
         assert!((0..100).all(|_| stream.draw().request.kind == OperationKind::Read));
     }
 
@@ -205,9 +229,9 @@ mod tests {
         fn random_requests_stay_in_the_files_and_reach_every_block(
             files in 1u32..5, blocks_per_file in 1u64..16, seed in any::<u64>(),
         ) {
-            let job = job(Mode::RndRw, files, blocks_per_file, 0);
+            let pattern = pattern(Mode::RndRw, files, blocks_per_file, 0);
             let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-            let mut stream = Requests::new(&job, Arc::default(), rng);
+            let mut stream = Requests::new(pattern, Arc::default(), rng);
             let mut seen = HashSet::new();
             let mut writes = 0;
             let draws = 5000;
@@ -215,7 +239,7 @@ mod tests {
                 let request = stream.draw().request;
                 prop_assert!(request.file < files as usize);
                 prop_assert_eq!(request.offset % 4096, 0);
-                prop_assert!(request.offset + 4096 <= job.file_size_bytes());
+                prop_assert!(request.offset + 4096 <= blocks_per_file * 4096 + 100);
                 writes += u64::from(request.kind == OperationKind::Write);
                 seen.insert((request.file, request.offset));
             }

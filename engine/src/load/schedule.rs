@@ -1,0 +1,200 @@
+//! The schedule of an open loop: when operations are meant to start, and how far behind it is.
+//!
+//! In: a rate, how arrivals are spread, a seed. Out: intended starts, one for each turn taken;
+//! nothing is skipped, however late the load is. Workers call `take_turn` through `load::pace`,
+//! `load::windows` keeps the `Backlog`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::clock::{Nanos, SECOND, seconds};
+use crate::job::Arrivals;
+
+/// The intended starts one after the other, in nanoseconds since the beginning; the same for the
+/// same seed, so that who only counts them needs no word from who uses them.
+#[derive(Debug, Clone)]
+struct Times {
+    arrivals: Arrivals,
+    distance: f64,
+    rng: Xoshiro256PlusPlus,
+    number: u64,
+    next: f64,
+}
+
+impl Times {
+    fn new(rate_per_s: f64, arrivals: Arrivals, seed: u64) -> Self {
+        let mut times = Times {
+            arrivals,
+            distance: SECOND as f64 / rate_per_s,
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+            number: 0,
+            next: 0.0,
+        };
+        times.advance();
+        times
+    }
+
+    /// The next one; does not take it.
+    fn next(&self) -> Nanos {
+        self.next as Nanos
+    }
+
+    fn advance(&mut self) {
+        self.number += 1;
+        self.next = match self.arrivals {
+            // From the number, so that rounding never adds up.
+            Arrivals::Constant => self.number as f64 * self.distance,
+            Arrivals::Poisson => self.next - (1.0 - self.uniform()).ln() * self.distance,
+        };
+    }
+
+    /// From 0 up to but not including 1, in steps of 2^-53.
+    fn uniform(&mut self) -> f64 {
+        (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[derive(Debug)]
+pub struct Schedule {
+    times: Mutex<Times>,
+    /// When it began, on the monotonic clock.
+    start: AtomicU64,
+    started: AtomicU64,
+}
+
+impl Schedule {
+    pub fn new(rate_per_s: f64, arrivals: Arrivals, seed: u64) -> Self {
+        Schedule {
+            times: Mutex::new(Times::new(rate_per_s, arrivals, seed)),
+            start: AtomicU64::new(0),
+            started: AtomicU64::new(0),
+        }
+    }
+
+    /// To be called before the workers run; gives what keeps count of it.
+    pub fn begin(self: &Arc<Self>, start: Nanos) -> Backlog {
+        self.start.store(start, Ordering::Relaxed);
+        let times = self.lock().clone();
+        Backlog {
+            schedule: Arc::clone(self),
+            offered: times.clone(),
+            begun: times,
+        }
+    }
+
+    /// The next intended start, which now is the caller's to keep.
+    pub fn take_turn(&self) -> Nanos {
+        let mut times = self.lock();
+        let turn = times.next();
+        times.advance();
+        self.start.load(Ordering::Relaxed) + turn
+    }
+
+    pub fn count_started(&self) {
+        self.started.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Times> {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How far a load is behind its schedule.
+#[derive(Debug)]
+pub struct Backlog {
+    schedule: Arc<Schedule>,
+    /// Stands at the first intended start after the last look.
+    offered: Times,
+    /// Stands at the first that was not started at the last look.
+    begun: Times,
+}
+
+/// The state of a schedule at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Look {
+    /// Intended starts since the beginning.
+    pub offered: u64,
+    /// Of these, not yet started.
+    pub waiting: u64,
+    /// The age of the oldest that waits, in seconds.
+    pub lag_s: f64,
+}
+
+impl Backlog {
+    /// Where the schedule stands; `now` must not go back from call to call.
+    pub fn look(&mut self, now: impl FnOnce() -> Nanos) -> Look {
+        // The count first: whatever was started by then was meant to start by `now`.
+        let started = self.schedule.started.load(Ordering::Relaxed);
+        let now = now().saturating_sub(self.schedule.start.load(Ordering::Relaxed));
+        while self.offered.next() <= now {
+            self.offered.advance();
+        }
+        while self.begun.number <= started {
+            self.begun.advance();
+        }
+        let offered = self.offered.number - 1;
+        Look {
+            offered,
+            waiting: offered - started,
+            lag_s: seconds(now.saturating_sub(self.begun.next())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    fn schedule(rate_per_s: f64, arrivals: Arrivals) -> Arc<Schedule> {
+        Arc::new(Schedule::new(rate_per_s, arrivals, 7))
+    }
+
+    #[test]
+    fn constant_arrivals_are_the_same_distance_apart_for_ever() {
+        let schedule = schedule(3.0, Arrivals::Constant);
+        let _backlog = schedule.begin(1000);
+        let turns: Vec<Nanos> = (0..3_000_000).map(|_| schedule.take_turn()).collect();
+        assert_eq!(turns[2], 1000 + SECOND);
+        assert_eq!(turns[2_999_999], 1000 + 1_000_000 * SECOND);
+    }
+
+    #[test]
+    fn poisson_arrivals_have_the_rate_and_the_spread_of_independent_users() {
+        let schedule = schedule(1000.0, Arrivals::Poisson);
+        let _backlog = schedule.begin(0);
+        let turns: Vec<Nanos> = (0..100_000).map(|_| schedule.take_turn()).collect();
+        let gaps: Vec<f64> = turns
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]) as f64)
+            .collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        // The standard errors are 0.3 % and 0.9 %.
+        assert!((mean / 1e6 - 1.0).abs() < 0.02, "mean {mean}");
+        assert!((variance.sqrt() / mean - 1.0).abs() < 0.04);
+    }
+
+    #[test]
+    fn what_is_offered_is_either_started_or_waiting() {
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+            let schedule = schedule(1000.0, arrivals);
+            let mut backlog = schedule.begin(5 * SECOND);
+            assert_eq!(backlog.look(|| 5 * SECOND), Look::default());
+            let first = schedule.take_turn();
+            let second = schedule.take_turn();
+            schedule.count_started();
+            let look = backlog.look(|| 6 * SECOND);
+            assert!((850..1150).contains(&look.offered), "{look:?}");
+            assert_eq!(look.waiting, look.offered - 1);
+            assert_eq!(look.lag_s, seconds(6 * SECOND - second));
+            assert!(first < second);
+            (1..look.offered).for_each(|_| schedule.count_started());
+            let look = backlog.look(|| 6 * SECOND);
+            assert_eq!((look.waiting, look.lag_s), (0, 0.0));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Patterns: what a workload's parameters mean in blocks, orders and shares of writes.
+//!
+//! In: a job's workload. Out: the streams of operations it is made of. Called by `load::crew`;
+//! `requests` draws from a pattern.
+
+use crate::job::{Access, Data, FileIo, IoMatrix, Load, Mode, Workload};
+use crate::workload::fileio::layout::Layout;
+use crate::workload::fileio::mix::Mix;
+
+/// In which order blocks are visited.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Order {
+    /// All workers together go once through all blocks, and again.
+    Sequential,
+    /// So many cursors, evenly spread and taken in turn, each going through all blocks.
+    Streams(u64),
+    Random,
+}
+
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    pub layout: Layout,
+    pub order: Order,
+    pub mix: Mix,
+    /// 0: never.
+    pub fsync_every: u64,
+    /// Whether a file is emptied before it is written again.
+    pub empties_files: bool,
+    pub access: Access,
+}
+
+/// Operations of one pattern, so many of them outstanding, counted together.
+#[derive(Debug, Clone)]
+pub struct Stream {
+    /// As in the result; empty where there is only one stream.
+    pub name: &'static str,
+    pub pattern: Pattern,
+    pub outstanding: usize,
+}
+
+/// The streams of a workload; those with nothing outstanding are left out.
+pub fn streams(workload: &Workload, load: &Load) -> Vec<Stream> {
+    let mut streams = match workload {
+        Workload::FileIo(fileio) => vec![Stream {
+            name: "",
+            pattern: Pattern::of_mode(fileio),
+            outstanding: load.outstanding,
+        }],
+        Workload::IoMatrix(matrix) => vec![
+            Stream {
+                name: "small",
+                pattern: Pattern::of_part(matrix, matrix.small_block_size_bytes, Order::Random),
+                outstanding: load.outstanding,
+            },
+            Stream {
+                name: "large",
+                pattern: Pattern::of_part(
+                    matrix,
+                    matrix.large_block_size_bytes,
+                    Order::Streams(matrix.large_outstanding as u64),
+                ),
+                outstanding: matrix.large_outstanding,
+            },
+        ],
+    };
+    streams.retain(|stream| stream.outstanding > 0);
+    streams
+}
+
+impl Pattern {
+    fn of_mode(job: &FileIo) -> Pattern {
+        let access = &job.access;
+        let mode = access.mode;
+        Pattern {
+            layout: layout(&job.data, access.block_size_bytes),
+            order: if mode.is_sequential() {
+                Order::Sequential
+            } else {
+                Order::Random
+            },
+            mix: match mode {
+                Mode::SeqRd | Mode::RndRd => Mix::READS,
+                Mode::SeqWr | Mode::SeqRewr | Mode::RndWr => Mix::WRITES,
+                Mode::RndRw => Mix::of_ratio(access.read_write_ratio),
+            },
+            fsync_every: if mode.writes() { access.fsync_every } else { 0 },
+            empties_files: mode == Mode::SeqWr,
+            access: access.clone(),
+        }
+    }
+
+    fn of_part(job: &IoMatrix, block_size_bytes: u64, order: Order) -> Pattern {
+        Pattern {
+            layout: layout(&job.data, block_size_bytes),
+            order,
+            mix: Mix::of_share(job.write_share),
+            fsync_every: 0,
+            empties_files: false,
+            access: Access::default(),
+        }
+    }
+}
+
+fn layout(data: &Data, block_size_bytes: u64) -> Layout {
+    Layout::new(
+        u64::from(data.files),
+        data.file_size_bytes(),
+        block_size_bytes,
+    )
+}
