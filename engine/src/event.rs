@@ -177,7 +177,7 @@ pub struct WindowResult {
     pub service: ResponseSummary,
     /// Null in a closed loop.
     pub pacing: Option<Pacing>,
-    /// By streams where there are several, such as the small and the large I/O of a matrix.
+    /// The small and the large I/O of a matrix apart; null where there is only one sort.
     pub parts: Option<BTreeMap<&'static str, PartResult>>,
     pub cpu: CpuUse,
     pub cores_usable: usize,

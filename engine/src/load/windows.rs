@@ -224,7 +224,7 @@ impl<'a> Windows<'a> {
         let mut result = window.result(end, cpu, self.last_look);
         result.workers = self.watched.workers;
         result.registered_buffers = self.watched.registered_buffers;
-        if let [_, _, ..] = self.streams[..] {
+        if self.streams.iter().any(|name| !name.is_empty()) {
             result.parts = Some(window.part_results(&self.streams, result.duration_s));
         }
         self.events.emit(&Event::Result(Box::new(result)));

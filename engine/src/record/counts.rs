@@ -4,27 +4,30 @@
 //!
 //! The buckets are those of the `hdrhistogram` crate, which reports and encodes; this is only the
 //! part that hundreds of workers fill and one conductor merges while they leave it hardly any CPU
-//! time. Merging is a plain sum of arrays here, and only octaves that were ever used take memory:
-//! about 8 KiB each, some ten of them for most workers.
+//! time. Merging is a plain sum of arrays here, and only pages of buckets that were ever used take
+//! memory: half a KiB each, some dozens of them for most workers.
 
 /// Buckets in one octave, which is twice the resolution that three digits need at its upper end.
 const OCTAVE: usize = 1024;
 const OCTAVE_BITS: u32 = OCTAVE.trailing_zeros();
 /// Enough for a day in nanoseconds.
 const OCTAVES: usize = 38;
+/// Buckets that get their memory together.
+const PAGE: usize = 64;
+const PAGES: usize = OCTAVES * OCTAVE / PAGE;
 
 /// The largest value that has a bucket.
 pub const LARGEST: u64 = (1 << (OCTAVE_BITS + OCTAVES as u32 - 1)) - 1;
 
 #[derive(Debug, Clone)]
 pub struct Counts {
-    octaves: [Option<Box<[u64; OCTAVE]>>; OCTAVES],
+    pages: [Option<Box<[u64; PAGE]>>; PAGES],
 }
 
 impl Default for Counts {
     fn default() -> Self {
         Counts {
-            octaves: [const { None }; OCTAVES],
+            pages: [const { None }; PAGES],
         }
     }
 }
@@ -33,12 +36,12 @@ impl Counts {
     /// Counts `value`, which must not be above `LARGEST`.
     #[inline]
     pub fn add(&mut self, value: u64) {
-        let (octave, bucket) = place(value);
-        self.octaves[octave].get_or_insert_with(empty)[bucket] += 1;
+        let bucket = bucket_of(value);
+        self.pages[bucket / PAGE].get_or_insert_with(empty)[bucket % PAGE] += 1;
     }
 
     pub fn merge(&mut self, other: &Counts) {
-        for (mine, theirs) in self.octaves.iter_mut().zip(&other.octaves) {
+        for (mine, theirs) in self.pages.iter_mut().zip(&other.pages) {
             let Some(theirs) = theirs else { continue };
             let mine = mine.get_or_insert_with(empty);
             for (mine, theirs) in mine.iter_mut().zip(theirs.iter()) {
@@ -47,47 +50,52 @@ impl Counts {
         }
     }
 
-    /// Forgets the counts and keeps the memory.
-    pub fn clear(&mut self) {
-        for octave in self.octaves.iter_mut().flatten() {
-            octave.fill(0);
+    /// Forgets the counts, `few` of them or many. Where there were many the memory is kept, since
+    /// as many will come; a thousand slow workers must not each end up with all pages.
+    pub fn clear(&mut self, few: bool) {
+        if few {
+            self.pages.iter_mut().for_each(|page| *page = None);
+        } else {
+            self.pages
+                .iter_mut()
+                .flatten()
+                .for_each(|page| page.fill(0));
         }
     }
 
     /// The buckets that are not empty, in order: the largest value of the bucket and its count.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
-        let used = self.octaves.iter().enumerate();
-        let all = used.filter_map(|(octave, counts)| Some((octave, counts.as_ref()?)));
-        all.flat_map(|(octave, counts)| {
+        let used = self.pages.iter().enumerate();
+        let all = used.filter_map(|(page, counts)| Some((page, counts.as_ref()?)));
+        all.flat_map(|(page, counts)| {
             let places = counts.iter().enumerate();
-            places.map(move |(bucket, &count)| (largest_of(octave, bucket), count))
+            places.map(move |(place, &count)| (largest_of(page * PAGE + place), count))
         })
         .filter(|&(_, count)| count > 0)
     }
 }
 
 #[cold]
-fn empty() -> Box<[u64; OCTAVE]> {
-    Box::new([0; OCTAVE])
+fn empty() -> Box<[u64; PAGE]> {
+    Box::new([0; PAGE])
 }
 
-/// The octave and the bucket in it: octave 0 and 1 have buckets of one, each further octave of
-/// twice as much.
+/// The bucket of a value: the first two octaves have buckets of one, each further octave of twice
+/// as much.
 #[inline]
-fn place(value: u64) -> (usize, usize) {
+fn bucket_of(value: u64) -> usize {
     let bits = u64::BITS - (value | (OCTAVE as u64 - 1)).leading_zeros();
     let octave = bits - OCTAVE_BITS;
     let width_bits = octave.saturating_sub(1);
-    let bucket = (value >> width_bits) as usize & (OCTAVE - 1);
-    (octave as usize, bucket)
+    octave as usize * OCTAVE + ((value >> width_bits) as usize & (OCTAVE - 1))
 }
 
-fn largest_of(octave: usize, bucket: usize) -> u64 {
+fn largest_of(bucket: usize) -> u64 {
+    let (octave, place) = (bucket / OCTAVE, bucket % OCTAVE);
     if octave == 0 {
-        return bucket as u64;
+        return place as u64;
     }
-    let width_bits = octave - 1;
-    (((OCTAVE + bucket + 1) as u64) << width_bits) - 1
+    (((OCTAVE + place + 1) as u64) << (octave - 1)) - 1
 }
 
 #[cfg(test)]

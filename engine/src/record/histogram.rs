@@ -15,6 +15,9 @@ use crate::record::counts::{Counts, LARGEST};
 /// Three significant digits: a recorded value is reported at most 0.1 % off.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
+/// Fewer values than this, and taking memory anew for each costs less than keeping it.
+const FEW: u64 = 4096;
+
 #[derive(Debug, Clone)]
 pub struct Times {
     counts: Counts,
@@ -76,7 +79,7 @@ impl Times {
 
     pub fn clear(&mut self) {
         if self.count > 0 {
-            self.counts.clear();
+            self.counts.clear(self.count < FEW);
         }
         self.count = 0;
         self.sum = 0;

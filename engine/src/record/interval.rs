@@ -37,7 +37,7 @@ pub struct Tally {
     /// From the intended start.
     pub response: Times,
     /// From the actual start; kept only by an open loop, where the two differ.
-    pub service: Option<Times>,
+    pub service: Option<Box<Times>>,
     /// How late operations of an open loop started although a slot was free.
     pub late: Late,
 }
@@ -118,7 +118,6 @@ impl Tally {
     }
 
     fn clear(&mut self) {
-        // The histograms' memory is kept: cutting must not allocate for every worker.
         self.response.clear();
         if let Some(service) = &mut self.service {
             service.clear();
