@@ -1,16 +1,15 @@
-"""File I/O with sysbench's modes: parameters in, engine jobs out, engine results back as measurements."""
+"""File I/O with sysbench's modes: parameters in, the workload's part of an engine job out."""
 
-import base64
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from ceteris.engine.protocol import Access, Data, FileioJob, Interval, Job, Load, Method, Result
-from ceteris.model import Measurement, Settings, Workload
+from ceteris.engine.protocol import Access, Data, FileioJob, Interval, Method, Result
+from ceteris.model import Measurement
 from ceteris.registry import workload_kinds
 from ceteris.units import parse_size
+from ceteris.workloads.measured import of_operations
 
 Size = Annotated[
     int,
@@ -48,6 +47,12 @@ class FileioParameters(BaseModel):
         return self
 
 
+def _own(parameters: BaseModel) -> FileioParameters:
+    """The parameters as those of this kind, which they are by the plan's form."""
+    assert isinstance(parameters, FileioParameters)
+    return parameters
+
+
 class Fileio:
     """The kind `fileio`."""
 
@@ -57,44 +62,22 @@ class Fileio:
 
     def writes(self, parameters: BaseModel) -> bool:
         """Whether the mode changes its files."""
-        return getattr(parameters, "mode", "") not in ("seqrd", "rndrd")
+        return _own(parameters).mode not in ("seqrd", "rndrd")
 
     def data_bytes(self, parameters: BaseModel) -> int:
         """What the files take."""
-        return int(getattr(parameters, "total_size", 0))
+        return _own(parameters).total_size
 
+    def data_name(self, parameters: BaseModel) -> str:
+        """Number and size of the files."""
+        p = _own(parameters)
+        return f"{p.files}x{p.total_size // p.files}"
 
-workload_kinds.register("fileio", Fileio())
-
-
-def parameters_of(workload: Workload, settings: Settings) -> FileioParameters:
-    """The workload's parameters with a trial's settings in place; those of other owners are passed over."""
-    own = dict(workload.parameters)
-    for key, value in settings.items():
-        owner, _, parameter = key.partition(".")
-        if owner in (workload.kind, workload.name):
-            own[parameter] = value
-    return FileioParameters(**own)  # type: ignore[arg-type]  # checked with the plan
-
-
-def job(
-    workload: Workload,
-    settings: Settings,
-    folder: str,
-    phase: Literal["prepare", "run", "cleanup"],
-    *,
-    load: int = 1,
-    settle_s: float = 0.0,
-    measure_s: float | None = None,
-    seed: int = 1,
-) -> Job:
-    """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`."""
-    p = parameters_of(workload, settings)
-    directory = PurePosixPath(folder) / f"{workload.name}-{p.files}x{p.total_size // p.files}"
-    return Job(
-        phase=phase,
-        workload=FileioJob(
-            data=Data(directory=str(directory), files=p.files, total_size_bytes=p.total_size),
+    def job(self, parameters: BaseModel, directory: str) -> FileioJob:
+        """The workload's part of an engine job; its files are in `directory`."""
+        p = _own(parameters)
+        return FileioJob(
+            data=Data(directory=directory, files=p.files, total_size_bytes=p.total_size),
             io=Method(engine=p.engine, direct=p.direct),
             access=Access(
                 mode=p.mode,
@@ -103,66 +86,11 @@ def job(
                 fsync_every=p.fsync_every,
                 fsync_at_end=p.fsync_at_end,
             ),
-        ),
-        load=Load(outstanding=load),
-        cache="cold" if workload.cache == "cold" else "warm",
-        settle_s=settle_s,
-        measure_s=measure_s,
-        interval_s=min(1.0, measure_s or 1.0),
-        seed=seed,
-    )
-
-
-def measurements(result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
-    """What a window measured: each metric over the whole window, with its course where intervals tell it."""
-    duration = result.duration_s
-    times = result.response
-    whole: list[tuple[str, str, float | None]] = [
-        ("throughput_per_s", "1/s", result.throughput_per_s),
-        ("bytes_per_s", "B/s", result.bytes_per_s),
-        ("reads_per_s", "1/s", result.reads / duration),
-        ("writes_per_s", "1/s", result.writes / duration),
-        ("fsyncs_per_s", "1/s", result.fsyncs / duration),
-        ("errors_per_s", "1/s", sum(result.errors.values()) / duration),
-        ("response_mean_s", "s", times.mean_s),
-        ("response_p50_s", "s", times.p50_s),
-        ("response_p95_s", "s", times.p95_s),
-        ("response_p99_s", "s", times.p99_s),
-        ("response_p999_s", "s", times.p999_s),
-        ("response_max_s", "s", times.max_s),
-        ("engine_user_cpu_s", "s", result.cpu.user_s),
-        ("engine_system_cpu_s", "s", result.cpu.system_s),
-    ]
-    courses = {
-        "throughput_per_s": [(i.reads + i.writes) / i.duration_s for i in intervals],
-        "response_p95_s": [i.p95_s for i in intervals if i.p95_s is not None],
-    }
-    start, step = (intervals[0].start_s - result.start_s, intervals[0].duration_s) if intervals else (None, None)
-    found = []
-    for metric, unit, value in whole:
-        if value is None:
-            continue
-        points = courses.get(metric) or []
-        summary = (len(points) or 1, min(points, default=value), max(points, default=value), value * duration)
-        if metric == "response_mean_s":  # of operations, not of intervals
-            summary = (times.count, times.min_s or value, times.max_s or value, times.sum_s)
-        elif unit == "s":
-            summary = (*summary[:3], value)  # times of one window do not add up over it
-        found.append(
-            Measurement(
-                phase="measure",
-                metric=metric,
-                unit=unit,
-                source="engine",
-                n=summary[0],
-                mean=value,
-                low=summary[1],
-                high=summary[2],
-                total=summary[3],
-                start_s=start if points else None,
-                step_s=step if points else None,
-                points=tuple(points),
-                histogram=base64.b64decode(times.histogram) if metric == "response_mean_s" else b"",
-            )
         )
-    return tuple(found)
+
+    def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
+        """What a window measured: its operations."""
+        return of_operations(result, intervals)
+
+
+workload_kinds.register("fileio", Fileio())
