@@ -11,7 +11,7 @@ from typing import Literal, Protocol, cast
 from pydantic import BaseModel
 
 from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Job, Load, Result
-from ceteris.model import Measurement, Settings, Workload
+from ceteris.model import LoadLevel, Measurement, Settings, Workload
 from ceteris.registry import WorkloadKind, workload_kinds
 
 
@@ -46,13 +46,23 @@ def parameters_of(workload: Workload, settings: Settings) -> BaseModel:
     return kind_of(workload.kind).parameters.model_validate(own)
 
 
+def _load(workload: Workload, level: LoadLevel | None) -> Load:
+    """The load level as the engine is told it; preparing and removing data has none."""
+    if level is None:
+        return Load(outstanding=1)
+    if workload.open_loop is None:
+        return Load(outstanding=level.n)
+    loop = workload.open_loop
+    return Load(outstanding=loop.outstanding, rate_per_s=level.n, arrivals=loop.arrivals)
+
+
 def job(
     workload: Workload,
     settings: Settings,
     folder: str,
     phase: Literal["prepare", "run", "cleanup"],
     *,
-    load: int = 1,
+    load: LoadLevel | None = None,
     settle_s: float = 0.0,
     measure_s: float | None = None,
     seed: int = 1,
@@ -63,7 +73,7 @@ def job(
     return Job(
         phase=phase,
         workload=kind.job(parameters, str(directory)),
-        load=Load(outstanding=load),
+        load=_load(workload, load),
         cache="cold" if workload.cache == "cold" else "warm",
         settle_s=settle_s,
         measure_s=measure_s,

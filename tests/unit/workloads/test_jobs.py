@@ -1,12 +1,13 @@
 """Workloads as jobs for the engine, and a kind that plugs in by registering."""
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Result
-from ceteris.model import Measurement, Workload
+from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Load, Result
+from ceteris.model import LoadLevel, LoadUnit, Measurement, OpenLoop, Workload
 from ceteris.plan.file import plan_form
 from ceteris.plan.parse import parse
 from ceteris.registry import workload_kinds
@@ -65,7 +66,7 @@ def _workload(kind: str = "fileio", **parameters: int | str) -> Workload:
 
 def test_settings_of_the_workload_and_of_its_kind_reach_its_job_and_no_others() -> None:
     settings = {"w.block_size": 4096, "fileio.files": 2, "other.direct": True, "vm.swappiness": 1}
-    made = jobs.job(_workload(total_size=2**20), settings, "/data", "run", load=3)
+    made = jobs.job(_workload(total_size=2**20), settings, "/data", "run", load=LoadLevel(3))
     assert isinstance(made.workload, FileioJob)
     assert (made.workload.access.block_size_bytes, made.workload.data.files, made.workload.io.direct) == (
         4096,
@@ -108,3 +109,10 @@ def test_a_plan_may_mix_kinds() -> None:
     read = parse("plan.toml", text, {})
     assert not read.problems
     assert [table.kind for table in read.table.workload] == ["depth", "fileio"]
+
+
+def test_an_open_loop_is_told_as_rate_arrivals_and_cap() -> None:
+    loop = dataclasses.replace(_workload(), open_loop=OpenLoop(arrivals="poisson", outstanding=32))
+    made = jobs.job(loop, {}, "/data", "run", load=LoadLevel(2000, LoadUnit.RATE_PER_S))
+    assert made.load == Load(outstanding=32, rate_per_s=2000, arrivals="poisson")
+    assert jobs.job(loop, {}, "/data", "prepare").load.rate_per_s is None
