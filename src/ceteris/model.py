@@ -7,6 +7,7 @@ Effects are natural-log ratios to the baseline; times are UTC seconds since the 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal
 
 Value = bool | int | float | str
 Settings = Mapping[str, Value]
@@ -82,6 +83,31 @@ class ChangeState(StrEnum):
     MISMATCHED = "mismatched"
 
 
+class LoadUnit(StrEnum):
+    """What a load level counts: operations outstanding at once, or started each second whatever becomes of them."""
+
+    OUTSTANDING = "outstanding"
+    RATE_PER_S = "rate_per_s"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LoadLevel:
+    """How much load is made; as text `8 threads`, or `2,000/s` in an open loop."""
+
+    n: int
+    unit: LoadUnit = LoadUnit.OUTSTANDING
+
+    def __str__(self) -> str:
+        if self.unit is LoadUnit.RATE_PER_S:
+            return self.figure
+        return "1 thread" if self.n == 1 else f"{self.n} threads"
+
+    @property
+    def figure(self) -> str:
+        """The number as it stands in a column of load levels."""
+        return f"{self.n:,}/s" if self.unit is LoadUnit.RATE_PER_S else str(self.n)
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """A measured quantity that can be judged: which direction is good and what is too small to matter."""
@@ -138,8 +164,22 @@ class Combination:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenLoop:
+    """Operations start by a schedule, whatever becomes of earlier ones: none is skipped, late ones count as slow.
+
+    No more than `outstanding` are under way at once.
+    """
+
+    arrivals: Literal["constant", "poisson"]
+    outstanding: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What load is made: parameters of its kind, and the load levels (outstanding operations)."""
+    """What load is made: parameters of its kind, and the load levels.
+
+    `load_levels` are operations outstanding at once, or with `open_loop` operations started each second.
+    """
 
     name: str
     kind: str
@@ -148,6 +188,13 @@ class Workload:
     response: str
     data: str
     cache: str
+    open_loop: OpenLoop | None = None
+
+    @property
+    def levels(self) -> tuple[LoadLevel, ...]:
+        """The load levels with what they count."""
+        unit = LoadUnit.RATE_PER_S if self.open_loop else LoadUnit.OUTSTANDING
+        return tuple(LoadLevel(n, unit) for n in self.load_levels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,7 +355,7 @@ class Trial:
     purpose: Purpose
     settings: Settings
     workload: str
-    load: int
+    load: LoadLevel
     state: TrialState = TrialState.PLANNED
     started: float | None = None
     ended: float | None = None
@@ -380,7 +427,7 @@ class Calibration:
 
     host: str
     workload: str
-    load: int
+    load: LoadLevel
     settle_s: float
     pair_sd: float
     made: float
@@ -399,7 +446,7 @@ class Effect:
     arm: str
     workload: str
     response: str
-    load: int | None
+    load: LoadLevel | None
     estimate: float
     low: float
     high: float
@@ -424,7 +471,7 @@ class Cell:
     factor: str
     arm: str
     workload: str
-    load: int
+    load: LoadLevel
     metric: str
     mean: float
     low: float | None

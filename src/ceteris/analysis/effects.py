@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ceteris.model import Cell, FailureClass, Measurement, Trial, TrialState
+from ceteris.model import Cell, FailureClass, LoadLevel, Measurement, Trial, TrialState
 from ceteris.stats.pairs import mean_interval
 
 Summaries = Mapping[int, Mapping[str, Measurement]]
@@ -14,7 +14,7 @@ Summaries = Mapping[int, Mapping[str, Measurement]]
 class Pair:
     """Two trials of one block: the baseline's and the compared arm's values of a response."""
 
-    load: int
+    load: LoadLevel
     baseline: float
     compared: float
     later: int
@@ -97,7 +97,7 @@ def series(trials: Sequence[Trial], summaries: Summaries, responses: Mapping[str
 
 def cells(trials: Sequence[Trial], summaries: Summaries, confidence: float) -> list[Cell]:
     """Each metric's mean over the trials that count, for each arm at each load level."""
-    groups: dict[tuple[str, str, str, int], list[Trial]] = defaultdict(list)
+    groups: dict[tuple[str, str, str, LoadLevel], list[Trial]] = defaultdict(list)
     for block in whole_blocks(trials).values():
         for trial in block:
             groups[trial.factor, trial.arm, trial.workload, trial.load].append(trial)

@@ -10,7 +10,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ceteris.analysis.effects import Pair, Series, Summaries, cells, series
-from ceteris.model import RESPONSES, Calibration, Cell, Effect, Look, Protocol, Response, Tag, Trial, Verdict, Workload
+from ceteris.analysis.overload import overloads
+from ceteris.model import (
+    RESPONSES,
+    Calibration,
+    Cell,
+    Effect,
+    LoadLevel,
+    Look,
+    Protocol,
+    Response,
+    Tag,
+    Trial,
+    Verdict,
+    Workload,
+)
 from ceteris.stats.pairs import LEAST_PAIRS, CannotJudge, Fit, differ_between, fit, interval, log_ratios, unequal_faults
 from ceteris.units import show_percent
 
@@ -40,16 +54,21 @@ def judge(
     Before the experiment is `finished` nothing is decided: who looks until it suits decides by chance.
     """
     responses = {workload.name: workload.response for workload in workloads}
+    means = cells(trials, summaries, protocol.confidence)
+    overloaded = overloads(means)
     effects: list[Effect] = []
     unjudged: list[str] = []
     for one in series(trials, summaries, responses):
         response = RESPONSES[responses[one.workload]]
         try:
-            effects += _effects_of(one, response, protocol, finished=finished)
+            whole, *levels = _effects_of(one, response, protocol, finished=finished)
+            arms = (one.baseline, one.arm)
+            behind = [said for arm in arms for said in overloaded.get((one.factor, one.workload, arm), ())]
+            effects += [dataclasses.replace(whole, reasons=(*whole.reasons, *behind)), *levels]
         except CannotJudge as why:
             what = f"{one.factor} = {one.arm} under {one.workload}"
             unjudged.append(f"{what} was not judged: {why} ({len(one.pairs)} of {one.planned} planned pairs are valid)")
-    return Judgement(tuple(effects), tuple(cells(trials, summaries, protocol.confidence)), tuple(unjudged))
+    return Judgement(tuple(effects), tuple(means), tuple(unjudged))
 
 
 def _differences(pairs: Sequence[Pair]) -> list[float]:
@@ -60,7 +79,7 @@ def _effects_of(one: Series, response: Response, protocol: Protocol, *, finished
     """The effect over all load levels with its verdict, then the one at each level."""
     if len(one.pairs) < LEAST_PAIRS:
         raise CannotJudge(f"{LEAST_PAIRS} valid pairs are needed")
-    by_load: dict[int, list[Pair]] = defaultdict(list)
+    by_load: dict[LoadLevel, list[Pair]] = defaultdict(list)
     for pair in one.pairs:
         by_load[pair.load].append(pair)
     pooled = fit(_differences(one.pairs), [pair.later for pair in one.pairs])
@@ -70,7 +89,7 @@ def _effects_of(one: Series, response: Response, protocol: Protocol, *, finished
         with contextlib.suppress(CannotJudge):  # a level that lost its blocks says nothing by itself
             fitted = fit(_differences(pairs), [pair.later for pair in pairs])
             levels.append(_effect(one, response, protocol, load, fitted, level_confidence, pairs))
-    p_loads = differ_between({load: _differences(pairs) for load, pairs in by_load.items()})
+    p_loads = differ_between(_differences(pairs) for pairs in by_load.values())
     whole = _effect(one, response, protocol, None, pooled, protocol.confidence, one.pairs)
     verdict, tags, reasons = _decide(whole, pooled, response, p_loads, levels)
     if unequal_faults(*one.faults):
@@ -86,7 +105,7 @@ def _effect(
     one: Series,
     response: Response,
     protocol: Protocol,
-    load: int | None,
+    load: LoadLevel | None,
     fitted: Fit,
     confidence: float,
     pairs: Sequence[Pair],
@@ -178,6 +197,8 @@ def looks(effects: Sequence[Effect]) -> list[Look]:
 def stack_of(workload: Workload, protocol: Protocol) -> str:
     """What a workload's noise belongs to: its kind, parameters, response and length of trial, as a digest."""
     parts = [workload.kind, dict(workload.parameters), workload.cache, workload.response, protocol.trial_s]
+    if workload.open_loop:
+        parts += [workload.open_loop.arrivals, workload.open_loop.outstanding]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -197,9 +218,9 @@ def calibrations(
     """The noise of a pair at each workload and load level, for planning the next experiment on this host."""
     responses = {workload.name: workload.response for workload in workloads}
     stacks = {workload.name: stack_of(workload, protocol) for workload in workloads}
-    pooled: dict[tuple[str, int], list[tuple[float, int]]] = defaultdict(list)
+    pooled: dict[tuple[str, LoadLevel], list[tuple[float, int]]] = defaultdict(list)
     for one in series(trials, summaries, responses):
-        by_load: dict[int, list[Pair]] = defaultdict(list)
+        by_load: dict[LoadLevel, list[Pair]] = defaultdict(list)
         for pair in one.pairs:
             by_load[pair.load].append(pair)
         for load, pairs in by_load.items():

@@ -13,7 +13,7 @@ from ceteris.analysis.judge import fingerprint_digest, stack_of
 from ceteris.errors import HostError, StoreError
 from ceteris.knobs import recipe, survey
 from ceteris.knobs.catalog import addresses_on
-from ceteris.model import Facts, Plan, Trial, Value
+from ceteris.model import Facts, LoadLevel, LoadUnit, Plan, Trial, Value
 from ceteris.plan.budget import data_bytes, rounds_within, trial_time, trials_per_round
 from ceteris.plan.design import comparisons, passes_per_round, schedule
 from ceteris.stats.pairs import smallest_effect
@@ -40,6 +40,7 @@ class Block(_Document):
     round: int
     workload: str
     load: int
+    load_unit: LoadUnit
     factor: str
     arms: list[str]
 
@@ -156,7 +157,8 @@ def _blocks(trials: tuple[Trial, ...]) -> list[Block]:
             number=number,
             round=block[0].round,
             workload=block[0].workload,
-            load=block[0].load,
+            load=block[0].load.n,
+            load_unit=block[0].load.unit,
             factor=block[0].factor,
             arms=[trial.arm for trial in block],
         )
@@ -188,7 +190,7 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
         console.print("\nBlocks in order (round, workload, load level: arms in order):")
         for block in found.blocks:
             arms = " → ".join(block.arms)
-            place = f"round {block.round}  {block.workload} at {block.load}"
+            place = f"round {block.round}  {block.workload} at {LoadLevel(block.load, block.load_unit)}"
             console.print(f"  {block.number:>4}  {place}:  {block.factor}: {arms}", markup=False)
     blocks = f"{found.trials} trials in {len(found.blocks)} blocks and {found.rounds} rounds"
     console.print(f"\n{blocks}, about {show_duration(found.duration_s)}")

@@ -5,8 +5,9 @@ from typing import Any
 
 from ceteris.errors import PlanError, Problem
 from ceteris.knobs.catalog import Catalogue
-from ceteris.model import RESPONSES, Combination, Factor, Facts, Plan, Protocol, Target, Value, Workload
+from ceteris.model import RESPONSES, Combination, Factor, Facts, OpenLoop, Plan, Protocol, Target, Value, Workload
 from ceteris.plan.budget import data_bytes
+from ceteris.plan.file import MOST_OUTSTANDING, WorkloadTable
 from ceteris.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
 from ceteris.plan.parse import Parsed
 from ceteris.plan.places import Place
@@ -19,6 +20,14 @@ def knob_keys(parsed: Parsed) -> list[str]:
     table = parsed.table
     keys = [*table.factors, *table.hold]
     return keys + [key for combination in table.combination for key in combination.settings]
+
+
+def _open_loop(table: WorkloadTable) -> OpenLoop | None:
+    """How operations start, where the load levels of a workload are rates."""
+    if table.rate is None:
+        return None
+    cap = table.threads[0] if "threads" in table.model_fields_set else MOST_OUTSTANDING
+    return OpenLoop(arrivals=table.arrivals, outstanding=cap)
 
 
 class _Check:
@@ -121,17 +130,19 @@ class _Check:
                     name=name,
                     kind=table.kind,
                     parameters=parameters,
-                    load_levels=tuple(sorted(set(table.threads))),
+                    load_levels=tuple(sorted(set(table.rate or table.threads))),
                     response=self.response_of(name, table, kind.sizes_an_operation),
                     data=data,
                     cache=table.cache,
+                    open_loop=_open_loop(table),
                 )
             )
         return found
 
     def response_of(self, name: str, table: Any, sizes: frozenset[str]) -> str:
         """The response judged; bandwidth where a factor changes what an operation is."""
-        response: str = table.response or self.table.protocol.response
+        usual = "response_p95_s" if table.rate else "throughput_per_s"  # what is offered is what is served
+        response: str = table.response or self.table.protocol.response or usual
         resized = [
             key
             for key in self.table.factors

@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ceteris.model import Plan, Purpose, Settings, Trial, Workload
+from ceteris.model import LoadLevel, Plan, Purpose, Settings, Trial, Workload
 
 _BLOCKS_PER_ROUND = 8
 
@@ -77,7 +77,9 @@ def balanced_orders(arms: int) -> list[tuple[Order, Order]]:
     return [(row, row[::-1]) for row in rows if arms % 2 or row < row[::-1]]
 
 
-def _blocks(levels: Sequence[int], arms: int, rounds: int, rng: random.Random) -> Iterator[tuple[int, int, Order]]:
+def _blocks(
+    levels: Sequence[LoadLevel], arms: int, rounds: int, rng: random.Random
+) -> Iterator[tuple[int, LoadLevel, Order]]:
     """(round, load level, order of the arms) of each block of a comparison.
 
     Two passes over the levels use one couple of orders at each level, half of the levels its row first. Which
@@ -114,7 +116,7 @@ def schedule(plan: Plan, experiment: str, rounds: int) -> tuple[Trial, ...]:
     series = []
     for comparison in compared:
         rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}")
-        series.append(list(_blocks(comparison.workload.load_levels, len(comparison.arms), rounds, rng)))
+        series.append(list(_blocks(comparison.workload.levels, len(comparison.arms), rounds, rng)))
     rng = random.Random(f"{plan.protocol.seed}/rounds")
     trials: list[Trial] = []
     block = 0

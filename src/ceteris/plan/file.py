@@ -2,9 +2,18 @@
 
 import functools
 import operator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema, create_model
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
 
 from ceteris.model import RESPONSES
 from ceteris.registry import workload_kinds
@@ -35,6 +44,7 @@ Share = Annotated[
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
 ResponseName = Literal["throughput_per_s", "bytes_per_s", "response_p95_s", "response_p99_s"]
+MOST_OUTSTANDING = 64  # of an open loop that sets no limit; 1,000/s of 64 ms each
 assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined]
 
 
@@ -68,7 +78,17 @@ class WorkloadTable(Table):
         None, description="letters, digits, - and _; default: the kind"
     )
     threads: list[Annotated[int, Field(ge=1, le=1024)]] = Field(
-        [1], min_length=1, description="load levels: operations outstanding at once"
+        [1], min_length=1, description="load levels: operations outstanding at once; with rate: one number, the most"
+    )
+    rate: list[Annotated[int, Field(ge=1, le=10_000_000)]] | None = Field(
+        None,
+        min_length=1,
+        description="load levels of an open loop: operations started each second, whatever becomes of earlier ones; "
+        f"then threads is the most under way at once, {MOST_OUTSTANDING} where it is not given",
+    )
+    arrivals: Literal["poisson", "constant"] = Field(
+        "poisson",
+        description="with rate: poisson, as of users who know nothing of each other; constant, as of a clock",
     )
     response: ResponseName | None = Field(None, description="what is judged; default: the protocol's")
     data: Literal["keep", "round", "application"] | None = Field(
@@ -77,6 +97,14 @@ class WorkloadTable(Table):
     cache: Literal["warm", "cold"] = Field(
         "warm", description="cold: the page cache of the data is dropped before each trial"
     )
+
+    @model_validator(mode="after")
+    def _one_loop(self) -> Self:
+        if self.rate is None and "arrivals" in self.model_fields_set:
+            raise ValueError("arrivals are those of an open loop; add for example rate = [1000]")
+        if self.rate is not None and len(self.threads) > 1:
+            raise ValueError("with rate, threads is one number: the most operations under way at once")
+        return self
 
 
 class ProtocolTable(Table):
@@ -92,7 +120,9 @@ class ProtocolTable(Table):
         None, ge=2, le=16, description="rounds of each comparison; default: what the budget holds, at most 10"
     )
     seed: int = Field(1, ge=0, lt=2**31, description="of the run order")
-    response: ResponseName = Field("throughput_per_s", description="what is judged")
+    response: ResponseName | None = Field(
+        None, description="what is judged; default: throughput_per_s, in an open loop response_p95_s"
+    )
 
 
 class PlanTable(Table):

@@ -107,11 +107,25 @@ def _validate(raw: dict[str, Any], lines: dict[Place, int]) -> tuple[PlanTable, 
             return form.model_validate(rest), list(problems.values())
         except ValidationError as error:
             # The last element of a list first, so that the places of the others still hold.
-            for detail in sorted(error.errors(), key=lambda d: [str(part) for part in d["loc"]], reverse=True):
+            details = [_placed(detail) for detail in error.errors()]
+            for detail in sorted(details, key=lambda d: [str(part) for part in d["loc"]], reverse=True):
                 found = _problem(detail, raw, lines)
                 problems.setdefault(str(found), found)
                 _cut(rest, detail)
     raise AssertionError("a plan that is cut down stays wrong")
+
+
+def _placed(detail: ErrorDetails) -> ErrorDetails:
+    """One of pydantic's errors at its place in the file: where there are several kinds of workload, it adds one."""
+    place = detail["loc"]
+    if detail["type"] == "union_tag_not_found":
+        return {**detail, "loc": (*place, "kind"), "type": "missing"}
+    if detail["type"] == "union_tag_invalid":
+        named = {"loc": (*place, "kind"), "input": detail["input"]["kind"]}
+        return {**detail, **named, "type": "literal_error", "ctx": {"expected": detail["ctx"]["expected_tags"]}}  # type: ignore[typeddict-item]
+    if len(place) > 2 and place[0] == "workload" and place[2] in workload_kinds:
+        return {**detail, "loc": (*place[:2], *place[3:])}
+    return detail
 
 
 _STAND_IN = {"name": "unnamed", "workload": [{"kind": "fileio"}], "kind": "fileio", "settings": {"": 0}}

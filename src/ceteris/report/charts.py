@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ceteris.model import LoadUnit
 from ceteris.report import numbers
 from ceteris.report.shown import Arm, Curve, EffectPoint, EffectTable, ReportView, Section
 
@@ -71,6 +72,7 @@ CONFIG: Spec = {
 _WIDTH, _HEIGHT, _ROW = 272, 168, 22
 _DASHES = ([1, 0], [5, 3], [2, 2], [8, 3, 2, 3], [1, 3])
 _SIGNED = "datum.value === 0 ? '0' : format(datum.value, '+~f')"
+_LOADS = {LoadUnit.OUTSTANDING: "outstanding operations", LoadUnit.RATE_PER_S: "operations per second"}
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down")
 
 
@@ -94,7 +96,7 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
     rows: list[Spec] = [
         {
             "arm": p.arm,
-            "load": p.load,
+            "load": p.load.n,
             "value": p.value,
             "colour": colours[p.arm],
             **({"low": p.low, "high": p.high} if p.low is not None and p.high is not None else {}),
@@ -102,7 +104,8 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
         }
         for p in shown.points
     ]
-    loads = sorted({p.load for p in shown.points})
+    title = f"load level ({_LOADS[shown.points[0].load.unit]})"
+    loads = sorted({p.load.n for p in shown.points})
     drawn = [arm for arm in arms if any(p.arm == arm.name for p in shown.points)]
     names = [arm.name for arm in drawn]
     legend = alt.Legend(orient="top", columns=3 if sum(map(len, names)) < 30 else 2, labelLimit=130, offset=8)
@@ -110,7 +113,7 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(
             "load:Q",
-            title="load level (outstanding operations)",
+            title=title,
             scale=alt.Scale(type="log", base=2, padding=14, nice=False),
             axis=alt.Axis(values=loads, format="d", grid=False, labelOverlap="greedy"),
         )
@@ -134,7 +137,7 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
         y=y, stroke=stroke, shape=shape, tooltip=alt.Tooltip("hint:N")
     )
     return _spec(
-        alt.layer(*_intervals(rows), line, dots).properties(
+        alt.layer(*_intervals(rows, title), line, dots).properties(
             width=_WIDTH,
             height=_HEIGHT,
             title=f"{shown.title}, {shown.unit}",
@@ -143,7 +146,7 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
     )
 
 
-def _intervals(rows: Sequence[Spec]) -> list["alt.Chart"]:
+def _intervals(rows: Sequence[Spec], title: str) -> list["alt.Chart"]:
     """The layer of intervals: bands, or bars at the only load level; nothing where no interval is known."""
     import altair as alt
 
@@ -154,7 +157,7 @@ def _intervals(rows: Sequence[Spec]) -> list["alt.Chart"]:
     bar = len({row["load"] for row in known}) == 1
     marked = chart.mark_rule(strokeWidth=1.6) if bar else chart.mark_area(opacity=0.14)
     colour = {"stroke": alt.Stroke("colour:N", scale=None)} if bar else {"fill": alt.Fill("colour:N", scale=None)}
-    x, low = alt.X("load:Q", title="load level (outstanding operations)"), alt.Y("low:Q", title=None)
+    x, low = alt.X("load:Q", title=title), alt.Y("low:Q", title=None)
     return [marked.encode(x=x, y=low, y2="high:Q", detail="arm:N", **colour)]
 
 
@@ -169,7 +172,7 @@ def _clamped(point: EffectPoint, limit: float) -> Spec:
         return min(max(value, -limit), limit)
 
     return {
-        "load": "all levels" if point.load is None else str(point.load),
+        "load": "all levels" if point.load is None else point.load.figure,
         "estimate": within(point.estimate),
         "low": within(point.low),
         "high": within(point.high),
@@ -185,7 +188,7 @@ def forest(shown: EffectTable) -> Spec:
 
     estimates = [abs(p.estimate) for p in shown.points if math.isfinite(p.estimate)]
     limit = max(3 * shown.margin_high, 2.5 * max(estimates, default=0.0))
-    labels = ["all levels" if load is None else str(load) for load in shown.loads]
+    labels = ["all levels" if load is None else load.figure for load in shown.loads]
     axis = alt.Axis(tickCount=5, grid=False, domain=False, labelFlush=False, labelExpr=_SIGNED)
     panels = []
     for arm in shown.arms:

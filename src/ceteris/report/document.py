@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ceteris.model import Cell, Effect, Experiment, ExperimentState, Tag, Trial, TrialState, Verdict
+from ceteris.model import Cell, Effect, Experiment, ExperimentState, LoadUnit, Tag, Trial, TrialState, Verdict
 
 
 class _Document(BaseModel):
@@ -35,6 +35,7 @@ class EffectDocument(_Document):
     workload: str
     response: str
     load: int | None
+    load_unit: LoadUnit | None
     log_ratio: Interval
     percent: Interval
     confidence: float
@@ -55,6 +56,7 @@ class CellDocument(_Document):
     arm: str
     workload: str
     load: int
+    load_unit: LoadUnit
     metric: str
     mean: float | None
     low: float | None
@@ -113,7 +115,8 @@ def _effect(effect: Effect) -> EffectDocument:
         arm=effect.arm,
         workload=effect.workload,
         response=effect.response,
-        load=effect.load,
+        load=effect.load.n if effect.load else None,
+        load_unit=effect.load.unit if effect.load else None,
         log_ratio=Interval(**dict(zip(names, map(_finite, ratios), strict=True))),
         percent=Interval(**dict(zip(names, map(_percent, ratios), strict=True))),
         confidence=effect.confidence,
@@ -133,7 +136,8 @@ def _cell(cell: Cell) -> CellDocument:
         factor=cell.factor,
         arm=cell.arm,
         workload=cell.workload,
-        load=cell.load,
+        load=cell.load.n,
+        load_unit=cell.load.unit,
         metric=cell.metric,
         mean=_finite(cell.mean),
         low=_finite(cell.low),

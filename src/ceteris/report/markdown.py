@@ -71,7 +71,7 @@ def _effects(section: Section) -> list[str]:
         judged = "" if shown.judged else ", not judged"
         lines += [f"Effect on {_plain(shown.title)}, {shown.confidence} interval, margin {shown.margin}{judged}:", ""]
         rows = [
-            ["all" if load is None else str(load), *(_point(shown.point(arm, load)) for arm in shown.arms)]
+            ["all" if load is None else load.figure, *(_point(shown.point(arm, load)) for arm in shown.arms)]
             for load in shown.loads
         ]
         head = ["load level", *(_plain(f"{arm} instead of {shown.baseline}") for arm in shown.arms)]
@@ -86,11 +86,11 @@ def _levels(section: Section) -> list[str]:
     lines = []
     for place, column in enumerate(section.table.columns):
         name = f"{column.title}, {column.unit}" if column.unit else column.title
-        rows = [[str(row.load), *(_figure(f) for f in row.figures[place])] for row in section.table.rows]
+        rows = [[row.load.figure, *(_figure(f) for f in row.figures[place])] for row in section.table.rows]
         head = [name, *(_plain(arm.name) for arm in section.arms)]
         lines += _table(head, [True] * len(head), rows)
     rows = [
-        [str(row.load), *(numbers.orders(f.trials) if f else numbers.DASH for f in row.figures[0])]
+        [row.load.figure, *(numbers.orders(f.trials) if f else numbers.DASH for f in row.figures[0])]
         for row in section.table.rows
     ]
     head = ["trials at load level", *(_plain(arm.name) for arm in section.arms)]

@@ -43,6 +43,7 @@ class Scale:
 METRICS = {
     metric.name: metric
     for metric in (
+        Metric("offered_per_s", "offered", Kind.RATE),
         Metric("throughput_per_s", "throughput", Kind.RATE),
         Metric("bytes_per_s", "bandwidth", Kind.BYTES),
         Metric("response_mean_s", "mean response time", Kind.TIME),

@@ -6,6 +6,8 @@ Made by `views.view`; read by every renderer. Percentages are percentages, not r
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ceteris.model import LoadLevel
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -92,7 +94,7 @@ class Column:
 class LevelRow:
     """A load level, and for every column one figure per arm."""
 
-    load: int
+    load: LoadLevel
     figures: tuple[tuple[Figure | None, ...], ...]
 
 
@@ -109,7 +111,7 @@ class EffectPoint:
     """An effect at one load level, or over all of them (`load` None); numbers are percentages."""
 
     arm: str
-    load: int | None
+    load: LoadLevel | None
     effect: str
     interval: str
     estimate: float
@@ -135,7 +137,7 @@ class EffectTable:
     points: tuple[EffectPoint, ...]
 
     @property
-    def loads(self) -> tuple[int | None, ...]:
+    def loads(self) -> tuple[LoadLevel | None, ...]:
         """The rows: every load level, then all of them together."""
         levels = sorted({p.load for p in self.points if p.load is not None})
         return (*levels, *([None] if any(p.load is None for p in self.points) else []))
@@ -145,7 +147,7 @@ class EffectTable:
         """The columns."""
         return tuple(dict.fromkeys(point.arm for point in self.points))
 
-    def point(self, arm: str, load: int | None) -> EffectPoint | None:
+    def point(self, arm: str, load: LoadLevel | None) -> EffectPoint | None:
         """The effect of an arm at a load level, where there is one."""
         return next((p for p in self.points if (p.arm, p.load) == (arm, load)), None)
 
@@ -155,7 +157,7 @@ class CurvePoint:
     """A point of a curve, in the curve's unit."""
 
     arm: str
-    load: int
+    load: LoadLevel
     value: float
     low: float | None
     high: float | None
@@ -214,7 +216,7 @@ class TrialRow:
     factor: str
     arm: str
     workload: str
-    load: int
+    load: str
     state: str
     started: str
     throughput: str

@@ -105,7 +105,7 @@ def _measured(section: Section, shown: LevelTable, first: EffectTable | None, *,
         table.add_column(f"effect on {_short(first.title)}", justify="right", no_wrap=True)
     for row in shown.rows:
         for place, arm in enumerate(section.arms):
-            cells: list[RenderableType] = [str(row.load) if place == 0 else "", _text(arm.name)]
+            cells: list[RenderableType] = [row.load.figure if place == 0 else "", _text(arm.name)]
             cells += [_figure(row.figures[i][place]) for i, _ in places]
             cells += [_point(first.point(arm.name, row.load))] if first else []
             table.add_row(*cells)

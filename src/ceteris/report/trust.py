@@ -81,7 +81,7 @@ def _rows(
             factor=trial.factor,
             arm=trial.arm,
             workload=trial.workload,
-            load=trial.load,
+            load=trial.load.figure,
             state=str(trial.state),
             started=_since(experiment.started, trial.started),
             throughput=throughput.get(trial.order, ""),

@@ -4,7 +4,7 @@ Differences are natural-log ratios, one for each block; orders say how much late
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,14 +66,14 @@ def interval(fitted: Fit, confidence: float) -> tuple[float, float]:
     return fitted.estimate - half, fitted.estimate + half
 
 
-def differ_between(groups: Mapping[int, Sequence[float]]) -> float:
+def differ_between(groups: Iterable[Sequence[float]]) -> float:
     """The p value of one effect for all groups (load levels): one-way analysis of variance.
 
     1.0 where there are not two groups of two pairs each.
     """
     from scipy import stats
 
-    usable = [np.asarray(group, dtype=float) for group in groups.values() if len(group) >= 2]
+    usable = [np.asarray(group, dtype=float) for group in groups if len(group) >= 2]
     if len(usable) < 2 or all(np.ptp(group) == 0 for group in usable):
         return 1.0
     return float(stats.f_oneway(*usable).pvalue)

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from pydantic import TypeAdapter
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from ceteris.errors import UsageError
 from ceteris.model import (
@@ -18,6 +18,8 @@ from ceteris.model import (
     Experiment,
     ExperimentState,
     FailureClass,
+    LoadLevel,
+    LoadUnit,
     Look,
     Measurement,
     Plan,
@@ -42,10 +44,16 @@ def _experiment(row: Mapping[str, Any]) -> Experiment:
     return Experiment(**{**row, "state": ExperimentState(row["state"]), "notes": tuple(row["notes"])})
 
 
+def _with_load(row: Mapping[str, Any] | RowMapping) -> dict[str, Any]:
+    """The row with its load level put together."""
+    fields = dict(row)
+    return fields | {"load": LoadLevel(fields["load"], LoadUnit(fields.pop("load_unit")))}
+
+
 def _trial(row: Mapping[str, Any]) -> Trial:
     return Trial(
         **{
-            **row,
+            **_with_load(row),
             "baseline": bool(row["baseline"]),
             "purpose": Purpose(row["purpose"]),
             "state": TrialState(row["state"]),
@@ -164,4 +172,4 @@ def calibrations(store: Engine, host: str, now: float) -> list[Calibration]:
         rows = connection.execute(
             sa.select(table).where(table.c.host == host, table.c.expires > now).order_by(table.c.made.desc())
         )
-        return [Calibration(**{k: v for k, v in row.items() if k != "id"}) for row in rows.mappings()]
+        return [Calibration(**{k: v for k, v in _with_load(row).items() if k != "id"}) for row in rows.mappings()]

@@ -12,7 +12,18 @@ from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection, Engine
 
 from ceteris.errors import StoreError
-from ceteris.model import Calibration, Change, Experiment, ExperimentState, Look, Measurement, Plan, Trial, TrialState
+from ceteris.model import (
+    Calibration,
+    Change,
+    Experiment,
+    ExperimentState,
+    LoadLevel,
+    Look,
+    Measurement,
+    Plan,
+    Trial,
+    TrialState,
+)
 from ceteris.store import schema
 from ceteris.store.open import failing_as_store_error
 
@@ -23,9 +34,14 @@ def _transaction(store: Engine) -> Iterator[Connection]:
         yield connection
 
 
+def _load(level: LoadLevel) -> dict[str, Any]:
+    return {"load": level.n, "load_unit": level.unit}
+
+
 def _trial_row(trial: Trial) -> dict[str, Any]:
     return {
         **asdict(trial),
+        **_load(trial.load),
         "settings": dict(trial.settings),
         "baseline": int(trial.baseline),
         "invalid_because": list(trial.invalid_because),
@@ -119,4 +135,4 @@ def add_calibrations(store: Engine, calibrations: Sequence[Calibration]) -> None
     """Keep the noise of a host, for planning what comes later."""
     if calibrations:
         with _transaction(store) as connection:
-            connection.execute(sa.insert(schema.calibration), [asdict(c) for c in calibrations])
+            connection.execute(sa.insert(schema.calibration), [asdict(c) | _load(c.load) for c in calibrations])

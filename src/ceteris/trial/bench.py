@@ -15,7 +15,7 @@ from ceteris.knobs.catalog import Catalogue, addresses_on
 from ceteris.knobs.survey import members
 from ceteris.model import Plan, Trial
 from ceteris.trial.runner import Record, Runner
-from ceteris.workloads import fileio
+from ceteris.workloads import jobs
 
 DATA_FOLDER = "ceteris-data"
 
@@ -139,13 +139,13 @@ class Bench:
         """
         for trial in block:
             workload = self._workloads[trial.workload]
-            prepare = fileio.job(workload, trial.settings, self._data_folder, "prepare")
+            prepare = jobs.job(workload, trial.settings, self._data_folder, "prepare")
             where = prepare.workload.data.place()
             age = {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
             if self._made.get(where) == age:
                 continue
             if workload.data != "keep":
-                self._runner.work_on_data(fileio.job(workload, trial.settings, self._data_folder, "cleanup"), progress)
+                self._runner.work_on_data(jobs.job(workload, trial.settings, self._data_folder, "cleanup"), progress)
             self._runner.work_on_data(prepare, progress)
             self._made[where] = age
 
@@ -159,10 +159,10 @@ class Bench:
 
     def _remove_data(self) -> None:
         """Remove the data of every trial, also what an earlier run of this experiment left; all else stays."""
-        jobs = [
-            fileio.job(self._workloads[trial.workload], trial.settings, self._data_folder, "cleanup")
+        cleanups = [
+            jobs.job(self._workloads[trial.workload], trial.settings, self._data_folder, "cleanup")
             for trial in self._trials
         ]
-        for job in {job.workload.data.place(): job for job in jobs}.values():
+        for job in {job.workload.data.place(): job for job in cleanups}.values():
             with contextlib.suppress(EngineError, HostError):
                 self._runner.work_on_data(job, lambda _done, _total: None)

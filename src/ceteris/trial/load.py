@@ -9,7 +9,7 @@ from ceteris.errors import EngineError, Interrupted
 from ceteris.hosts.transport import Host
 from ceteris.model import Measurement
 from ceteris.trial import machine, telemetry, validity
-from ceteris.workloads import fileio
+from ceteris.workloads import jobs
 
 _CENSUS_PATIENCE_S = 5.0
 
@@ -75,9 +75,8 @@ class TrialLoad:
             reasons.append("the sampler did not answer, so other load cannot be excluded")
         else:
             reasons += self._foreign.judge(census, result, seen)
-        self.measurements = fileio.measurements(result, intervals) + telemetry.measurements(
-            seen, result.start_s, self._device
-        )
+        operations = jobs.kind_of(self._job.workload.kind).measurements(result, intervals)
+        self.measurements = operations + telemetry.measurements(seen, result.start_s, self._device)
         return reasons
 
     def _drain(self) -> tuple[list[Sample], Census | None]:

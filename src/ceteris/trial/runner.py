@@ -12,7 +12,7 @@ from ceteris.knobs.apply import Applier
 from ceteris.model import Change, FailureClass, Measurement, Plan, Trial
 from ceteris.trial import machine, validity
 from ceteris.trial.load import TrialLoad
-from ceteris.workloads import fileio
+from ceteris.workloads import jobs
 
 Record = Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]
 
@@ -104,7 +104,7 @@ class Runner:
         return self._applier.apply(knobs, [key for key in tested if key in knobs])
 
     def _make_load(self, trial: Trial) -> TrialLoad:
-        job = fileio.job(
+        job = jobs.job(
             self._workloads[trial.workload],
             trial.settings,
             self._data_folder,

@@ -4,9 +4,11 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 
 from ceteris.engine.protocol import Census, Hello, Interval, Job, ProcessUse, Result, Sample
-from ceteris.units import show_size
+from ceteris.units import show_size, show_time
 
 _ENGINE_BOUND = 0.80  # of the cores the engine may use, in user mode: its system time is the work measured
+_LATE = 0.10  # of the mean response time: what the engine starts late by itself is no answer of the disk
+_LITTLE_LATENESS_S = 100e-6
 _LONGEST_STALL_S = 2.0
 _FOREIGN_CPU = 0.20  # of all cores, above what is always there
 _FOREIGN_IO = 0.20  # of the load's own bytes, above what is always there
@@ -25,6 +27,13 @@ def of_load(result: Result, intervals: Sequence[Interval], job: Job) -> list[str
     user = result.cpu.user_s / result.duration_s / cores
     if job.workload.io.engine != "null" and user >= _ENGINE_BOUND:
         reasons.append(f"the load engine was the bound: {user:.0%} of the {cores} cores it can use, in user mode")
+    late_s = (result.pacing.late_mean_s or 0.0) if result.pacing else 0.0
+    mean_s = result.response.mean_s or 0.0
+    if late_s > max(_LITTLE_LATENESS_S, _LATE * mean_s):
+        reasons.append(
+            f"the load engine was the bound: operations started {show_time(late_s)} late on average though there was "
+            f"room for them, against a response time of {show_time(mean_s)}"
+        )
     # Intervals follow each other without a gap: a stall of the engine makes one of them long.
     longest = max((interval.duration_s for interval in intervals), default=result.duration_s)
     if longest > job.interval_s + _LONGEST_STALL_S:

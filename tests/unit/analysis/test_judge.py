@@ -11,6 +11,7 @@ from ceteris.analysis.judge import Judgement, calibrations, judge, looks
 from ceteris.model import (
     RESPONSES,
     FailureClass,
+    LoadLevel,
     Measurement,
     Protocol,
     Purpose,
@@ -65,7 +66,7 @@ def _experiment(
                     purpose=Purpose.COMPARE,
                     settings={},
                     workload="w",
-                    load=load,
+                    load=LoadLevel(load),
                     state=TrialState.DONE,
                 )
             )
@@ -119,7 +120,7 @@ def test_opposite_effects_at_two_loads_are_not_called_equivalent() -> None:
 
 def test_each_load_level_has_its_interval_and_no_verdict() -> None:
     levels = [effect for effect in _judge(lambda _load: 0.05).effects if effect.load is not None]
-    assert [effect.load for effect in levels] == [1, 4, 16]
+    assert [effect.load for effect in levels] == [LoadLevel(n) for n in LOADS]
     assert all(effect.verdict is None and effect.pairs == 8 for effect in levels)
     assert levels[0].confidence == pytest.approx(1 - 0.05 / 3)
 
@@ -167,7 +168,7 @@ def test_looks_and_noise_are_kept_for_planning() -> None:
     found = judge(trials, values, [_workload()], PROTOCOL, finished=True)
     assert [(look.arm, look.number, look.pairs) for look in looks(found.effects)] == [("b", 1, 24)]
     noise = calibrations(trials, values, [_workload()], PROTOCOL, "db1", 0.0)
-    assert [c.load for c in noise] == [1, 4, 16]
+    assert [c.load for c in noise] == [LoadLevel(n) for n in LOADS]
     assert all(0.01 < c.pair_sd < 0.06 for c in noise)
 
 

@@ -4,6 +4,7 @@ import pytest
 from plan_samples import FILEIO, OFFERS, checked, facts, offer, parsed, simple
 
 from ceteris.errors import PlanError
+from ceteris.model import OpenLoop, Workload
 
 TEN_MISTAKES = """
 nmae = "typing"
@@ -98,6 +99,9 @@ def test_ten_mistakes_are_told_in_one_go() -> None:
         ),
         (simple('"fileio.total_size" = ["1MiB", "900TiB"]', FILEIO.replace('total_size = "1MiB"', "")), "need 900 TiB"),
         (simple('"vm.swappiness" = [60, 1]', rest='[protocol]\nresponse = "tps"'), "'tps' is not one of"),
+        (simple('"vm.swappiness" = [60, 1]', FILEIO + "rate = [100]"), "with rate, threads is one number"),
+        (simple('"vm.swappiness" = [60, 1]', FILEIO + 'arrivals = "constant"'), "add for example rate = [1000]"),
+        (simple('"vm.swappiness" = [60, 1]', FILEIO + "rate = [0]"), "greater than or equal to 1"),
     ],
 )
 def test_a_mistake_is_told_with_what_would_be_right(text: str, word: str) -> None:
@@ -173,3 +177,22 @@ def test_nonsense_is_told(text: str) -> None:
 
 def test_facts_are_only_read() -> None:
     assert facts() == facts()
+
+
+def _open(more: str = "", rest: str = "") -> Workload:
+    table = FILEIO.replace("threads = [1, 4]", f"rate = [2000, 500]\n{more}")
+    return checked(simple('"vm.swappiness" = [60, 1]', table, rest)).workloads[0]
+
+
+def test_a_rate_makes_an_open_loop_and_threads_its_cap() -> None:
+    found = _open()
+    assert [str(level) for level in found.levels] == ["500/s", "2,000/s"]
+    assert found.open_loop == OpenLoop(arrivals="poisson", outstanding=64)
+    assert _open('threads = [8]\narrivals = "constant"').open_loop == OpenLoop(arrivals="constant", outstanding=8)
+
+
+def test_an_open_loop_is_judged_by_response_time_unless_the_plan_says_otherwise() -> None:
+    assert _open().response == "response_p95_s"
+    assert _open('response = "response_p99_s"').response == "response_p99_s"
+    assert _open(rest='[protocol]\nresponse = "throughput_per_s"').response == "throughput_per_s"
+    assert checked(simple('"vm.swappiness" = [60, 1]')).workloads[0].response == "throughput_per_s"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from plan_samples import FILEIO, checked, simple
 
 from ceteris.errors import PlanError
-from ceteris.model import Plan, Trial
+from ceteris.model import LoadLevel, LoadUnit, Plan, Trial
 from ceteris.plan.budget import rounds_within
 from ceteris.plan.design import balanced_orders, comparisons, passes_per_round, schedule, schedule_hash
 
@@ -132,3 +132,9 @@ def test_the_budget_decides_the_rounds() -> None:
         rounds_within(_plan(1, rest='budget = "10min"'))
     with pytest.raises(PlanError, match="do not hold 9 rounds"):
         rounds_within(_plan(1, rest='rounds = 9\nbudget = "60min"'))
+
+
+def test_the_load_levels_of_an_open_loop_are_rates() -> None:
+    plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO.replace("threads = [1, 4]", "rate = [100, 200]")))
+    made = {trial.load for trial in schedule(plan, "e", 2)}
+    assert made == {LoadLevel(100, LoadUnit.RATE_PER_S), LoadLevel(200, LoadUnit.RATE_PER_S)}

@@ -10,6 +10,8 @@ from ceteris.model import (
     Experiment,
     ExperimentState,
     FailureClass,
+    LoadLevel,
+    LoadUnit,
     Measurement,
     Purpose,
     Tag,
@@ -66,6 +68,7 @@ class Bench:
     """Collects the records of one experiment."""
 
     experiment: Experiment = EXPERIMENT
+    unit: LoadUnit = LoadUnit.OUTSTANDING
     trials: list[Trial] = field(default_factory=list)
     summaries: dict[int, dict[str, Measurement]] = field(default_factory=dict)
     effects: list[Effect] = field(default_factory=list)
@@ -87,7 +90,7 @@ class Bench:
             purpose=Purpose.COMPARE,
             settings={factor: arm},
             workload=workload,
-            load=load,
+            load=LoadLevel(load, self.unit),
             state=TrialState.DONE,
             started=self.experiment.started + 72 * order,
             ended=self.experiment.started + 72 * order + 66,
@@ -134,7 +137,7 @@ class Bench:
         wobble = 0.004 * math.sin(trial.order)
         for metric in metrics:
             unit, law, sign = METRICS[metric]
-            value = law(trial.load) * math.exp(sign * (effect + wobble))
+            value = law(trial.load.n) * math.exp(sign * (effect + wobble))
             self.summaries.setdefault(trial.order, {})[metric] = Measurement(
                 phase="measure",
                 metric=metric,
@@ -166,7 +169,7 @@ class Bench:
                     factor=factor,
                     arm=arm,
                     workload=workload,
-                    load=load,
+                    load=LoadLevel(load, self.unit),
                     metric=metric,
                     mean=mean,
                     low=None if alone else mean * 0.988,
@@ -199,7 +202,7 @@ class Bench:
                 arm=arm,
                 workload=workload,
                 response="throughput_per_s",
-                load=load,
+                load=None if load is None else LoadLevel(load, self.unit),
                 estimate=estimate,
                 low=estimate - half,
                 high=estimate + half,

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_samples import RECIPES, Bench, many, typical
 
-from ceteris.model import Effect, ExperimentState, Purpose, Tag, TrialState, Verdict
-from ceteris.report import markdown
+from ceteris.model import Effect, ExperimentState, LoadUnit, Purpose, Tag, TrialState, Verdict
+from ceteris.report import charts, markdown
 from ceteris.report.views import ReportView
 
 FORBIDDEN = ("no difference", "same", "keep default", "equal", "no effect")
@@ -39,7 +39,7 @@ def test_an_undecided_level_says_between_what_and_that_more_is_needed() -> None:
 def test_an_effect_that_depends_on_load_shows_its_load_levels() -> None:
     told = sentences(typical().view())["vm.dirty=5%"]
     assert "depends on load" in told
-    assert all(f"at {load}" in told for load in (8, 32, 128))
+    assert all(f"at {load} threads" in told for load in (8, 32, 128))
 
 
 def test_an_arm_without_data_is_answered_with_the_reason() -> None:
@@ -222,3 +222,16 @@ def as_p95(effect: Effect) -> Effect:
 
 def test_all_trials_are_told_in_one_unit() -> None:
     assert {row.p95.split()[-1] for row in typical().view().trust.trials if row.p95} == {"ms"}
+
+
+def test_the_load_levels_of_an_open_loop_are_told_as_rates() -> None:
+    bench = Bench(unit=LoadUnit.RATE_PER_S)
+    bench.compare("k", "a", {"b": (0.0, 0.05, Verdict.DEPENDS_ON_LOAD)}, loads=(500, 2000), tilt=0.2)
+    view = bench.view()
+    (section,) = view.sections
+    assert "at 500/s" in sentences(view)["k=b"] and "at 2,000/s" in sentences(view)["k=b"]
+    assert section.table is not None
+    assert [row.load.figure for row in section.table.rows] == ["500/s", "2,000/s"]
+    assert "load level (operations per second)" in str(charts.of_section(section))
+    assert "| 2,000/s |" in markdown.render(view)
+    assert {row.load for row in view.trust.trials} == {"500/s", "2,000/s"}

@@ -16,6 +16,8 @@ from ceteris.model import (
     ChangeState,
     Experiment,
     ExperimentState,
+    LoadLevel,
+    LoadUnit,
     Look,
     Measurement,
     Plan,
@@ -73,7 +75,7 @@ def _trial(order: int) -> Trial:
         purpose=Purpose.COMPARE,
         settings={"k": False, "m": "x"},
         workload="w",
-        load=4,
+        load=LoadLevel(4),
     )
 
 
@@ -90,6 +92,25 @@ def test_what_goes_in_comes_out(store: sa.engine.Engine) -> None:
     plan = read.plan(store, EXPERIMENT.id)
     assert plan == PLAN
     assert [type(value) for value in plan.hold.values()] == [bool, int, float, str]
+
+
+def test_a_load_level_keeps_its_unit(tmp_path: Path) -> None:
+    opened = open_engine(store_url(str(tmp_path / "r.db")), create=True)
+    paced = dataclasses.replace(_trial(1), load=LoadLevel(2000, LoadUnit.RATE_PER_S))
+    write.begin(opened, EXPERIMENT, PLAN, [paced])
+    assert read.trials(opened, EXPERIMENT.id) == [paced]
+
+
+def test_a_store_of_the_first_release_is_brought_up_to_this_one(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    opened = open_engine(store_url(str(path)), create=True)
+    write.begin(opened, EXPERIMENT, PLAN, [_trial(1)])
+    opened.dispose()
+    with sqlite3.connect(path) as connection:  # as the first release left it
+        for table in ("trial", "calibration"):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN load_unit")
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+    assert read.trials(open_engine(store_url(str(path)), create=False), EXPERIMENT.id) == [_trial(1)]
 
 
 def test_a_trial_is_kept_with_what_came_of_it(store: sa.engine.Engine) -> None:

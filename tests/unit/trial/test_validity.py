@@ -16,6 +16,7 @@ from ceteris.engine.protocol import (
     Load,
     Memory,
     Method,
+    Pacing,
     Pressure,
     ProcessUse,
     Result,
@@ -142,6 +143,16 @@ def test_an_engine_that_is_the_bound_is_told_but_for_the_one_that_measures_itsel
     intervals = [_interval(100.0)]
     assert "the bound: 85% of the 1 cores" in of_load(_result(user_s=8.5), intervals, _job())[0]
     assert of_load(_result(user_s=8.5), intervals, _job("null")) == []
+
+
+def test_an_engine_that_starts_late_by_itself_is_told_and_a_disk_that_cannot_keep_up_is_not() -> None:
+    pacing = Pacing(
+        offered=500, started=100, backlog_at_start=0, backlog_at_end=400, lag_s=8.0, late_mean_s=5e-5, late_max_s=0.1
+    )
+    overloaded = _result().model_copy(update={"pacing": pacing})
+    assert of_load(overloaded, [_interval(100.0)], _job()) == []
+    late = overloaded.model_copy(update={"pacing": pacing.model_copy(update={"late_mean_s": 0.002})})
+    assert "started 2 ms late on average though there was room" in of_load(late, [_interval(100.0)], _job())[0]
 
 
 def test_a_stall_of_the_engine_is_told() -> None:

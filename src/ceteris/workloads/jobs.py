@@ -1,0 +1,82 @@
+"""A workload of a plan as a job for the engine, whatever its kind. Called by trials.
+
+What differs from kind to kind is asked from the registered entry: the workload's part of the job, and what its
+results measure.
+"""
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Literal, Protocol, cast
+
+from pydantic import BaseModel
+
+from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Job, Load, Result
+from ceteris.model import LoadLevel, Measurement, Settings, Workload
+from ceteris.registry import WorkloadKind, workload_kinds
+
+
+class LoadKind(WorkloadKind, Protocol):
+    """What a trial needs of a workload kind, beside what a plan does."""
+
+    def data_name(self, parameters: BaseModel) -> str:
+        """What tells data of one shape from data of another: parameters that give the same name share it."""
+        ...
+
+    def job(self, parameters: BaseModel, directory: str) -> FileioJob | IomatrixJob:
+        """The workload's part of an engine job; its data is in `directory`."""
+        ...
+
+    def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
+        """What a window measured."""
+        ...
+
+
+def kind_of(name: str) -> LoadKind:
+    """The registered kind of that name."""
+    return cast("LoadKind", workload_kinds.get(name))  # each file here registers one with both halves
+
+
+def parameters_of(workload: Workload, settings: Settings) -> BaseModel:
+    """The workload's parameters with a trial's settings in place; those of other owners are passed over."""
+    own = dict(workload.parameters)
+    for key, value in settings.items():
+        owner, _, parameter = key.partition(".")
+        if owner in (workload.kind, workload.name):
+            own[parameter] = value
+    return kind_of(workload.kind).parameters.model_validate(own)
+
+
+def _load(workload: Workload, level: LoadLevel | None) -> Load:
+    """The load level as the engine is told it; preparing and removing data has none."""
+    if level is None:
+        return Load(outstanding=1)
+    if workload.open_loop is None:
+        return Load(outstanding=level.n)
+    loop = workload.open_loop
+    return Load(outstanding=loop.outstanding, rate_per_s=level.n, arrivals=loop.arrivals)
+
+
+def job(
+    workload: Workload,
+    settings: Settings,
+    folder: str,
+    phase: Literal["prepare", "run", "cleanup"],
+    *,
+    load: LoadLevel | None = None,
+    settle_s: float = 0.0,
+    measure_s: float | None = None,
+    seed: int = 1,
+) -> Job:
+    """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`."""
+    kind, parameters = kind_of(workload.kind), parameters_of(workload, settings)
+    directory = PurePosixPath(folder) / f"{workload.name}-{kind.data_name(parameters)}"
+    return Job(
+        phase=phase,
+        workload=kind.job(parameters, str(directory)),
+        load=_load(workload, load),
+        cache="cold" if workload.cache == "cold" else "warm",
+        settle_s=settle_s,
+        measure_s=measure_s,
+        interval_s=min(1.0, measure_s or 1.0),
+        seed=seed,
+    )

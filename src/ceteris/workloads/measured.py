@@ -1,0 +1,79 @@
+"""What the operations of a window tell, as measurements. Called by the workload kinds."""
+
+import base64
+from collections.abc import Sequence
+
+from ceteris.engine.protocol import Interval, Pacing, Result
+from ceteris.model import Measurement
+
+Metrics = list[tuple[str, str, float | None]]  # name, unit, value
+
+
+def _of_pacing(pacing: Pacing, duration_s: float) -> Metrics:
+    """What an open loop offered, and what it still owed at the end; what was achieved is the throughput."""
+    return [
+        ("offered_per_s", "1/s", pacing.offered / duration_s),
+        ("backlog_at_end", "", pacing.backlog_at_end),
+        ("lag_s", "s", pacing.lag_s),
+        ("late_mean_s", "s", pacing.late_mean_s),
+        ("late_max_s", "s", pacing.late_max_s),
+    ]
+
+
+def of_operations(result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
+    """What a window measured: each metric over the whole window, with its course where intervals tell it."""
+    duration = result.duration_s
+    times = result.response
+    whole: Metrics = [
+        ("throughput_per_s", "1/s", result.throughput_per_s),
+        ("bytes_per_s", "B/s", result.bytes_per_s),
+        ("reads_per_s", "1/s", result.reads / duration),
+        ("writes_per_s", "1/s", result.writes / duration),
+        ("fsyncs_per_s", "1/s", result.fsyncs / duration),
+        ("errors_per_s", "1/s", sum(result.errors.values()) / duration),
+        ("response_mean_s", "s", times.mean_s),
+        ("response_p50_s", "s", times.p50_s),
+        ("response_p95_s", "s", times.p95_s),
+        ("response_p99_s", "s", times.p99_s),
+        ("response_p999_s", "s", times.p999_s),
+        ("response_max_s", "s", times.max_s),
+        ("service_mean_s", "s", result.service.mean_s),
+        ("service_p95_s", "s", result.service.p95_s),
+        ("service_p99_s", "s", result.service.p99_s),
+        ("engine_user_cpu_s", "s", result.cpu.user_s),
+        ("engine_system_cpu_s", "s", result.cpu.system_s),
+        *(_of_pacing(result.pacing, duration) if result.pacing else ()),
+    ]
+    courses = {
+        "throughput_per_s": [(i.reads + i.writes) / i.duration_s for i in intervals],
+        "response_p95_s": [i.p95_s for i in intervals if i.p95_s is not None],
+    }
+    start, step = (intervals[0].start_s - result.start_s, intervals[0].duration_s) if intervals else (None, None)
+    found = []
+    for metric, unit, value in whole:
+        if value is None:
+            continue
+        points = courses.get(metric) or []
+        summary = (len(points) or 1, min(points, default=value), max(points, default=value), value * duration)
+        if metric == "response_mean_s":  # of operations, not of intervals
+            summary = (times.count, times.min_s or value, times.max_s or value, times.sum_s)
+        elif unit in ("s", ""):
+            summary = (*summary[:3], value)  # times and counts of one window do not add up over it
+        found.append(
+            Measurement(
+                phase="measure",
+                metric=metric,
+                unit=unit,
+                source="engine",
+                n=summary[0],
+                mean=value,
+                low=summary[1],
+                high=summary[2],
+                total=summary[3],
+                start_s=start if points else None,
+                step_s=step if points else None,
+                points=tuple(points),
+                histogram=base64.b64decode(times.histogram) if metric == "response_mean_s" else b"",
+            )
+        )
+    return tuple(found)
