@@ -4,6 +4,7 @@
 //! Called by `load::crew`; `prepare` and `cleanup` are called by `run`.
 
 pub mod cleanup;
+pub mod distribution;
 mod fill;
 pub mod layout;
 pub mod manifest;
@@ -11,6 +12,7 @@ pub mod mix;
 pub mod pattern;
 pub mod prepare;
 pub mod requests;
+mod zipf;
 
 use std::io;
 use std::sync::Arc;
