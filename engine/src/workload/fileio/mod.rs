@@ -5,6 +5,7 @@
 
 pub mod cleanup;
 pub mod distribution;
+pub mod content;
 mod fill;
 pub mod layout;
 pub mod manifest;
