@@ -11,6 +11,8 @@
 use rand_core::RngCore;
 
 use super::zipf::Zipf;
+use crate::job::Access;
+use crate::job::workload::Distribution as Kind;
 
 /// What the shapes need besides the number of blocks; the job has checked the ranges.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,6 +47,22 @@ enum Ranks {
     Zipf(Zipf),
     Pareto { power: f64 },
     Hotspot { hot_blocks: u64, threshold: u64 },
+}
+
+impl Shape {
+    pub fn of(access: &Access) -> Shape {
+        match access.distribution {
+            Kind::Uniform => Shape::Uniform,
+            Kind::Zipf => Shape::Zipf {
+                exponent: access.zipf_exponent,
+            },
+            Kind::Pareto => Shape::Pareto { h: access.pareto_h },
+            Kind::Hotspot => Shape::Hotspot {
+                part: access.hot_part,
+                share: access.hot_share,
+            },
+        }
+    }
 }
 
 impl Distribution {
