@@ -15,6 +15,8 @@ pub enum Class {
     AddressBusy,
     BadCommand,
     BadJob,
+    DataCorrupt,
+    DeviceInUse,
     DirectUnsupported,
     DiskFull,
     FileTooLarge,

@@ -4,6 +4,8 @@
 //! know which it has. Called by `workload::fileio`.
 
 pub mod buffer;
+pub mod device;
+pub mod direct;
 pub mod fileset;
 pub mod null;
 pub mod sync;

@@ -11,9 +11,6 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rand_core::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use crate::clock::Nanos;
 use crate::error::{Class, EngineError, Result};
 use crate::input::Input;
@@ -33,7 +30,7 @@ use crate::record::interval::SharedTally;
 use crate::workload::Workload;
 use crate::workload::fileio::FileIo;
 use crate::workload::fileio::pattern::streams;
-use crate::workload::fileio::requests::{Drawn, Requests};
+use crate::workload::fileio::requests::{Drawn, Requests, generator};
 
 /// One ring serves this many operations before a second core is worth its cost.
 const SLOTS_PER_RING: usize = 64;
@@ -100,9 +97,7 @@ impl Crew {
             let drawn = Arc::<Drawn>::default();
             crew.tallies.push(Vec::new());
             for slots in slots {
-                let mut rng = Xoshiro256PlusPlus::seed_from_u64(
-                    job.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ crew.not_left as u64,
-                );
+                let mut rng = generator(job.seed, crew.not_left as u64);
                 let requests =
                     Requests::new(stream.pattern.clone(), Arc::clone(&drawn), rng.clone());
                 // The buffers' content must not repeat the sequence that chose the offsets.

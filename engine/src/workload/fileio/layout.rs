@@ -7,6 +7,9 @@ pub struct Layout {
     pub files: u64,
     pub blocks_per_file: u64,
     pub block_size_bytes: u32,
+    /// Of all blocks only every `step`th from `first` on counts: 0 and 1 for all of them.
+    first: u64,
+    step: u64,
 }
 
 impl Layout {
@@ -16,18 +19,64 @@ impl Layout {
             files,
             blocks_per_file: file_size_bytes / block_size_bytes.max(1),
             block_size_bytes: block_size_bytes as u32,
+            first: 0,
+            step: 1,
+        }
+    }
+
+    /// One of `lanes` equal shares, which have no block in common and lie over all files alike.
+    pub fn lane(self, lane: u64, lanes: u64) -> Layout {
+        Layout {
+            first: lane,
+            step: lanes,
+            ..self
         }
     }
 
     pub fn blocks(&self) -> u64 {
-        self.files * self.blocks_per_file
+        (self.files * self.blocks_per_file)
+            .saturating_sub(self.first)
+            .div_ceil(self.step)
     }
 
     /// The file and the offset of a block, files one after the other.
     #[inline]
     pub fn place(&self, block: u64) -> (usize, u64) {
+        let block = self.first + block * self.step;
         let file = block / self.blocks_per_file;
         let offset = (block % self.blocks_per_file) * u64::from(self.block_size_bytes);
         (file as usize, offset)
+    }
+
+    /// The block at a place; `place` turned round.
+    pub fn block(&self, file: usize, offset: u64) -> u64 {
+        let block = file as u64 * self.blocks_per_file + offset / u64::from(self.block_size_bytes);
+        (block - self.first) / self.step
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    proptest! {
+        #[test]
+        fn lanes_part_all_blocks_among_them(
+            files in 1u64..5, blocks_per_file in 1u64..40, lanes in 1u64..50,
+        ) {
+            let all = Layout::new(files, blocks_per_file * 4096, 4096);
+            let mut seen = HashSet::new();
+            for lane in (0..lanes).map(|lane| all.lane(lane, lanes)) {
+                for block in 0..lane.blocks() {
+                    let (file, offset) = lane.place(block);
+                    prop_assert!((file as u64) < files && offset < blocks_per_file * 4096);
+                    prop_assert!(seen.insert((file, offset)), "two lanes have it");
+                    prop_assert_eq!(lane.block(file, offset), block);
+                }
+            }
+            prop_assert_eq!(seen.len() as u64, all.blocks());
+        }
     }
 }

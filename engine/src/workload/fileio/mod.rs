@@ -4,6 +4,8 @@
 //! Called by `load::crew`; `prepare` and `cleanup` are called by `run`.
 
 pub mod cleanup;
+pub mod content;
+pub mod distribution;
 mod fill;
 pub mod layout;
 pub mod manifest;
@@ -11,6 +13,8 @@ pub mod mix;
 pub mod pattern;
 pub mod prepare;
 pub mod requests;
+pub mod verified;
+mod zipf;
 
 use std::io;
 use std::sync::Arc;

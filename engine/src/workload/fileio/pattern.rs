@@ -3,7 +3,8 @@
 //! In: a job's workload. Out: the streams of operations it is made of. Called by `load::crew`;
 //! `requests` draws from a pattern.
 
-use crate::job::{Access, Data, FileIo, IoMatrix, Load, Mode, Workload};
+use crate::job::{Data, FileIo, IoMatrix, Load, Mode, Workload};
+use crate::workload::fileio::distribution::Shape;
 use crate::workload::fileio::layout::Layout;
 use crate::workload::fileio::mix::Mix;
 
@@ -14,7 +15,8 @@ pub enum Order {
     Sequential,
     /// So many cursors, evenly spread and taken in turn, each going through all blocks.
     Streams(u64),
-    Random,
+    /// Each block drawn by itself.
+    Random(Shape),
 }
 
 #[derive(Debug, Clone)]
@@ -26,7 +28,6 @@ pub struct Pattern {
     pub fsync_every: u64,
     /// Whether a file is emptied before it is written again.
     pub empties_files: bool,
-    pub access: Access,
 }
 
 /// Operations of one pattern, so many of them outstanding, counted together.
@@ -49,7 +50,11 @@ pub fn streams(workload: &Workload, load: &Load) -> Vec<Stream> {
         Workload::IoMatrix(matrix) => vec![
             Stream {
                 name: "small",
-                pattern: Pattern::of_part(matrix, matrix.small_block_size_bytes, Order::Random),
+                pattern: Pattern::of_part(
+                    matrix,
+                    matrix.small_block_size_bytes,
+                    Order::Random(Shape::Uniform),
+                ),
                 outstanding: load.outstanding,
             },
             Stream {
@@ -76,7 +81,7 @@ impl Pattern {
             order: if mode.is_sequential() {
                 Order::Sequential
             } else {
-                Order::Random
+                Order::Random(Shape::of(access))
             },
             mix: match mode {
                 Mode::SeqRd | Mode::RndRd => Mix::READS,
@@ -85,7 +90,6 @@ impl Pattern {
             },
             fsync_every: if mode.writes() { access.fsync_every } else { 0 },
             empties_files: mode == Mode::SeqWr,
-            access: access.clone(),
         }
     }
 
@@ -96,7 +100,6 @@ impl Pattern {
             mix: Mix::of_share(job.write_share),
             fsync_every: 0,
             empties_files: false,
-            access: Access::default(),
         }
     }
 }

@@ -6,11 +6,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rand_core::RngCore;
+use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::io::Request;
 use crate::record::interval::OperationKind;
+use crate::workload::fileio::distribution::{Distribution, Shape};
 use crate::workload::fileio::pattern::{Order, Pattern};
 
 /// Counts the requests drawn by all workers of a stream, fsyncs left out. On a cache line of its
@@ -22,6 +23,8 @@ pub struct Drawn(AtomicU64);
 #[derive(Debug)]
 pub struct Requests {
     pattern: Pattern,
+    /// Of a random order.
+    distribution: Distribution,
     /// Whether the number of a request must be unique among all workers.
     numbers_are_shared: bool,
     drawn: Arc<Drawn>,
@@ -38,11 +41,21 @@ pub struct Draw {
     pub starts_over: bool,
 }
 
+/// The generator of number `number` of a load; equal seeds give equal ones.
+pub fn generator(seed: u64, number: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number)
+}
+
 impl Requests {
     pub fn new(pattern: Pattern, drawn: Arc<Drawn>, rng: Xoshiro256PlusPlus) -> Self {
+        let (is_random, shape) = match pattern.order {
+            Order::Random(shape) => (true, shape),
+            _ => (false, Shape::Uniform),
+        };
         Requests {
             // A purely random pattern has no reason to share a counter.
-            numbers_are_shared: pattern.order != Order::Random || pattern.fsync_every > 0,
+            numbers_are_shared: !is_random || pattern.fsync_every > 0,
+            distribution: Distribution::new(shape, pattern.layout.blocks()),
             pattern,
             drawn,
             drawn_here: 0,
@@ -56,15 +69,11 @@ impl Requests {
         if self.fsyncs_due > 0 {
             return self.draw_fsync();
         }
-        let number = self.number();
-        let fsync_every = self.pattern.fsync_every;
-        if fsync_every > 0 && (number + 1).is_multiple_of(fsync_every) {
-            self.fsyncs_due = self.pattern.layout.files;
-        }
+        let number = self.count();
         let layout = &self.pattern.layout;
         let blocks = layout.blocks();
         let block = match self.pattern.order {
-            Order::Random => self.random_block(),
+            Order::Random(_) => self.distribution.draw(&mut self.rng),
             Order::Sequential => number % blocks,
             Order::Streams(streams) => {
                 let (stream, step) = (number % streams, number / streams);
@@ -88,13 +97,29 @@ impl Requests {
         }
     }
 
-    #[inline]
-    fn number(&mut self) -> u64 {
-        if self.numbers_are_shared {
-            return self.drawn.0.fetch_add(1, Ordering::Relaxed);
+    /// The fsync that is due; with `None` a read or write is, which is counted and may be drawn
+    /// elsewhere.
+    pub fn fsync_or_count(&mut self) -> Option<Request> {
+        if self.fsyncs_due > 0 {
+            return Some(self.draw_fsync().request);
         }
-        let number = self.drawn_here;
-        self.drawn_here += 1;
+        self.count();
+        None
+    }
+
+    /// The number of the next read or write.
+    #[inline]
+    fn count(&mut self) -> u64 {
+        let number = if self.numbers_are_shared {
+            self.drawn.0.fetch_add(1, Ordering::Relaxed)
+        } else {
+            self.drawn_here += 1;
+            self.drawn_here - 1
+        };
+        let fsync_every = self.pattern.fsync_every;
+        if fsync_every > 0 && (number + 1).is_multiple_of(fsync_every) {
+            self.fsyncs_due = self.pattern.layout.files;
+        }
         number
     }
 
@@ -110,14 +135,6 @@ impl Requests {
             },
             starts_over: false,
         }
-    }
-
-    /// Uniform over all blocks: the high half of a 128-bit product (Lemire 2019), whose bias is
-    /// below blocks / 2^64.
-    #[inline]
-    fn random_block(&mut self) -> u64 {
-        let product = u128::from(self.rng.next_u64()) * u128::from(self.pattern.layout.blocks());
-        (product >> 64) as u64
     }
 }
 

@@ -1,0 +1,145 @@
+//! Block devices in place of files: what they are, and when they must not be touched.
+//!
+//! In: the path of a device. Out: its size and sector, or a refusal that says who has it. Called by
+//! `io::fileset`, `io::direct` and `workload::fileio::prepare`.
+//!
+//! Who writes to a device destroys what is on it. So it is opened exclusively, which the kernel
+//! refuses while a file system, a volume group, a RAID or a swap area has it, and a whole disk with
+//! partitions is refused too, whoever uses them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use crate::error::{Class, EngineError, Result};
+
+/// Linux gives each of these the number of the block layer and one of its own.
+const BLKROGET: libc::Ioctl = libc::_IO(0x12, 94);
+const BLKGETSIZE64: libc::Ioctl = libc::_IOR::<usize>(0x12, 114);
+
+/// Opens a device with these flags besides; `write` takes it exclusively.
+pub fn open(path: &Path, write: bool, flags: i32) -> Result<File> {
+    let metadata = fs::metadata(path).map_err(|cause| missing(path, &cause))?;
+    if !metadata.file_type().is_block_device() {
+        return Err(EngineError::bad_job(format!(
+            "workload.data.device {} is not a block device",
+            path.display()
+        ))
+        .at(path));
+    }
+    if write {
+        refuse_partitioned(path, metadata.rdev())?;
+        refuse_read_only(path)?;
+    }
+    OpenOptions::new()
+        .read(true)
+        .write(write)
+        .custom_flags(flags | if write { libc::O_EXCL } else { 0 })
+        .open(path)
+        .map_err(|cause| match cause.raw_os_error() {
+            Some(libc::EBUSY) => in_use(
+                path,
+                "it is mounted, used as swap, or part of a volume group or RAID",
+            ),
+            _ => EngineError::from_io("open", path, &cause),
+        })
+}
+
+/// `size_bytes` must be there, in whole sectors.
+pub fn check_size(device: &File, path: &Path, size_bytes: u64) -> Result<()> {
+    let ask = |cause| EngineError::from_io("ask the size of", path, &cause);
+    let found = size(device).map_err(ask)?;
+    let sector = u64::from(sector(device).map_err(ask)?);
+    if size_bytes > found {
+        return Err(EngineError::bad_job(format!(
+            "workload.data.total_size_bytes is {size_bytes}; {} has {found} bytes",
+            path.display()
+        ))
+        .at(path));
+    }
+    if !size_bytes.is_multiple_of(sector) {
+        return Err(EngineError::bad_job(format!(
+            "workload.data.total_size_bytes is {size_bytes}; {} has sectors of {sector} bytes, and it must be a multiple of that",
+            path.display()
+        ))
+        .at(path));
+    }
+    Ok(())
+}
+
+pub fn size(device: &File) -> io::Result<u64> {
+    ask(device, BLKGETSIZE64)
+}
+
+/// The logical sector: the device reads and writes nothing smaller.
+pub fn sector(device: &File) -> io::Result<u32> {
+    ask(device, libc::BLKSSZGET)
+}
+
+/// Asks a device for one number; `T` must be what the kernel answers with.
+fn ask<T: Default>(device: &File, what: libc::Ioctl) -> io::Result<T> {
+    let mut number = T::default();
+    // SAFETY: `number` is writable memory of the type that this request fills, and the descriptor
+    // is kept open by `device`.
+    match unsafe { libc::ioctl(device.as_raw_fd(), what, &raw mut number) } {
+        0 => Ok(number),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn refuse_read_only(path: &Path) -> Result<()> {
+    let read_only: libc::c_int = File::open(path)
+        .and_then(|device| ask(&device, BLKROGET))
+        .map_err(|cause| EngineError::from_io("open", path, &cause))?;
+    if read_only == 0 {
+        return Ok(());
+    }
+    Err(EngineError::new(
+        Class::Permission,
+        format!("{} is read-only", path.display()),
+        "make it writable (blockdev --setrw), or use a mode that only reads",
+    )
+    .at(path))
+}
+
+fn refuse_partitioned(path: &Path, number: u64) -> Result<()> {
+    let (major, minor) = (libc::major(number), libc::minor(number));
+    let entries = fs::read_dir(format!("/sys/dev/block/{major}:{minor}"));
+    // Without sysfs there is no telling; the exclusive opening still refuses partitions in use.
+    let mut partitions: Vec<String> = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path().join("partition").exists())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    if partitions.is_empty() {
+        return Ok(());
+    }
+    partitions.sort();
+    let why = format!("it has the partitions {}", partitions.join(", "));
+    Err(in_use(path, &why))
+}
+
+fn in_use(path: &Path, why: &str) -> EngineError {
+    EngineError::new(
+        Class::DeviceInUse,
+        format!("{} is in use: {why}", path.display()),
+        "name a device that nothing uses; lsblk and /proc/swaps show who has it",
+    )
+    .at(path)
+}
+
+fn missing(path: &Path, cause: &io::Error) -> EngineError {
+    match cause.kind() {
+        io::ErrorKind::NotFound => EngineError::new(
+            Class::NoSuchDevice,
+            format!("there is no device {}", path.display()),
+            "see lsblk for the devices of this machine",
+        )
+        .at(path),
+        _ => EngineError::from_io("look at", path, cause),
+    }
+}

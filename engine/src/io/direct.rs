@@ -1,0 +1,81 @@
+//! O_DIRECT: whether it can be used here, and what it asks of offsets and lengths.
+//!
+//! In: an open file or device. Out: nothing when all is well, else a refusal before the first
+//! operation would fail with no more than "invalid argument". Called by `io::fileset` and
+//! `workload::fileio::prepare`.
+
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use super::device;
+use crate::error::{Class, EngineError, Result};
+use crate::machine;
+
+/// What a disk asks at least, where the kernel does not tell.
+const SECTOR_BYTES: u64 = 512;
+
+/// A file in memory is refused although newer kernels take O_DIRECT for it.
+pub fn refuse_memory(path: &Path) -> Result<()> {
+    match machine::is_volatile(path) {
+        Ok(true) => Err(unsupported(
+            path,
+            "the file system is in memory (tmpfs), so there is no device that O_DIRECT could reach",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Offsets and lengths of I/O on this file will be multiples of `block_bytes`.
+pub fn check(file: &File, path: &Path, block_bytes: u64) -> Result<()> {
+    let alignment =
+        alignment(file).map_err(|cause| EngineError::from_io("look at", path, &cause))?;
+    if alignment == 0 {
+        return Err(unsupported(path, "the file system cannot do O_DIRECT"));
+    }
+    if block_bytes.is_multiple_of(alignment) {
+        return Ok(());
+    }
+    Err(EngineError::new(
+        Class::DirectUnsupported,
+        format!(
+            "with O_DIRECT {} takes multiples of {alignment} bytes; the block size is {block_bytes}",
+            path.display()
+        ),
+        format!("use a block size that is a multiple of {alignment}, or direct = false"),
+    )
+    .at(path))
+}
+
+/// In bytes; 0 where O_DIRECT is not possible.
+fn alignment(file: &File) -> io::Result<u64> {
+    let mut found = MaybeUninit::<libc::statx>::zeroed();
+    // SAFETY: the path is an empty C string, so that the open descriptor is meant, and `found` is
+    // writable memory of the right type, whose all-zero state is a valid value.
+    let (answer, found) = unsafe {
+        let answer = libc::statx(
+            file.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH,
+            libc::STATX_DIOALIGN,
+            found.as_mut_ptr(),
+        );
+        (answer, found.assume_init())
+    };
+    if answer == 0 && found.stx_mask & libc::STATX_DIOALIGN != 0 {
+        return Ok(u64::from(found.stx_dio_offset_align));
+    }
+    // Kernels before 6.1, and file systems that do not tell.
+    Ok(device::sector(file).map_or(SECTOR_BYTES, u64::from))
+}
+
+pub fn unsupported(path: &Path, why: &str) -> EngineError {
+    EngineError::new(
+        Class::DirectUnsupported,
+        format!("{} cannot be used with O_DIRECT: {why}", path.display()),
+        "use direct = false, or a directory on a file system that supports it (ext4, xfs)",
+    )
+    .at(path)
+}
