@@ -15,65 +15,7 @@ import numpy as np
 from ceteris.stats.pairs import CannotJudge, mean_interval
 
 K = TypeVar("K", bound=Hashable)
-_LEAST_LEVELS = 3  # as many as the law has parameters
 _HALF = 0.5
-_LIMITS = (math.log(1e-9), 0.0)  # of contention and of coherency: from none that could be seen to everything
-
-
-@dataclass(frozen=True, slots=True)
-class Law:
-    """The Universal Scalability Law: `rate(n) = one n / (1 + contention (n-1) + coherency n (n-1))` (Gunther 2007)."""
-
-    one: float
-    contention: float
-    coherency: float
-
-    def rate(self, level: float) -> float:
-        """The rate at a level."""
-        waits = self.contention * (level - 1) + self.coherency * level * (level - 1)
-        return self.one * level / (1 + waits)
-
-    @property
-    def ceiling(self) -> float:
-        """The highest rate at any level."""
-        return self.rate(max(1.0, math.sqrt((1 - self.contention) / self.coherency)))
-
-    @property
-    def knee(self) -> float:
-        """The level at which rising in proportion would have come to the ceiling: from here on response time rises.
-
-        The two straight lines that bound every closed system meet there (Denning and Buzen 1978).
-        """
-        return self.ceiling / self.one
-
-
-def fit_law(levels: Sequence[float], rates: Sequence[float]) -> Law:
-    """Fit the law by least squares of logarithms, so that each level weighs alike.
-
-    Raises CannotJudge for fewer than three levels or for a rate that is no positive number.
-    """
-    from scipy.optimize import least_squares  # slow to import; needed only for a report of a matrix
-
-    n, x = np.asarray(levels, dtype=float), np.asarray(rates, dtype=float)
-    if len(set(levels)) < _LEAST_LEVELS:
-        raise CannotJudge(f"{len(set(levels))} levels")
-    if not (np.isfinite(x).all() and (x > 0).all()):
-        raise CannotJudge("a level measured nothing, or no positive number")
-
-    def residuals(p: np.ndarray) -> np.ndarray:
-        contention, coherency = np.exp(p[1:])
-        fitted: np.ndarray = p[0] + np.log(n / (1 + contention * (n - 1) + coherency * n * (n - 1))) - np.log(x)
-        return fitted
-
-    start = float(np.log((x / n).max()))
-    bounds = ([-np.inf, _LIMITS[0], _LIMITS[0]], [np.inf, _LIMITS[1], _LIMITS[1]])
-    tries = [
-        least_squares(residuals, [start, math.log(contention), math.log(coherency)], bounds=bounds)
-        for contention in (1e-3, 0.1)
-        for coherency in (1e-7, 1e-4)
-    ]
-    best = min(tries, key=lambda found: float(found.cost)).x
-    return Law(*(float(value) for value in np.exp(best)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +28,32 @@ class Knee:
 
 
 def knee(rounds: Sequence[Mapping[int, float]], confidence: float) -> Knee | None:
-    """The knee of the rates by level, one mapping for each round; None where it lies beyond the highest level.
+    """The knee of the rates by level, one mapping for each round; None where the last step still brings its share.
 
-    The estimate is that of the means over rounds. The interval is a t interval of the logarithms of each round's own
-    knee: rounds are independent, and a handful of them is too few to resample. Raises CannotJudge.
+    The two lines that bound every closed system meet there (Denning and Buzen 1978): the rate in proportion, and the
+    highest rate. Read off without fitting a law of scaling: a device with so many servers saturates at once, and a
+    law of gradual saturation then puts its knee half as far again. The interval is a t interval of the logarithms of
+    each round's own knee: rounds are independent, and a handful is too few to resample. Raises CannotJudge.
     """
     if not any(rounds):
         raise CannotJudge("no round")
     whole = [one for one in rounds if len(one) == max(map(len, rounds))]
-    levels = sorted(set().union(*whole))
-    found = fit_law(levels, [float(np.mean([one[level] for one in whole])) for level in levels]).knee
-    if found > levels[-1]:
+    levels = sorted(whole[0])
+    rates = {level: float(np.mean([one[level] for one in whole if level in one])) for level in levels}
+    if min(rates.values()) <= 0:
+        raise CannotJudge("a level measured nothing")
+    if len(levels) < 2 or not brings_less((levels[-2], levels[-1]), (rates[levels[-2]], rates[levels[-1]])):
         return None
-    each = [math.log(fit_law(levels, [one[level] for level in levels]).knee) for one in whole]
-    middle, low, high = mean_interval(each, confidence)
+    found = _meeting(rates)
+    middle, low, high = mean_interval([math.log(_meeting(one)) for one in whole], confidence)
     if low is None or high is None:
         return Knee(found, None, None)
     return Knee(found, found * math.exp(low - middle), found * math.exp(high - middle))
+
+
+def _meeting(rates: Mapping[int, float]) -> float:
+    """The level at which rising in proportion comes to the highest rate."""
+    return max(rates.values()) / max(rate / level for level, rate in rates.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +88,13 @@ def _highest(rounds: Sequence[Mapping[K, float]]) -> K:
     """The place with the highest mean; of equals the first."""
     places = dict.fromkeys(place for one in rounds for place in one)
     return max(places, key=lambda place: float(np.mean([one[place] for one in rounds if place in one])))
+
+
+def between(times: Mapping[int, float], level: float) -> float:
+    """The response time at a level between those measured, on straight lines between the logarithms."""
+    known = sorted(times)
+    read = np.interp(math.log(level), np.log(known), np.log([times[n] for n in known]))
+    return math.exp(float(read))
 
 
 def gain(levels: tuple[float, float], rates: tuple[float, float]) -> float:

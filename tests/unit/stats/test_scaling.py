@@ -6,16 +6,9 @@ import numpy as np
 import pytest
 
 from ceteris.stats.pairs import CannotJudge
-from ceteris.stats.scaling import Law, bend, fit_law, knee, peak
+from ceteris.stats.scaling import bend, knee, peak
 
 LEVELS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-
-
-def test_the_law_is_found_again() -> None:
-    truth = Law(one=1000.0, contention=0.02, coherency=1e-5)
-    found = fit_law(LEVELS, [truth.rate(level) for level in LEVELS])
-    assert (found.one, found.contention, found.coherency) == pytest.approx((1000.0, 0.02, 1e-5), rel=1e-3)
-    assert found.ceiling == pytest.approx(max(truth.rate(level) for level in range(1, 1000)), rel=1e-3)
 
 
 @pytest.mark.parametrize("turn", [1.0, 4.0, 22.0, 45.0, 100.0])
@@ -23,14 +16,14 @@ def test_a_hard_ceiling_has_its_knee_where_it_is_reached(turn: float) -> None:
     rates = [1000.0 * min(level, turn) for level in LEVELS]
     found = knee([dict(zip(LEVELS, rates, strict=True))], 0.95)
     assert found is not None
-    assert found.level == pytest.approx(turn, rel=0.2)
+    assert found.level == pytest.approx(turn)
     assert (found.low, found.high) == (None, None)
 
 
-def test_a_soft_ceiling_has_its_knee_at_half_of_it() -> None:
+def test_a_soft_ceiling_has_its_knee_where_half_of_it_is_reached() -> None:
     found = knee([{level: 50_000 * level / (level + 45) for level in LEVELS}], 0.95)
     assert found is not None
-    assert found.level == pytest.approx(46, rel=0.01)
+    assert found.level == pytest.approx(45, rel=0.15)
 
 
 def test_throughput_in_proportion_has_no_knee() -> None:
@@ -38,23 +31,22 @@ def test_throughput_in_proportion_has_no_knee() -> None:
 
 
 def test_rounds_give_the_knee_an_interval_that_holds_it() -> None:
-    truth = Law(one=1000.0, contention=0.02, coherency=1e-9)
     held = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        rounds = [{n: truth.rate(n) * math.exp(0.02 * rng.standard_normal()) for n in LEVELS} for _ in range(4)]
+        rounds = [{n: 1000 * min(n, 40) * math.exp(0.02 * rng.standard_normal()) for n in LEVELS} for _ in range(4)]
         found = knee(rounds, 0.95)
         assert found is not None
         assert found.low is not None
         assert found.high is not None
-        held += found.low <= truth.knee <= found.high
+        held += found.low <= 40 <= found.high
     assert held >= 52  # three standard errors below 95 % of 60
 
 
-@pytest.mark.parametrize("rates", [[], [1.0, 2.0], [1.0, 0.0, 2.0], [1.0, math.nan, 2.0]])
-def test_what_has_no_law_is_refused(rates: list[float]) -> None:
+@pytest.mark.parametrize("rounds", [[], [{}], [{1: 1.0, 2: 0.0}]])
+def test_what_has_no_knee_to_look_for_is_refused(rounds: list[dict[int, float]]) -> None:
     with pytest.raises(CannotJudge):
-        fit_law(LEVELS[: len(rates)], rates)
+        knee(rounds, 0.95)
 
 
 def test_the_peak_is_not_the_luckiest_level() -> None:
