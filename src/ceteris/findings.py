@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ceteris.model import Cell
-
 
 class Bound(StrEnum):
     """What keeps a device from doing more at a point of its matrix."""
@@ -29,12 +27,13 @@ class Estimate:
 class MatrixPoint:
     """What a device did with so many small and large operations outstanding.
 
-    `cells` by metric; `bound` is None where nothing was measured to tell it by.
+    `measured` are means by metric; `bound` is None where nothing was measured to tell it by.
     """
 
     small: int
     large: int
-    cells: Mapping[str, Cell]
+    measured: Mapping[str, Estimate]
+    trials: tuple[int, ...]
     bound: Bound | None
 
 
@@ -76,11 +75,15 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """An I/O matrix: every series, by write share and large operations outstanding."""
+    """An I/O matrix: every series, by write share and large operations outstanding.
+
+    `confidence` is that of every interval in it.
+    """
 
     name: str
     small_block_bytes: int
     large_block_bytes: int
     rounds: int
+    confidence: float
     ceilings: tuple[Ceiling, ...]
     series: tuple[MatrixSeries, ...]

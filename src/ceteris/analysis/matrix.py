@@ -9,22 +9,20 @@ it did large ones too. Where neither is near, but the shares of both ceilings ad
 """
 
 import contextlib
-import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
 
-from ceteris.analysis.effects import Summaries, cells, whole_blocks
+from ceteris.analysis.effects import Summaries, whole_blocks
 from ceteris.findings import Bound, Ceiling, Estimate, Knee, Matrix, MatrixPoint, MatrixSeries
-from ceteris.model import Cell, Settings, Trial, Workload
+from ceteris.model import Settings, Trial, Workload
 from ceteris.stats import scaling
-from ceteris.stats.pairs import CannotJudge
+from ceteris.stats.pairs import CannotJudge, mean_interval
 
 NEAR = 0.10
 """How far below its ceiling, as a share of it, a figure counts as having reached it."""
 
 K = TypeVar("K", bound=Hashable)
-_Cells = Mapping[str, Cell]
 _Key = tuple[float, int]
 
 
@@ -63,10 +61,10 @@ class _Reading:
         self.keys: dict[str, _Key] = {w.name: _key(w) for w in workloads}
         self.workloads = {_key(w): w for w in workloads}
         self.trials = [trial for trial in trials if trial.workload in self.keys]
-        self.cells: dict[tuple[_Key, int], dict[str, Cell]] = defaultdict(dict)
-        alike = [dataclasses.replace(trial, factor="", arm="") for trial in self.trials]
-        for cell in cells(alike, summaries, confidence):
-            self.cells[self.keys[cell.workload], cell.load][cell.metric] = cell
+        self.points: dict[tuple[_Key, int], list[Trial]] = defaultdict(list)
+        for trial in self.trials:
+            self.points[self.keys[trial.workload], trial.load.n].append(trial)
+        self.measured = {place: self.means(trials) for place, trials in self.points.items()}
 
     def matrix(self, baseline: Settings) -> Matrix:
         parameters = dict(next(iter(self.workloads.values())).parameters)
@@ -80,9 +78,18 @@ class _Reading:
             small_block_bytes=int(parameters["small_block"]),
             large_block_bytes=int(parameters["large_block"]),
             rounds=len({trial.round for trial in self.trials}),
+            confidence=self.confidence,
             ceilings=tuple(ceilings.values()),
             series=tuple(self.series(key, ceilings[key[0]]) for key in sorted(self.workloads)),
         )
+
+    def means(self, trials: Sequence[Trial]) -> dict[str, Estimate]:
+        """Each metric's mean over the trials of a point."""
+        measured = [self.summaries.get(trial.order, {}) for trial in trials]
+        return {
+            metric: Estimate(*mean_interval([m[metric].mean for m in measured if metric in m], self.confidence))
+            for metric in sorted(set().union(*measured))
+        }
 
     def rounds(self, metric: str, place: Callable[[Trial], K | None]) -> list[dict[K, float]]:
         """The metric's mean at each place, one mapping for each round; trials without a place are passed over."""
@@ -97,14 +104,14 @@ class _Reading:
 
     def small_rounds(self, key: _Key) -> list[dict[int, float]]:
         """Small operations per second by small ones outstanding, in each round of a series."""
-        return self.rounds("small_per_s", lambda t: t.load if self.keys[t.workload] == key and t.load > 0 else None)
+        return self.rounds("small_per_s", lambda t: (t.load.n or None) if self.keys[t.workload] == key else None)
 
     def ceiling(self, share: float) -> Ceiling:
         """The most the device showed at a write share."""
 
         def with_large(trial: Trial) -> tuple[str, int] | None:
             own_share, large = self.keys[trial.workload]
-            return (trial.workload, trial.load) if own_share == share and large > 0 else None
+            return (trial.workload, trial.load.n) if own_share == share and large > 0 else None
 
         return Ceiling(
             write_share=share,
@@ -121,7 +128,7 @@ class _Reading:
     def series(self, key: _Key, ceiling: Ceiling) -> MatrixSeries:
         share, large = key
         rounds = self.small_rounds(key)
-        loads = sorted(load for own, load in self.cells if own == key)
+        loads = sorted(load for own, load in self.points if own == key)
         small = {n: mean for n in loads if n > 0 and (mean := self.mean(key, n, "small_response_mean_s"))}
         step = scaling.bend(list(small), list(small.values()))
         return MatrixSeries(
@@ -129,7 +136,13 @@ class _Reading:
             write_share=share,
             large=large,
             points=tuple(
-                MatrixPoint(small=n, large=large, cells=self.cells[key, n], bound=self.bound(key, n, ceiling))
+                MatrixPoint(
+                    small=n,
+                    large=large,
+                    measured=self.measured[key, n],
+                    trials=tuple(trial.order for trial in self.points[key, n]),
+                    bound=self.bound(key, n, ceiling),
+                )
                 for n in loads
             ),
             peak_at=scaling.peak(rounds, self.confidence).place if rounds else 0,
@@ -152,8 +165,8 @@ class _Reading:
 
     def mean(self, key: _Key, load: int, metric: str) -> float:
         """A mean, or 0 where nothing was measured."""
-        cell = self.cells[key, load].get(metric)
-        return cell.mean if cell else 0.0
+        found = self.measured[key, load].get(metric)
+        return found.value if found else 0.0
 
     def bound(self, key: _Key, load: int, ceiling: Ceiling) -> Bound | None:
         """What bounds the device at a point."""
@@ -178,12 +191,12 @@ class _Reading:
         """
         share, large = key
         if load > 0:
-            line = {n: self.mean(key, n, "small_per_s") for own, n in self.cells if own == key and n > 0}
+            line = {n: self.mean(key, n, "small_per_s") for own, n in self.points if own == key and n > 0}
             here = load
         else:
             line = {
                 number: self.mean((own, number), 0, "large_bytes_per_s")
-                for (own, number), n in self.cells
+                for (own, number), n in self.points
                 if own == share and n == 0
             }
             here = large

@@ -10,7 +10,7 @@ import pytest
 
 from ceteris.analysis.matrix import matrices
 from ceteris.findings import Bound, Matrix, MatrixSeries
-from ceteris.model import Measurement, Purpose, Trial, TrialState, Workload
+from ceteris.model import LoadLevel, Measurement, Purpose, Trial, TrialState, Workload
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "matrix"
 KIB8, MIB = 8192, 2**20
@@ -66,7 +66,7 @@ def _read(points: Sequence[Point], values: Sequence[Sequence[Mapping[str, float]
                     purpose=Purpose.MEASURE,
                     settings={},
                     workload=f"m-{share}-{large}",
-                    load=small,
+                    load=LoadLevel(small),
                     state=TrialState.DONE,
                 )
             )
@@ -190,7 +190,7 @@ def test_throughput_in_proportion_is_not_bound_and_has_no_knee() -> None:
 def test_a_lone_point_says_what_it_measured_and_no_more() -> None:
     (point,) = _series(_device([(0.0, 4, 0)], lambda _: (1000.0, 0.0))).points
     assert point.bound is None
-    assert point.cells["small_per_s"].mean == pytest.approx(1000, rel=0.02)
+    assert point.measured["small_per_s"].value == pytest.approx(1000, rel=0.02)
 
 
 def test_nothing_measured_yet_is_an_empty_matrix() -> None:
