@@ -40,6 +40,8 @@ class Purpose(StrEnum):
     SCREEN = "screen"
     PLACEBO = "placebo"
     CONFIRM = "confirm"
+    MEASURE = "measure"
+    PRECONDITION = "precondition"
 
 
 class TrialState(StrEnum):
@@ -179,6 +181,7 @@ class Workload:
     """What load is made: parameters of its kind, and the load levels.
 
     `load_levels` are operations outstanding at once, or with `open_loop` operations started each second.
+    `part_of` is what the plan calls a workload that is made of several, each with a name of its own.
     """
 
     name: str
@@ -189,12 +192,18 @@ class Workload:
     data: str
     cache: str
     open_loop: OpenLoop | None = None
+    part_of: str = ""
 
     @property
     def levels(self) -> tuple[LoadLevel, ...]:
         """The load levels with what they count."""
         unit = LoadUnit.RATE_PER_S if self.open_loop else LoadUnit.OUTSTANDING
         return tuple(LoadLevel(n, unit) for n in self.load_levels)
+
+    @property
+    def plan_name(self) -> str:
+        """What the plan calls it."""
+        return self.part_of or self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ceteris.model import LoadUnit
 from ceteris.report import numbers
-from ceteris.report.shown import Arm, Curve, EffectPoint, EffectTable, ReportView, Section
+from ceteris.report.response_chart import DASHES, SHAPES, response_curve
+from ceteris.report.shown import Arm, Curve, EffectPoint, EffectTable, MatrixSection, ReportView, Section
 
 if TYPE_CHECKING:
     import altair as alt
@@ -70,10 +71,8 @@ CONFIG: Spec = {
     },
 }
 _WIDTH, _HEIGHT, _ROW = 272, 168, 22
-_DASHES = ([1, 0], [5, 3], [2, 2], [8, 3, 2, 3], [1, 3])
 _SIGNED = "datum.value === 0 ? '0' : format(datum.value, '+~f')"
 _LOADS = {LoadUnit.OUTSTANDING: "outstanding operations", LoadUnit.RATE_PER_S: "operations per second"}
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down")
 
 
 def _colour(arm: Arm) -> str:
@@ -122,13 +121,13 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
     stroke = alt.Stroke("arm:N", scale=colour, sort=names, legend=legend)
     dash = alt.StrokeDash(
         "arm:N",
-        scale=alt.Scale(domain=names, range=_cycled(_DASHES, len(names))),
+        scale=alt.Scale(domain=names, range=_cycled(DASHES, len(names))),
         sort=names,
         legend=legend,
     )
     shape = alt.Shape(
         "arm:N",
-        scale=alt.Scale(domain=names, range=_cycled(_SHAPES, len(names))),
+        scale=alt.Scale(domain=names, range=_cycled(SHAPES, len(names))),
         sort=names,
         legend=legend,
     )
@@ -242,6 +241,17 @@ def of_section(section: Section) -> dict[str, Spec]:
     return drawn | {shown.key: curve(shown, section.arms) for shown in section.curves}
 
 
+def of_matrix(section: MatrixSection) -> dict[str, Spec]:
+    """The curve of each write share of a matrix by key."""
+    return {share.key: _spec(response_curve(share)) for share in section.shares if share.points}
+
+
+def of_view(view: ReportView) -> dict[str, dict[str, Spec]]:
+    """All charts of a report by anchor and key, in the order in which they are shown."""
+    drawn = {matrix.anchor: of_matrix(matrix) for matrix in view.matrices}
+    return drawn | {section.anchor: of_section(section) for section in view.sections}
+
+
 def still(spec: Spec) -> str:
     """A chart as SVG for the inside of a page; colours are the page's CSS variables."""
     import vl_convert
@@ -259,8 +269,8 @@ def write_pictures(view: ReportView, folder: Path) -> Mapping[str, str]:
     """Draw every chart of a view into `folder` as SVG; returns file names by chart key, as Markdown wants them."""
     folder.mkdir(parents=True, exist_ok=True)
     names = {}
-    for section in view.sections:
-        for key, spec in of_section(section).items():
+    for drawn in of_view(view).values():
+        for key, spec in drawn.items():
             names[key] = f"{key}.svg"
             (folder / names[key]).write_text(standalone(spec), encoding="utf-8")
     return names

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ceteris.findings import Matrix
 from ceteris.model import Cell, Effect, Experiment, ExperimentState, LoadUnit, Tag, Trial, TrialState, Verdict
 
 
@@ -93,6 +94,7 @@ class ReportDocument(_Document):
     unused: list[UnusedTrial]
     effects: list[EffectDocument]
     cells: list[CellDocument]
+    matrices: list[Matrix]
 
 
 def _finite(value: float | None) -> float | None:
@@ -153,9 +155,13 @@ def _unused(trial: Trial) -> UnusedTrial:
 
 
 def document(
-    experiment: Experiment, trials: Sequence[Trial], effects: Sequence[Effect], cells: Sequence[Cell]
+    experiment: Experiment,
+    trials: Sequence[Trial],
+    effects: Sequence[Effect],
+    cells: Sequence[Cell],
+    matrices: Sequence[Matrix] = (),
 ) -> ReportDocument:
-    """The experiment, its trials by state, every effect and every cell, ready to be written as JSON."""
+    """The experiment, its trials by state, every effect, cell and matrix, ready to be written as JSON."""
     unused = (TrialState.INVALID, TrialState.FAILED, TrialState.SUPERSEDED)
     return ReportDocument(
         experiment=experiment.id,
@@ -175,4 +181,5 @@ def document(
         unused=[_unused(trial) for trial in trials if trial.state in unused],
         effects=[_effect(effect) for effect in effects],
         cells=[_cell(cell) for cell in cells],
+        matrices=list(matrices),
     )

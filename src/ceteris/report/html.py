@@ -104,7 +104,7 @@ def render(view: ReportView) -> str:
     import vl_convert
     from markupsafe import Markup
 
-    drawn = {section.anchor: charts.of_section(section) for section in view.sections}
+    drawn = charts.of_view(view)
     specs = {key: spec for mine in drawn.values() for key, spec in mine.items()}
     # Both are made by this program from escaped data: SVG by Vega, scripts from files of ours.
     stills = {key: Markup(charts.still(specs[key])) for key in list(specs)[:_STILLS]}  # noqa: S704

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ceteris.report import numbers
-from ceteris.report.shown import Answer, EffectPoint, Figure, ReportView, Section, Trust
+from ceteris.report.shown import Answer, EffectPoint, Figure, MatrixSection, ReportView, Section, Trust
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
 
@@ -109,6 +109,20 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
     return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section)
 
 
+def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:
+    lines = [f"### {_plain(matrix.name)}", "", _plain(matrix.empty or matrix.reading), ""]
+    for share in matrix.shares:
+        lines += [f"#### {share.title}", "", *(f"- {_plain(sentence)}" for sentence in share.sentences), ""]
+        if share.key in pictures:
+            lines += [f"![response time over rate, {share.title}](<{pictures[share.key]}>)", ""]
+        for table in share.tables:
+            name = f"{table.title}, {table.unit}" if table.unit else table.title
+            rows = [[str(small), *(_figure(f) for f in figures)] for small, figures in table.rows]
+            head = [f"{name}: small outstanding", *(f"{large} large" for large in table.columns)]
+            lines += _table(head, [True] * len(head), rows)
+    return lines
+
+
 def _trust(trust: Trust) -> list[str]:
     lines = [f"- {_plain(note)}" for note in trust.notes] + ([""] if trust.notes else [])
     rows = [
@@ -130,7 +144,20 @@ def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
         f"Experiment {_plain(view.experiment)}, {view.when}.",
         "",
     ]
-    lines += [f"{view.headline}.", "", "## Answers", "", *map(_answer, view.answers), ""]
+    lines += [f"{view.headline}.", ""]
+    if view.matrices:
+        lines += ["## I/O matrices", ""]
+    for matrix in view.matrices:
+        lines += _matrix(matrix, pictures or {})
+    if view.sections or not view.matrices:
+        lines += _compared(view, pictures or {})
+    lines += ["## Trust", "", *_trust(view.trust)]
+    return "\n".join(lines).rstrip("\n").replace("\n\n\n", "\n\n") + "\n"
+
+
+def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
+    """What was found of the factors: answers, verdicts, what to do, and each factor."""
+    lines = ["## Answers", "", *map(_answer, view.answers), ""]
     lines += ["## Verdicts", "", *_verdicts(view), "## What to do", ""]
     for advice in view.advice:
         lines.append(f"- **{_plain(advice.factor)}**: {_plain(advice.text)}")
@@ -139,6 +166,5 @@ def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
             lines += ["", *(f"  {line}" for line in block), ""]
     lines += ["", "## Factor by factor", ""]
     for section in view.sections:
-        lines += _section(section, pictures or {})
-    lines += ["## Trust", "", *_trust(view.trust)]
-    return "\n".join(lines).rstrip("\n").replace("\n\n\n", "\n\n") + "\n"
+        lines += _section(section, pictures)
+    return lines

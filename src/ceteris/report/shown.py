@@ -197,6 +197,54 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixTable:
+    """One figure for each point of a matrix: small operations outstanding down, large ones across."""
+
+    title: str
+    unit: str
+    columns: tuple[int, ...]
+    rows: tuple[tuple[int, tuple[Figure | None, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponsePoint:
+    """Response time at a rate, both in the chart's units; `low` and `high` are those of the response time."""
+
+    series: str
+    small: int
+    rate: float
+    value: float
+    low: float | None
+    high: float | None
+    text: str
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixShare:
+    """What a matrix shows at one write share: sentences, its tables, and response time over the rate."""
+
+    key: str
+    title: str
+    sentences: tuple[str, ...]
+    tables: tuple[MatrixTable, ...]
+    unit: str
+    points: tuple[ResponsePoint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixSection:
+    """One matrix, the answer first. `empty` says why there is nothing to show."""
+
+    anchor: str
+    name: str
+    answer: str
+    reading: str
+    shares: tuple[MatrixShare, ...]
+    empty: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
     """How many trials ended in a state for one reason (empty: all of that state)."""
 
@@ -259,6 +307,7 @@ class ReportView:
     answers: tuple[Answer, ...]
     verdicts: tuple[Judged, ...]
     sections: tuple[Section, ...]
+    matrices: tuple[MatrixSection, ...]
     advice: tuple[Advice, ...]
     trust: Trust
     recipes: Mapping[str, Recipe]

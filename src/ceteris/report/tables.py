@@ -6,6 +6,7 @@ column. Called by the view.
 
 from collections.abc import Mapping, Sequence
 
+from ceteris.findings import Estimate
 from ceteris.model import Cell, Effect
 from ceteris.report import numbers, verdicts
 from ceteris.report.numbers import METRICS, Kind, Scale
@@ -37,11 +38,16 @@ def _scales(cells: Sequence[Cell]) -> dict[str, Scale]:
 
 def figure(cell: Cell, scale: Scale) -> Figure:
     """A cell in its column's unit: `24,230` and `± 310`, or the interval itself where it is lopsided."""
-    value = cell.mean * scale.factor
-    if cell.low is None or cell.high is None:
+    return estimated(Estimate(cell.mean, cell.low, cell.high), scale, cell.trials)
+
+
+def estimated(estimate: Estimate, scale: Scale, trials: tuple[int, ...]) -> Figure:
+    """The same of any mean and the trials behind it."""
+    value = estimate.value * scale.factor
+    if estimate.low is None or estimate.high is None:
         places = numbers.decimals(value, None)
-        return Figure(text=numbers.number(value, places), spread="", places=places, trials=cell.trials)
-    low, high = cell.low * scale.factor, cell.high * scale.factor
+        return Figure(text=numbers.number(value, places), spread="", places=places, trials=trials)
+    low, high = estimate.low * scale.factor, estimate.high * scale.factor
     half = (high - low) / 2
     places = numbers.decimals(value, half)
     text = numbers.number(value, places)
@@ -49,7 +55,7 @@ def figure(cell: Cell, scale: Scale) -> Figure:
         spread = f"± {numbers.number(half, places)}"
     else:
         spread = f"[{numbers.number(low, places)}, {numbers.number(high, places)}]"
-    return Figure(text=text, spread=spread, places=places, trials=cell.trials)
+    return Figure(text=text, spread=spread, places=places, trials=trials)
 
 
 def level_table(cells: Sequence[Cell], arms: Sequence[str]) -> LevelTable | None:

@@ -7,7 +7,17 @@ trusted: they are printed as text, never read as rich markup or as control seque
 from typing import TYPE_CHECKING
 
 from ceteris.report import numbers
-from ceteris.report.shown import Answer, EffectPoint, EffectTable, Figure, LevelTable, ReportView, Section
+from ceteris.report.shown import (
+    Answer,
+    EffectPoint,
+    EffectTable,
+    Figure,
+    LevelTable,
+    MatrixSection,
+    MatrixTable,
+    ReportView,
+    Section,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -129,6 +139,41 @@ def _section(section: Section, console: "Console") -> None:
         console.print(_measured(section, section.table, first, wide=console.width >= 120))
 
 
+def conclusions(view: ReportView, console: "Console") -> None:
+    """Print what an experiment ends with: the answer of each matrix, and the verdicts."""
+    for matrix in view.matrices:
+        for sentence in [matrix.empty, *(s for share in matrix.shares for s in share.sentences)]:
+            if sentence:
+                console.print(_text(f"{matrix.name}: ", "bold").append_text(_text(sentence)))
+    if view.answers or not view.matrices:
+        console.print(verdict_table(view))
+
+
+def _grid(shown: MatrixTable) -> "Table":
+    """Small operations outstanding down, large ones across."""
+    table = _new_table(f"{shown.title}, {shown.unit}" if shown.unit else shown.title)
+    table.add_column("small", justify="right", no_wrap=True)
+    for large in shown.columns:
+        table.add_column(f"{large} large", justify="right", no_wrap=True)
+    for small, figures in shown.rows:
+        table.add_row(str(small), *(_figure(f) for f in figures))
+    return table
+
+
+def _matrix(matrix: MatrixSection, console: "Console") -> None:
+    console.print()
+    console.print(_text(matrix.name, "bold"))
+    console.print(_text(matrix.empty or matrix.reading, "dim"))
+    for share in matrix.shares:
+        console.print()
+        console.print(_text(share.title, "bold"))
+        for sentence in share.sentences:
+            console.print(_text(sentence))
+        for table in share.tables:
+            console.print()
+            console.print(_grid(table))
+
+
 def render(view: ReportView, console: "Console") -> None:
     """Print the whole report: answers, verdicts, what to do, each factor, and what the trust rests on."""
     console.print(_text(view.title, "bold"))
@@ -136,6 +181,21 @@ def render(view: ReportView, console: "Console") -> None:
         console.print(_text(view.question))
     console.print(_text(f"{view.experiment} · {view.when}", "dim"))
     console.print(_text(view.headline))
+    for matrix in view.matrices:
+        _matrix(matrix, console)
+    if view.sections or not view.matrices:
+        _compared(view, console)
+    console.print()
+    for tally in view.trust.tallies:
+        where = f" ({numbers.orders(tally.trials)})" if tally.reason else ""
+        label = f"  {tally.reason}" if tally.reason else f"trials {tally.state}"
+        console.print(_text(f"{label}: {len(tally.trials)}{where}"))
+    for note in view.trust.notes:
+        console.print(_text(note))
+
+
+def _compared(view: ReportView, console: "Console") -> None:
+    """Print what was found of the factors."""
     console.print()
     for answer in view.answers:
         console.print(_sentence(answer))
@@ -150,10 +210,3 @@ def render(view: ReportView, console: "Console") -> None:
             console.print(_text(f"  check  {advice.recipe.check}"), soft_wrap=True)
     for section in view.sections:
         _section(section, console)
-    console.print()
-    for tally in view.trust.tallies:
-        where = f" ({numbers.orders(tally.trials)})" if tally.reason else ""
-        label = f"  {tally.reason}" if tally.reason else f"trials {tally.state}"
-        console.print(_text(f"{label}: {len(tally.trials)}{where}"))
-    for note in view.trust.notes:
-        console.print(_text(note))

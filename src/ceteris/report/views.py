@@ -7,8 +7,9 @@ what is shown, worded and rounded. Called by the command line; no statistics are
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from ceteris.findings import Matrix
 from ceteris.model import Cell, Effect, Experiment, ExperimentState, Measurement, Trial
-from ceteris.report import advice, tables, trust, verdicts
+from ceteris.report import advice, matrix, tables, trust, verdicts
 from ceteris.report.shown import Answer, Arm, Judged, Recipe, ReportView, Section
 from ceteris.units import show_duration
 
@@ -84,6 +85,7 @@ def view(
     effects: Sequence[Effect],
     cells: Sequence[Cell],
     *,
+    matrices: Sequence[Matrix] = (),
     question: str = "",
     recipes: Mapping[str, Recipe] | None = None,
 ) -> ReportView:
@@ -110,6 +112,8 @@ def view(
 
     rows.sort(key=lambda row: key(row.answer))
     answers = sorted([*(row.answer for row in rows), *missing], key=key)
+    shown = tuple(matrix.section(one, f"matrix-{number}") for number, one in enumerate(matrices, 1))
+    found = verdicts.headline(answers) if answers or not shown else "; ".join(one.answer or one.empty for one in shown)
     order = sorted(pairs, key=lambda p: (ranks.get(p[0], len(verdicts.RANKS)), places[p[0]]))
 
     return ReportView(
@@ -118,7 +122,7 @@ def view(
         experiment=experiment.id,
         state=str(experiment.state),
         when=_when(experiment),
-        headline=verdicts.headline(answers)
+        headline=found
         + ("" if experiment.state is ExperimentState.DONE else f"; the experiment is {experiment.state}"),
         answers=tuple(answers),
         verdicts=tuple(rows),
@@ -134,6 +138,7 @@ def view(
             )
             for pair in order
         ),
+        matrices=shown,
         advice=advice.advice(rows, missing, recipes),
         trust=trust.trust(experiment, trials, summaries),
         recipes=recipes,

@@ -90,7 +90,7 @@ def carry_out(
     else:
         console = Console(highlight=False)
         console.print()
-        console.print(text.verdict_table(seen))
+        text.conclusions(seen, console)
     file = file_of(store.url.render_as_string())
     place = report_file or (file.parent / "reports" if file else Path()) / f"{begun.id}.html"
     written = conclude.write_html(seen, place)
