@@ -164,22 +164,21 @@ impl<I: Io> crate::workload::Workload for FileIo<I> {
             );
         };
         let path = self.files.path(request.file);
+        let place = format!("{} bytes at offset {} of", request.length, request.offset);
         let action = match request.kind {
-            OperationKind::Read => "read from",
-            OperationKind::Write => "write to",
-            OperationKind::Fsync => "fsync",
+            OperationKind::Read => format!("read {place}"),
+            OperationKind::Write => format!("write {place}"),
+            OperationKind::Fsync => "fsync".to_string(),
         };
         match failure {
             Failure::Errno(errno) => {
-                EngineError::from_io(action, path, &io::Error::from_raw_os_error(errno))
+                EngineError::from_io(&action, path, &io::Error::from_raw_os_error(errno))
             }
             Failure::Short { moved } => EngineError::new(
                 Class::ShortIo,
                 format!(
-                    "could {action} {} only {moved} of {} bytes at offset {}",
-                    path.display(),
-                    request.length,
-                    request.offset
+                    "cannot {action} {}: only {moved} were moved",
+                    path.display()
                 ),
                 "see whether the file was shortened or its file system is nearly full",
             )
