@@ -35,6 +35,12 @@ pub enum Event {
         total_bytes: u64,
     },
     Interval(Interval),
+    /// By lane of a load on verified data, the sequence up to which all writes survive a crash.
+    Durable {
+        sequences: Vec<u64>,
+    },
+    /// All verified data was read and is what was written.
+    Verified(Verified),
     Result(Box<WindowResult>),
     Error(EngineError),
     Sample(Box<Sample>),
@@ -61,8 +67,8 @@ impl Hello {
             version: env!("CARGO_PKG_VERSION"),
             pid: std::process::id(),
             capabilities: &[
-                "fileio", "iomatrix", "rate", "sync", "io_uring", "null", "windows", "sample",
-                "census", "probe", "journal", "undo",
+                "fileio", "iomatrix", "rate", "verify", "device", "sync", "io_uring", "null",
+                "windows", "sample", "census", "probe", "journal", "undo",
             ],
             effective,
         }
@@ -106,6 +112,15 @@ impl Phase {
             unix_s: clock::unix_s() - clock::seconds(clock::now().saturating_sub(at)),
         })
     }
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Verified {
+    pub blocks: u64,
+    /// Of these, the ones that a load has written since they were prepared.
+    pub written: u64,
+    /// Of these, the ones for which the job names a write that must have survived.
+    pub acknowledged: u64,
 }
 
 /// Operations of one stretch of time; errors are counted by class and are not operations.

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::error::{EngineError, Result};
 use crate::event::PROTOCOL;
 use crate::io::buffer::Buffer;
-use crate::io::uring;
+use crate::io::{direct, uring};
 use crate::machine;
 use crate::telemetry::memory;
 
@@ -70,7 +70,7 @@ pub fn probe(directory: &Path) -> Result<Probe> {
         // SAFETY: asks for a number of this process and cannot fail.
         uid: unsafe { libc::geteuid() },
         io_uring: uring::why_not(),
-        direct: try_writing(&place, libc::O_DIRECT).err().map(reason),
+        direct: why_not_direct(&place),
         directory: Directory {
             free_bytes: space.available_bytes,
             total_bytes: space.total_bytes,
@@ -85,6 +85,13 @@ pub fn probe(directory: &Path) -> Result<Probe> {
 
 fn reason(cause: io::Error) -> String {
     cause.to_string()
+}
+
+fn why_not_direct(place: &Path) -> Option<String> {
+    match direct::refuse_memory(place) {
+        Err(refusal) => Some(refusal.message),
+        Ok(()) => try_writing(place, libc::O_DIRECT).err().map(reason),
+    }
 }
 
 /// Writes one block into a temporary file, the way the load would.

@@ -20,6 +20,7 @@ use crate::load::stop::OnRequest;
 use crate::machine;
 use crate::workload::fileio::cleanup;
 use crate::workload::fileio::prepare::{self, Step};
+use crate::workload::fileio::verified::verify::verify;
 
 /// How long a prepare may still take to stop by itself once stdin is closed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -37,9 +38,9 @@ pub fn run(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     match job.phase {
         JobPhase::Run => load::carry_out(&job, events, &sender, &inbox),
         JobPhase::Prepare => prepare_files(&job, events, inbox),
-        JobPhase::Verify => Err(EngineError::bad_job("there is no verified data yet")),
+        JobPhase::Verify => verify_data(&job, events, inbox),
         JobPhase::Cleanup => {
-            cleanup::cleanup(job.workload.data().place())?;
+            cleanup::cleanup(job.workload.data())?;
             events.emit(&Phase::now(PhaseName::Finished));
             Ok(())
         }
@@ -67,6 +68,21 @@ fn prepare_files(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result
     Ok(())
 }
 
+fn verify_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<()> {
+    events.emit(&Phase::now(PhaseName::Preparing));
+    let stop = OnRequest::default();
+    stop_at_end_of_input(inbox, stop.clone())?;
+    let verified = verify(job, &stop, |done_bytes, total_bytes| {
+        events.emit(&Event::Progress {
+            done_bytes,
+            total_bytes,
+        });
+    })?;
+    events.emit(&Event::Verified(verified));
+    events.emit(&Phase::now(PhaseName::Finished));
+    Ok(())
+}
+
 /// Asks `stop` when stdin is closed, and ends the process when that does not help soon: it may be
 /// waiting for a slow device, and what it has written so far is known to `cleanup`.
 fn stop_at_end_of_input(inbox: Receiver<Message>, stop: OnRequest) -> Result<()> {
@@ -77,7 +93,7 @@ fn stop_at_end_of_input(inbox: Receiver<Message>, stop: OnRequest) -> Result<()>
                 match message {
                     Message::Input(Input::End) => break,
                     Message::Input(Input::Line(line)) => {
-                        eprintln!("ceteris-engine: `{line}` has no meaning while preparing");
+                        eprintln!("ceteris-engine: `{line}` has no meaning in this phase");
                     }
                     _ => {}
                 }

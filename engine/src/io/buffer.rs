@@ -1,7 +1,7 @@
 //! Page-aligned buffers filled with data that neither compresses nor repeats.
 //!
-//! In: a size and a random generator. Out: memory that O_DIRECT accepts. Called by `io::sync`,
-//! `io::uring` and `workload::fileio::prepare`.
+//! In: a size and a random generator. Out: memory that O_DIRECT accepts. Held by `io::sync`
+//! and `io::uring`, filled by `workload::fileio`.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
@@ -48,12 +48,8 @@ impl Buffer {
             layout,
             stamp,
         };
-        buffer.fill(rng);
+        rng.fill_bytes(buffer.bytes_mut());
         Ok(buffer)
-    }
-
-    pub fn fill(&mut self, rng: &mut Xoshiro256PlusPlus) {
-        rng.fill_bytes(self.bytes_mut());
     }
 
     /// Makes each 4 KiB differ from anything written before, at a cost of some nanoseconds: a

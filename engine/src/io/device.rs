@@ -12,12 +12,18 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::error::{Class, EngineError, Result};
 
 /// Linux gives each of these the number of the block layer and one of its own.
 const BLKROGET: libc::Ioctl = libc::_IO(0x12, 94);
 const BLKGETSIZE64: libc::Ioctl = libc::_IOR::<usize>(0x12, 114);
+
+/// A load that was killed keeps its device until the kernel has put away its io_uring.
+const PATIENCE: Duration = Duration::from_secs(1);
+const NAP: Duration = Duration::from_millis(20);
 
 /// Opens a device with these flags besides; `write` takes it exclusively.
 pub fn open(path: &Path, write: bool, flags: i32) -> Result<File> {
@@ -33,18 +39,27 @@ pub fn open(path: &Path, write: bool, flags: i32) -> Result<File> {
         refuse_partitioned(path, metadata.rdev())?;
         refuse_read_only(path)?;
     }
-    OpenOptions::new()
-        .read(true)
-        .write(write)
-        .custom_flags(flags | if write { libc::O_EXCL } else { 0 })
-        .open(path)
-        .map_err(|cause| match cause.raw_os_error() {
-            Some(libc::EBUSY) => in_use(
-                path,
-                "it is mounted, used as swap, or part of a volume group or RAID",
-            ),
-            _ => EngineError::from_io("open", path, &cause),
-        })
+    let exclusive = if write { libc::O_EXCL } else { 0 };
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let opened = OpenOptions::new()
+            .read(true)
+            .write(write)
+            .custom_flags(flags | exclusive)
+            .open(path);
+        return match opened {
+            Err(cause) if cause.raw_os_error() == Some(libc::EBUSY) => {
+                if Instant::now() < deadline {
+                    thread::sleep(NAP);
+                    continue;
+                }
+                let why = "it is mounted, used as swap, or part of a volume group or RAID";
+                Err(in_use(path, why))
+            }
+            Err(cause) => Err(EngineError::from_io("open", path, &cause)),
+            Ok(device) => Ok(device),
+        };
+    }
 }
 
 /// `size_bytes` must be there, in whole sectors.

@@ -71,7 +71,12 @@ fn alignment(file: &File) -> io::Result<u64> {
     Ok(device::sector(file).map_or(SECTOR_BYTES, u64::from))
 }
 
-pub fn unsupported(path: &Path, why: &str) -> EngineError {
+/// Opening with O_DIRECT has failed.
+pub fn refused(path: &Path, cause: &io::Error) -> EngineError {
+    unsupported(path, &format!("the file system refuses it: {cause}"))
+}
+
+fn unsupported(path: &Path, why: &str) -> EngineError {
     EngineError::new(
         Class::DirectUnsupported,
         format!("{} cannot be used with O_DIRECT: {why}", path.display()),

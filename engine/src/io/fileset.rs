@@ -1,4 +1,4 @@
-//! The open files of a set: opened once, shared by all workers.
+//! The open files of a set, or the one device in their place: opened once, shared by all workers.
 //!
 //! In: paths and how to open them. Out: descriptors, and the few things done to all of them. Called
 //! by `workload::fileio` and `io::*`.
@@ -6,21 +6,38 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use super::{device, direct};
 use crate::error::{Class, EngineError, Result};
+use crate::job::workload::{FsyncCall, SyncWrites};
 
 #[derive(Debug, Default)]
 pub struct FileSet {
     files: Vec<File>,
     paths: Vec<PathBuf>,
+    fsync_call: FsyncCall,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Access {
     pub write: bool,
     pub direct: bool,
+    pub sync_writes: SyncWrites,
+    pub fsync_call: FsyncCall,
+}
+
+impl Access {
+    fn flags(self) -> i32 {
+        let direct = if self.direct { libc::O_DIRECT } else { 0 };
+        let sync = match self.sync_writes {
+            SyncWrites::None => 0,
+            SyncWrites::Dsync => libc::O_DSYNC,
+            SyncWrites::Sync => libc::O_SYNC,
+        };
+        direct | sync
+    }
 }
 
 impl FileSet {
@@ -29,7 +46,26 @@ impl FileSet {
             .iter()
             .map(|path| open_file(path, access))
             .collect::<Result<_>>()?;
-        Ok(FileSet { files, paths })
+        Ok(FileSet {
+            files,
+            paths,
+            fsync_call: access.fsync_call,
+        })
+    }
+
+    /// A set of one: the device. For writing nobody else may have it.
+    pub fn open_device(path: PathBuf, access: Access) -> Result<FileSet> {
+        let file = device::open(&path, access.write, access.flags())?;
+        Ok(FileSet {
+            files: vec![file],
+            paths: vec![path],
+            fsync_call: access.fsync_call,
+        })
+    }
+
+    /// Whether the set's fsyncs may leave out metadata that reading the data does not need.
+    pub fn fsyncs_data_only(&self) -> bool {
+        self.fsync_call == FsyncCall::Fdatasync
     }
 
     #[inline]
@@ -47,8 +83,21 @@ impl FileSet {
             .map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// Each file must have at least `size_bytes`.
+    /// Offsets and lengths of O_DIRECT I/O on these files will be multiples of `block_bytes`.
+    pub fn check_direct(&self, block_bytes: u64) -> Result<()> {
+        for (file, path) in self.files.iter().zip(&self.paths) {
+            direct::check(file, path, block_bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Each file must have at least `size_bytes`, a device too, in whole sectors.
     pub fn check_size(&self, size_bytes: u64) -> Result<()> {
+        if let ([file], [path]) = (&self.files[..], &self.paths[..])
+            && is_device(file)
+        {
+            return device::check_size(file, path, size_bytes);
+        }
         self.for_each("look at", |file| {
             let found = file.metadata()?.len();
             if found >= size_bytes {
@@ -74,6 +123,14 @@ impl FileSet {
                 Ok(metadata) => metadata.nlink() == 0,
                 Err(cause) => return Err(EngineError::from_io("look at", path, &cause)),
             };
+            if deleted && is_device(file) {
+                return Err(EngineError::new(
+                    Class::NoSuchDevice,
+                    format!("{} was removed while the load was running", path.display()),
+                    "look in the kernel log of the target (dmesg) for why the device went away",
+                )
+                .at(path));
+            }
             if deleted {
                 return Err(EngineError::new(
                     Class::FileVanished,
@@ -128,15 +185,22 @@ impl FileSet {
     }
 }
 
+fn is_device(file: &File) -> bool {
+    file.metadata()
+        .is_ok_and(|metadata| metadata.file_type().is_block_device())
+}
+
 fn open_file(path: &Path, access: Access) -> Result<File> {
-    let flags = if access.direct { libc::O_DIRECT } else { 0 };
+    if access.direct {
+        direct::refuse_memory(path)?;
+    }
     OpenOptions::new()
         .read(true)
         .write(access.write)
-        .custom_flags(flags)
+        .custom_flags(access.flags())
         .open(path)
         .map_err(|cause| match cause.raw_os_error() {
-            Some(libc::EINVAL) if access.direct => direct_unsupported(path, &cause),
+            Some(libc::EINVAL) if access.direct => direct::refused(path, &cause),
             Some(libc::ENOENT) => EngineError::new(
                 Class::NotPrepared,
                 format!("cannot open {}: {cause}", path.display()),
@@ -145,16 +209,4 @@ fn open_file(path: &Path, access: Access) -> Result<File> {
             .at(path),
             _ => EngineError::from_io("open", path, &cause),
         })
-}
-
-pub fn direct_unsupported(path: &Path, cause: &io::Error) -> EngineError {
-    EngineError::new(
-        Class::DirectUnsupported,
-        format!(
-            "the file system of {} refuses O_DIRECT: {cause}",
-            path.display()
-        ),
-        "use direct = false, or a directory on a file system that supports it (ext4, xfs)",
-    )
-    .at(path)
 }

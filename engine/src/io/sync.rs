@@ -52,8 +52,14 @@ impl Io for Sync {
                     // SAFETY: `source` is readable for `length` bytes during the call.
                     unsafe { libc::pwrite(descriptor, source.as_ptr().cast(), length, offset) }
                 }
-                // SAFETY: a plain system call on a descriptor that `files` keeps open.
-                OperationKind::Fsync => unsafe { libc::fsync(descriptor) as libc::ssize_t },
+                // SAFETY: plain system calls on a descriptor that `files` keeps open.
+                OperationKind::Fsync => unsafe {
+                    if self.files.fsyncs_data_only() {
+                        libc::fdatasync(descriptor) as libc::ssize_t
+                    } else {
+                        libc::fsync(descriptor) as libc::ssize_t
+                    }
+                },
             };
             if answer >= 0 {
                 break answer as i64;

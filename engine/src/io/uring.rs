@@ -76,7 +76,14 @@ impl Uring {
             (OperationKind::Write, false) => opcode::Write::new(file, memory, length)
                 .offset(request.offset)
                 .build(),
-            (OperationKind::Fsync, _) => opcode::Fsync::new(file).build(),
+            (OperationKind::Fsync, _) => {
+                let flags = if self.files.fsyncs_data_only() {
+                    types::FsyncFlags::DATASYNC
+                } else {
+                    types::FsyncFlags::empty()
+                };
+                opcode::Fsync::new(file).flags(flags).build()
+            }
         };
         entry.flags(flags).user_data(slot as u64)
     }
@@ -182,6 +189,9 @@ impl Drop for Uring {
                 return;
             }
         }
+        // Else the kernel lets go of the files only some time after this process has ended, and
+        // until then nobody can unmount them or take their device.
+        let _ = self.ring.submitter().unregister_files();
     }
 }
 

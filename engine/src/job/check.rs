@@ -46,12 +46,34 @@ impl Job {
             Workload::FileIo(fileio) => fileio.check(self.phase, &self.load)?,
             Workload::IoMatrix(matrix) => matrix.check(self.phase, &self.load)?,
         };
+        self.check_verify()?;
         if buffers > MAX_BUFFER_BYTES {
             return refuse(format!(
                 "the outstanding operations need {buffers} bytes of buffers, more than {MAX_BUFFER_BYTES}"
             ));
         }
         Ok(())
+    }
+}
+
+impl Job {
+    fn check_verify(&self) -> Result<()> {
+        let is_verified = self.workload.data().verified_block_bytes.is_some();
+        match (self.phase, &self.durable) {
+            (JobPhase::Verify, _) if !is_verified => refuse(
+                "the phase is verify, but workload.data.verified_block_bytes is not set"
+                    .to_string(),
+            ),
+            (JobPhase::Verify, Some(durable)) if durable.len() != self.load.outstanding => {
+                refuse(format!(
+                    "durable has {} sequences; a run with load.outstanding {} tells as many",
+                    durable.len(),
+                    self.load.outstanding
+                ))
+            }
+            (JobPhase::Verify, _) | (_, None) => Ok(()),
+            (_, Some(_)) => refuse("durable is for the phase verify only".to_string()),
+        }
     }
 }
 
@@ -121,7 +143,7 @@ impl Data {
                 "workload.{name} is {block}; with direct it must be a multiple of {SECTOR_BYTES}"
             ));
         }
-        if phase == JobPhase::Run && self.file_size_bytes() < block {
+        if matches!(phase, JobPhase::Run | JobPhase::Verify) && self.file_size_bytes() < block {
             return refuse(format!(
                 "each of {} files would have {} bytes, less than one block of {block}",
                 self.files,
@@ -144,6 +166,13 @@ impl FileIo {
             if verified != block {
                 return refuse(format!(
                     "workload.data.verified_block_bytes is {verified}; it must be access.block_size_bytes, {block}"
+                ));
+            }
+            let blocks = self.data.file_size_bytes() / block * u64::from(self.data.files);
+            if phase == JobPhase::Run && blocks < load.outstanding as u64 {
+                return refuse(format!(
+                    "load.outstanding is {}; verified data of {blocks} blocks allows one for each",
+                    load.outstanding
                 ));
             }
             if access.mode == Mode::SeqWr {

@@ -207,6 +207,23 @@ impl Workload {
         }
     }
 
+    /// The sizes of its operations.
+    pub fn block_sizes_bytes(&self) -> Vec<u64> {
+        match self {
+            Workload::FileIo(fileio) => vec![fileio.access.block_size_bytes],
+            Workload::IoMatrix(matrix) => {
+                vec![matrix.small_block_size_bytes, matrix.large_block_size_bytes]
+            }
+        }
+    }
+
+    pub fn fsync_call(&self) -> FsyncCall {
+        match self {
+            Workload::FileIo(fileio) => fileio.access.fsync_call,
+            Workload::IoMatrix(_) => FsyncCall::default(),
+        }
+    }
+
     /// Whether files are empty at the start of a run.
     pub fn empties_files(&self) -> bool {
         matches!(self, Workload::FileIo(fileio) if fileio.access.mode == Mode::SeqWr)

@@ -14,8 +14,6 @@ use std::time::{Duration, Instant};
 use crate::clock::Nanos;
 use crate::error::{Class, EngineError, Result};
 use crate::input::Input;
-use crate::io::buffer::Buffer;
-use crate::io::fileset::FileSet;
 use crate::io::null::Null;
 use crate::io::sync::Sync;
 use crate::io::uring::Uring;
@@ -29,8 +27,11 @@ use crate::machine;
 use crate::record::interval::SharedTally;
 use crate::workload::Workload;
 use crate::workload::fileio::FileIo;
+use crate::workload::fileio::content::Content;
 use crate::workload::fileio::pattern::streams;
 use crate::workload::fileio::requests::{Drawn, Requests, generator};
+use crate::workload::fileio::shared::Shared;
+use crate::workload::fileio::verified::Verifier;
 
 /// One ring serves this many operations before a second core is worth its cost.
 const SLOTS_PER_RING: usize = 64;
@@ -76,7 +77,7 @@ impl Gate {
 }
 
 impl Crew {
-    pub fn hire(job: &Job, files: &Arc<FileSet>, sender: &Sender<Message>) -> Result<Crew> {
+    pub fn hire(job: &Job, shared: &Shared, sender: &Sender<Message>) -> Result<Crew> {
         let engine = job.workload.io().engine;
         let schedule = job
             .load
@@ -92,10 +93,12 @@ impl Crew {
             not_ready: 0,
             not_left: 0,
         };
+        let content = Content::new(job.workload.data().compressible);
         for stream in streams(&job.workload, &job.load) {
             let slots = slots_of_workers(engine, stream.outstanding, machine::cores_usable());
             let drawn = Arc::<Drawn>::default();
             crew.tallies.push(Vec::new());
+            let mut lane = 0;
             for slots in slots {
                 let mut rng = generator(job.seed, crew.not_left as u64);
                 let requests =
@@ -103,21 +106,25 @@ impl Crew {
                 // The buffers' content must not repeat the sequence that chose the offsets.
                 rng.long_jump();
                 let size = stream.pattern.layout.block_size_bytes as usize;
-                let files = Arc::clone(files);
+                let files = Arc::clone(&shared.files);
+                let verifier = shared.verification.clone().map(|verification| {
+                    Box::new(Verifier::new(verification, &stream.pattern, lane, slots))
+                });
+                lane += slots;
                 match engine {
                     Engine::Null => {
-                        crew.start(sender, move || Ok(FileIo::new(Null, requests, files)))?
+                        crew.start(sender, move || Ok(FileIo::new(Null, requests, files, None)))?
                     }
                     Engine::Sync => {
-                        let buffer = Buffer::random(size, &mut rng)?;
+                        let buffer = content.buffer(size, &mut rng)?;
                         crew.start(sender, move || {
                             let io = Sync::new(Arc::clone(&files), buffer);
-                            Ok(FileIo::new(io, requests, files))
+                            Ok(FileIo::new(io, requests, files, verifier))
                         })?;
                     }
                     Engine::IoUring => {
                         let buffers = (0..slots)
-                            .map(|_| Buffer::random(size, &mut rng))
+                            .map(|_| content.buffer(size, &mut rng))
                             .collect::<Result<_>>()?;
                         let unregistered = Arc::clone(&crew.unregistered);
                         crew.start(sender, move || {
@@ -125,7 +132,7 @@ impl Crew {
                             if !io.has_registered_buffers() {
                                 unregistered.store(true, Ordering::Relaxed);
                             }
-                            Ok(FileIo::new(io, requests, files))
+                            Ok(FileIo::new(io, requests, files, verifier))
                         })?;
                     }
                 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::error::{EngineError, Result};
 use crate::input::Input;
-use crate::workload::fileio::Shared;
+use crate::workload::fileio::shared::Shared;
 
 pub enum Message {
     Input(Input),

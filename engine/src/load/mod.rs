@@ -21,7 +21,7 @@ use crate::event::{Events, Phase, PhaseName};
 use crate::input::Input;
 use crate::job::{Engine, Job};
 use crate::record::interval::Collector;
-use crate::workload::fileio::Shared;
+use crate::workload::fileio::shared::Shared;
 use crew::Crew;
 use inbox::Message;
 use windows::{Ending, Watched, Windows};
@@ -42,7 +42,7 @@ pub fn carry_out(
     let Some((shared, early)) = open(job, sender, inbox)? else {
         return Err(interrupted("the files were open"));
     };
-    let mut crew = Crew::hire(job, &shared.files, sender)?;
+    let mut crew = Crew::hire(job, &shared, sender)?;
     let Some(early) = crew.wait_until_ready(inbox, early)? else {
         return Err(interrupted("the workers were ready"));
     };
@@ -53,7 +53,7 @@ pub fn carry_out(
     events.emit(&Phase::at(PhaseName::Settling, None, start));
 
     let watched = Watched {
-        files: &shared.files,
+        shared: &shared,
         collector,
         backlog,
         workers: crew.workers(),
@@ -70,6 +70,9 @@ pub fn carry_out(
         events.emit(&Phase::now(PhaseName::Finishing));
     }
     let all_left = crew.wait_until_left(inbox, patience);
+    if let Some(verification) = &shared.verification {
+        verification.tell(events);
+    }
     if let Ending::Interrupted(what) = ending? {
         // The kernel writes back what is dirty; to wait for it here would not be "at once".
         return Err(interrupted(&what));
@@ -85,6 +88,9 @@ pub fn carry_out(
         ));
     }
     shared.finish()?;
+    if let Some(verification) = &shared.verification {
+        verification.tell(events);
+    }
     events.emit(&Phase::now(PhaseName::Finished));
     Ok(())
 }
@@ -96,13 +102,12 @@ fn open(
     sender: &Sender<Message>,
     inbox: &Receiver<Message>,
 ) -> Result<Option<(Shared, Vec<String>)>> {
-    let workload = job.workload.clone();
-    let (cache, answer) = (job.cache, sender.clone());
+    let (job, answer) = (job.clone(), sender.clone());
     thread::Builder::new()
         .name("open".into())
         .spawn(move || {
             // The receiver lives until the process ends.
-            let _ = answer.send(Message::Opened(Box::new(Shared::open(&workload, cache))));
+            let _ = answer.send(Message::Opened(Box::new(Shared::open(&job))));
         })
         .map_err(|cause| crew::no_thread(&cause))?;
     let mut early = Vec::new();

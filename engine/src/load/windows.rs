@@ -14,16 +14,18 @@ use crate::event::{
     CpuUse, Event, Events, Interval, Pacing, PartResult, Phase, PhaseName, WindowResult,
 };
 use crate::input::Input;
-use crate::io::fileset::FileSet;
 use crate::job::Job;
 use crate::load::inbox::{Command, Message};
 use crate::load::schedule::{Backlog, Look};
 use crate::machine::{self, CpuTime};
 use crate::record::interval::{Collector, Stretch, Tally, whole};
 use crate::workload::fileio::pattern::streams;
+use crate::workload::fileio::shared::Shared;
 
 /// The id of the window that the job's own times make.
 const TIMED: &str = "timed";
+
+const DURABLE_EVERY: Nanos = SECOND / 10;
 
 /// Why the load is to be stopped, when nothing has failed.
 #[derive(Debug)]
@@ -55,7 +57,7 @@ struct Due {
 
 /// What is watched while the load runs.
 pub struct Watched<'a> {
-    pub files: &'a FileSet,
+    pub shared: &'a Shared,
     pub collector: Collector,
     /// Of an open loop.
     pub backlog: Option<Backlog>,
@@ -73,6 +75,8 @@ pub struct Windows<'a> {
     interval: Nanos,
     next_interval: Nanos,
     next_check: Nanos,
+    /// When to tell again what is durable of verified data.
+    next_durable: Nanos,
     window: Option<Window>,
     /// How long the timed window is; `None` when windows are commanded.
     measure: Option<Nanos>,
@@ -99,6 +103,7 @@ impl<'a> Windows<'a> {
             interval,
             next_interval: start + interval,
             next_check: start + SECOND,
+            next_durable: start + DURABLE_EVERY,
             window: None,
             measure: job.measure_s.map(nanos),
             due,
@@ -122,7 +127,10 @@ impl<'a> Windows<'a> {
     fn run_until_end(&mut self, inbox: &Receiver<Message>) -> Result<Ending> {
         loop {
             let due = self.due.as_ref().map_or(Nanos::MAX, |due| due.at);
-            let wake = due.min(self.next_interval).min(self.next_check);
+            let mut wake = due.min(self.next_interval).min(self.next_check);
+            if self.watched.shared.verification.is_some() {
+                wake = wake.min(self.next_durable);
+            }
             let patience = Duration::from_nanos(wake.saturating_sub(clock::now()));
             match inbox.recv_timeout(patience) {
                 Ok(Message::Input(Input::Line(line))) => self.obey(&line)?,
@@ -146,8 +154,14 @@ impl<'a> Windows<'a> {
                 let behind = (now - self.next_interval) / self.interval;
                 self.next_interval += (behind + 1) * self.interval;
             }
+            if let Some(verification) = &self.watched.shared.verification
+                && now >= self.next_durable
+            {
+                verification.tell(self.events);
+                self.next_durable = now + DURABLE_EVERY;
+            }
             if now >= self.next_check {
-                self.watched.files.check_not_deleted()?;
+                self.watched.shared.files.check_not_deleted()?;
                 self.next_check = now + SECOND;
             }
         }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
+pub mod device;
 pub mod place;
 
 use std::io::{BufRead, BufReader, Write};
@@ -168,10 +169,14 @@ pub fn job(directory: &Path, phase: &str, changes: Value) -> Value {
         "load": {"outstanding": 4}, "cache": "warm", "settle_s": 0.05, "measure_s": 0.2,
         "interval_s": 0.1, "seed": 7,
     });
-    for (key, value) in changes.as_object().unwrap() {
-        *place(&mut job, key) = value.clone();
-    }
+    change(&mut job, &changes);
     job
+}
+
+pub fn change(job: &mut Value, changes: &Value) {
+    for (key, value) in changes.as_object().unwrap() {
+        *place(job, key) = value.clone();
+    }
 }
 
 /// Where a field of this name is in a job.

@@ -1,6 +1,6 @@
 //! Cleaning up: removing what `prepare` has made, and nothing else.
 //!
-//! In: a directory. Out: its files, its manifest and, when then empty, the directories that were
+//! In: the job's data. Out: its files, its manifest and, when then empty, the directories that were
 //! made for them are gone. Called by `run`.
 
 use std::fs;
@@ -9,9 +9,13 @@ use std::path::Path;
 
 use super::manifest::{Manifest, file_paths};
 use crate::error::{EngineError, Result};
+use crate::job::Data;
 
-/// Without a manifest nothing is ours, and nothing is removed.
-pub fn cleanup(directory: &Path) -> Result<()> {
+/// Without a manifest nothing is ours, and nothing is removed; on a device there is none.
+pub fn cleanup(data: &Data) -> Result<()> {
+    let Some(directory) = &data.directory else {
+        return Ok(());
+    };
     let Some(manifest) = Manifest::read(directory)? else {
         eprintln!(
             "ceteris-engine: {} holds no manifest: nothing to clean up",

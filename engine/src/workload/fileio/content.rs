@@ -1,9 +1,14 @@
 //! Content: the bytes of written blocks, of which a given share compresses away.
 //!
 //! In: the share and memory to fill. Out: memory that is random in the front of each small piece
-//! and constant in the rest. Called by `prepare` through `fill`, and for the buffers of a load.
+//! and constant in the rest. Called by `fill` and, for
+//! the buffers of a load, by `load::crew`.
 
 use rand_core::RngCore;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::error::Result;
+use crate::io::buffer::Buffer;
 
 /// The share holds in every piece of this size: storage that compresses does so in units of whole
 /// sectors, so whatever its unit, it finds the share in it.
@@ -21,6 +26,15 @@ impl Content {
         Content {
             random_of_piece: random.min(PIECE),
         }
+    }
+
+    /// A buffer for one operation.
+    pub fn buffer(self, size: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Buffer> {
+        let mut buffer = Buffer::random(size, rng)?;
+        if self.random_of_piece < PIECE {
+            self.fill(buffer.bytes_mut(), rng);
+        }
+        Ok(buffer)
     }
 
     pub fn fill(self, bytes: &mut [u8], rng: &mut impl RngCore) {
@@ -43,7 +57,6 @@ mod tests {
     use flate2::write::DeflateEncoder;
     use proptest::prelude::*;
     use rand_core::SeedableRng;
-    use rand_xoshiro::Xoshiro256PlusPlus;
     use std::io::Write;
 
     fn compressed(bytes: &[u8]) -> usize {

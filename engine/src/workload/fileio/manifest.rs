@@ -4,6 +4,7 @@
 //! a run. It is written before the first file, not complete, so that an interrupted prepare can be
 //! cleaned up, and again after the last one, complete.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,18 +16,50 @@ use crate::job::Data;
 
 const FILE_NAME: &str = "ceteris.manifest.json";
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     pub version: u32,
     pub files: u32,
     pub total_size_bytes: u64,
+    #[serde(default)]
+    pub compressible: f64,
+    #[serde(default)]
+    pub verified_block_bytes: Option<u64>,
     /// Whether every file was written in full and is on the device.
     pub complete: bool,
     /// Directories that had to be made for the files, the innermost first.
     pub made_directories: Vec<PathBuf>,
 }
 
+impl fmt::Display for Manifest {
+    /// What it says of the files, for people.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (files, total) = (self.files, self.total_size_bytes);
+        write!(formatter, "{files} files of {total} bytes in all")?;
+        if self.compressible > 0.0 {
+            write!(formatter, ", {} of them compressible", self.compressible)?;
+        }
+        match self.verified_block_bytes {
+            Some(block) => write!(formatter, ", in verified blocks of {block} bytes"),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Manifest {
+    /// Of files that are still to be made.
+    pub fn of(data: &Data) -> Manifest {
+        Manifest {
+            version: 1,
+            files: data.files,
+            total_size_bytes: data.total_size_bytes,
+            compressible: data.compressible,
+            verified_block_bytes: data.verified_block_bytes,
+            complete: false,
+            made_directories: Vec::new(),
+        }
+    }
+
     pub fn path(directory: &Path) -> PathBuf {
         directory.join(FILE_NAME)
     }
@@ -76,9 +109,12 @@ impl Manifest {
         })
     }
 
-    /// Whether these are the files that the job asks for.
+    /// Whether these are the files that the job asks for, with the content it asks for.
     pub fn matches(&self, data: &Data) -> bool {
-        self.files == data.files && self.total_size_bytes == data.total_size_bytes
+        self.files == data.files
+            && self.total_size_bytes == data.total_size_bytes
+            && self.compressible == data.compressible
+            && self.verified_block_bytes == data.verified_block_bytes
     }
 }
 

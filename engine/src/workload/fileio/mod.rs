@@ -13,6 +13,8 @@ pub mod mix;
 pub mod pattern;
 pub mod prepare;
 pub mod requests;
+pub mod shared;
+mod spans;
 pub mod verified;
 mod zipf;
 
@@ -21,88 +23,12 @@ use std::sync::Arc;
 
 use crate::clock::Nanos;
 use crate::error::{Class, EngineError, Result};
-use crate::io::fileset::{Access, FileSet};
+use crate::io::fileset::FileSet;
 use crate::io::{Io, Request};
-use crate::job::{Cache, Engine, Workload};
 use crate::record::interval::OperationKind;
 use crate::workload::{Completion, Failure, Slot, Submitted};
-use manifest::{Manifest, file_paths};
 use requests::Requests;
-
-/// The files of one run, shared by all workers.
-pub struct Shared {
-    pub files: Arc<FileSet>,
-    writes: bool,
-}
-
-impl Shared {
-    /// Opens the files and brings them and the page cache into the state in which the run starts.
-    pub fn open(workload: &Workload, cache: Cache) -> Result<Shared> {
-        let files = if workload.io().engine == Engine::Null {
-            FileSet::default()
-        } else {
-            open_prepared(workload, cache)?
-        };
-        Ok(Shared {
-            files: Arc::new(files),
-            writes: workload.writes(),
-        })
-    }
-
-    /// Leaves nothing dirty in memory that the next trial would have to pay for.
-    pub fn finish(&self) -> Result<()> {
-        if self.writes {
-            self.files.sync()
-        } else {
-            Ok(())
-        }
-    }
-}
-
-fn open_prepared(workload: &Workload, cache: Cache) -> Result<FileSet> {
-    let data = workload.data();
-    let place = data.place();
-    let not_prepared = |why: String| {
-        EngineError::new(
-            Class::NotPrepared,
-            why,
-            "run the prepare phase with the same files and total_size_bytes",
-        )
-        .at(place)
-    };
-    let directory = place.display();
-    match Manifest::read(place)? {
-        None => return Err(not_prepared(format!("{directory} holds no prepared files"))),
-        Some(manifest) if !manifest.complete => {
-            return Err(not_prepared(format!(
-                "preparing the files in {directory} was interrupted"
-            )));
-        }
-        Some(manifest) if !manifest.matches(data) => {
-            return Err(not_prepared(format!(
-                "{directory} holds {} files of {} bytes in all, the job wants {} of {}",
-                manifest.files, manifest.total_size_bytes, data.files, data.total_size_bytes
-            )));
-        }
-        Some(_) => {}
-    }
-    let access = Access {
-        write: workload.writes(),
-        direct: workload.io().direct,
-    };
-    let files = FileSet::open(file_paths(place, data.files), access)?;
-    if workload.empties_files() {
-        // This mode measures the first write, which has to find space for the data.
-        files.truncate()?;
-        files.sync()?;
-    } else {
-        files.check_size(data.file_size_bytes())?;
-    }
-    if cache == Cache::Cold {
-        files.drop_cache()?;
-    }
-    Ok(files)
-}
+use verified::Verifier;
 
 /// One worker's share of the load.
 pub struct FileIo<I> {
@@ -110,16 +36,53 @@ pub struct FileIo<I> {
     requests: Requests,
     files: Arc<FileSet>,
     in_slots: Vec<Option<Request>>,
+    /// With verified data; otherwise nothing of it is on the way of an operation.
+    verifier: Option<Box<Verifier>>,
 }
 
 impl<I: Io> FileIo<I> {
-    pub fn new(io: I, requests: Requests, files: Arc<FileSet>) -> Self {
+    pub fn new(
+        io: I,
+        requests: Requests,
+        files: Arc<FileSet>,
+        verifier: Option<Box<Verifier>>,
+    ) -> Self {
         let in_slots = vec![None; io.slots()];
         FileIo {
             io,
             requests,
             files,
             in_slots,
+            verifier,
+        }
+    }
+
+    #[inline(never)]
+    fn submit_verified(&mut self, slot: Slot) -> Result<Submitted> {
+        if let Some(verifier) = &mut self.verifier {
+            let request = verifier.draw(slot, &mut self.requests, self.io.buffer(slot))?;
+            self.in_slots[slot] = Some(request);
+            let submitted = self.io.submit(slot, request)?;
+            if let Submitted::Done(completion) = &submitted {
+                self.verify(completion)?;
+            }
+            return Ok(submitted);
+        }
+        Err(never_started())
+    }
+
+    /// Holds an operation that has completed against what is known of its block.
+    fn verify(&mut self, completion: &Completion) -> Result<()> {
+        let slot = completion.slot;
+        match (
+            &mut self.verifier,
+            self.in_slots[slot],
+            self.io.buffer(slot),
+        ) {
+            (Some(verifier), Some(request), Some(buffer)) => {
+                verifier.complete(completion, request, buffer.bytes(), &self.files)
+            }
+            _ => Err(never_started()),
         }
     }
 
@@ -138,6 +101,9 @@ impl<I: Io> crate::workload::Workload for FileIo<I> {
 
     #[inline]
     fn submit(&mut self, slot: Slot) -> Result<Submitted> {
+        if self.verifier.is_some() {
+            return self.submit_verified(slot);
+        }
         let draw = self.requests.draw();
         if draw.starts_over {
             self.empty_file(draw.request.file)?;
@@ -152,16 +118,19 @@ impl<I: Io> crate::workload::Workload for FileIo<I> {
     }
 
     fn reap(&mut self, deadline: Option<Nanos>, completions: &mut Vec<Completion>) -> Result<()> {
-        self.io.reap(deadline, completions)
+        let known = completions.len();
+        self.io.reap(deadline, completions)?;
+        if self.verifier.is_some() {
+            for completion in &completions[known..] {
+                self.verify(completion)?;
+            }
+        }
+        Ok(())
     }
 
     fn explain(&self, slot: Slot, failure: Failure) -> EngineError {
         let Some(request) = self.in_slots.get(slot).copied().flatten() else {
-            return EngineError::new(
-                Class::Internal,
-                "an operation failed that was never started",
-                "this is a defect of the engine: report it with the job",
-            );
+            return never_started();
         };
         let path = self.files.path(request.file);
         let place = format!("{} bytes at offset {} of", request.length, request.offset);
@@ -185,4 +154,12 @@ impl<I: Io> crate::workload::Workload for FileIo<I> {
             .at(path),
         }
     }
+}
+
+fn never_started() -> EngineError {
+    EngineError::new(
+        Class::Internal,
+        "an operation has ended that was never started",
+        "this is a defect of the engine: report it with the job",
+    )
 }

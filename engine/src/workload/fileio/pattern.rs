@@ -73,6 +73,15 @@ pub fn streams(workload: &Workload, load: &Load) -> Vec<Stream> {
 }
 
 impl Pattern {
+    /// The same on one of `lanes` equal shares of the blocks, without fsyncs.
+    pub fn lane(&self, lane: u64, lanes: u64) -> Pattern {
+        Pattern {
+            layout: self.layout.lane(lane, lanes),
+            fsync_every: 0,
+            ..self.clone()
+        }
+    }
+
     fn of_mode(job: &FileIo) -> Pattern {
         let access = &job.access;
         let mode = access.mode;

@@ -1,7 +1,9 @@
-//! Preparing: making the files of a set, full of data that does not compress.
+//! Preparing: making the files of a set, or filling a device.
 //!
-//! In: the job's file parameters. Out: files on the device and a manifest that says so, progress on
-//! the way. What is already there and right is kept. Called by `run`.
+//! In: the job's data. Out: files on the disk and a manifest that says so, progress on the way. What
+//! is already there and right is kept. A device has no place for a manifest, so it is filled
+//! whenever this phase is asked for; a load needs it only where it reads verified data. Called by
+//! `run`.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -11,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 use super::fill::{NewFile, fill};
 use super::manifest::{Manifest, file_path, file_paths};
+use super::spans::span_bytes;
 use crate::error::{Class, EngineError, Result};
-use crate::io::fileset::direct_unsupported;
+use crate::io::{device, direct};
 use crate::job::Data;
 use crate::load::stop::OnRequest;
 use crate::machine;
@@ -38,6 +41,12 @@ pub fn prepare(
     stop: &OnRequest,
     report: impl Fn(Step),
 ) -> Result<()> {
+    if let Some(path) = &data.device {
+        return fill_device(path, data, direct, seed, stop, report);
+    }
+    if direct {
+        direct::refuse_memory(&machine::nearest_existing(data.place()))?;
+    }
     let size = data.file_size_bytes();
     let total = size * u64::from(data.files);
     let progress = |done_bytes| {
@@ -57,34 +66,65 @@ pub fn prepare(
 
     let made_directories = make_directory(data.place())?;
     let mut manifest = Manifest {
-        version: 1,
-        files: data.files,
-        total_size_bytes: data.total_size_bytes,
-        complete: false,
         made_directories: old
             .as_ref()
             .map_or(made_directories, |old| old.made_directories.clone()),
+        ..Manifest::of(data)
     };
     remove_surplus(data, old.as_ref())?;
     manifest.write(data.place())?;
     let kept = total - missing.len() as u64 * size;
     let files = missing
         .into_iter()
-        .map(|index| create(file_path(data.place(), index), direct, size))
+        .map(|index| create(index, data, direct))
         .collect::<Result<Vec<_>>>()?;
-    fill(&files, size, seed, stop, |done| progress(kept + done))?;
+    fill(&files, data, seed, stop, |done| progress(kept + done))?;
     report(Step::Finishing);
-    for file in &files {
+    sync(&files, stop)?;
+    manifest.complete = true;
+    manifest.write(data.place())?;
+    progress(total);
+    Ok(())
+}
+
+fn fill_device(
+    path: &Path,
+    data: &Data,
+    direct: bool,
+    seed: u64,
+    stop: &OnRequest,
+    report: impl Fn(Step),
+) -> Result<()> {
+    let total_bytes = data.total_size_bytes;
+    let progress = |done_bytes| {
+        report(Step::Written {
+            done_bytes,
+            total_bytes,
+        });
+    };
+    let file = device::open(path, true, direct_flag(data, direct))?;
+    device::check_size(&file, path, total_bytes)?;
+    let whole = [NewFile {
+        file,
+        path: path.to_path_buf(),
+        index: 0,
+    }];
+    fill(&whole, data, seed, stop, progress)?;
+    report(Step::Finishing);
+    sync(&whole, stop)?;
+    progress(total_bytes);
+    Ok(())
+}
+
+fn sync(files: &[NewFile], stop: &OnRequest) -> Result<()> {
+    for file in files {
         if stop.is_asked() {
-            return Err(interrupted(data.place()));
+            return Err(interrupted(&file.path));
         }
         file.file
             .sync_all()
             .map_err(|cause| EngineError::from_io("fsync", &file.path, &cause))?;
     }
-    manifest.complete = true;
-    manifest.write(data.place())?;
-    progress(total);
     Ok(())
 }
 
@@ -192,25 +232,37 @@ fn remove_surplus(data: &Data, old: Option<&Manifest>) -> Result<()> {
     Ok(())
 }
 
-fn create(path: PathBuf, direct: bool, size: u64) -> Result<NewFile> {
-    // Written the way it will be read: after a buffered prepare the cache is warm, as with any
-    // database that has just loaded its data; a direct one leaves no trace in the cache.
-    let direct = direct && size.is_multiple_of(DIRECT_ALIGNMENT);
+fn create(index: u32, data: &Data, direct: bool) -> Result<NewFile> {
+    let path = file_path(data.place(), index);
+    let flags = direct_flag(data, direct);
     let file = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
-        .custom_flags(if direct { libc::O_DIRECT } else { 0 })
+        .custom_flags(flags)
         .open(&path)
         .map_err(|cause| match cause.raw_os_error() {
-            Some(libc::EINVAL) if direct => direct_unsupported(&path, &cause),
+            Some(libc::EINVAL) if flags != 0 => direct::refused(&path, &cause),
             _ => EngineError::from_io("create", &path, &cause),
         })?;
     // One piece on the device rather than one per thread. Where the file system cannot do it, or
     // has no room for it, writing tells.
+    let size = data.file_size_bytes() as libc::off_t;
     // SAFETY: a plain system call on a descriptor that `file` keeps open.
-    unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, size as libc::off_t) };
-    Ok(NewFile { file, path })
+    unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, size) };
+    Ok(NewFile { file, path, index })
+}
+
+/// Data is written the way it will be read: after a buffered prepare the cache is warm, as with any
+/// database that has just loaded its data; a direct one leaves no trace in the cache.
+fn direct_flag(data: &Data, direct: bool) -> i32 {
+    let span_bytes = span_bytes(data.verified_block_bytes.unwrap_or(1));
+    let is_aligned = |size: u64| size.is_multiple_of(DIRECT_ALIGNMENT);
+    if direct && is_aligned(data.file_size_bytes()) && is_aligned(span_bytes) {
+        libc::O_DIRECT
+    } else {
+        0
+    }
 }
 
 pub(super) fn interrupted(path: &Path) -> EngineError {

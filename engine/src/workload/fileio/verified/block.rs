@@ -40,6 +40,11 @@ impl Sequence {
         Sequence((drawn >> (u64::BITS - RUN_BITS)).max(1) << COUNT_BITS)
     }
 
+    /// Before the first write of the run that `sequence` is of.
+    pub fn before_first(sequence: u64) -> Sequence {
+        Sequence(sequence >> COUNT_BITS << COUNT_BITS)
+    }
+
     pub fn next(self) -> Sequence {
         Sequence(self.0 + 1)
     }
@@ -84,6 +89,8 @@ pub enum Damage {
     Torn,
     /// A whole block, of another place.
     Misplaced(Label),
+    /// A whole block of this place, but not the write that it must be.
+    Stale(Sequence),
 }
 
 /// Labels a block and puts its checksum; `bytes` must have room for a label.

@@ -46,6 +46,12 @@ pub struct Pass {
     written: Vec<u64>,
 }
 
+impl Pass {
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+}
+
 impl Ledger {
     pub fn new(lanes: usize, first: Sequence, each_write_is_durable: bool) -> Ledger {
         Ledger {

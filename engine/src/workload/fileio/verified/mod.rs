@@ -1,2 +1,100 @@
+//! Verified data: proof that what was written is what is read, in a load and after a crash.
+//!
+//! In: a job whose data has `verified_block_bytes`. Out: each read held against the last write of
+//! its block, an error of class `data-corrupt` where they differ, and `durable` events that say what
+//! a crash must not lose. Called by `workload::fileio` and `load`; `verify` is the phase after.
+//!
+//! Blocks belong to lanes, as many as operations may be outstanding: block b to lane b mod lanes. A
+//! lane does one operation after the other, so no two are ever in flight on one block, and what a
+//! block must hold is known at each moment. A lane draws its requests by a generator of its own,
+//! untouched by what other lanes do or how fast they are: the same job replays them, and so, after a
+//! crash, tells for each block the write that must have survived. The order of a sequential mode is
+//! that of its lanes taken together, and a distribution holds within each lane.
+//!
+//! A lane remembers eight bytes for each of its blocks: the sequence that the block carries, written
+//! by this run or learnt from the first read of it. A write that has failed may have left anything,
+//! so its block is not judged until it is written again.
+
 pub mod block;
 pub mod ledger;
+mod verifier;
+pub mod verify;
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Class, EngineError};
+use crate::event::{Event, Events};
+use crate::job::Job;
+use crate::job::workload::SyncWrites;
+use crate::workload::fileio::pattern::Pattern;
+use crate::workload::fileio::requests::{Requests, generator};
+use block::{Damage, Sequence};
+use ledger::Ledger;
+pub use verifier::Verifier;
+
+/// What all workers of a run on verified data share.
+pub struct Verification {
+    pub ledger: Ledger,
+    first: Sequence,
+    seed: u64,
+    lanes: usize,
+}
+
+impl Verification {
+    /// `None` where the data is not verified.
+    pub fn of(job: &Job) -> Option<Verification> {
+        job.workload.data().verified_block_bytes?;
+        let first = Sequence::first_of_run(RandomState::new().build_hasher().finish());
+        let each_write_is_durable = job.workload.io().sync_writes != SyncWrites::None;
+        Some(Verification {
+            ledger: Ledger::new(job.load.outstanding, first, each_write_is_durable),
+            first,
+            seed: job.seed,
+            lanes: job.load.outstanding,
+        })
+    }
+
+    /// Tells what is newly known to be durable.
+    pub fn tell(&self, events: &Events) {
+        if let Some(sequences) = self.ledger.news() {
+            events.emit(&Event::Durable { sequences });
+        }
+    }
+}
+
+/// The reads and writes of one lane; equal jobs give equal ones.
+fn lane_requests(pattern: &Pattern, seed: u64, lane: usize, lanes: usize) -> Requests {
+    let pattern = pattern.lane(lane as u64, lanes as u64);
+    Requests::new(pattern, Arc::default(), generator(seed, lane as u64))
+}
+
+/// A block is not what it must be.
+#[cold]
+fn corrupt(path: &Path, offset: u64, wanted: &str, damage: Damage) -> EngineError {
+    let place = format!("{} at offset {offset}", path.display());
+    let (message, hint) = match damage {
+        Damage::NoLabel => (
+            format!("{place} is no verified block: wanted {wanted}, found no label"),
+            "a write was lost, or the data was never prepared: run cleanup and the prepare phase",
+        ),
+        Damage::Torn => (
+            format!("{place} is torn: wanted {wanted}, found bytes that do not fit their checksum"),
+            "the storage has written a part of a block: look in the kernel log of the target (dmesg)",
+        ),
+        Damage::Misplaced(label) => (
+            format!(
+                "{place} is misplaced: wanted {wanted}, found {} for file {} at offset {}",
+                label.sequence, label.file, label.offset
+            ),
+            "the storage has mixed up places: look in the kernel log of the target (dmesg)",
+        ),
+        Damage::Stale(found) => (
+            format!("{place} is stale: wanted {wanted}, found {found}"),
+            "the storage has lost a write, or somebody else writes there: look in the kernel log of the target (dmesg)",
+        ),
+    };
+    EngineError::new(Class::DataCorrupt, message, hint).at(path)
+}

@@ -1,0 +1,107 @@
+//! What all workers of one run share: the open files, and what is known of verified data.
+//!
+//! In: a job. Out: files, or a device, in the state in which the run starts. Called by `load` and by
+//! `verified::verify`.
+
+use std::sync::Arc;
+
+use super::manifest::{Manifest, file_paths};
+use super::verified::Verification;
+use crate::error::{Class, EngineError, Result};
+use crate::io::fileset::{Access, FileSet};
+use crate::job::workload::SyncWrites;
+use crate::job::{Cache, Data, Engine, Job, Workload};
+
+pub struct Shared {
+    pub files: Arc<FileSet>,
+    /// With verified data.
+    pub verification: Option<Arc<Verification>>,
+    writes: bool,
+}
+
+impl Shared {
+    pub fn open(job: &Job) -> Result<Shared> {
+        let workload = &job.workload;
+        let files = if workload.io().engine == Engine::Null {
+            FileSet::default()
+        } else {
+            open_data(workload, job.cache, workload.writes())?
+        };
+        Ok(Shared {
+            files: Arc::new(files),
+            verification: Verification::of(job).map(Arc::new),
+            writes: workload.writes(),
+        })
+    }
+
+    /// Leaves nothing dirty in memory that the next trial would have to pay for.
+    pub fn finish(&self) -> Result<()> {
+        if self.writes {
+            self.files.sync()?;
+            if let Some(verification) = &self.verification {
+                verification.ledger.all_is_synced();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Opens what the job's data is in, and brings it and the page cache into the wanted state.
+pub fn open_data(workload: &Workload, cache: Cache, write: bool) -> Result<FileSet> {
+    let (data, io) = (workload.data(), workload.io());
+    let access = Access {
+        write,
+        direct: io.direct,
+        sync_writes: if write {
+            io.sync_writes
+        } else {
+            SyncWrites::None
+        },
+        fsync_call: workload.fsync_call(),
+    };
+    let files = match &data.device {
+        Some(device) => FileSet::open_device(device.clone(), access)?,
+        None => {
+            check_prepared(data)?;
+            FileSet::open(file_paths(data.place(), data.files), access)?
+        }
+    };
+    if io.direct {
+        for block_bytes in workload.block_sizes_bytes() {
+            files.check_direct(block_bytes)?;
+        }
+    }
+    if workload.empties_files() {
+        // This mode measures the first write, which has to find space for the data.
+        files.truncate()?;
+        files.sync()?;
+    } else {
+        files.check_size(data.file_size_bytes())?;
+    }
+    if cache == Cache::Cold {
+        files.drop_cache()?;
+    }
+    Ok(files)
+}
+
+fn check_prepared(data: &Data) -> Result<()> {
+    let place = data.place();
+    let directory = place.display();
+    let why = match Manifest::read(place)? {
+        None => format!("{directory} holds no prepared files"),
+        Some(manifest) if !manifest.complete => {
+            format!("preparing the files in {directory} was interrupted")
+        }
+        Some(manifest) if !manifest.matches(data) => {
+            let wanted = Manifest::of(data);
+            format!("{directory} holds {manifest}, the job wants {wanted}")
+        }
+        Some(_) => return Ok(()),
+    };
+    Err(EngineError::new(
+        Class::NotPrepared,
+        why,
+        "run the prepare phase with the same data",
+    )
+    .at(place))
+}

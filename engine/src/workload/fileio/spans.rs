@@ -1,0 +1,103 @@
+//! Spans: all of a set of files, piece by piece, by several threads that share even a single file.
+//!
+//! In: how many files of which size, and what to do with a piece. Out: all pieces done, progress on
+//! the way; else the first failure. Called by `fill` and `verified::verify`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::error::{EngineError, Result};
+use crate::load::stop::OnRequest;
+
+/// The usual size of a piece, and what one thread takes at a time.
+const SPAN_BYTES: u64 = 1 << 20;
+const RANGE_BYTES: u64 = 64 << 20;
+const MAX_THREADS: usize = 4;
+const PROGRESS_EVERY: Duration = Duration::from_millis(400);
+const NAP: Duration = Duration::from_millis(5);
+
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    pub file: usize,
+    pub offset: u64,
+    pub length: u64,
+}
+
+/// How long a span is at most, when spans are to have whole blocks.
+pub fn span_bytes(block_bytes: u64) -> u64 {
+    (SPAN_BYTES / block_bytes).max(1) * block_bytes
+}
+
+/// Goes through `files` files of `size` bytes in spans of `span_bytes`. Each thread makes its
+/// worker by `hire`, given the thread's number. Asking `stop` ends it before all is done.
+pub fn go_through<W: FnMut(Span) -> Result<()>>(
+    files: usize,
+    size: u64,
+    span_bytes: u64,
+    stop: &OnRequest,
+    progress: impl Fn(u64),
+    hire: impl Fn(u64) -> Result<W> + Sync,
+) -> Result<()> {
+    let range_bytes = (RANGE_BYTES / span_bytes).max(1) * span_bytes;
+    let ranges_per_file = size.div_ceil(range_bytes);
+    let ranges = ranges_per_file * files as u64;
+    let next_range = AtomicU64::new(0);
+    let done = AtomicU64::new(0);
+    let failure: Mutex<Option<EngineError>> = Mutex::new(None);
+    let abandoned = OnRequest::default();
+
+    let work = |number: u64| -> Result<()> {
+        let mut worker = hire(number)?;
+        loop {
+            let range = next_range.fetch_add(1, Ordering::Relaxed);
+            if range >= ranges {
+                return Ok(());
+            }
+            let mut offset = range % ranges_per_file * range_bytes;
+            let end = size.min(offset + range_bytes);
+            while offset < end {
+                if stop.is_asked() || abandoned.is_asked() {
+                    return Ok(());
+                }
+                let length = span_bytes.min(end - offset);
+                worker(Span {
+                    file: (range / ranges_per_file) as usize,
+                    offset,
+                    length,
+                })?;
+                offset += length;
+                done.fetch_add(length, Ordering::Relaxed);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let threads = (ranges as usize).clamp(1, MAX_THREADS) as u64;
+        let workers: Vec<_> = (0..threads)
+            .map(|number| {
+                let (work, failure, abandoned) = (&work, &failure, &abandoned);
+                scope.spawn(move || {
+                    if let Err(error) = work(number) {
+                        abandoned.ask();
+                        let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                        first.get_or_insert(error);
+                    }
+                })
+            })
+            .collect();
+        let mut waited = PROGRESS_EVERY;
+        while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
+            if waited >= PROGRESS_EVERY {
+                waited = Duration::ZERO;
+                progress(done.load(Ordering::Relaxed));
+            }
+            thread::sleep(NAP);
+            waited += NAP;
+        }
+    });
+    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,126 @@
+//! The phase `verify`: all verified data is read, and is what was written.
+//!
+//! In: the job, with `durable` where a run has told what a crash must not lose. Out: how many blocks
+//! are right, or an error of class `data-corrupt` for the first that is not. Called by `run`.
+//!
+//! With `durable` the job must be that of the run: its lanes draw the same requests again, up to
+//! what was acknowledged, and the last write of each block is the least that it must hold. A later
+//! one of the same run is right too: it was written, only not acknowledged.
+
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::block::{Damage, Sequence, check};
+use super::{corrupt, lane_requests};
+use crate::error::{Class, EngineError, Result};
+use crate::event::Verified;
+use crate::io::buffer::Buffer;
+use crate::job::Job;
+use crate::load::stop::OnRequest;
+use crate::record::interval::OperationKind;
+use crate::workload::fileio::layout::Layout;
+use crate::workload::fileio::pattern::{Pattern, streams};
+use crate::workload::fileio::requests::generator;
+use crate::workload::fileio::shared::open_data;
+use crate::workload::fileio::spans::{Span, go_through, span_bytes};
+
+/// Reads every block, calling `progress` now and then with the bytes read and the bytes in all.
+pub fn verify(job: &Job, stop: &OnRequest, progress: impl Fn(u64, u64)) -> Result<Verified> {
+    let pattern = streams(&job.workload, &job.load)
+        .into_iter()
+        .next()
+        .map(|stream| stream.pattern)
+        .ok_or_else(|| EngineError::bad_job("the workload has no operations"))?;
+    let files = open_data(&job.workload, job.cache, false)?;
+    let layout = pattern.layout;
+    let least = match &job.durable {
+        Some(durable) => least_sequences(&pattern, job.seed, durable),
+        None => Vec::new(),
+    };
+    let (written, acknowledged) = (AtomicU64::new(0), AtomicU64::new(0));
+    let block_bytes = u64::from(layout.block_size_bytes);
+    let span_bytes = span_bytes(block_bytes);
+    let hire = |number| {
+        let mut buffer = Buffer::random(span_bytes as usize, &mut generator(job.seed, number))?;
+        let (files, least, written, acknowledged) = (&files, &least, &written, &acknowledged);
+        Ok(move |span: Span| {
+            let path = files.path(span.file);
+            let bytes = &mut buffer.bytes_mut()[..span.length as usize];
+            files
+                .file(span.file)
+                .read_exact_at(bytes, span.offset)
+                .map_err(|cause| EngineError::from_io("read from", path, &cause))?;
+            for (bytes, offset) in blocks(bytes, span.offset, layout) {
+                let least = least.get(layout.block(span.file, offset) as usize);
+                let least = Sequence(least.copied().unwrap_or(0));
+                let found = judge(bytes, span.file, offset, least)
+                    .map_err(|damage| corrupt(path, offset, &wanted(least), damage))?;
+                written.fetch_add(u64::from(found != Sequence::PREPARED), Ordering::Relaxed);
+                acknowledged.fetch_add(u64::from(least.0 != 0), Ordering::Relaxed);
+            }
+            Ok(())
+        })
+    };
+    let size = layout.blocks_per_file * block_bytes;
+    let total = layout.files * size;
+    let told = |done| progress(done, total);
+    go_through(layout.files as usize, size, span_bytes, stop, told, hire)?;
+    if stop.is_asked() {
+        return Err(EngineError::new(
+            Class::Interrupted,
+            "verifying was stopped before all blocks were read",
+            "keep stdin open until `finished` has come",
+        ));
+    }
+    progress(total, total);
+    Ok(Verified {
+        blocks: layout.blocks(),
+        written: written.into_inner(),
+        acknowledged: acknowledged.into_inner(),
+    })
+}
+
+fn blocks(bytes: &[u8], offset: u64, layout: Layout) -> impl Iterator<Item = (&[u8], u64)> {
+    let block = layout.block_size_bytes as usize;
+    let offsets = (offset..).step_by(block);
+    bytes.chunks_exact(block).zip(offsets)
+}
+
+/// The sequence of a whole block that is not older than `least`.
+fn judge(
+    bytes: &[u8],
+    file: usize,
+    offset: u64,
+    least: Sequence,
+) -> std::result::Result<Sequence, Damage> {
+    let found = check(bytes, file as u32, offset)?.sequence;
+    if least.0 == 0 || (found.run() == least.run() && found >= least) {
+        Ok(found)
+    } else {
+        Err(Damage::Stale(found))
+    }
+}
+
+fn wanted(least: Sequence) -> String {
+    match least.0 {
+        0 => "a whole block".to_string(),
+        _ => format!("{least} or a later one"),
+    }
+}
+
+/// By block, the last write that was acknowledged as durable; 0 where there was none.
+fn least_sequences(pattern: &Pattern, seed: u64, durable: &[u64]) -> Vec<u64> {
+    let mut least = vec![0; pattern.layout.blocks() as usize];
+    for (lane, &acknowledged) in durable.iter().enumerate() {
+        let mut requests = lane_requests(pattern, seed, lane, durable.len());
+        let mut sequence = Sequence::before_first(acknowledged);
+        while sequence.0 < acknowledged {
+            let request = requests.draw().request;
+            if request.kind == OperationKind::Write {
+                sequence = sequence.next();
+                least[pattern.layout.block(request.file, request.offset) as usize] = sequence.0;
+            }
+        }
+    }
+    least
+}

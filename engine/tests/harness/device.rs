@@ -1,0 +1,74 @@
+//! Loop devices, which only root can make.
+
+#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::{disk_directory, job};
+
+pub const SIZE: u64 = 8 << 20;
+
+pub struct Loop {
+    pub path: PathBuf,
+    pub backing: PathBuf,
+    _directory: tempfile::TempDir,
+}
+
+/// Whether devices can be made here; where no test may be skipped, they must.
+pub fn may_make_devices() -> bool {
+    // SAFETY: asks for a number of this process and cannot fail.
+    let root = unsafe { libc::geteuid() } == 0;
+    assert!(
+        root || std::env::var_os("CETERIS_NO_SKIP").is_none(),
+        "this test needs root, and CETERIS_NO_SKIP lets none be skipped"
+    );
+    if !root {
+        eprintln!("skipped: only root can make a loop device");
+    }
+    root
+}
+
+pub fn command(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{program} {arguments:?}: {error}");
+    String::from_utf8(output.stdout).unwrap().trim().to_string()
+}
+
+impl Loop {
+    /// A device of `SIZE` bytes, made by losetup with these options.
+    pub fn new(options: &[&str]) -> Loop {
+        let directory = disk_directory();
+        let backing = directory.path().join("disk");
+        File::create(&backing).unwrap().set_len(SIZE).unwrap();
+        let mut arguments = options.to_vec();
+        arguments.extend(["--find", "--show", backing.to_str().unwrap()]);
+        Loop {
+            path: command("losetup", &arguments).into(),
+            backing,
+            _directory: directory,
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        self.path.to_str().unwrap()
+    }
+
+    /// As `harness::job`, on this device in full.
+    pub fn job(&self, phase: &str, changes: Value) -> Value {
+        let mut job = job(Path::new("/"), phase, json!({}));
+        job["workload"]["data"] = json!({"device": self.path, "total_size_bytes": SIZE});
+        super::change(&mut job, &changes);
+        job
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("-d").arg(&self.path).status();
+    }
+}
