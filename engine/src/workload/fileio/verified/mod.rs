@@ -13,7 +13,9 @@
 //!
 //! A lane remembers eight bytes for each of its blocks: the sequence that the block carries, written
 //! by this run or learnt from the first read of it. A write that has failed may have left anything,
-//! so its block is not judged until it is written again.
+//! so its block is not judged until it is written again. A crash may tear the block of a write that
+//! was under way, where a block is more than the storage writes at once; that is reported as well,
+//! since it is what a database would find.
 
 pub mod block;
 pub mod ledger;
