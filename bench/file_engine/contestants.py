@@ -16,10 +16,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ceteris.engine.find import binary
-from ceteris.engine.protocol import VERSION
+from ceteris.engine.protocol import Access, FileioJob, Job, Method, SampleJob
+from ceteris.engine.protocol import Data as Files
+from ceteris.engine.protocol import Load as Outstanding
 
 BLOCK_BYTES = 16384
 REGISTERED = ("--fixedbufs", "--registerfiles")
@@ -30,7 +32,6 @@ BATCHED = (
     "--iodepth_batch_complete_max=32",
 )
 _OF_FIO = {"rndrd": "randread", "rndwr": "randwrite", "rndrw": "randrw", "seqrd": "read", "seqrewr": "write"}
-_READ_SHARE = 0.6  # of rndrw: 1.5 reads for each write
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,8 @@ class Data:
 class Load:
     """What all are asked to do, for so many seconds, in blocks of 16 KiB and with O_DIRECT."""
 
-    mode: str
-    engine: str
+    mode: Literal["seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
+    engine: Literal["sync", "io_uring", "null"]
     outstanding: int
     seconds: float
     fsync_every: int = 0
@@ -141,40 +142,38 @@ def ceteris(data: Data, load: Load) -> Figures:
     )
 
 
-def _ceteris_events(data: Data, phase: str, load: Load) -> tuple[list[dict[str, Any]], Usage]:
-    job = {
-        "protocol": VERSION,
-        "phase": phase,
-        "workload": {
-            "kind": "fileio",
-            "data": {"directory": str(data.directory), "files": data.files, "total_size_bytes": data.size_bytes},
-            "io": {"engine": load.engine, "direct": True},
-            "access": {
-                "mode": load.mode,
-                "block_size_bytes": BLOCK_BYTES,
-                "fsync_every": load.fsync_every,
-                "fsync_at_end": False,
-            },
-        },
-        "load": {"outstanding": load.outstanding},
-        "measure_s": load.seconds or None,
-    }
-    said, usage = measured([binary(), "run"], json.dumps(job) + "\n")
+def _ceteris_events(
+    data: Data, phase: Literal["prepare", "run", "cleanup"], load: Load
+) -> tuple[list[dict[str, Any]], Usage]:
+    job = Job(
+        phase=phase,
+        workload=FileioJob(
+            data=Files(directory=str(data.directory), files=data.files, total_size_bytes=data.size_bytes),
+            io=Method(engine=load.engine, direct=True),
+            access=Access(
+                mode=load.mode, block_size_bytes=BLOCK_BYTES, fsync_every=load.fsync_every, fsync_at_end=False
+            ),
+        ),
+        load=Outstanding(outstanding=load.outstanding),
+        measure_s=load.seconds or None,
+    )
+    said, usage = measured([binary(), "run"], job.model_dump_json() + "\n")
     return [json.loads(line) for line in said.splitlines()], usage
 
 
 def fio(data: Data, load: Load, extra: Sequence[str] = ()) -> Figures:
-    """fio: threads rather than processes, offsets drawn freely as ours are, and one latency from submission on."""
+    """fio: threads rather than processes, offsets drawn freely as ours are, and one latency from submission on.
+
+    It counts writes towards the next fsync where we and sysbench count requests, fsyncs only one file then, and in
+    rndrw does it again after each read until the next write.
+    """
     threads, depth = (load.outstanding, 1) if load.engine == "sync" else (1, load.outstanding)
-    fsync_every = load.fsync_every  # fio counts writes, we and sysbench count requests
-    if load.mode == "rndrw":
-        fsync_every = round(fsync_every * (1 - _READ_SHARE))
     arguments = [
         "fio", "--name=load", f"--filename={':'.join(map(str, data.paths()))}", f"--size={data.size_bytes}",
-        f"--rw={_OF_FIO[load.mode]}", f"--bs={BLOCK_BYTES}", f"--rwmixread={round(_READ_SHARE * 100)}",
+        f"--rw={_OF_FIO[load.mode]}", f"--bs={BLOCK_BYTES}", "--rwmixread=60",
         f"--ioengine={'psync' if load.engine == 'sync' else load.engine}", "--direct=1", f"--iodepth={depth}",
         "--thread", f"--numjobs={threads}", "--group_reporting", "--norandommap", "--randrepeat=0",
-        f"--fsync={fsync_every}", "--time_based", f"--runtime={round(load.seconds * 1000)}ms",
+        f"--fsync={load.fsync_every}", "--time_based", f"--runtime={round(load.seconds * 1000)}ms",
         "--lat_percentiles=1", "--output-format=json+", *extra,
     ]  # fmt: skip
     said, usage = measured(arguments)
@@ -228,8 +227,8 @@ def sysbench(data: Data, load: Load) -> Figures:
 
 def sampler(_: Data, load: Load) -> Figures:
     """Our sampler alone, which looks at every disk once a second; there are no operations."""
-    job = {"protocol": VERSION, "devices": sorted(disk.name for disk in Path("/sys/block").iterdir()), "interval_s": 1}
-    _, usage = measured([binary(), "sample"], json.dumps(job) + "\n", open_s=load.seconds)
+    job = SampleJob(devices=sorted(disk.name for disk in Path("/sys/block").iterdir()))
+    _, usage = measured([binary(), "sample"], job.model_dump_json() + "\n", open_s=load.seconds)
     return Figures(reads=0, writes=0, fsyncs=0, iops=0.0, mean_s=0.0, p95_s=0.0, usage=usage)
 
 
