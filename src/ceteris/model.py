@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from ceteris.units import LoadLevel, LoadUnit
+
 Value = bool | int | float | str
 Settings = Mapping[str, Value]
 
@@ -83,31 +85,6 @@ class ChangeState(StrEnum):
     WRITTEN = "written"
     VERIFIED = "verified"
     MISMATCHED = "mismatched"
-
-
-class LoadUnit(StrEnum):
-    """What a load level counts: operations outstanding at once, or started each second whatever becomes of them."""
-
-    OUTSTANDING = "outstanding"
-    RATE_PER_S = "rate_per_s"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class LoadLevel:
-    """How much load is made; as text `8 threads`, or `2,000/s` in an open loop."""
-
-    n: int
-    unit: LoadUnit = LoadUnit.OUTSTANDING
-
-    def __str__(self) -> str:
-        if self.unit is LoadUnit.RATE_PER_S:
-            return self.figure
-        return "1 thread" if self.n == 1 else f"{self.n} threads"
-
-    @property
-    def figure(self) -> str:
-        """The number as it stands in a column of load levels."""
-        return f"{self.n:,}/s" if self.unit is LoadUnit.RATE_PER_S else str(self.n)
 
 
 @dataclass(frozen=True, slots=True)

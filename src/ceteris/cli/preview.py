@@ -13,13 +13,13 @@ from ceteris.analysis.judge import fingerprint_digest, stack_of
 from ceteris.errors import HostError, StoreError
 from ceteris.knobs import recipe, survey
 from ceteris.knobs.catalog import addresses_on
-from ceteris.model import Facts, LoadLevel, LoadUnit, Plan, Trial, Value
+from ceteris.model import Facts, Plan, Trial, Value
 from ceteris.plan import data
 from ceteris.plan.budget import rounds_within, trial_time, trials_per_round
 from ceteris.plan.design import comparisons, passes_per_round, schedule
 from ceteris.stats.pairs import smallest_effect
 from ceteris.trial.bench import Site
-from ceteris.units import show_duration, show_percent, show_size
+from ceteris.units import LoadLevel, LoadUnit, show_duration, show_percent, show_size
 
 
 class _Document(BaseModel):

@@ -11,8 +11,9 @@ from typing import Literal, Protocol, cast
 from pydantic import BaseModel
 
 from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Job, Load, Result
-from ceteris.model import LoadLevel, Measurement, Settings, Workload
+from ceteris.model import Measurement, Settings, Workload
 from ceteris.registry import WorkloadKind, parameters_of, workload_kinds
+from ceteris.units import LoadLevel
 
 
 class LoadKind(WorkloadKind, Protocol):

@@ -7,10 +7,11 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Load, Result
-from ceteris.model import LoadLevel, LoadUnit, Measurement, OpenLoop, Workload
+from ceteris.model import Measurement, OpenLoop, Workload
 from ceteris.plan.file import plan_form
 from ceteris.plan.parse import parse
 from ceteris.registry import DataSet, workload_kinds
+from ceteris.units import LoadLevel, LoadUnit
 from ceteris.workloads import jobs
 from ceteris.workloads.fileio import FileioParameters
 
