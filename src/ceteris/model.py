@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from ceteris.units import LoadLevel, LoadUnit
+
 Value = bool | int | float | str
 Settings = Mapping[str, Value]
 
@@ -85,31 +87,6 @@ class ChangeState(StrEnum):
     MISMATCHED = "mismatched"
 
 
-class LoadUnit(StrEnum):
-    """What a load level counts: operations outstanding at once, or started each second whatever becomes of them."""
-
-    OUTSTANDING = "outstanding"
-    RATE_PER_S = "rate_per_s"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class LoadLevel:
-    """How much load is made; as text `8 threads`, or `2,000/s` in an open loop."""
-
-    n: int
-    unit: LoadUnit = LoadUnit.OUTSTANDING
-
-    def __str__(self) -> str:
-        if self.unit is LoadUnit.RATE_PER_S:
-            return self.figure
-        return "1 thread" if self.n == 1 else f"{self.n} threads"
-
-    @property
-    def figure(self) -> str:
-        """The number as it stands in a column of load levels."""
-        return f"{self.n:,}/s" if self.unit is LoadUnit.RATE_PER_S else str(self.n)
-
-
 @dataclass(frozen=True, slots=True)
 class Response:
     """A measured quantity that can be judged: which direction is good and what is too small to matter."""
@@ -137,11 +114,15 @@ RESPONSES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The machine under test: `device` is what `block.*` knobs address, `path` where data lives."""
+    """The machine under test: `device` is what `block.*` knobs address, `path` where data lives.
+
+    `may_destroy` names for good the devices whose content a load may overwrite.
+    """
 
     address: str
     path: str
     device: str | None
+    may_destroy: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,10 +148,7 @@ class Combination:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenLoop:
-    """Operations start by a schedule, whatever becomes of earlier ones: none is skipped, late ones count as slow.
-
-    No more than `outstanding` are under way at once.
-    """
+    """Operations start by a schedule, whatever becomes of earlier ones; at most `outstanding` are under way."""
 
     arrivals: Literal["constant", "poisson"]
     outstanding: int
@@ -304,6 +282,24 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BlockDevice:
+    """A block device as found, for deciding whether a load may read it or destroy what is on it.
+
+    `ids` name it for good: serial, wwn, names under /dev/disk/by-id, a loop device's backing file. `claims` say
+    who has it (a mount, swap, a holder, partitions), `signatures` what is on it (ext4, LVM2_member, gpt).
+    `refused` says why it could not be looked at.
+    """
+
+    path: str
+    size_bytes: int = 0
+    ids: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    signatures: tuple[str, ...] = ()
+    read_only: bool = False
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What a plan is checked against: the machine as found. Empty `*_refused` means: possible."""
 
@@ -324,6 +320,7 @@ class Facts:
     direct_refused: str
     fingerprint: Mapping[str, str]
     offers: Mapping[str, Offer] = field(default_factory=dict)
+    block_devices: Mapping[str, BlockDevice] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from ceteris.errors import UsageError
@@ -9,7 +10,7 @@ from ceteris.errors import UsageError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from ceteris.model import Action, Reading, Value
+    from ceteris.model import Action, Reading, Settings, Value, Workload
 
 T = TypeVar("T")
 
@@ -49,6 +50,21 @@ class Registry(Generic[T]):
         return iter(self._entries)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSet:
+    """What a workload works on: files, or the `device` that is named; data of one `shape` is shared.
+
+    `made`: it must be made for the load; `written`: the load changes it; `cached`: by way of the page cache.
+    """
+
+    device: str
+    shape: str
+    size_bytes: int
+    made: bool
+    written: bool
+    cached: bool
+
+
 class WorkloadKind(Protocol):
     """What a plan needs to know of a workload kind: its parameters and which of them change an operation."""
 
@@ -56,12 +72,8 @@ class WorkloadKind(Protocol):
     parameters: type["BaseModel"]
     sizes_an_operation: frozenset[str]
 
-    def writes(self, parameters: "BaseModel") -> bool:
-        """Whether the load changes its data."""
-        ...
-
-    def data_bytes(self, parameters: "BaseModel") -> int:
-        """Bytes of storage the data takes."""
+    def data(self, parameters: "BaseModel") -> DataSet:
+        """What the load works on."""
         ...
 
 
@@ -87,3 +99,21 @@ class KnobKind(Protocol):
 
 workload_kinds: Registry[WorkloadKind] = Registry("workload kind")
 knob_kinds: Registry[KnobKind] = Registry("knob kind")
+
+
+def parameters_of(workload: "Workload", settings: "Settings") -> "BaseModel":
+    """The workload's parameters with a trial's settings in place; those of other owners are passed over.
+
+    Raises pydantic's ValidationError where they do not go together.
+    """
+    own = dict(workload.parameters)
+    for key, value in settings.items():
+        owner, _, parameter = key.partition(".")
+        if owner in (workload.kind, workload.name):
+            own[parameter] = value
+    return workload_kinds.get(workload.kind).parameters.model_validate(own)
+
+
+def data_of(workload: "Workload", settings: "Settings") -> DataSet:
+    """What a trial with these settings works on. Raises as above."""
+    return workload_kinds.get(workload.kind).data(parameters_of(workload, settings))

@@ -1,10 +1,12 @@
-"""Sizes, durations and shares, as people write them and as they are shown.
+"""Sizes, durations, shares and load levels, as people write them and as they are shown.
 
 Inside the program everything is seconds, bytes and plain ratios; text is made and read here only.
 """
 
 import math
 import re
+from dataclasses import dataclass
+from enum import StrEnum
 
 _BINARY = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SHORT = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -113,3 +115,28 @@ def show_percent(log_ratio: float) -> str:
     text = f"{abs(percent):.{digits}f}"
     sign = "" if float(text) == 0 else "+" if percent > 0 else "−"
     return f"{sign}{text} %"
+
+
+class LoadUnit(StrEnum):
+    """What a load level counts: operations outstanding at once, or started each second whatever becomes of them."""
+
+    OUTSTANDING = "outstanding"
+    RATE_PER_S = "rate_per_s"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LoadLevel:
+    """How much load is made; as text `8 threads`, or `2,000/s` in an open loop."""
+
+    n: int
+    unit: LoadUnit = LoadUnit.OUTSTANDING
+
+    def __str__(self) -> str:
+        if self.unit is LoadUnit.RATE_PER_S:
+            return self.figure
+        return "1 thread" if self.n == 1 else f"{self.n} threads"
+
+    @property
+    def figure(self) -> str:
+        """The number as it stands in a column of load levels."""
+        return f"{self.n:,}/s" if self.unit is LoadUnit.RATE_PER_S else str(self.n)

@@ -11,7 +11,7 @@ MAY_IMPORT = {
     "engine": {"hosts"},
     "knobs": {"hosts"},
     "workloads": {"engine"},
-    "plan": {"knobs.catalog"},
+    "plan": {"knobs.catalog", "knobs.guard"},
     "trial": {"knobs", "workloads", "engine", "hosts"},
     "analysis": {"stats"},
     "report": set(),

@@ -4,8 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ceteris.model import Cell, FailureClass, LoadLevel, Measurement, Trial, TrialState
+from ceteris.model import Cell, FailureClass, Measurement, Trial, TrialState
 from ceteris.stats.pairs import mean_interval
+from ceteris.units import LoadLevel
 
 Summaries = Mapping[int, Mapping[str, Measurement]]
 

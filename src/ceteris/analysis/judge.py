@@ -16,7 +16,6 @@ from ceteris.model import (
     Calibration,
     Cell,
     Effect,
-    LoadLevel,
     Look,
     Protocol,
     Response,
@@ -26,7 +25,7 @@ from ceteris.model import (
     Workload,
 )
 from ceteris.stats.pairs import LEAST_PAIRS, CannotJudge, Fit, differ_between, fit, interval, log_ratios, unequal_faults
-from ceteris.units import show_percent
+from ceteris.units import LoadLevel, show_percent
 
 METHOD = "fixed: log ratios of pairs, least squares with order, t interval"
 _NOISE_KEEPS_S = 7 * 86400.0

@@ -13,12 +13,13 @@ from ceteris.analysis.judge import fingerprint_digest, stack_of
 from ceteris.errors import HostError, StoreError
 from ceteris.knobs import recipe, survey
 from ceteris.knobs.catalog import addresses_on
-from ceteris.model import Facts, LoadLevel, LoadUnit, Plan, Trial, Value
-from ceteris.plan.budget import data_bytes, rounds_within, trial_time, trials_per_round
+from ceteris.model import Facts, Plan, Trial, Value
+from ceteris.plan import data
+from ceteris.plan.budget import rounds_within, trial_time, trials_per_round
 from ceteris.plan.design import comparisons, passes_per_round, schedule
 from ceteris.stats.pairs import smallest_effect
 from ceteris.trial.bench import Site
-from ceteris.units import show_duration, show_percent, show_size
+from ceteris.units import LoadLevel, LoadUnit, show_duration, show_percent, show_size
 
 
 class _Document(BaseModel):
@@ -64,6 +65,8 @@ class CheckDocument(_Document):
     trials: int
     duration_s: float
     data_bytes: int
+    made_bytes: dict[str, int]
+    in_page_cache: list[str]
     memory_bytes: int
     commands: list[Command]
     also_moved: list[str]
@@ -84,13 +87,24 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         rounds=rounds,
         trials=len(trials),
         duration_s=rounds * trials_per_round(plan) * trial_time(plan),
-        data_bytes=data_bytes(plan.workloads, plan.factors, plan.combinations),
+        data_bytes=sum(data.size_bytes(plan).values()),
+        made_bytes={device or facts.path: size for device, size in data.made_bytes(plan, trials).items()},
+        in_page_cache=_in_page_cache(plan, facts),
         memory_bytes=facts.memory_bytes,
         commands=list(_commands(plan, facts, site)),
         also_moved=_also_moved(plan, site),
         detectable=_detectable(plan, facts, rounds, store),
         blocks=_blocks(trials),
     )
+
+
+def _in_page_cache(plan: Plan, facts: Facts) -> list[str]:
+    """The workloads whose data the page cache will hold, so that reading it asks no disk."""
+    return [
+        name
+        for name, sets in data.data_sets(plan).items()
+        if any(one.cached and one.size_bytes < facts.memory_bytes for one in sets)
+    ]
 
 
 def _commands(plan: Plan, facts: Facts, site: Site) -> Iterator[Command]:
@@ -173,6 +187,15 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
     size = show_size(found.data_bytes)
     fits = "fits into" if found.data_bytes < found.memory_bytes else "exceeds"
     console.print(f"  data of {size}, which {fits} memory ({show_size(found.memory_bytes)})", markup=False)
+    for place, made in found.made_bytes.items():
+        console.print(
+            f"  making the data writes {show_size(made)} to {place}; the load's own writes come on top", markup=False
+        )
+    if found.in_page_cache:
+        names = ", ".join(found.in_page_cache)
+        console.print(
+            f"  without direct, the page cache will hold the data of {names}: a disk is not measured", markup=False
+        )
     for note in found.notes:
         console.print(f"  note: {note}", markup=False)
     if found.commands:

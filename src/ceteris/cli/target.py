@@ -7,11 +7,13 @@ from ceteris.engine import find
 from ceteris.engine.run import probe
 from ceteris.errors import HostError
 from ceteris.hosts import facts as hosts_facts
+from ceteris.hosts.devices import block_device
 from ceteris.hosts.local import LocalHost
 from ceteris.knobs import catalog, survey
 from ceteris.knobs.journal import default_directory
 from ceteris.model import Facts, Plan
 from ceteris.plan.check import check, knob_keys
+from ceteris.plan.data import loaded_device, named_devices
 from ceteris.plan.parse import Parsed
 from ceteris.trial.bench import Site
 
@@ -36,12 +38,14 @@ def look(site: Site, parsed: Parsed) -> Facts:
         path_device = device = hosts_facts.whole_disk(site.host, seen.directory.major_minor)
     except HostError as error:
         refused = str(error)
-    if table.device is not None:
+    asked = table.device or loaded_device(parsed.table)
+    if asked:
         try:
-            device, refused = hosts_facts.whole_disk(site.host, table.device), ""
+            device, refused = hosts_facts.whole_disk(site.host, asked), ""
         except HostError as error:
             device, refused = None, str(error)
     root = seen.uid == 0
+    named = named_devices(parsed.table)
     return Facts(
         hostname=seen.hostname,
         kernel=seen.kernel,
@@ -60,6 +64,7 @@ def look(site: Site, parsed: Parsed) -> Facts:
         direct_refused=seen.direct or "",
         fingerprint=fingerprint(site, device),
         offers=survey.offers(site.host, site.catalogue, knob_keys(parsed), device, root=root),
+        block_devices={name: block_device(site.host, name) for name in named},
     )
 
 

@@ -1,39 +1,13 @@
-"""What a plan costs: trials, machine time, bytes; and the rounds a budget holds."""
-
-import contextlib
-from collections.abc import Sequence
-
-from pydantic import ValidationError
+"""What a plan costs in trials and machine time, and the rounds a budget holds."""
 
 from ceteris.errors import PlanError, Problem
-from ceteris.model import Combination, Factor, Plan, Settings, Workload
+from ceteris.model import Plan
 from ceteris.plan.design import comparisons, passes_per_round
-from ceteris.registry import workload_kinds
 from ceteris.units import show_duration
 
 MOST_ROUNDS = 10
 LEAST_ROUNDS = 2
 OVERHEAD_S = 0.15  # starting the engine, setting and reading back; measured on a small virtual machine
-
-
-def data_bytes(workloads: Sequence[Workload], factors: Sequence[Factor], combinations: Sequence[Combination]) -> int:
-    """Bytes of storage that all data sets of a plan take side by side."""
-    variants: list[Settings] = [{}, *(combination.settings for combination in combinations)]
-    variants += [{factor.key: level} for factor in factors for level in factor.levels]
-    total = 0
-    for workload in workloads:
-        kind = workload_kinds.get(workload.kind)
-        sizes = set()
-        for variant in variants:
-            own = {
-                k.partition(".")[2]: v
-                for k, v in variant.items()
-                if k.partition(".")[0] in (workload.name, workload.kind)
-            }
-            with contextlib.suppress(ValidationError):  # a level of another workload, told as a problem elsewhere
-                sizes.add(kind.data_bytes(kind.parameters.model_validate({**workload.parameters, **own})))
-        total += sum(sizes)
-    return total
 
 
 def trial_time(plan: Plan) -> float:

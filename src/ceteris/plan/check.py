@@ -1,18 +1,18 @@
 """A plan's table against the catalogue and the host: every problem at once, or the plan to carry out."""
 
+import dataclasses
 import math
 from typing import Any
 
 from ceteris.errors import PlanError, Problem
 from ceteris.knobs.catalog import Catalogue
 from ceteris.model import RESPONSES, Combination, Factor, Facts, OpenLoop, Plan, Protocol, Target, Value, Workload
-from ceteris.plan.budget import data_bytes
+from ceteris.plan.data import complaints
 from ceteris.plan.file import MOST_OUTSTANDING, WorkloadTable
 from ceteris.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
 from ceteris.plan.parse import Parsed
 from ceteris.plan.places import Place
 from ceteris.registry import workload_kinds
-from ceteris.units import show_size
 
 
 def knob_keys(parsed: Parsed) -> list[str]:
@@ -55,16 +55,18 @@ class _Check:
         hold = self.settings(self.table.hold, ("hold",))
         combinations = self.combinations()
         self.one_owner(hold)
-        self.space(data_bytes(workloads, factors, combinations))
         if not factors and not combinations and not self.problems:
             example = 'write for example "block.scheduler" = ["none", "bfq"]'
             self.complain(("factors",), "there is nothing to compare", "; ".join(self.notes) or example)
-        if self.problems:
-            raise PlanError(self.parsed.name, self.problems)
-        return Plan(
+        found = Plan(
             name=self.table.name,
             question=self.table.question,
-            target=Target(address=self.table.target.host, path=self.facts.path, device=self.facts.device),
+            target=Target(
+                address=self.table.target.host,
+                path=self.facts.path,
+                device=self.facts.device,
+                may_destroy=tuple(self.table.target.may_destroy),
+            ),
             hold=hold,
             baseline=self.baseline(hold, factors, combinations),
             factors=tuple(factors),
@@ -75,6 +77,10 @@ class _Check:
             text=self.parsed.text,
             notes=tuple(self.notes),
         )
+        self.data(found)
+        if self.problems:
+            raise PlanError(self.parsed.name, self.problems)
+        return found
 
     def machine(self) -> None:
         """The path can be written and holds the data; every knob can be set."""
@@ -88,8 +94,9 @@ class _Check:
         if facts.device_refused and (self.table.target.device or any(k.startswith("block.") for _, k in places)):
             wrong, _, right = facts.device_refused.partition("\n")
             self.complain(("target", "device"), wrong, right.strip())
-        on_device = any(key.startswith("block.") for _, key in places)
-        if on_device and facts.device and facts.path_device != facts.device:
+        on_files = any(not workload_kinds.get(one.kind).data(one).device for one in self.table.workload)
+        on_disk = any(key.startswith("block.") for _, key in places) and on_files
+        if on_disk and facts.device and facts.path_device != facts.device:
             where = facts.path_device or "no disk"
             self.notes.append(f"{facts.path} lies on {where}: a load there may not reach {facts.device}")
         for place, key in places:
@@ -99,12 +106,12 @@ class _Check:
                 continue
             self.complain(place, offer.refused, offer.todo)
 
-    def space(self, needed: int) -> None:
-        """The disk holds the data."""
-        facts = self.facts
-        if needed > facts.free_bytes and not facts.path_refused:
-            has = f"{facts.path} has {show_size(facts.free_bytes)} free, the workloads need {show_size(needed)}"
-            self.complain(("workload", 0, "total_size"), has, "lower total_size, or set target.path to a larger disk")
+    def data(self, plan: Plan) -> None:
+        """The disk holds the data, and a device that a load would destroy may be destroyed."""
+        numbers = {name: number for number, name in enumerate(self.tables)}
+        for one in complaints(plan, self.facts):
+            place: Place = ("workload", numbers.get(one.workload, 0), *([one.key] if one.key else []))
+            self.complain(place, one.wrong, one.right)
 
     # --- workloads ---
 
@@ -122,9 +129,9 @@ class _Check:
             kind = workload_kinds.get(table.kind)
             parameters: dict[str, Value] = table.model_dump(include=set(kind.parameters.model_fields))
             for parameter, value in parameters.items():
-                if why := impossible(parameter, value, self.facts):
+                if why := self.impossible(parameter, value, [table]):
                     self.complain((*place, parameter), f"{label_of(value)!r} is not possible here: {why}")
-            data = table.data or ("round" if kind.writes(table) else "keep")
+            data = table.data or ("round" if kind.data(table).written else "keep")
             found.append(
                 Workload(
                     name=name,
@@ -138,6 +145,12 @@ class _Check:
                 )
             )
         return found
+
+    def impossible(self, parameter: str, value: Value, owners: list[WorkloadTable]) -> str:
+        """Why this machine cannot do it; what the file system of the path refuses, a device may take."""
+        on_files = any(not workload_kinds.get(one.kind).data(one).device for one in owners)  # type: ignore[attr-defined]
+        facts = self.facts if on_files else dataclasses.replace(self.facts, direct_refused="")
+        return impossible(parameter, value, facts)
 
     def response_of(self, name: str, table: Any, sizes: frozenset[str]) -> str:
         """The response judged; bandwidth where a factor changes what an operation is."""
@@ -241,7 +254,8 @@ class _Check:
             level = self.level(key, value, (*place, number))
             if level is None:
                 continue
-            why = "" if self.catalogue.find(key) else impossible(key.partition(".")[2], level.value, self.facts)
+            owners = [self.tables[name] for name in self.owners(key)]
+            why = self.impossible(key.partition(".")[2], level.value, owners) if owners else ""
             if why:
                 dropped = True
                 self.notes.append(f"{key} = {level.label} is left out: {why}")
@@ -280,7 +294,8 @@ class _Check:
                 self.complain((*place, "name"), f"{table.name!r} is taken", "give each combination a name of its own")
             settings = self.settings(table.settings, (*place, "settings"))
             for key, value in settings.items():
-                if not self.catalogue.find(key) and (why := impossible(key.partition(".")[2], value, self.facts)):
+                owners = [self.tables[name] for name in self.owners(key)]
+                if owners and (why := self.impossible(key.partition(".")[2], value, owners)):
                     self.complain((*place, "settings", key), f"{label_of(value)!r} is not possible here: {why}")
             found.append(Combination(name=table.name, settings=settings))
         return found

@@ -12,7 +12,8 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ceteris.model import LoadLevel, Plan, Purpose, Settings, Trial, Workload
+from ceteris.model import Plan, Purpose, Settings, Trial, Workload
+from ceteris.units import LoadLevel
 
 _BLOCKS_PER_ROUND = 8
 

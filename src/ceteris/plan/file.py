@@ -59,9 +59,15 @@ class TargetTable(Table):
 
     host: Literal["local"] = Field("local", description="how it is reached; only this machine so far")
     device: PathText | None = Field(
-        None, description="the disk that block.* knobs address; default: the one under path"
+        None,
+        description="the disk that block.* knobs address; default: the one all workloads are on, under path or not",
     )
     path: PathText = Field(".", description="the folder under which data is made, in ceteris-data/")
+    may_destroy: list[PathText] = Field(
+        [],
+        description="block devices whose content a load may overwrite, each by its serial, its wwn, its name under "
+        "/dev/disk/by-id, or a loop device's backing file",
+    )
 
 
 class CombinationTable(Table):

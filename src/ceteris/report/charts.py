@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ceteris.model import LoadUnit
 from ceteris.report import numbers
 from ceteris.report.response_chart import DASHES, SHAPES, response_curve
 from ceteris.report.shown import Arm, Curve, EffectPoint, EffectTable, MatrixSection, ReportView, Section
+from ceteris.units import LoadUnit
 
 if TYPE_CHECKING:
     import altair as alt

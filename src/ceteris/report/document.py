@@ -12,7 +12,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ceteris.findings import Matrix
-from ceteris.model import Cell, Effect, Experiment, ExperimentState, LoadUnit, Tag, Trial, TrialState, Verdict
+from ceteris.model import Cell, Effect, Experiment, ExperimentState, Tag, Trial, TrialState, Verdict
+from ceteris.units import LoadUnit
 
 
 class _Document(BaseModel):

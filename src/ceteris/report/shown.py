@@ -6,7 +6,7 @@ Made by `views.view`; read by every renderer. Percentages are percentages, not r
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ceteris.model import LoadLevel
+from ceteris.units import LoadLevel
 
 
 @dataclass(frozen=True, slots=True)

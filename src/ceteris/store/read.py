@@ -18,8 +18,6 @@ from ceteris.model import (
     Experiment,
     ExperimentState,
     FailureClass,
-    LoadLevel,
-    LoadUnit,
     Look,
     Measurement,
     Plan,
@@ -29,6 +27,7 @@ from ceteris.model import (
 )
 from ceteris.store import schema
 from ceteris.store.open import failing_as_store_error
+from ceteris.units import LoadLevel, LoadUnit
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from ceteris.model import (
     Change,
     Experiment,
     ExperimentState,
-    LoadLevel,
     Look,
     Measurement,
     Plan,
@@ -26,6 +25,7 @@ from ceteris.model import (
 )
 from ceteris.store import schema
 from ceteris.store.open import failing_as_store_error
+from ceteris.units import LoadLevel
 
 
 @contextmanager

@@ -8,12 +8,14 @@ from typing import Self
 
 from ceteris.engine.run import Sampler
 from ceteris.errors import EngineError, HostError, JournalError, JournalOpen, NotRestored
+from ceteris.hosts.devices import block_device
 from ceteris.hosts.transport import Host
-from ceteris.knobs import journal
+from ceteris.knobs import guard, journal
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.catalog import Catalogue, addresses_on
 from ceteris.knobs.survey import members
-from ceteris.model import Plan, Trial
+from ceteris.model import Plan, Trial, Workload
+from ceteris.registry import data_of
 from ceteris.trial.runner import Record, Runner
 from ceteris.workloads import jobs
 
@@ -127,27 +129,48 @@ class Bench:
             site.engine,
             site.journals,
             self._trials[0].experiment,
-            sorted({*addresses, self._data_folder}),
+            sorted({*addresses, self._data_folder, *self._devices()}),
             volatile=not knobs,
         )
         return Applier(site.host, site.catalogue, device, opened)
 
+    def _devices(self) -> set[str]:
+        """The block devices that trials work on: like a setting, one experiment's at a time."""
+        found = (data_of(self._workloads[trial.workload], trial.settings).device for trial in self._trials)
+        return {self._site.host.resolve(device) for device in found if device}
+
     def make_data(self, block: Sequence[Trial], progress: Progress) -> None:
         """See that the data a block needs is there: new at every round or block, as its workload says.
 
-        Never inside a block, so that both arms meet the same data. Raises EngineError and Interrupted.
+        Never inside a block, so that both arms meet the same data. Raises EngineError, HostError and Interrupted.
         """
         for trial in block:
             workload = self._workloads[trial.workload]
             prepare = jobs.job(workload, trial.settings, self._data_folder, "prepare")
-            where = prepare.workload.data.place()
-            age = {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
-            if self._made.get(where) == age:
+            data = prepare.workload.data
+            if data.device and not self._may_be_destroyed(data.device, workload, trial):
                 continue
-            if workload.data != "keep":
+            where = self._site.host.resolve(data.place())
+            age = {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
+            if self._made.get(where) == (data, age):
+                continue
+            if workload.data != "keep" and not data.device:
                 self._runner.work_on_data(jobs.job(workload, trial.settings, self._data_folder, "cleanup"), progress)
             self._runner.work_on_data(prepare, progress)
-            self._made[where] = age
+            self._made[where] = (data, age)
+
+    def _may_be_destroyed(self, device: str, workload: Workload, trial: Trial) -> bool:
+        """Whether a trial's load or its data overwrites the device; raises HostError where that must not be.
+
+        Asked before every block: since the plan was checked, somebody may have taken the device.
+        """
+        asked = data_of(workload, trial.settings)
+        if not asked.made and workload.data == "keep":
+            return False
+        why, todo = guard.refusal(block_device(self._site.host, device), self._plan.target.may_destroy)
+        if why:
+            raise HostError(why, todo)
+        return True
 
     def run(self, trial: Trial) -> Trial:
         """Carry out one trial. Raises JournalError and StoreError."""
@@ -163,6 +186,6 @@ class Bench:
             jobs.job(self._workloads[trial.workload], trial.settings, self._data_folder, "cleanup")
             for trial in self._trials
         ]
-        for job in {job.workload.data.place(): job for job in cleanups}.values():
+        for job in {job.workload.data.directory: job for job in cleanups if job.workload.data.directory}.values():
             with contextlib.suppress(EngineError, HostError):
                 self._runner.work_on_data(job, lambda _done, _total: None)

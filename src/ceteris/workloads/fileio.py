@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field, model_validator
 
 from ceteris.engine.protocol import Access, FileioJob, Interval, Result
 from ceteris.model import Measurement
-from ceteris.registry import workload_kinds
-from ceteris.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, method_of, shape_of
+from ceteris.registry import DataSet, workload_kinds
+from ceteris.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, data_set, method_of, shape_of
 from ceteris.workloads.measured import of_operations
 
 _LEAST_VERIFIED = 512  # bytes, of which a checksum and what a block says of itself are some
@@ -71,18 +71,12 @@ class Fileio:
     parameters: type[BaseModel] = FileioParameters
     sizes_an_operation = frozenset({"block_size"})
 
-    def writes(self, parameters: BaseModel) -> bool:
-        """Whether the mode changes its files."""
-        return _own(parameters).mode not in ("seqrd", "rndrd")
-
-    def data_bytes(self, parameters: BaseModel) -> int:
-        """What the files take."""
-        return _own(parameters).total_size
-
-    def data_name(self, parameters: BaseModel) -> str:
-        """Number and size of the files, and what they hold."""
+    def data(self, parameters: BaseModel) -> DataSet:
+        """The files; a device is read as it is, unless what is read is to be verified."""
         p = _own(parameters)
-        return shape_of(p) + (f"-v{p.block_size}" if p.verify else "")
+        writes = p.mode not in ("seqrd", "rndrd")
+        verified = f"-v{p.block_size}" if p.verify else ""
+        return data_set(p, shape_of(p) + verified, made=writes or p.verify, written=writes)
 
     def job(self, parameters: BaseModel, directory: str) -> FileioJob:
         """The workload's part of an engine job; its files are in `directory`."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from ceteris.engine.protocol import Data, Method
+from ceteris.registry import DataSet
 from ceteris.units import parse_share, parse_size
 
 Size = Annotated[
@@ -65,6 +66,18 @@ def shape_of(p: FilesParameters) -> str:
     """What tells data of one shape from data of another, as part of a folder's name."""
     share = f"-c{p.compressible:g}" if p.compressible else ""
     return f"{p.files}x{p.total_size // p.files}{share}"
+
+
+def data_set(p: FilesParameters, shape: str, *, made: bool, written: bool) -> DataSet:
+    """The data in a plan's words. Files must always be made; `made` is what a device needs."""
+    return DataSet(
+        device=p.device,
+        shape=shape,
+        size_bytes=p.total_size,
+        made=made or not p.device,
+        written=written,
+        cached=not p.direct and p.engine != "null",
+    )
 
 
 def data_of(p: FilesParameters, directory: str, verified_block_bytes: int | None = None) -> Data:

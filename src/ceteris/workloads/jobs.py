@@ -11,16 +11,13 @@ from typing import Literal, Protocol, cast
 from pydantic import BaseModel
 
 from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Job, Load, Result
-from ceteris.model import LoadLevel, Measurement, Settings, Workload
-from ceteris.registry import WorkloadKind, workload_kinds
+from ceteris.model import Measurement, Settings, Workload
+from ceteris.registry import WorkloadKind, parameters_of, workload_kinds
+from ceteris.units import LoadLevel
 
 
 class LoadKind(WorkloadKind, Protocol):
     """What a trial needs of a workload kind, beside what a plan does."""
-
-    def data_name(self, parameters: BaseModel) -> str:
-        """What tells data of one shape from data of another: parameters that give the same name share it."""
-        ...
 
     def job(self, parameters: BaseModel, directory: str) -> FileioJob | IomatrixJob:
         """The workload's part of an engine job; its data is in `directory`."""
@@ -34,16 +31,6 @@ class LoadKind(WorkloadKind, Protocol):
 def kind_of(name: str) -> LoadKind:
     """The registered kind of that name."""
     return cast("LoadKind", workload_kinds.get(name))  # each file here registers one with both halves
-
-
-def parameters_of(workload: Workload, settings: Settings) -> BaseModel:
-    """The workload's parameters with a trial's settings in place; those of other owners are passed over."""
-    own = dict(workload.parameters)
-    for key, value in settings.items():
-        owner, _, parameter = key.partition(".")
-        if owner in (workload.kind, workload.name):
-            own[parameter] = value
-    return kind_of(workload.kind).parameters.model_validate(own)
 
 
 def _load(workload: Workload, level: LoadLevel | None) -> Load:
@@ -69,7 +56,7 @@ def job(
 ) -> Job:
     """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`."""
     kind, parameters = kind_of(workload.kind), parameters_of(workload, settings)
-    directory = PurePosixPath(folder) / f"{workload.name}-{kind.data_name(parameters)}"
+    directory = PurePosixPath(folder) / f"{workload.name}-{kind.data(parameters).shape}"
     return Job(
         phase=phase,
         workload=kind.job(parameters, str(directory)),

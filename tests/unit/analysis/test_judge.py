@@ -11,7 +11,6 @@ from ceteris.analysis.judge import Judgement, calibrations, judge, looks
 from ceteris.model import (
     RESPONSES,
     FailureClass,
-    LoadLevel,
     Measurement,
     Protocol,
     Purpose,
@@ -21,6 +20,7 @@ from ceteris.model import (
     Verdict,
     Workload,
 )
+from ceteris.units import LoadLevel
 
 PROTOCOL = Protocol(
     trial_s=60,

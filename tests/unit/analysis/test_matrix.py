@@ -10,7 +10,8 @@ import pytest
 
 from ceteris.analysis.matrix import matrices
 from ceteris.findings import Bound, Matrix, MatrixSeries
-from ceteris.model import LoadLevel, Measurement, Purpose, Trial, TrialState, Workload
+from ceteris.model import Measurement, Purpose, Trial, TrialState, Workload
+from ceteris.units import LoadLevel
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "matrix"
 KIB8, MIB = 8192, 2**20

@@ -3,7 +3,8 @@
 import pytest
 
 from ceteris.analysis.overload import overloads
-from ceteris.model import Cell, LoadLevel, LoadUnit
+from ceteris.model import Cell
+from ceteris.units import LoadLevel, LoadUnit
 
 
 def _cells(arm: str, rate: int, **metrics: float) -> list[Cell]:

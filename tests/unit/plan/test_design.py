@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from plan_samples import FILEIO, checked, simple
 
 from ceteris.errors import PlanError
-from ceteris.model import LoadLevel, LoadUnit, Plan, Trial
+from ceteris.model import Plan, Trial
 from ceteris.plan.budget import rounds_within
 from ceteris.plan.design import balanced_orders, comparisons, passes_per_round, schedule, schedule_hash
+from ceteris.units import LoadLevel, LoadUnit
 
 
 def _plan(levels: int, arms: int = 2, seed: int = 1, rest: str = "") -> Plan:

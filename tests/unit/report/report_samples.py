@@ -10,8 +10,6 @@ from ceteris.model import (
     Experiment,
     ExperimentState,
     FailureClass,
-    LoadLevel,
-    LoadUnit,
     Measurement,
     Purpose,
     Tag,
@@ -20,6 +18,7 @@ from ceteris.model import (
     Verdict,
 )
 from ceteris.report.views import Recipe, ReportView, view
+from ceteris.units import LoadLevel, LoadUnit
 
 PLAN = """\
 name     = "ssd-scheduler"

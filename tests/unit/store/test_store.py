@@ -16,8 +16,6 @@ from ceteris.model import (
     ChangeState,
     Experiment,
     ExperimentState,
-    LoadLevel,
-    LoadUnit,
     Look,
     Measurement,
     Plan,
@@ -29,6 +27,7 @@ from ceteris.model import (
 )
 from ceteris.store import migrations, read, schema, write
 from ceteris.store.open import open_engine, store_url
+from ceteris.units import LoadLevel, LoadUnit
 
 PLAN = Plan(
     name="n",

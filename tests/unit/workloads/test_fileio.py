@@ -63,7 +63,7 @@ def test_a_device_is_one_file_without_a_directory() -> None:
 
 def test_data_of_other_content_has_another_name() -> None:
     given = ({}, {"compressible": 0.5}, {"verify": True}, {"verify": True, "block_size": 4096}, {"files": 2})
-    names = [Fileio().data_name(FileioParameters.model_validate(one)) for one in given]
+    names = [Fileio().data(FileioParameters.model_validate(one)).shape for one in given]
     assert len(set(names)) == len(names)
 
 

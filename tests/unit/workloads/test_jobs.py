@@ -7,10 +7,11 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Load, Result
-from ceteris.model import LoadLevel, LoadUnit, Measurement, OpenLoop, Workload
+from ceteris.model import Measurement, OpenLoop, Workload
 from ceteris.plan.file import plan_form
 from ceteris.plan.parse import parse
-from ceteris.registry import workload_kinds
+from ceteris.registry import DataSet, workload_kinds
+from ceteris.units import LoadLevel, LoadUnit
 from ceteris.workloads import jobs
 from ceteris.workloads.fileio import FileioParameters
 
@@ -27,14 +28,9 @@ class _Depth:
     parameters: type[BaseModel] = _DepthParameters
     sizes_an_operation: frozenset[str] = frozenset()
 
-    def writes(self, parameters: BaseModel) -> bool:
-        return False
-
-    def data_bytes(self, parameters: BaseModel) -> int:
-        return 0
-
-    def data_name(self, parameters: BaseModel) -> str:
-        return str(parameters.model_dump()["depth"])
+    def data(self, parameters: BaseModel) -> DataSet:
+        shape = str(parameters.model_dump()["depth"])
+        return DataSet(device="", shape=shape, size_bytes=0, made=True, written=False, cached=False)
 
     def job(self, parameters: BaseModel, directory: str) -> FileioJob | IomatrixJob:
         return jobs.kind_of("fileio").job(FileioParameters(), directory)

@@ -1,0 +1,133 @@
+"""What the workloads of a plan work on: their data sets, what making them writes, and what forbids them here.
+
+In: a plan as laid out, facts of the host. Out: data sets by workload, bytes by place, complaints. Called by the
+check and by what shows a plan.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from ceteris.knobs import guard
+from ceteris.model import BlockDevice, Facts, Plan, Trial, Workload
+from ceteris.plan.design import comparisons
+from ceteris.plan.file import PlanTable
+from ceteris.registry import DataSet, data_of, parameters_of, workload_kinds
+from ceteris.units import show_size
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What forbids a workload's data: at which of its keys, what is wrong, what would be right."""
+
+    workload: str
+    key: str
+    wrong: str
+    right: str = ""
+
+
+def named_devices(table: PlanTable) -> list[str]:
+    """Every block device that a plan has a workload work on, once."""
+    found = [workload_kinds.get(one.kind).data(one).device for one in table.workload]
+    settings = [*table.hold.items(), *(item for one in table.combination for item in one.settings.items())]
+    settings += [(key, level) for key, levels in table.factors.items() for level in levels]
+    found += [value for key, value in settings if key.endswith(".device") and isinstance(value, str)]
+    return list(dict.fromkeys(device for device in found if device))
+
+
+def loaded_device(table: PlanTable) -> str:
+    """The block device that all workloads of a plan work on; empty where there is no such."""
+    found = {workload_kinds.get(one.kind).data(one).device for one in table.workload}
+    return found.pop() if len(found) == 1 else ""
+
+
+def data_sets(plan: Plan) -> dict[str, list[DataSet]]:
+    """By workload, the data sets of its arms; arms whose parameters do not go together have none."""
+    found: dict[str, dict[DataSet, None]] = {workload.name: {} for workload in plan.workloads}
+    for comparison in comparisons(plan):
+        for arm in comparison.arms:
+            try:
+                found[comparison.workload.name][data_of(comparison.workload, arm.settings)] = None
+            except ValidationError:
+                continue
+    return {name: list(sets) for name, sets in found.items()}
+
+
+def size_bytes(plan: Plan) -> dict[str, int]:
+    """Bytes of all data sets side by side, by the device they are on; the empty name stands for the path."""
+    sizes = {
+        (one.device, "" if one.device else name, one.shape): one.size_bytes
+        for name, sets in data_sets(plan).items()
+        for one in sets
+    }
+    found: dict[str, int] = defaultdict(int)
+    for (device, _, _), size in sizes.items():
+        found[device] += size
+    return dict(found)
+
+
+def made_bytes(plan: Plan, trials: Sequence[Trial]) -> dict[str, int]:
+    """Bytes that making the data of these trials writes, by device as above; the load's own writes come on top."""
+    workloads = {workload.name: workload for workload in plan.workloads}
+    times: dict[tuple[str, str, str, object], int] = {}
+    for trial in trials:
+        workload = workloads[trial.workload]
+        one = data_of(workload, trial.settings)
+        age = {"keep": 0, "round": trial.round, "application": trial.block}[workload.data]
+        if one.made or workload.data != "keep":
+            times[one.device, trial.workload, one.shape, age] = one.size_bytes
+    found: dict[str, int] = defaultdict(int)
+    for (device, _, _, _), size in times.items():
+        found[device] += size
+    return dict(found)
+
+
+def complaints(plan: Plan, facts: Facts) -> Iterator[Complaint]:
+    """What forbids the data of a plan on this machine."""
+    yield from _unfitting(plan)
+    needed = size_bytes(plan).get("", 0)
+    if needed > facts.free_bytes and not facts.path_refused:
+        has = f"{facts.path} has {show_size(facts.free_bytes)} free, the workloads need {show_size(needed)}"
+        yield Complaint(
+            plan.workloads[0].name, "total_size", has, "lower total_size, or set target.path to a larger disk"
+        )
+    for workload in plan.workloads:
+        sets = [one for one in data_sets(plan)[workload.name] if one.device]
+        for device in dict.fromkeys(one.device for one in sets):
+            yield from _on_device(plan, workload, [one for one in sets if one.device == device], facts)
+
+
+def _unfitting(plan: Plan) -> Iterator[Complaint]:
+    """Arms whose parameters do not go together, though each alone would."""
+    told = set()
+    for comparison in comparisons(plan):
+        for arm in comparison.arms:
+            try:
+                parameters_of(comparison.workload, arm.settings)
+            except ValidationError as error:
+                words = error.errors()[0]["msg"].removeprefix("Value error, ")
+                if (comparison.workload.name, words) not in told:
+                    told.add((comparison.workload.name, words))
+                    yield Complaint(comparison.workload.name, "", f"with {comparison.factor} = {arm.label}: {words}")
+
+
+def _on_device(plan: Plan, workload: Workload, sets: Sequence[DataSet], facts: Facts) -> Iterator[Complaint]:
+    """What forbids one workload on one device."""
+    device = sets[0].device
+    unknown = BlockDevice(path=device, refused=f"{device} was not looked at")
+    found = facts.block_devices.get(device, unknown)
+    largest = max(one.size_bytes for one in sets)
+    if not found.refused and largest > found.size_bytes:
+        has = f"{device} has {show_size(found.size_bytes)}, the workload needs {show_size(largest)}"
+        yield Complaint(workload.name, "total_size", has, "lower total_size")
+    if len({one.shape for one in sets}) > 1:
+        wrong = f"the arms need other data each, and there is one {device}"
+        yield Complaint(
+            workload.name, "device", wrong, "compare them on files, or leave size and content of the data alone"
+        )
+    if found.refused or workload.data != "keep" or any(one.made for one in sets):
+        wrong, right = guard.refusal(found, plan.target.may_destroy)
+        if wrong:
+            yield Complaint(workload.name, "device", wrong, right)
