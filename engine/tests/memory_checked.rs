@@ -1,0 +1,68 @@
+//! The real binary under valgrind: what the unsafe blocks promise, checked where they run.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod harness;
+
+use std::path::Path;
+use std::process::Command;
+
+use harness::{Engine, binary, disk_directory, job, named, prepare};
+use serde_json::{Value, json};
+
+/// Ends with 99 when memory was used that is not there, was never set, or is lost.
+fn checked(arguments: &[&str]) -> Engine {
+    let mut command = Command::new("valgrind");
+    command.args([
+        "--quiet",
+        "--error-exitcode=99",
+        "--leak-check=full",
+        "--errors-for-leak-kinds=definite",
+        binary(),
+    ]);
+    command.args(arguments);
+    Engine::spawn(command)
+}
+
+fn told_by(phase: &str, directory: &Path, changes: Value) -> Vec<Value> {
+    let mut engine = checked(&["run"]);
+    engine.send(&job(directory, phase, changes));
+    let (code, events) = engine.wait();
+    assert_eq!(code, 0, "see what valgrind says of it: {events:#?}");
+    events
+}
+
+#[test]
+fn loads_use_memory_as_they_should() {
+    let directory = disk_directory();
+    told_by("prepare", directory.path(), json!({}));
+    for (engine, direct) in [("sync", false), ("io_uring", false), ("io_uring", true)] {
+        let changes = json!({"engine": engine, "direct": direct, "fsync_every": 10,
+                             "load": {"outstanding": 8}});
+        let events = told_by("run", directory.path(), changes);
+        let result = named(&events, "result")[0];
+        assert!(result["reads"].as_u64() > Some(0) && result["fsyncs"].as_u64() > Some(0));
+    }
+}
+
+#[test]
+fn a_load_that_ends_with_operations_outstanding_leaves_their_memory_alone() {
+    let directory = disk_directory();
+    prepare(directory.path(), json!({}));
+    for engine in ["sync", "io_uring"] {
+        let mut run = checked(&["run"]);
+        let changes = json!({"engine": engine, "direct": true, "measure_s": 600.0,
+                             "load": {"outstanding": 32}});
+        run.send(&job(directory.path(), "run", changes));
+        run.wait_for_phase("measuring");
+        let (code, events) = run.finish();
+        assert_eq!(code, 1, "see what valgrind says of it: {events:#?}");
+    }
+}
+
+#[test]
+fn asking_the_kernel_fills_only_what_is_ours() {
+    let directory = disk_directory();
+    let (code, events) = checked(&["probe", directory.path().to_str().unwrap()]).finish();
+    assert_eq!(code, 0, "{events:#?}");
+}
