@@ -155,7 +155,7 @@ def _recorder(store: Store, audience: Audience) -> Callable[[Trial, Sequence[Cha
         for change in changes:
             if change.state is ChangeState.WRITTEN:
                 found = "gone" if change.observed is None else change.observed
-                where = f"with {trial.factor} = {trial.arm}"
+                where = f"with {trial.subject}" if trial.factor else "as the machine is"
                 note = f"{where}, {change.knob} is {found}: {change.wanted} is not possible there"
                 write.add_note(store, trial.experiment, note)
 
@@ -166,7 +166,7 @@ def analyse(plan: Plan, experiment: Experiment, store: Store, *, finished: bool)
     """Judge what the store holds of an experiment; before it is finished nothing is decided."""
     trials = read.trials(store, experiment.id)
     summaries = read.summaries(store, experiment.id)
-    return judge(trials, summaries, plan.workloads, plan.protocol, finished=finished)
+    return judge(trials, summaries, plan.workloads, plan.protocol, baseline=plan.baseline, finished=finished)
 
 
 def _noise(plan: Plan, experiment: Experiment, store: Store) -> list[Calibration]:

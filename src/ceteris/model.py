@@ -183,6 +183,11 @@ class Workload:
         """What the plan calls it."""
         return self.part_of or self.name
 
+    @property
+    def owners(self) -> frozenset[str]:
+        """What the keys of its parameters begin with."""
+        return frozenset({self.name, self.plan_name, self.kind})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
@@ -370,6 +375,11 @@ class Trial:
     failure: FailureClass | None = None
     failure_message: str = ""
     supersedes: int | None = None
+
+    @property
+    def subject(self) -> str:
+        """What it is made for: `block.scheduler = none`, or `as it is` where nothing is compared."""
+        return f"{self.factor} = {self.arm}" if self.factor else "as it is"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

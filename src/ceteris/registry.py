@@ -1,9 +1,9 @@
 """Where plug-ins are found by name: workload kinds and knob kinds register themselves on import."""
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ceteris.errors import UsageError
 
@@ -65,12 +65,35 @@ class DataSet:
     cached: bool
 
 
-class WorkloadKind(Protocol):
-    """What a plan needs to know of a workload kind: its parameters and which of them change an operation."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One workload of those that a workload table of a plan stands for; `name` is empty where it is the only one.
+
+    `parameters` are of the kind's `parameters`, `threads` the load levels.
+    """
 
     name: str
+    parameters: "BaseModel"
+    threads: tuple[int, ...]
+
+
+class WorkloadKind(Protocol):
+    """What a plan needs to know of a workload kind.
+
+    `table` is what a plan writes, `parameters` what one workload has. They differ in the `axes`: of these a plan
+    gives a list, and every value belongs to a series of its own. A kind with axes is worth measuring by itself.
+    `sizes_an_operation` are the parameters that change what an operation is.
+    """
+
+    name: str
+    table: type["BaseModel"]
     parameters: type["BaseModel"]
+    axes: frozenset[str]
     sizes_an_operation: frozenset[str]
+
+    def series(self, table: Any) -> Sequence[Series]:
+        """The workloads that a table stands for; it has the fields of `table`, and `threads`."""
+        ...
 
     def data(self, parameters: "BaseModel") -> DataSet:
         """What the load works on."""
@@ -109,7 +132,7 @@ def parameters_of(workload: "Workload", settings: "Settings") -> "BaseModel":
     own = dict(workload.parameters)
     for key, value in settings.items():
         owner, _, parameter = key.partition(".")
-        if owner in (workload.kind, workload.name):
+        if owner in workload.owners:
             own[parameter] = value
     return workload_kinds.get(workload.kind).parameters.model_validate(own)
 

@@ -51,6 +51,42 @@ def test_json_is_one_document_that_fits_its_schema(ceteris, plan) -> None:
     jsonschema.validate(ceteris("check", plan(), "--json").json, _schema("check"))
 
 
+MATRIX = """
+name = "matrix"
+[target]
+path = "{path}"
+[[workload]]
+kind = "iomatrix"
+total_size = "8MiB"
+files = 1
+threads = [0, 1, 4]
+large = [0, 2]
+write_share = [0, "50%"]
+[protocol]
+trial = "100ms"
+settle = "10ms"
+rounds = 2
+"""
+
+
+def test_a_matrix_is_measured_at_every_point_and_read(ceteris, tmp_path: Path) -> None:
+    plan = tmp_path / "matrix.toml"
+    plan.write_text(MATRIX.format(path=tmp_path))
+    done = ceteris("run", str(plan), "--json")
+    assert done.code == 0, done.err
+    jsonschema.validate(done.json, _schema("report"))
+    (matrix,) = done.json["matrices"]
+    points = {(one["write_share"], p["small"], p["large"]): p for one in matrix["series"] for p in one["points"]}
+    wanted = {(share, small, large) for share in (0, 0.5) for small in (0, 1, 4) for large in (0, 2) if small or large}
+    assert set(points) == wanted
+    for (_, small, large), point in points.items():
+        measured = point["measured"]
+        assert (measured["small_per_s"]["value"] > 0) == (small > 0)
+        assert (measured["large_per_s"]["value"] > 0) == (large > 0)
+    assert "8 KiB random reads" in ceteris("report", "last", "--format", "text").out
+    assert not (tmp_path / "ceteris-data").exists()
+
+
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
 def test_a_report_in_every_form(ceteris, plan, tmp_path: Path, form: str) -> None:
     assert ceteris("run", plan()).code in RUN_ENDED

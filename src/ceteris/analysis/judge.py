@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ceteris.analysis.effects import Pair, Series, Summaries, cells, series
+from ceteris.analysis.matrix import matrices
 from ceteris.analysis.overload import overloads
+from ceteris.findings import Matrix
 from ceteris.model import (
     RESPONSES,
     Calibration,
@@ -19,6 +21,7 @@ from ceteris.model import (
     Look,
     Protocol,
     Response,
+    Settings,
     Tag,
     Trial,
     Verdict,
@@ -33,11 +36,12 @@ _NOISE_KEEPS_S = 7 * 86400.0
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What an experiment showed: effects with verdicts, cell means, and what could not be judged, in words."""
+    """What an experiment showed: effects with verdicts, cell means, matrices; in words, what could not be judged."""
 
     effects: tuple[Effect, ...]
     cells: tuple[Cell, ...]
     unjudged: tuple[str, ...]
+    matrices: tuple[Matrix, ...]
 
 
 def judge(
@@ -46,9 +50,10 @@ def judge(
     workloads: Sequence[Workload],
     protocol: Protocol,
     *,
+    baseline: Settings,
     finished: bool,
 ) -> Judgement:
-    """Judge every compared arm against its baseline by its workload's response.
+    """Judge every compared arm against its baseline by its workload's response; read the matrices at `baseline`.
 
     Before the experiment is `finished` nothing is decided: who looks until it suits decides by chance.
     """
@@ -67,7 +72,8 @@ def judge(
         except CannotJudge as why:
             what = f"{one.factor} = {one.arm} under {one.workload}"
             unjudged.append(f"{what} was not judged: {why} ({len(one.pairs)} of {one.planned} planned pairs are valid)")
-    return Judgement(tuple(effects), tuple(means), tuple(unjudged))
+    read = matrices(trials, summaries, workloads, baseline, protocol.confidence)
+    return Judgement(tuple(effects), tuple(means), tuple(unjudged), read)
 
 
 def _differences(pairs: Sequence[Pair]) -> list[float]:

@@ -48,6 +48,7 @@ def report_view(store: Store, experiment: Experiment) -> ReportView:
         read.summaries(store, experiment.id),
         found.effects,
         found.cells,
+        matrices=found.matrices,
         question=plan.question,
         recipes=_recipes(plan),
     )
@@ -57,7 +58,7 @@ def report_document(store: Store, experiment: Experiment) -> ReportDocument:
     """The report as one document for programs."""
     _, found = judged(store, experiment)
     noted = dataclasses.replace(experiment, notes=(*experiment.notes, *found.unjudged))
-    return document(noted, read.trials(store, experiment.id), found.effects, found.cells)
+    return document(noted, read.trials(store, experiment.id), found.effects, found.cells, found.matrices)
 
 
 def write_html(seen: ReportView, path: Path) -> Path:
@@ -73,8 +74,9 @@ def write_html(seen: ReportView, path: Path) -> Path:
 
 
 def exit_code(found: Judgement) -> int:
-    """0, or 3 where something could not be judged for want of valid pairs."""
-    return CeterisError.exit_code if found.unjudged else 0
+    """0, or 3 where something could not be judged for want of valid pairs, or a series of a matrix has no point."""
+    empty = any(not series.points for matrix in found.matrices for series in matrix.series)
+    return CeterisError.exit_code if found.unjudged or empty else 0
 
 
 def deliver(content: str, output: Path | None) -> None:

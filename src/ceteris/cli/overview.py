@@ -84,7 +84,7 @@ def _status(experiment: Experiment, trials: list[Trial]) -> ExperimentStatus:
         done=sum(trial.state is TrialState.DONE for trial in counted),
         planned=len(counted),
         invalid=sum(trial.state in (TrialState.INVALID, TrialState.FAILED) for trial in counted),
-        trial=f"{active[0].factor} = {active[0].arm} at {active[0].load}" if active else "",
+        trial=f"{active[0].subject} at {active[0].load}" if active else "",
     )
 
 

@@ -212,9 +212,9 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
     if every_block:
         console.print("\nBlocks in order (round, workload, load level: arms in order):")
         for block in found.blocks:
-            arms = " → ".join(block.arms)
+            tried = f"{block.factor}: {' → '.join(block.arms)}" if block.factor else "measured"
             place = f"round {block.round}  {block.workload} at {LoadLevel(block.load, block.load_unit)}"
-            console.print(f"  {block.number:>4}  {place}:  {block.factor}: {arms}", markup=False)
+            console.print(f"  {block.number:>4}  {place}:  {tried}", markup=False)
     blocks = f"{found.trials} trials in {len(found.blocks)} blocks and {found.rounds} rounds"
     console.print(f"\n{blocks}, about {show_duration(found.duration_s)}")
     for one in found.detectable:

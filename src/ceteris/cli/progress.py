@@ -55,7 +55,7 @@ class Watch:
     def shows(self, trial: Trial) -> None:
         """Show the trial at hand, and the time left."""
         place = f"{trial.workload} at {trial.load}"
-        words = f"trial {trial.order}, {place}, {trial.factor} = {trial.arm}: {trial.state.value}"
+        words = f"trial {trial.order}, {place}, {trial.subject}: {trial.state.value}"
         self._line.plain = words
         if trial.state not in _OVER:
             return
@@ -71,7 +71,7 @@ class Watch:
             self._console.print(words, markup=False, highlight=False, soft_wrap=True)
         for why in (*trial.invalid_because, *filter(None, [trial.failure_message])):
             self._console.print(
-                f"trial {trial.order} ({place}, {trial.factor} = {trial.arm}) {trial.state.value}: {why}",
+                f"trial {trial.order} ({place}, {trial.subject}) {trial.state.value}: {why}",
                 markup=False,
                 highlight=False,
                 soft_wrap=True,

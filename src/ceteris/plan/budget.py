@@ -2,7 +2,7 @@
 
 from ceteris.errors import PlanError, Problem
 from ceteris.model import Plan
-from ceteris.plan.design import comparisons, passes_per_round
+from ceteris.plan.design import comparisons, measured, passes_per_round
 from ceteris.units import show_duration
 
 MOST_ROUNDS = 10
@@ -16,11 +16,12 @@ def trial_time(plan: Plan) -> float:
 
 
 def trials_per_round(plan: Plan) -> int:
-    """Trials of one round of every comparison."""
-    return sum(
+    """Trials of one round of every comparison, and of what is only measured."""
+    compared = sum(
         passes_per_round(len(c.workload.load_levels)) * len(c.workload.load_levels) * len(c.arms)
         for c in comparisons(plan)
     )
+    return compared + sum(len(workload.load_levels) for workload in measured(plan))
 
 
 def rounds_within(plan: Plan) -> int:

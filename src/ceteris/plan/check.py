@@ -1,18 +1,20 @@
 """A plan's table against the catalogue and the host: every problem at once, or the plan to carry out."""
 
 import dataclasses
+import functools
 import math
 from typing import Any
 
 from ceteris.errors import PlanError, Problem
 from ceteris.knobs.catalog import Catalogue
-from ceteris.model import RESPONSES, Combination, Factor, Facts, OpenLoop, Plan, Protocol, Target, Value, Workload
+from ceteris.model import RESPONSES, Combination, Factor, Facts, Plan, Protocol, Target, Value, Workload
 from ceteris.plan.data import complaints
-from ceteris.plan.file import MOST_OUTSTANDING, WorkloadTable
+from ceteris.plan.design import comparisons, measured
+from ceteris.plan.file import WorkloadTable
 from ceteris.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
 from ceteris.plan.parse import Parsed
 from ceteris.plan.places import Place
-from ceteris.registry import workload_kinds
+from ceteris.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, workloads_of
 
 
 def knob_keys(parsed: Parsed) -> list[str]:
@@ -20,14 +22,6 @@ def knob_keys(parsed: Parsed) -> list[str]:
     table = parsed.table
     keys = [*table.factors, *table.hold]
     return keys + [key for combination in table.combination for key in combination.settings]
-
-
-def _open_loop(table: WorkloadTable) -> OpenLoop | None:
-    """How operations start, where the load levels of a workload are rates."""
-    if table.rate is None:
-        return None
-    cap = table.threads[0] if "threads" in table.model_fields_set else MOST_OUTSTANDING
-    return OpenLoop(arrivals=table.arrivals, outstanding=cap)
 
 
 class _Check:
@@ -40,7 +34,8 @@ class _Check:
         self.facts = facts
         self.problems: list[Problem] = list(parsed.problems)
         self.notes: list[str] = []
-        self.tables = {(table.name or table.kind): table for table in self.table.workload}
+        self.laid_out: list[Workload] = []
+        self.tables: dict[str, WorkloadTable] = {name_of(table): table for table in self.table.workload}
 
     def complain(self, place: Place, wrong: str, right: str = "") -> None:
         self.problems.append(self.parsed.problem(place, wrong, right))
@@ -50,14 +45,11 @@ class _Check:
     def plan(self) -> Plan:
         """The plan, unless there is any problem. Raises PlanError."""
         self.machine()
-        workloads = self.workloads()
+        self.laid_out = self.workloads()
         factors = self.factors()
         hold = self.settings(self.table.hold, ("hold",))
         combinations = self.combinations()
         self.one_owner(hold)
-        if not factors and not combinations and not self.problems:
-            example = 'write for example "block.scheduler" = ["none", "bfq"]'
-            self.complain(("factors",), "there is nothing to compare", "; ".join(self.notes) or example)
         found = Plan(
             name=self.table.name,
             question=self.table.question,
@@ -71,12 +63,15 @@ class _Check:
             baseline=self.baseline(hold, factors, combinations),
             factors=tuple(factors),
             combinations=tuple(combinations),
-            workloads=tuple(workloads),
+            workloads=tuple(self.laid_out),
             protocol=self.protocol(),
             digest=self.parsed.digest,
             text=self.parsed.text,
             notes=tuple(self.notes),
         )
+        if not self.problems and not comparisons(found) and not measured(found):
+            example = 'write for example "block.scheduler" = ["none", "bfq"]'
+            self.complain(("factors",), "there is nothing to compare", "; ".join(self.notes) or example)
         self.data(found)
         if self.problems:
             raise PlanError(self.parsed.name, self.problems)
@@ -94,7 +89,7 @@ class _Check:
         if facts.device_refused and (self.table.target.device or any(k.startswith("block.") for _, k in places)):
             wrong, _, right = facts.device_refused.partition("\n")
             self.complain(("target", "device"), wrong, right.strip())
-        on_files = any(not workload_kinds.get(one.kind).data(one).device for one in self.table.workload)
+        on_files = any(not data.device for one in self.table.workload for data in data_in(one))
         on_disk = any(key.startswith("block.") for _, key in places) and on_files
         if on_disk and facts.device and facts.path_device != facts.device:
             where = facts.path_device or "no disk"
@@ -116,51 +111,33 @@ class _Check:
     # --- workloads ---
 
     def workloads(self) -> list[Workload]:
-        found = []
-        seen: set[str] = set()
+        found: list[Workload] = []
         for number, table in enumerate(self.table.workload):
-            name = table.name or table.kind
+            name = name_of(table)
             place: Place = ("workload", number)
-            if name in seen:
-                self.complain((*place, "name"), f"two workloads are called {name!r}", "give each a name of its own")
+            ones = workloads_of(table, self.response_of(name, table, kind_of(table).sizes_an_operation))
+            taken = {name for one in found for name in (one.name, one.plan_name)}
+            for double in taken.intersection([name, *(one.name for one in ones)]):
+                self.complain((*place, "name"), f"two workloads are called {double!r}", "give each a name of its own")
             if name in self.catalogue.subsystems():
                 self.complain((*place, "name"), f"{name!r} is a subsystem of knobs", "give the workload another name")
-            seen.add(name)
-            kind = workload_kinds.get(table.kind)
-            parameters: dict[str, Value] = table.model_dump(include=set(kind.parameters.model_fields))
-            for parameter, value in parameters.items():
+            for parameter, value in parameters_in(table).items():
                 if why := self.impossible(parameter, value, [table]):
                     self.complain((*place, parameter), f"{label_of(value)!r} is not possible here: {why}")
-            data = table.data or ("round" if kind.data(table).written else "keep")
-            found.append(
-                Workload(
-                    name=name,
-                    kind=table.kind,
-                    parameters=parameters,
-                    load_levels=tuple(sorted(set(table.rate or table.threads))),
-                    response=self.response_of(name, table, kind.sizes_an_operation),
-                    data=data,
-                    cache=table.cache,
-                    open_loop=_open_loop(table),
-                )
-            )
+            found += ones
         return found
 
     def impossible(self, parameter: str, value: Value, owners: list[WorkloadTable]) -> str:
         """Why this machine cannot do it; what the file system of the path refuses, a device may take."""
-        on_files = any(not workload_kinds.get(one.kind).data(one).device for one in owners)  # type: ignore[attr-defined]
+        on_files = any(not data.device for one in owners for data in data_in(one))
         facts = self.facts if on_files else dataclasses.replace(self.facts, direct_refused="")
         return impossible(parameter, value, facts)
 
-    def response_of(self, name: str, table: Any, sizes: frozenset[str]) -> str:
+    def response_of(self, name: str, table: WorkloadTable, sizes: frozenset[str]) -> str:
         """The response judged; bandwidth where a factor changes what an operation is."""
         usual = "response_p95_s" if table.rate else "throughput_per_s"  # what is offered is what is served
         response: str = table.response or self.table.protocol.response or usual
-        resized = [
-            key
-            for key in self.table.factors
-            if key.rpartition(".")[2] in sizes and key.partition(".")[0] in (name, table.kind)
-        ]
+        resized = [key for key in self.table.factors if key.rpartition(".")[2] in sizes and has_parameter(table, key)]
         if resized and response == "throughput_per_s":
             self.notes.append(f"{resized[0]} changes the size of an operation, so {name} is judged by bytes_per_s")
             return "bytes_per_s"
@@ -170,36 +147,25 @@ class _Check:
 
     def owners(self, key: str) -> list[str]:
         """The workloads whose parameter a key is."""
-        owner, _, parameter = key.partition(".")
-        return [
-            name
-            for name, table in self.tables.items()
-            if owner in (name, table.kind) and parameter in workload_kinds.get(table.kind).parameters.model_fields
-        ]
+        return [name for name, table in self.tables.items() if has_parameter(table, key)]
 
     def level(self, key: str, written: Any, place: Place) -> Level | None:
         """A level in the form it is set in, or None and a problem."""
         knob = self.catalogue.find(key)
         if knob is not None:
-            return knob_level(knob, key, written, self.facts, lambda wrong, right: self.complain(place, wrong, right))
+            return knob_level(knob, key, written, self.facts, functools.partial(self.complain, place))
         level = None
         for name in self.owners(key):
-            table = self.tables[name]
             parameter = key.partition(".")[2]
-            level = parameter_level(
-                table,
-                workload_kinds.get(table.kind),
-                parameter,
-                written,
-                lambda wrong, right: self.complain(place, wrong, right),
-            )
+            complain = functools.partial(self.complain, place)
+            level = parameter_level(self.tables[name], parameter, written, complain)
         return level
 
     def known(self, key: str, place: Place) -> bool:
         """Whether the key is a knob or a parameter; a problem where it is not."""
         if self.catalogue.find(key) is not None or self.owners(key):
             return True
-        hint = unknown_key(key, self.catalogue, {name: table.kind for name, table in self.tables.items()})
+        hint = unknown_key(key, self.catalogue, self.table.workload)
         self.complain(place, "is neither a knob nor a parameter of a workload of this plan", hint)
         return False
 
@@ -272,9 +238,7 @@ class _Check:
     def scope(self, key: str) -> tuple[str, ...]:
         """The workloads a factor is tried under."""
         applicable = list(self.tables) if self.catalogue.find(key) else self.owners(key)
-        chosen = self.table.factor_scope.get(key)
-        if chosen is None:
-            return tuple(applicable)
+        chosen = self.table.factor_scope.get(key, applicable)
         if not chosen:
             self.complain(("factor_scope", key), "names no workload", f"there are: {', '.join(applicable)}")
         for name in chosen:
@@ -284,7 +248,7 @@ class _Check:
                     f"{name!r} is no workload that {key} applies to",
                     f"there are: {', '.join(applicable)}",
                 )
-        return tuple(name for name in applicable if name in chosen)
+        return tuple(one.name for one in self.laid_out if one.plan_name in applicable and one.plan_name in chosen)
 
     def combinations(self) -> list[Combination]:
         found: list[Combination] = []

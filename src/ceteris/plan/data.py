@@ -12,9 +12,10 @@ from pydantic import ValidationError
 
 from ceteris.knobs import guard
 from ceteris.model import BlockDevice, Facts, Plan, Trial, Workload
-from ceteris.plan.design import comparisons
+from ceteris.plan.design import comparisons, measured
 from ceteris.plan.file import PlanTable
-from ceteris.registry import DataSet, data_of, parameters_of, workload_kinds
+from ceteris.plan.workloads import data_in
+from ceteris.registry import DataSet, data_of, parameters_of
 from ceteris.units import show_size
 
 
@@ -30,7 +31,7 @@ class Complaint:
 
 def named_devices(table: PlanTable) -> list[str]:
     """Every block device that a plan has a workload work on, once."""
-    found = [workload_kinds.get(one.kind).data(one).device for one in table.workload]
+    found = [data.device for one in table.workload for data in data_in(one)]
     settings = [*table.hold.items(), *(item for one in table.combination for item in one.settings.items())]
     settings += [(key, level) for key, levels in table.factors.items() for level in levels]
     found += [value for key, value in settings if key.endswith(".device") and isinstance(value, str)]
@@ -39,19 +40,19 @@ def named_devices(table: PlanTable) -> list[str]:
 
 def loaded_device(table: PlanTable) -> str:
     """The block device that all workloads of a plan work on; empty where there is no such."""
-    found = {workload_kinds.get(one.kind).data(one).device for one in table.workload}
+    found = {data.device for one in table.workload for data in data_in(one)}
     return found.pop() if len(found) == 1 else ""
 
 
 def data_sets(plan: Plan) -> dict[str, list[DataSet]]:
-    """By workload, the data sets of its arms; arms whose parameters do not go together have none."""
-    found: dict[str, dict[DataSet, None]] = {workload.name: {} for workload in plan.workloads}
-    for comparison in comparisons(plan):
-        for arm in comparison.arms:
-            try:
-                found[comparison.workload.name][data_of(comparison.workload, arm.settings)] = None
-            except ValidationError:
-                continue
+    """By a workload's name in the plan, the data sets of its arms; parameters that do not go together have none."""
+    found: dict[str, dict[DataSet, None]] = {workload.plan_name: {} for workload in plan.workloads}
+    made = [(one.workload, arm.settings) for one in comparisons(plan) for arm in one.arms]
+    for workload, settings in [*made, *((workload, plan.baseline) for workload in measured(plan))]:
+        try:
+            found[workload.plan_name][data_of(workload, settings)] = None
+        except ValidationError:
+            continue
     return {name: list(sets) for name, sets in found.items()}
 
 
@@ -77,7 +78,7 @@ def made_bytes(plan: Plan, trials: Sequence[Trial]) -> dict[str, int]:
         one = data_of(workload, trial.settings)
         age = {"keep": 0, "round": trial.round, "application": trial.block}[workload.data]
         if one.made or workload.data != "keep":
-            times[one.device, trial.workload, one.shape, age] = one.size_bytes
+            times[one.device, workload.plan_name, one.shape, age] = one.size_bytes
     found: dict[str, int] = defaultdict(int)
     for (device, _, _, _), size in times.items():
         found[device] += size
@@ -91,10 +92,10 @@ def complaints(plan: Plan, facts: Facts) -> Iterator[Complaint]:
     if needed > facts.free_bytes and not facts.path_refused:
         has = f"{facts.path} has {show_size(facts.free_bytes)} free, the workloads need {show_size(needed)}"
         yield Complaint(
-            plan.workloads[0].name, "total_size", has, "lower total_size, or set target.path to a larger disk"
+            plan.workloads[0].plan_name, "total_size", has, "lower total_size, or set target.path to a larger disk"
         )
-    for workload in plan.workloads:
-        sets = [one for one in data_sets(plan)[workload.name] if one.device]
+    for workload in {workload.plan_name: workload for workload in plan.workloads}.values():
+        sets = [one for one in data_sets(plan)[workload.plan_name] if one.device]
         for device in dict.fromkeys(one.device for one in sets):
             yield from _on_device(plan, workload, [one for one in sets if one.device == device], facts)
 
@@ -107,21 +108,21 @@ def _unfitting(plan: Plan) -> Iterator[Complaint]:
             try:
                 parameters_of(comparison.workload, arm.settings)
             except ValidationError as error:
-                words = error.errors()[0]["msg"].removeprefix("Value error, ")
-                if (comparison.workload.name, words) not in told:
-                    told.add((comparison.workload.name, words))
-                    yield Complaint(comparison.workload.name, "", f"with {comparison.factor} = {arm.label}: {words}")
+                name, words = comparison.workload.plan_name, error.errors()[0]["msg"].removeprefix("Value error, ")
+                if (name, words) not in told:
+                    told.add((name, words))
+                    yield Complaint(name, "", f"with {comparison.factor} = {arm.label}: {words}")
 
 
 def _on_device(plan: Plan, workload: Workload, sets: Sequence[DataSet], facts: Facts) -> Iterator[Complaint]:
-    """What forbids one workload on one device."""
+    """What forbids one workload, or all of one matrix, on one device."""
     device = sets[0].device
     unknown = BlockDevice(path=device, refused=f"{device} was not looked at")
     found = facts.block_devices.get(device, unknown)
     largest = max(one.size_bytes for one in sets)
     if not found.refused and largest > found.size_bytes:
         has = f"{device} has {show_size(found.size_bytes)}, the workload needs {show_size(largest)}"
-        yield Complaint(workload.name, "total_size", has, "lower total_size")
+        yield Complaint(workload.plan_name, "total_size", has, "lower total_size")
     if len({one.shape for one in sets}) > 1:
         wrong = f"the arms need other data each, and there is one {device}"
         yield Complaint(
@@ -130,4 +131,4 @@ def _on_device(plan: Plan, workload: Workload, sets: Sequence[DataSet], facts: F
     if found.refused or workload.data != "keep" or any(one.made for one in sets):
         wrong, right = guard.refusal(found, plan.target.may_destroy)
         if wrong:
-            yield Complaint(workload.name, "device", wrong, right)
+            yield Complaint(workload.plan_name, "device", wrong, right)

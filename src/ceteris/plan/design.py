@@ -1,8 +1,9 @@
 """From a plan to its trials in order: blocks at one load level, orders balanced and random, from a seed.
 
 A comparison is a factor (or the combinations) under one workload; its arms, baseline first, are tried back to
-back in a block. A round is the least even number of passes over the load levels that makes eight blocks. The
-same plan and seed give the same schedule on any machine.
+back in a block. A round is the least even number of passes over the load levels that makes eight blocks. What is
+only measured is so once a round at every load level, each a block of its own. The same plan and seed give the same
+schedule on any machine.
 """
 
 import dataclasses
@@ -52,6 +53,12 @@ def comparisons(plan: Plan) -> list[Comparison]:
             tested = tuple(sorted({key for combination in plan.combinations for key in combination.settings}))
             found.append(Comparison("combination", workload, (Arm("baseline", plan.baseline), *combined), tested))
     return found
+
+
+def measured(plan: Plan) -> list[Workload]:
+    """The series of matrices that nothing is compared under: they are measured as the machine is, or held."""
+    compared = {comparison.workload.name for comparison in comparisons(plan)}
+    return [workload for workload in plan.workloads if workload.part_of and workload.name not in compared]
 
 
 def passes_per_round(levels: int) -> int:
@@ -112,43 +119,80 @@ def _spread(places: int, values: int, rng: random.Random) -> list[int]:
 
 
 def schedule(plan: Plan, experiment: str, rounds: int) -> tuple[Trial, ...]:
-    """Every trial of an experiment in order: round by round, the comparisons of a round in random order."""
-    compared = comparisons(plan)
-    series = []
-    for comparison in compared:
-        rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}")
-        series.append(list(_blocks(comparison.workload.levels, len(comparison.arms), rounds, rng)))
+    """Every trial of an experiment in order: round by round, what a round is made of in random order."""
+    stretches = [_compared(comparison, plan, rounds) for comparison in comparisons(plan)]
+    if alone := measured(plan):
+        stretches.append(_measured(alone, plan, rounds))
     rng = random.Random(f"{plan.protocol.seed}/rounds")
     trials: list[Trial] = []
     block = 0
     for number in range(1, rounds + 1):
-        turn = list(range(len(compared)))
+        turn = list(range(len(stretches)))
         rng.shuffle(turn)
-        for index in turn:
-            for round_number, load, order in series[index]:
-                if round_number != number:
-                    continue
-                block += 1
-                for position, arm in enumerate(order, start=1):
-                    chosen = compared[index].arms[arm]
-                    trials.append(
-                        Trial(
-                            experiment=experiment,
-                            order=len(trials) + 1,
-                            round=number,
-                            block=block,
-                            position=position,
-                            attempt=1,
-                            factor=compared[index].factor,
-                            arm=chosen.label,
-                            baseline=arm == 0,
-                            purpose=Purpose.COMPARE,
-                            settings=chosen.settings,
-                            workload=compared[index].workload.name,
-                            load=load,
-                        )
-                    )
+        for one in (one for index in turn for one in stretches[index] if one[0].round == number):
+            block += 1
+            for trial in one:
+                trials.append(dataclasses.replace(trial, experiment=experiment, order=len(trials) + 1, block=block))
     return tuple(trials)
+
+
+_Block = list[Trial]  # without the experiment and numbers, which depend on what else there is
+
+
+def _compared(comparison: Comparison, plan: Plan, rounds: int) -> list[_Block]:
+    """Every block of a comparison, round by round."""
+    rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}")
+    return [
+        [
+            Trial(
+                experiment="",
+                order=0,
+                round=number,
+                block=0,
+                position=position,
+                attempt=1,
+                factor=comparison.factor,
+                arm=comparison.arms[arm].label,
+                baseline=arm == 0,
+                purpose=Purpose.COMPARE,
+                settings=comparison.arms[arm].settings,
+                workload=comparison.workload.name,
+                load=load,
+            )
+            for position, arm in enumerate(order, start=1)
+        ]
+        for number, load, order in _blocks(comparison.workload.levels, len(comparison.arms), rounds, rng)
+    ]
+
+
+def _measured(workloads: Sequence[Workload], plan: Plan, rounds: int) -> list[_Block]:
+    """Every point of what is only measured, once a round, in random order; each is a block of one trial."""
+    rng = random.Random(f"{plan.protocol.seed}/measured")
+    points = [(workload.name, load) for workload in workloads for load in workload.levels]
+    found = []
+    for number in range(1, rounds + 1):
+        rng.shuffle(points)
+        found += [
+            [
+                Trial(
+                    experiment="",
+                    order=0,
+                    round=number,
+                    block=0,
+                    position=1,
+                    attempt=1,
+                    factor="",
+                    arm="",
+                    baseline=True,
+                    purpose=Purpose.MEASURE,
+                    settings=plan.baseline,
+                    workload=name,
+                    load=load,
+                )
+            ]
+            for name, load in points
+        ]
+    return found
 
 
 def schedule_hash(trials: Sequence[Trial]) -> str:

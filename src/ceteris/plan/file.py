@@ -154,11 +154,10 @@ def plan_form() -> type[PlanTable]:
     """The plan's form with the workload kinds that are registered."""
     tables: list[Any] = []
     for kind in workload_kinds:
-        parameters = workload_kinds.get(kind).parameters
         tables.append(
             create_model(
                 f"{kind.title()}Workload",
-                __base__=(WorkloadTable, parameters),
+                __base__=(workload_kinds.get(kind).table, WorkloadTable),  # a kind may have load levels of its own
                 kind=(Literal[kind], ...),  # type: ignore[arg-type]  # the kinds are known at run time only
             )
         )

@@ -1,14 +1,16 @@
 """Levels as a plan writes them, into levels as they are set: checked against catalogue, workload and host."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from ceteris.knobs.catalog import Catalogue, level_of
 from ceteris.model import Facts, Knob, Value
-from ceteris.registry import WorkloadKind, nearest, workload_kinds
+from ceteris.plan.file import WorkloadTable
+from ceteris.plan.workloads import kind_of, name_of, parameters_in
+from ceteris.registry import nearest
 
 Complain = Callable[[str, str], None]  # what is wrong, what would be right
 
@@ -48,13 +50,11 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
     return Level(value, label_of(written))
 
 
-def parameter_level(
-    workload_table: BaseModel, kind: WorkloadKind, parameter: str, written: Any, complain: Complain
-) -> Level | None:
+def parameter_level(table: WorkloadTable, parameter: str, written: Any, complain: Complain) -> Level | None:
     """A workload parameter's level; None, and a complaint, where the workload cannot have it."""
     try:
-        whole = workload_table.model_dump(include=set(kind.parameters.model_fields)) | {parameter: written}
-        value = getattr(kind.parameters.model_validate(whole), parameter)
+        whole = parameters_in(table) | {parameter: written}
+        value = getattr(kind_of(table).parameters.model_validate(whole), parameter)
     except ValidationError as error:
         first = error.errors()[0]
         complain(f"{label_of(written)!r}: {first['msg'].removeprefix('Value error, ')}", "")
@@ -71,10 +71,13 @@ def impossible(parameter: str, value: Value, facts: Facts) -> str:
     return ""
 
 
-def unknown_key(key: str, catalogue: Catalogue, kinds: Mapping[str, str]) -> str:
-    """What to write instead of a key that is neither a knob nor a parameter. `kinds`: each workload's kind."""
+def unknown_key(key: str, catalogue: Catalogue, tables: Sequence[WorkloadTable]) -> str:
+    """What to write instead of a key that is neither a knob nor a parameter of these workloads."""
+    owner, _, parameter = key.partition(".")
     known = [name for knob in catalogue for name in (knob.name, *knob.aliases)]
-    for name, kind in kinds.items():
-        fields = workload_kinds.get(kind).parameters.model_fields
-        known += [f"{owner}.{field}" for owner in {name, kind} for field in fields]
+    for table in tables:
+        kind, owners = kind_of(table), {name_of(table), kind_of(table).name}
+        if owner in owners and parameter in {*kind.axes, "threads"}:
+            return f"give the values of {parameter} in the workload itself: each is tried anyway"
+        known += [f"{one}.{field}" for one in owners for field in kind.parameters.model_fields.keys() - kind.axes]
     return nearest(key, known) or "knobs are listed by: ceteris knobs list"

@@ -61,7 +61,7 @@ class Bench:
         record: Record,
         stopped: Callable[[], bool],
     ) -> None:
-        """`tested`: by factor and workload, the settings that a comparison varies."""
+        """`tested`: by factor and workload, the settings that a comparison varies; elsewhere none is."""
         self._site = site
         self._plan = plan
         self._trials = trials
@@ -174,7 +174,7 @@ class Bench:
 
     def run(self, trial: Trial) -> Trial:
         """Carry out one trial. Raises JournalError and StoreError."""
-        return self._runner.run(trial, self._tested[trial.factor, trial.workload])
+        return self._runner.run(trial, self._tested.get((trial.factor, trial.workload), ()))
 
     def notes(self) -> list[str]:
         """What a reader of the report must know of the machine."""

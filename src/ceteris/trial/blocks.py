@@ -39,7 +39,7 @@ def next_block(trials: Sequence[Trial]) -> list[Trial] | None:
             attempts[trial.block].add(trial.attempt)
     for _, blocks in sorted(rounds.items()):
         usable = {n: [t for t in block if arm_of(t) not in refused] for n, block in blocks.items()}
-        usable = {n: block for n, block in usable.items() if len(block) >= 2}
+        usable = {n: block for n, block in usable.items() if len(block) >= min(2, len(blocks[n]))}
         interrupted = [n for n, block in usable.items() if _is_interrupted(block)]
         fresh = [n for n, block in usable.items() if all(t.state is TrialState.PLANNED for t in block)]
         broken = [n for n, block in usable.items() if _is_broken(block) and len(attempts[n]) < MOST_RERUNS]

@@ -99,7 +99,7 @@ class Runner:
 
     def _apply(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:
         """Set what of the trial's settings is the machine's; the workload's parameters go into its job."""
-        owners = {w.name for w in self._plan.workloads} | {w.kind for w in self._plan.workloads}
+        owners = {owner for workload in self._plan.workloads for owner in workload.owners}
         knobs = {key: value for key, value in trial.settings.items() if key.partition(".")[0] not in owners}
         return self._applier.apply(knobs, [key for key in tested if key in knobs])
 

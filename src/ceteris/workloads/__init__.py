@@ -1,5 +1,5 @@
 """Workloads: what load a plan can ask for, as jobs for the engine. Each file registers its kinds."""
 
-from ceteris.workloads import fileio
+from ceteris.workloads import fileio, iomatrix
 
-__all__ = ["fileio"]
+__all__ = ["fileio", "iomatrix"]

@@ -1,13 +1,13 @@
 """File I/O with sysbench's modes: parameters in, the workload's part of an engine job out."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
 from ceteris.engine.protocol import Access, FileioJob, Interval, Result
 from ceteris.model import Measurement
-from ceteris.registry import DataSet, workload_kinds
+from ceteris.registry import DataSet, Series, workload_kinds
 from ceteris.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, data_set, method_of, shape_of
 from ceteris.workloads.measured import of_operations
 
@@ -68,8 +68,14 @@ class Fileio:
     """The kind `fileio`."""
 
     name = "fileio"
+    table: type[BaseModel] = FileioParameters
     parameters: type[BaseModel] = FileioParameters
+    axes: frozenset[str] = frozenset()
     sizes_an_operation = frozenset({"block_size"})
+
+    def series(self, table: Any) -> list[Series]:
+        """The one workload of a table."""
+        return [Series(name="", parameters=table, threads=tuple(table.threads))]
 
     def data(self, parameters: BaseModel) -> DataSet:
         """The files; a device is read as it is, unless what is read is to be verified."""

@@ -56,7 +56,7 @@ def job(
 ) -> Job:
     """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`."""
     kind, parameters = kind_of(workload.kind), parameters_of(workload, settings)
-    directory = PurePosixPath(folder) / f"{workload.name}-{kind.data(parameters).shape}"
+    directory = PurePosixPath(folder) / f"{workload.plan_name}-{kind.data(parameters).shape}"
     return Job(
         phase=phase,
         workload=kind.job(parameters, str(directory)),

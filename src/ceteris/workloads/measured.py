@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ceteris.engine.protocol import Interval, Pacing, Result
 from ceteris.model import Measurement
 
-Metrics = list[tuple[str, str, float | None]]  # name, unit, value
+Metrics = Sequence[tuple[str, str, float | None]]  # name, unit, value
 
 
 def _of_pacing(pacing: Pacing, duration_s: float) -> Metrics:
@@ -20,8 +20,11 @@ def _of_pacing(pacing: Pacing, duration_s: float) -> Metrics:
     ]
 
 
-def of_operations(result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
-    """What a window measured: each metric over the whole window, with its course where intervals tell it."""
+def of_operations(result: Result, intervals: Sequence[Interval], more: Metrics = ()) -> tuple[Measurement, ...]:
+    """What a window measured: each metric over the whole window, with its course where intervals tell it.
+
+    `more`: what a kind measures beside these.
+    """
     duration = result.duration_s
     times = result.response
     whole: Metrics = [
@@ -43,6 +46,7 @@ def of_operations(result: Result, intervals: Sequence[Interval]) -> tuple[Measur
         ("engine_user_cpu_s", "s", result.cpu.user_s),
         ("engine_system_cpu_s", "s", result.cpu.system_s),
         *(_of_pacing(result.pacing, duration) if result.pacing else ()),
+        *more,
     ]
     courses = {
         "throughput_per_s": [(i.reads + i.writes) / i.duration_s for i in intervals],

@@ -83,7 +83,7 @@ def _experiment(
 
 def _judge(effect: Effect, response: str = "throughput_per_s", **kind: float) -> Judgement:
     trials, values = _experiment(effect, **kind)  # type: ignore[arg-type]
-    return judge(trials, values, [_workload(response)], PROTOCOL, finished=True)
+    return judge(trials, values, [_workload(response)], PROTOCOL, baseline={}, finished=True)
 
 
 def test_a_gain_beyond_the_margin_is_better_and_material() -> None:
@@ -132,7 +132,7 @@ def test_an_order_effect_makes_the_verdict_suspect() -> None:
 def test_too_few_valid_pairs_give_no_verdict() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     broken = [dataclasses.replace(t, state=TrialState.INVALID) if t.block > 15 and t.arm == "b" else t for t in trials]
-    found = judge(broken, values, [_workload()], PROTOCOL, finished=True)
+    found = judge(broken, values, [_workload()], PROTOCOL, baseline={}, finished=True)
     assert found.effects == ()
     assert found.unjudged == (
         "k = b under w was not judged: 16 valid pairs are needed (15 of 24 planned pairs are valid)",
@@ -143,13 +143,15 @@ def test_superseded_trials_count_nowhere() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     old = [dataclasses.replace(t, order=t.order + 100, state=TrialState.SUPERSEDED) for t in trials]
     values |= {t.order: values[1] for t in old}
-    plain = judge(trials, values, [_workload()], PROTOCOL, finished=True)
-    assert judge(trials + old, values, [_workload()], PROTOCOL, finished=True) == plain
+    plain = judge(trials, values, [_workload()], PROTOCOL, baseline={}, finished=True)
+    assert judge(trials + old, values, [_workload()], PROTOCOL, baseline={}, finished=True) == plain
 
 
 def test_the_order_of_rows_changes_nothing() -> None:
     trials, values = _experiment(lambda _load: 0.05)
-    forward, backward = (judge(rows, values, [_workload()], PROTOCOL, finished=True) for rows in (trials, trials[::-1]))
+    forward, backward = (
+        judge(rows, values, [_workload()], PROTOCOL, baseline={}, finished=True) for rows in (trials, trials[::-1])
+    )
     for one, other in zip(forward.effects, backward.effects, strict=True):
         assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high), rel=1e-9)
         assert (one.verdict, one.trials) == (other.verdict, other.trials)
@@ -158,14 +160,14 @@ def test_the_order_of_rows_changes_nothing() -> None:
 def test_nothing_measured_is_a_refusal_not_a_number() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     zero = dataclasses.replace(values[1]["throughput_per_s"], mean=0.0)
-    found = judge(trials, values | {1: {"throughput_per_s": zero}}, [_workload()], PROTOCOL, finished=True)
+    found = judge(trials, values | {1: {"throughput_per_s": zero}}, [_workload()], PROTOCOL, baseline={}, finished=True)
     assert found.effects == ()
     assert "no positive number" in found.unjudged[0]
 
 
 def test_looks_and_noise_are_kept_for_planning() -> None:
     trials, values = _experiment(lambda _load: 0.05, sd=0.02)
-    found = judge(trials, values, [_workload()], PROTOCOL, finished=True)
+    found = judge(trials, values, [_workload()], PROTOCOL, baseline={}, finished=True)
     assert [(look.arm, look.number, look.pairs) for look in looks(found.effects)] == [("b", 1, 24)]
     noise = calibrations(trials, values, [_workload()], PROTOCOL, "db1", 0.0)
     assert [c.load for c in noise] == [LoadLevel(n) for n in LOADS]
@@ -174,7 +176,7 @@ def test_looks_and_noise_are_kept_for_planning() -> None:
 
 def test_nothing_is_decided_before_the_end() -> None:
     trials, values = _experiment(lambda _load: 0.05)
-    effect = judge(trials, values, [_workload()], PROTOCOL, finished=False).effects[0]
+    effect = judge(trials, values, [_workload()], PROTOCOL, baseline={}, finished=False).effects[0]
     assert (effect.verdict, effect.tags) == (Verdict.UNDECIDED, ())
     assert effect.reasons == ("24 of 24 planned pairs so far: judged when all are made",)
 
@@ -186,7 +188,7 @@ def test_an_arm_that_spoils_its_trials_is_suspect() -> None:
         for t in trials
         if t.arm == "b" and t.block <= 8
     ]
-    effect = judge(trials + spoilt, values, [_workload()], PROTOCOL, finished=True).effects[0]
+    effect = judge(trials + spoilt, values, [_workload()], PROTOCOL, baseline={}, finished=True).effects[0]
     assert Tag.SUSPECT in effect.tags
     assert "8 trials of b could not be used, and 0 of a" in effect.reasons
 
@@ -204,7 +206,7 @@ def test_a_refused_arm_does_not_spoil_the_others() -> None:
         for t in trials
         if t.arm == "b"
     ]
-    found = judge(trials + third, values, [_workload()], PROTOCOL, finished=True)
+    found = judge(trials + third, values, [_workload()], PROTOCOL, baseline={}, finished=True)
     assert found.effects[0].verdict is Verdict.BETTER
     assert "k = c under w was not judged" in found.unjudged[0]
 
@@ -212,4 +214,11 @@ def test_a_refused_arm_does_not_spoil_the_others() -> None:
 def test_an_arm_that_counts_twice_stops_everything() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     with pytest.raises(AssertionError, match="counts twice"):
-        judge([*trials, dataclasses.replace(trials[0], order=999)], values, [_workload()], PROTOCOL, finished=True)
+        judge(
+            [*trials, dataclasses.replace(trials[0], order=999)],
+            values,
+            [_workload()],
+            PROTOCOL,
+            baseline={},
+            finished=True,
+        )

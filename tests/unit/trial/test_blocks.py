@@ -36,6 +36,16 @@ def test_blocks_come_in_order() -> None:
     assert _next(_blocks((S.DONE, S.DONE))) is None
 
 
+def test_what_is_only_measured_is_a_block_of_one_trial_and_is_rerun_like_any_other() -> None:
+    alone = [_trial(1, 1, "", S.DONE), _trial(2, 2, "", S.INVALID), _trial(3, 3, "", S.PLANNED)]
+    assert _next(alone) == 3
+    assert _next([alone[0], alone[1], dataclasses.replace(alone[2], state=S.DONE)]) == 2
+    refused = [
+        dataclasses.replace(alone[1], state=S.FAILED, failure=FailureClass.SETTING_REJECTED, order=n) for n in (4, 5)
+    ]
+    assert _next([alone[0], *refused]) is None
+
+
 def test_a_block_cut_off_anywhere_comes_first() -> None:
     for cut in ((S.APPLYING, S.PLANNED), (S.SETTLING, S.PLANNED), (S.DONE, S.PLANNED), (S.DONE, S.MEASURING)):
         assert _next(_blocks((S.PLANNED, S.PLANNED), cut)) == 2

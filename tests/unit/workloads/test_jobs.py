@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict
@@ -10,7 +11,7 @@ from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Load, Resu
 from ceteris.model import Measurement, OpenLoop, Workload
 from ceteris.plan.file import plan_form
 from ceteris.plan.parse import parse
-from ceteris.registry import DataSet, workload_kinds
+from ceteris.registry import DataSet, Series, workload_kinds
 from ceteris.units import LoadLevel, LoadUnit
 from ceteris.workloads import jobs
 from ceteris.workloads.fileio import FileioParameters
@@ -25,8 +26,13 @@ class _Depth:
     """A kind that is told one number."""
 
     name = "depth"
+    table: type[BaseModel] = _DepthParameters
     parameters: type[BaseModel] = _DepthParameters
+    axes: frozenset[str] = frozenset()
     sizes_an_operation: frozenset[str] = frozenset()
+
+    def series(self, table: Any) -> list[Series]:
+        return [Series(name="", parameters=table, threads=tuple(table.threads))]
 
     def data(self, parameters: BaseModel) -> DataSet:
         shape = str(parameters.model_dump()["depth"])
@@ -87,10 +93,13 @@ def test_a_registered_kind_makes_jobs() -> None:
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
-        ('kind = "depht"', "line 3, workload[0].kind: 'depht' is not one of fileio, depth; did you mean 'depth'?"),
+        (
+            'kind = "depht"',
+            "line 3, workload[0].kind: 'depht' is not one of fileio, iomatrix, depth; did you mean 'depth'?",
+        ),
         ("threads = [1]", "workload[0].kind: is missing"),
         ('kind = "depth"\ndepth = "x"', "line 4, workload[0].depth: should be a valid integer"),
-        ('kind = "depth"\nblock_size = 1', "line 4, workload[0].block_size: unknown key; known: depth"),
+        ('kind = "depth"\nblock_size = 1', "line 4, workload[0].block_size: unknown key; known: name, threads"),
         ('kind = "fileio"\nblock_sise = 1', "line 4, workload[0].block_sise: unknown key; did you mean 'block_size'?"),
     ],
 )
