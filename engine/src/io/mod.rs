@@ -7,6 +7,7 @@ pub mod buffer;
 pub mod device;
 pub mod direct;
 pub mod fileset;
+pub mod memory;
 pub mod null;
 pub mod sync;
 pub mod uring;
