@@ -3,7 +3,7 @@
 //! In: a size and a random generator. Out: memory that O_DIRECT accepts. Held by `io::sync`
 //! and `io::uring`, filled by `workload::fileio`.
 
-use std::alloc::{Layout, alloc, dealloc};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
 use rand_core::RngCore;
@@ -37,11 +37,8 @@ impl Buffer {
             )
         };
         let layout = Layout::from_size_align(size.max(1), ALIGNMENT).map_err(|_| refuse())?;
-        // SAFETY: the layout has a size above zero.
-        let memory = NonNull::new(unsafe { alloc(layout) }).ok_or_else(refuse)?;
-        // SAFETY: the memory is `size` bytes at least and ours; it is made initialised right here,
-        // before a slice of it exists.
-        unsafe { memory.as_ptr().write_bytes(0, layout.size()) };
+        // SAFETY: the layout has a size above zero. Zeroes, since a slice of it must be initialised.
+        let memory = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(refuse)?;
         let stamp = rng.next_u64();
         let mut buffer = Buffer {
             memory,

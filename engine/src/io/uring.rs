@@ -132,6 +132,8 @@ impl Io for Uring {
     }
 
     fn submit(&mut self, slot: Slot, request: Request) -> Result<Submitted> {
+        debug_assert!(self.in_flight[slot].is_none(), "the kernel has its buffer");
+        debug_assert!(request.length as usize <= self.buffers[slot].bytes().len());
         let entry = self.entry(slot, request);
         // SAFETY: the descriptor is open as long as `files`, the buffer is valid for `length` bytes
         // and belongs to this free slot alone; both outlive the operation, since `drop` waits for
