@@ -38,8 +38,9 @@ pub fn cores_usable() -> usize {
 /// Makes timers of the calling thread fire when they are due: by default the kernel may add 50 us,
 /// to wake up less often.
 pub fn sleep_precisely() {
-    // SAFETY: a plain system call that takes numbers only.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+    let nanoseconds: libc::c_ulong = 1;
+    // SAFETY: takes numbers only, and this one of the width that the call reads.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, nanoseconds) };
 }
 
 /// The kernel's id of this boot; empty where the kernel does not tell.

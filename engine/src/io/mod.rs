@@ -14,7 +14,7 @@ pub mod uring;
 
 use crate::clock::Nanos;
 use crate::error::Result;
-use crate::record::interval::OperationKind;
+use crate::record::tally::OperationKind;
 use crate::workload::{Completion, Failure, Outcome, Slot, Submitted};
 use buffer::Buffer;
 

@@ -14,7 +14,7 @@ use crate::error::{Class, EngineError, Result};
 use crate::io::buffer::Buffer;
 use crate::io::fileset::FileSet;
 use crate::io::{Io, Request};
-use crate::record::interval::OperationKind;
+use crate::record::tally::OperationKind;
 use crate::workload::{Completion, Slot, Submitted};
 
 /// After completions their successors are submitted in batches that begin with this one and double:
@@ -151,6 +151,8 @@ impl Io for Uring {
     }
 
     fn submit(&mut self, slot: Slot, request: Request) -> Result<Submitted> {
+        debug_assert!(self.in_flight[slot].is_none(), "the kernel has its buffer");
+        debug_assert!(request.length as usize <= self.buffers[slot].bytes().len());
         let entry = self.entry(slot, request);
         // SAFETY: the descriptor is open as long as `files`, the buffer is valid for `length` bytes
         // and belongs to this free slot alone; both outlive the operation, since `drop` waits for

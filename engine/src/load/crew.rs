@@ -25,7 +25,7 @@ use crate::load::schedule::{Backlog, Schedule};
 use crate::load::stop::OnRequest;
 use crate::load::worker::Worker;
 use crate::machine;
-use crate::record::interval::SharedTally;
+use crate::record::stretch::SharedTally;
 use crate::workload::Workload;
 use crate::workload::fileio::FileIo;
 use crate::workload::fileio::content::Content;

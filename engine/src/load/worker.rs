@@ -8,7 +8,8 @@ use crate::clock::{self, Nanos, SECOND};
 use crate::error::{EngineError, Result};
 use crate::load::pace::Pace;
 use crate::load::stop::Stop;
-use crate::record::interval::{SharedTally, Tally};
+use crate::record::stretch::SharedTally;
+use crate::record::tally::Tally;
 use crate::workload::{Completion, Outcome, Slot, Submitted, Workload};
 
 /// The longest a worker waits for its next turn without looking whether it is to stop.

@@ -10,7 +10,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::io::Request;
-use crate::record::interval::OperationKind;
+use crate::record::tally::OperationKind;
 use crate::workload::fileio::distribution::{Distribution, Shape};
 use crate::workload::fileio::pattern::{Order, Pattern};
 
