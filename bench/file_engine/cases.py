@@ -7,7 +7,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from contestants import BATCHED, BLOCK_BYTES, REGISTERED, Data, Figures, Load, ceteris, fio, sampler, sysbench
+from contestants import (
+    BATCHED,
+    BLOCK_BYTES,
+    REGISTERED,
+    Data,
+    Figures,
+    Load,
+    ceteris,
+    fio,
+    recording,
+    sampler,
+    sysbench,
+)
 
 Contestant = Callable[[Data, Load], Figures]
 DEPTHS = (1, 8, 32, 128)
@@ -62,7 +74,7 @@ MEMORY = Figure(
     "peak RSS beyond buffers, MB", lambda f: (f.usage.peak_rss_bytes - MANY * BLOCK_BYTES) / 1e6, ".1f", min
 )
 PER_CORE = Figure("M operations per CPU second", lambda f: 1 / f.cpu_s_per_io / 1e6, ".2f", max)
-RECORDING = Figure("CPU per operation, ns", lambda f: f.cpu_s_per_io * 1e9, ".1f", min)
+NANOSECONDS = Figure("CPU per operation, ns", lambda f: f.cpu_s_per_io * 1e9, ".1f", min)
 
 NO_SLOWER = Bar(
     IOPS,
@@ -106,9 +118,11 @@ def all_cases(seconds: float, batched: bool) -> list[Case]:
         "null-rndrd-1",
         Load("rndrd", "null", 1, seconds),
         own | {"fio": {"null": fio}},
-        (PER_CORE, RECORDING),
+        (PER_CORE, NANOSECONDS),
         (Bar(PER_CORE, ">= 10", lambda own, _: own >= 10),),
     )
+    one = Figure("recording one response time, ns", lambda f: f.mean_s * 1e9, ".1f", min)
+    counting = Case("recording", Load("rndrd", "null", 0, seconds), {"ceteris": {"": recording}}, (one,), ())
     share = Figure("CPU at 1 Hz, % of a core", lambda f: f.usage.cpu_s / seconds * 100, ".2f", min)
     watching = Case(
         "sampler",
@@ -126,5 +140,6 @@ def all_cases(seconds: float, batched: bool) -> list[Case]:
         null,
         large("io_uring", ring),
         large("sync", threads),
+        counting,
         watching,
     ]

@@ -23,6 +23,7 @@ from ceteris.engine.protocol import Access, FileioJob, Job, Method, SampleJob
 from ceteris.engine.protocol import Data as Files
 from ceteris.engine.protocol import Load as Outstanding
 
+ENGINE = Path(__file__).parent.parent.parent / "engine"
 BLOCK_BYTES = 16384
 REGISTERED = ("--fixedbufs", "--registerfiles")
 BATCHED = (
@@ -230,6 +231,14 @@ def sampler(_: Data, load: Load) -> Figures:
     job = SampleJob(devices=sorted(disk.name for disk in Path("/sys/block").iterdir()))
     _, usage = measured([binary(), "sample"], job.model_dump_json() + "\n", open_s=load.seconds)
     return Figures(reads=0, writes=0, fsyncs=0, iops=0.0, mean_s=0.0, p95_s=0.0, usage=usage)
+
+
+def recording(_: Data, __: Load) -> Figures:
+    """What recording one response time takes, as `mean_s`: the clock, the histogram and the lock around it."""
+    said, usage = measured(["cargo", "bench", "--quiet", "--bench", "recording"], folder=ENGINE)
+    (told,) = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    mean_s = told["whole_ns"] / 1e9
+    return Figures(reads=0, writes=0, fsyncs=0, iops=0.0, mean_s=mean_s, p95_s=mean_s, usage=usage)
 
 
 _BUCKET = re.compile(r"^ +([\d.]+) \|\**\s+(\d+)$", re.MULTILINE)

@@ -188,7 +188,7 @@ fn place<'a>(job: &'a mut Value, key: &str) -> &'a mut Value {
         | "total_size_bytes"
         | "compressible"
         | "verified_block_bytes" => "data",
-        "engine" | "direct" | "sync_writes" => "io",
+        "engine" | "direct" | "sync_writes" | "huge_pages" => "io",
         "mode" | "block_size_bytes" | "read_write_ratio" | "distribution" | "fsync_every"
         | "fsync_call" | "fsync_at_end" | "zipf_exponent" | "pareto_h" | "hot_part"
         | "hot_share" => "access",
