@@ -4,7 +4,7 @@ In: the seconds of a run. Out: cases. Called by `bench/file_engine/run.py`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from contestants import BATCHED, BLOCK_BYTES, REGISTERED, Data, Figures, Load, ceteris, fio, sampler, sysbench
@@ -97,6 +97,11 @@ def all_cases(seconds: float, batched: bool) -> list[Case]:
         bar = Bar(MEMORY, "< 100 MB", lambda own, _: own < 100)
         return Case(f"memory-{engine}-{MANY}", Load("rndrd", engine, MANY, seconds), who, (MEMORY,), (bar,))
 
+    def in_huge_pages(case: Case) -> Case:
+        """The same with our buffers in huge pages, which the rivals' are not: nothing to be held to."""
+        ours = {"ceteris": {"": partial(ceteris, huge_pages=True)}}
+        return replace(case, name=f"{case.name}-huge", contestants={**case.contestants, **ours}, bars=())
+
     null = Case(
         "null-rndrd-1",
         Load("rndrd", "null", 1, seconds),
@@ -116,6 +121,8 @@ def all_cases(seconds: float, batched: bool) -> list[Case]:
         *(deep("rndrd", depth) for depth in DEPTHS),
         deep("rndwr", 32),
         *(wide(count) for count in THREADS),
+        in_huge_pages(deep("rndrd", 32)),
+        in_huge_pages(wide(8)),
         null,
         large("io_uring", ring),
         large("sync", threads),

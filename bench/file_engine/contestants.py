@@ -126,9 +126,9 @@ def measured(
     return said, Usage(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
 
 
-def ceteris(data: Data, load: Load) -> Figures:
+def ceteris(data: Data, load: Load, *, huge_pages: bool = False) -> Figures:
     """Our engine. There is no settling, so that every operation that costs is counted."""
-    said, usage = _ceteris_events(data, "run", load)
+    said, usage = _ceteris_events(data, "run", load, huge_pages=huge_pages)
     (result,) = [event for event in said if event["event"] == "result"]
     response = result["response"]
     return Figures(
@@ -143,13 +143,13 @@ def ceteris(data: Data, load: Load) -> Figures:
 
 
 def _ceteris_events(
-    data: Data, phase: Literal["prepare", "run", "cleanup"], load: Load
+    data: Data, phase: Literal["prepare", "run", "cleanup"], load: Load, *, huge_pages: bool = False
 ) -> tuple[list[dict[str, Any]], Usage]:
     job = Job(
         phase=phase,
         workload=FileioJob(
             data=Files(directory=str(data.directory), files=data.files, total_size_bytes=data.size_bytes),
-            io=Method(engine=load.engine, direct=True),
+            io=Method(engine=load.engine, direct=True, huge_pages=huge_pages),
             access=Access(
                 mode=load.mode, block_size_bytes=BLOCK_BYTES, fsync_every=load.fsync_every, fsync_at_end=False
             ),

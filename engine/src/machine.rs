@@ -38,31 +38,9 @@ pub fn cores_usable() -> usize {
 /// Makes timers of the calling thread fire when they are due: by default the kernel may add 50 us,
 /// to wake up less often.
 pub fn sleep_precisely() {
-    // SAFETY: a plain system call that takes numbers only.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
-}
-
-/// Keeps the calling thread on one of the cores it may use, the `number`-th and round again.
-pub fn stay_on_core(number: usize) {
-    let size = size_of::<libc::cpu_set_t>();
-    let mut allowed = std::mem::MaybeUninit::<libc::cpu_set_t>::zeroed();
-    // SAFETY: both sets are of the size told, all zeroes is an empty set, and CPU_ISSET and CPU_SET
-    // are asked for numbers within it.
-    unsafe {
-        if libc::sched_getaffinity(0, size, allowed.as_mut_ptr()) != 0 {
-            return;
-        }
-        let allowed = allowed.assume_init();
-        let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
-            .filter(|&core| libc::CPU_ISSET(core, &allowed))
-            .collect();
-        if let Some(&core) = cores.get(number % cores.len().max(1)) {
-            let mut only = std::mem::zeroed::<libc::cpu_set_t>();
-            libc::CPU_SET(core, &mut only);
-            // Where it may not, the scheduler goes on to place it.
-            libc::sched_setaffinity(0, size, &only);
-        }
-    }
+    let nanoseconds: libc::c_ulong = 1;
+    // SAFETY: takes numbers only, and this one of the width that the call reads.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, nanoseconds) };
 }
 
 /// The kernel's id of this boot; empty where the kernel does not tell.

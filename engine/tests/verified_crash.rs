@@ -22,7 +22,7 @@ use ceteris_engine::io::fileset::FileSet;
 use ceteris_engine::io::{Io, Request};
 use ceteris_engine::job::Job;
 use ceteris_engine::load::stop::OnRequest;
-use ceteris_engine::record::interval::OperationKind;
+use ceteris_engine::record::tally::OperationKind;
 use ceteris_engine::workload::fileio::FileIo;
 use ceteris_engine::workload::fileio::pattern::streams;
 use ceteris_engine::workload::fileio::prepare::prepare;

@@ -9,7 +9,8 @@ use ceteris_engine::error::{Class, EngineError, Result};
 use ceteris_engine::load::pace::{Closed, Pace};
 use ceteris_engine::load::stop::AfterOperations;
 use ceteris_engine::load::worker::Worker;
-use ceteris_engine::record::interval::{OperationKind, SharedTally};
+use ceteris_engine::record::stretch::SharedTally;
+use ceteris_engine::record::tally::OperationKind;
 use ceteris_engine::workload::{Completion, Failure, Outcome, Slot, Submitted, Workload};
 
 /// Keeps up to `slots` operations and completes all of them when asked to reap.

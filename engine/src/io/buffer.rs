@@ -3,53 +3,32 @@
 //! In: a size and a random generator. Out: memory that O_DIRECT accepts. Held by `io::sync`
 //! and `io::uring`, filled by `workload::fileio`.
 
-use std::alloc::{Layout, alloc, dealloc};
-use std::ptr::NonNull;
-
 use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::error::{Class, EngineError, Result};
-
-/// No device asks O_DIRECT for more alignment than a page.
-const ALIGNMENT: usize = 4096;
+use crate::error::Result;
+use crate::io::memory::{Memory, Piece};
 
 /// Storage that finds equal blocks compares them in units of at least this size.
 const STAMP_EVERY: usize = 4096;
 
 pub struct Buffer {
-    memory: NonNull<u8>,
-    layout: Layout,
+    memory: Piece,
     stamp: u64,
 }
 
-// SAFETY: the memory is owned by this value alone, like a Box<[u8]>.
-unsafe impl Send for Buffer {}
-
 impl Buffer {
-    /// `size` bytes of random content.
+    /// `size` bytes of random content, in memory of their own.
     pub fn random(size: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Buffer> {
-        let refuse = || {
-            EngineError::new(
-                Class::OutOfMemory,
-                format!("there is no memory for a buffer of {size} bytes"),
-                "use a smaller block size or fewer outstanding operations",
-            )
-        };
-        let layout = Layout::from_size_align(size.max(1), ALIGNMENT).map_err(|_| refuse())?;
-        // SAFETY: the layout has a size above zero.
-        let memory = NonNull::new(unsafe { alloc(layout) }).ok_or_else(refuse)?;
-        // SAFETY: the memory is `size` bytes at least and ours; it is made initialised right here,
-        // before a slice of it exists.
-        unsafe { memory.as_ptr().write_bytes(0, layout.size()) };
-        let stamp = rng.next_u64();
-        let mut buffer = Buffer {
-            memory,
-            layout,
-            stamp,
-        };
+        let mut buffer = Buffer::empty(Memory::of([size], false)?.take(size), rng);
         rng.fill_bytes(buffer.bytes_mut());
         Ok(buffer)
+    }
+
+    /// A buffer without content yet.
+    pub fn empty(memory: Piece, rng: &mut Xoshiro256PlusPlus) -> Buffer {
+        let stamp = rng.next_u64();
+        Buffer { memory, stamp }
     }
 
     /// Makes each 4 KiB differ from anything written before, at a cost of some nanoseconds: a
@@ -67,25 +46,16 @@ impl Buffer {
     }
 
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the memory is initialised for the whole layout and borrowed with `self`.
-        unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.layout.size()) }
+        self.memory.bytes()
     }
 
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and `self` is borrowed mutably, so nobody else looks.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.as_ptr(), self.layout.size()) }
+        self.memory.bytes_mut()
     }
 
     /// For handing to the kernel; valid as long as this value lives.
     pub fn pointer(&self) -> *mut u8 {
-        self.memory.as_ptr()
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `random` with this very layout and freed only here.
-        unsafe { dealloc(self.memory.as_ptr(), self.layout) };
+        self.memory.pointer()
     }
 }
 

@@ -85,19 +85,25 @@ pub fn check_size(device: &File, path: &Path, size_bytes: u64) -> Result<()> {
 }
 
 pub fn size(device: &File) -> io::Result<u64> {
-    ask(device, BLKGETSIZE64)
+    // SAFETY: the answer is 64 bits wide on every architecture, whatever the request's name says.
+    unsafe { ask::<u64>(device, BLKGETSIZE64) }
 }
 
 /// The logical sector: the device reads and writes nothing smaller.
 pub fn sector(device: &File) -> io::Result<u32> {
-    ask(device, libc::BLKSSZGET)
+    // SAFETY: the answer is an int, and never negative.
+    unsafe { ask::<u32>(device, libc::BLKSSZGET) }
 }
 
-/// Asks a device for one number; `T` must be what the kernel answers with.
-fn ask<T: Default>(device: &File, what: libc::Ioctl) -> io::Result<T> {
+/// Asks a device for one number.
+///
+/// # Safety
+///
+/// `T` must be the integer that the kernel answers `what` with.
+unsafe fn ask<T: Default>(device: &File, what: libc::Ioctl) -> io::Result<T> {
     let mut number = T::default();
-    // SAFETY: `number` is writable memory of the type that this request fills, and the descriptor
-    // is kept open by `device`.
+    // SAFETY: `number` is writable memory of the type that the caller knows this request to fill,
+    // and the descriptor is kept open by `device`.
     match unsafe { libc::ioctl(device.as_raw_fd(), what, &raw mut number) } {
         0 => Ok(number),
         _ => Err(io::Error::last_os_error()),
@@ -105,8 +111,9 @@ fn ask<T: Default>(device: &File, what: libc::Ioctl) -> io::Result<T> {
 }
 
 fn refuse_read_only(path: &Path) -> Result<()> {
-    let read_only: libc::c_int = File::open(path)
-        .and_then(|device| ask(&device, BLKROGET))
+    let read_only = File::open(path)
+        // SAFETY: the answer is an int.
+        .and_then(|device| unsafe { ask::<libc::c_int>(&device, BLKROGET) })
         .map_err(|cause| EngineError::from_io("open", path, &cause))?;
     if read_only == 0 {
         return Ok(());

@@ -7,13 +7,14 @@ pub mod buffer;
 pub mod device;
 pub mod direct;
 pub mod fileset;
+pub mod memory;
 pub mod null;
 pub mod sync;
 pub mod uring;
 
 use crate::clock::Nanos;
 use crate::error::Result;
-use crate::record::interval::OperationKind;
+use crate::record::tally::OperationKind;
 use crate::workload::{Completion, Failure, Outcome, Slot, Submitted};
 use buffer::Buffer;
 

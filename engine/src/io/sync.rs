@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::io::buffer::Buffer;
 use crate::io::fileset::FileSet;
 use crate::io::{Io, Request};
-use crate::record::interval::OperationKind;
+use crate::record::tally::OperationKind;
 use crate::workload::{Completion, Slot, Submitted};
 
 pub struct Sync {

@@ -14,8 +14,13 @@ use crate::error::{Class, EngineError, Result};
 use crate::io::buffer::Buffer;
 use crate::io::fileset::FileSet;
 use crate::io::{Io, Request};
-use crate::record::interval::OperationKind;
+use crate::record::tally::OperationKind;
 use crate::workload::{Completion, Slot, Submitted};
+
+/// After completions their successors are submitted in batches that begin with this one and double:
+/// the device, which may have nothing left to do, gets the first at once, and the many that follow
+/// cost few calls.
+const FIRST_BATCH: usize = 1;
 
 pub struct Uring {
     ring: IoUring,
@@ -25,6 +30,10 @@ pub struct Uring {
     buffers: Vec<Buffer>,
     in_flight: Vec<Option<Request>>,
     outstanding: usize,
+    /// Outstanding operations that the kernel has not been told of yet.
+    queued: usize,
+    /// So many are queued before the kernel is told of them.
+    batch: usize,
     can_wait_with_timeout: bool,
 }
 
@@ -43,6 +52,8 @@ impl Uring {
             buffers,
             in_flight: vec![None; slots],
             outstanding: 0,
+            queued: 0,
+            batch: FIRST_BATCH,
         })
     }
 
@@ -109,6 +120,14 @@ impl Uring {
             .map(|_| ())
     }
 
+    /// Submits what is queued without waiting. Where the kernel takes nothing now, or there is
+    /// something wrong, `enter` will meet it again.
+    fn flush(&mut self) {
+        if self.queued > 0 && self.ring.submit().is_ok() {
+            self.queued = 0;
+        }
+    }
+
     fn collect(&mut self, completions: &mut Vec<Completion>) {
         for entry in self.ring.completion() {
             let slot = entry.user_data() as Slot;
@@ -132,6 +151,8 @@ impl Io for Uring {
     }
 
     fn submit(&mut self, slot: Slot, request: Request) -> Result<Submitted> {
+        debug_assert!(self.in_flight[slot].is_none(), "the kernel has its buffer");
+        debug_assert!(request.length as usize <= self.buffers[slot].bytes().len());
         let entry = self.entry(slot, request);
         // SAFETY: the descriptor is open as long as `files`, the buffer is valid for `length` bytes
         // and belongs to this free slot alone; both outlive the operation, since `drop` waits for
@@ -146,19 +167,29 @@ impl Io for Uring {
         }
         self.in_flight[slot] = Some(request);
         self.outstanding += 1;
+        self.queued += 1;
+        // The last ones go with the call that waits.
+        if self.queued >= self.batch && self.outstanding < self.buffers.len() {
+            self.flush();
+            self.batch *= 2;
+        }
         Ok(Submitted::Pending)
     }
 
     fn reap(&mut self, deadline: Option<Nanos>, completions: &mut Vec<Completion>) -> Result<()> {
-        // What has completed meanwhile comes first: its successors then go to the kernel in one
-        // batch with what waits to be submitted.
+        self.batch = FIRST_BATCH;
+        // What has completed meanwhile comes first, and costs no waiting.
         self.collect(completions);
         if !completions.is_empty() {
+            self.flush();
             return Ok(());
         }
         loop {
             match self.enter(deadline) {
-                Ok(()) => break,
+                Ok(()) => {
+                    self.queued = 0;
+                    break;
+                }
                 Err(cause) => match cause.raw_os_error() {
                     // The deadline has come, or the kernel asks to reap before submitting more.
                     Some(libc::ETIME | libc::EAGAIN | libc::EBUSY) => break,

@@ -87,6 +87,9 @@ pub struct Method {
     pub direct: bool,
     #[serde(default)]
     pub sync_writes: SyncWrites,
+    /// Buffers in huge pages, where the kernel has some.
+    #[serde(default)]
+    pub huge_pages: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -14,27 +14,28 @@ use std::time::{Duration, Instant};
 use crate::clock::Nanos;
 use crate::error::{Class, EngineError, Result};
 use crate::input::Input;
+use crate::io::memory::Memory;
 use crate::io::null::Null;
 use crate::io::sync::Sync;
 use crate::io::uring::Uring;
-use crate::job::{Engine, Job};
+use crate::job::{Engine, Job, Method};
 use crate::load::inbox::Message;
 use crate::load::pace::{Closed, Open};
 use crate::load::schedule::{Backlog, Schedule};
 use crate::load::stop::OnRequest;
 use crate::load::worker::Worker;
 use crate::machine;
-use crate::record::interval::SharedTally;
+use crate::record::stretch::SharedTally;
 use crate::workload::Workload;
 use crate::workload::fileio::FileIo;
 use crate::workload::fileio::content::Content;
-use crate::workload::fileio::pattern::streams;
+use crate::workload::fileio::pattern::{Stream, streams};
 use crate::workload::fileio::requests::{Drawn, Requests, generator};
 use crate::workload::fileio::shared::Shared;
 use crate::workload::fileio::verified::Verifier;
 
 /// One ring serves this many operations before a second core is worth its cost.
-const SLOTS_PER_RING: usize = 64;
+const SLOTS_PER_RING: usize = 128;
 /// The loop is shallow, and a sync load may have thousands of threads.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -46,8 +47,6 @@ pub struct Crew {
     schedule: Option<Arc<Schedule>>,
     /// Whether some ring could not register its buffers.
     unregistered: Arc<AtomicBool>,
-    /// With more threads than cores each stays where it is: moving them costs more than the I/O.
-    pins_workers: bool,
     not_ready: usize,
     not_left: usize,
 }
@@ -89,12 +88,13 @@ impl Crew {
             gate: Arc::default(),
             schedule,
             unregistered: Arc::default(),
-            pins_workers: engine == Engine::Sync && job.load.outstanding > machine::cores_usable(),
             not_ready: 0,
             not_left: 0,
         };
         let content = Content::new(job.workload.data().compressible);
-        for stream in streams(&job.workload, &job.load) {
+        let streams = streams(&job.workload, &job.load);
+        let mut memory = buffers_of(job.workload.io(), &streams)?;
+        for stream in streams {
             let slots = slots_of_workers(engine, stream.outstanding, machine::cores_usable());
             let drawn = Arc::<Drawn>::default();
             crew.tallies.push(Vec::new());
@@ -116,7 +116,7 @@ impl Crew {
                         crew.start(sender, move || Ok(FileIo::new(Null, requests, files, None)))?
                     }
                     Engine::Sync => {
-                        let buffer = content.buffer(size, &mut rng)?;
+                        let buffer = content.buffer(memory.take(size), &mut rng);
                         crew.start(sender, move || {
                             let io = Sync::new(Arc::clone(&files), buffer);
                             Ok(FileIo::new(io, requests, files, verifier))
@@ -124,8 +124,8 @@ impl Crew {
                     }
                     Engine::IoUring => {
                         let buffers = (0..slots)
-                            .map(|_| content.buffer(size, &mut rng))
-                            .collect::<Result<_>>()?;
+                            .map(|_| content.buffer(memory.take(size), &mut rng))
+                            .collect();
                         let unregistered = Arc::clone(&crew.unregistered);
                         crew.start(sender, move || {
                             let io = Uring::new(Arc::clone(&files), buffers)?;
@@ -154,13 +154,9 @@ impl Crew {
         }
         let (sender, gate, stop) = (sender.clone(), Arc::clone(&self.gate), self.stop.clone());
         let schedule = self.schedule.clone();
-        let (number, pinned) = (self.not_left, self.pins_workers);
         let work = move || {
             // The receiver lives until the process ends.
             let tell = |message| drop(sender.send(message));
-            if pinned {
-                machine::stay_on_core(number);
-            }
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 let workload = make()?;
                 tell(Message::Ready);
@@ -254,6 +250,16 @@ impl Crew {
     }
 }
 
+/// Memory for a buffer of every operation that may be outstanding.
+fn buffers_of(method: &Method, streams: &[Stream]) -> Result<Memory> {
+    let sizes = streams.iter().flat_map(|stream| {
+        let size = stream.pattern.layout.block_size_bytes as usize;
+        std::iter::repeat_n(size, stream.outstanding)
+    });
+    let sizes = sizes.filter(|_| method.engine != Engine::Null);
+    Memory::of(sizes, method.huge_pages)
+}
+
 /// How many slots each worker gets; the length is the number of workers.
 fn slots_of_workers(engine: Engine, outstanding: usize, cores: usize) -> Vec<usize> {
     match engine {
@@ -284,9 +290,9 @@ mod tests {
     #[test]
     fn outstanding_operations_are_spread_over_workers_without_loss() {
         assert_eq!(slots_of_workers(Engine::Sync, 3, 2), [1, 1, 1]);
-        assert_eq!(slots_of_workers(Engine::IoUring, 64, 8), [64]);
-        assert_eq!(slots_of_workers(Engine::IoUring, 129, 8), [43, 43, 43]);
-        assert_eq!(slots_of_workers(Engine::IoUring, 257, 2), [129, 128]);
+        assert_eq!(slots_of_workers(Engine::IoUring, 128, 8), [128]);
+        assert_eq!(slots_of_workers(Engine::IoUring, 257, 8), [86, 86, 85]);
+        assert_eq!(slots_of_workers(Engine::IoUring, 513, 2), [257, 256]);
         assert_eq!(slots_of_workers(Engine::Null, 16, 2), [1, 1]);
     }
 }

@@ -8,6 +8,7 @@ pub mod inbox;
 pub mod pace;
 pub mod schedule;
 pub mod stop;
+pub mod window;
 pub mod windows;
 pub mod worker;
 
@@ -20,7 +21,7 @@ use crate::error::{Class, EngineError, Result};
 use crate::event::{Events, Phase, PhaseName};
 use crate::input::Input;
 use crate::job::{Engine, Job};
-use crate::record::interval::Collector;
+use crate::record::stretch::Collector;
 use crate::workload::fileio::shared::Shared;
 use crew::Crew;
 use inbox::Message;

@@ -1,24 +1,22 @@
-//! Windows: the measured stretches of a load, and the intervals they are made of.
+//! The windows of a load: when each opens and closes, and where its intervals end.
 //!
 //! In: the job's times or the controller's commands, and what the workers have recorded. Out:
 //! phase, interval and result events. Called by `load::carry_out` once the workers run; it stays in
 //! `run` until the load is to be stopped.
 
-use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use crate::clock::{self, Nanos, SECOND, nanos, seconds};
+use crate::clock::{self, Nanos, SECOND, nanos};
 use crate::error::{EngineError, Result};
-use crate::event::{
-    CpuUse, Event, Events, Interval, Pacing, PartResult, Phase, PhaseName, WindowResult,
-};
+use crate::event::{Event, Events, Phase, PhaseName};
 use crate::input::Input;
 use crate::job::Job;
 use crate::load::inbox::{Command, Message};
 use crate::load::schedule::{Backlog, Look};
-use crate::machine::{self, CpuTime};
-use crate::record::interval::{Collector, Stretch, Tally, whole};
+use crate::load::window::{Window, interval};
+use crate::machine;
+use crate::record::stretch::Collector;
 use crate::workload::fileio::pattern::streams;
 use crate::workload::fileio::shared::Shared;
 
@@ -36,17 +34,6 @@ pub enum Ending {
     InputEnded,
     /// The same, but before this.
     Interrupted(String),
-}
-
-struct Window {
-    id: String,
-    start: Nanos,
-    start_unix_s: f64,
-    cpu: CpuTime,
-    /// By streams of the load.
-    parts: Vec<Tally>,
-    /// Where the schedule of an open loop stood.
-    opened_at: Option<Look>,
 }
 
 /// What happens at a time known beforehand.
@@ -216,14 +203,7 @@ impl<'a> Windows<'a> {
         self.next_interval = start + self.interval;
         self.events
             .emit(&Phase::at(PhaseName::Measuring, Some(&id), start));
-        self.window = Some(Window {
-            id,
-            start,
-            start_unix_s: clock::unix_s() - seconds(clock::now().saturating_sub(start)),
-            cpu: machine::own_cpu_time(),
-            parts: vec![Tally::default(); self.streams.len()],
-            opened_at: self.last_look,
-        });
+        self.window = Some(Window::open(id, start, self.streams.len(), self.last_look));
     }
 
     fn close(&mut self) {
@@ -265,9 +245,7 @@ impl<'a> Windows<'a> {
             self.events.emit(&Event::Interval(interval));
         }
         if let Some(window) = &mut self.window {
-            for (sum, part) in window.parts.iter_mut().zip(&stretch.parts) {
-                sum.merge(part);
-            }
+            window.add(&stretch);
         }
         stretch.end
     }
@@ -280,90 +258,5 @@ impl<'a> Windows<'a> {
             (None, true) => Ending::Interrupted(format!("window `{TIMED}` was measured")),
             (None, false) => Ending::InputEnded,
         }
-    }
-}
-
-impl Window {
-    fn result(&self, end: Nanos, cpu: CpuTime, closed_at: Option<Look>) -> WindowResult {
-        let tally = whole(&self.parts);
-        let duration_s = seconds(end - self.start);
-        let response = tally.response.summary();
-        // In a closed loop an operation starts when it is meant to.
-        let service = match &tally.service {
-            Some(service) => service.summary(),
-            None => response.clone(),
-        };
-        let pacing = self.opened_at.zip(closed_at).map(|(opened, closed)| {
-            let offered = closed.offered - opened.offered;
-            Pacing {
-                offered,
-                started: offered + opened.waiting - closed.waiting,
-                backlog_at_start: opened.waiting,
-                backlog_at_end: closed.waiting,
-                lag_s: closed.lag_s,
-                late_mean_s: tally.late.mean_s(),
-                late_max_s: tally.late.max_s(),
-            }
-        });
-        WindowResult {
-            window: self.id.clone(),
-            start_s: seconds(self.start),
-            start_unix_s: self.start_unix_s,
-            duration_s,
-            throughput_per_s: rate(tally.transfers(), duration_s),
-            bytes_per_s: rate(tally.bytes(), duration_s),
-            counts: tally.counts(),
-            response,
-            service,
-            pacing,
-            parts: None,
-            cpu: CpuUse {
-                user_s: cpu.user_s - self.cpu.user_s,
-                system_s: cpu.system_s - self.cpu.system_s,
-            },
-            cores_usable: machine::cores_usable(),
-            workers: 0,
-            registered_buffers: false,
-        }
-    }
-
-    fn part_results(
-        &self,
-        streams: &[&'static str],
-        duration_s: f64,
-    ) -> BTreeMap<&'static str, PartResult> {
-        let part = |tally: &Tally| PartResult {
-            throughput_per_s: rate(tally.transfers(), duration_s),
-            bytes_per_s: rate(tally.bytes(), duration_s),
-            counts: tally.counts(),
-            response: tally.response.summary(),
-        };
-        let tallies = self.parts.iter().map(part);
-        streams.iter().copied().zip(tallies).collect()
-    }
-}
-
-fn interval(stretch: &Stretch, whole: &Tally) -> Interval {
-    let times = &whole.response;
-    Interval {
-        window: None,
-        start_s: seconds(stretch.start),
-        duration_s: seconds(stretch.end - stretch.start),
-        counts: whole.counts(),
-        mean_s: times.mean_s(),
-        p50_s: times.quantile_s(0.50),
-        p95_s: times.quantile_s(0.95),
-        p99_s: times.quantile_s(0.99),
-        max_s: times.max_s(),
-        offered: None,
-        backlog: None,
-    }
-}
-
-fn rate(count: u64, duration_s: f64) -> f64 {
-    if duration_s > 0.0 {
-        count as f64 / duration_s
-    } else {
-        0.0
     }
 }

@@ -8,7 +8,8 @@ use crate::clock::{self, Nanos, SECOND};
 use crate::error::{EngineError, Result};
 use crate::load::pace::Pace;
 use crate::load::stop::Stop;
-use crate::record::interval::{SharedTally, Tally};
+use crate::record::stretch::SharedTally;
+use crate::record::tally::Tally;
 use crate::workload::{Completion, Outcome, Slot, Submitted, Workload};
 
 /// The longest a worker waits for its next turn without looking whether it is to stop.
@@ -78,7 +79,7 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
                     match self.workload.submit(slot)? {
                         Submitted::Done(completion) => {
                             now = clock::now();
-                            self.account(&[completion], now)?;
+                            self.account([completion], now)?;
                         }
                         Submitted::Pending => {
                             free.pop();
@@ -91,7 +92,7 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
             }
             self.workload.reap(deadline, &mut completions)?;
             now = clock::now();
-            self.account(&completions, now)?;
+            self.account(completions.iter().copied(), now)?;
             free.extend(completions.drain(..).map(|completion| completion.slot));
         }
         Ok(slots - free.len())
@@ -101,15 +102,19 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
         let mut completions = Vec::new();
         while outstanding > 0 {
             self.workload.reap(None, &mut completions)?;
-            self.account(&completions, clock::now())?;
+            self.account(completions.iter().copied(), clock::now())?;
             outstanding -= completions.len();
             completions.clear();
         }
         Ok(())
     }
 
-    #[inline]
-    fn account(&mut self, completions: &[Completion], now: Nanos) -> Result<()> {
+    #[inline(always)]
+    fn account(
+        &mut self,
+        completions: impl IntoIterator<Item = Completion>,
+        now: Nanos,
+    ) -> Result<()> {
         let mut tally = self.tally.lock();
         for completion in completions {
             let start = self.starts[completion.slot];

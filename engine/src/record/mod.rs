@@ -2,4 +2,5 @@
 
 mod counts;
 pub mod histogram;
-pub mod interval;
+pub mod stretch;
+pub mod tally;

@@ -9,7 +9,7 @@ pub mod fileio;
 
 use crate::clock::Nanos;
 use crate::error::{EngineError, Result};
-use crate::record::interval::OperationKind;
+use crate::record::tally::OperationKind;
 
 /// Which of its concurrent operations a worker means: 0 to `slots() - 1`.
 pub type Slot = usize;

@@ -37,6 +37,7 @@ class Method(Message):
     engine: Literal["sync", "io_uring", "null"] = "sync"
     direct: bool = False
     sync_writes: Literal["none", "dsync", "sync"] = "none"
+    huge_pages: bool = False
 
 
 class Access(Message):

@@ -27,7 +27,7 @@ def response_curve(share: MatrixShare) -> "alt.LayerChart | alt.FacetChart":
             "small": p.small,
             "rate": p.rate,
             "value": p.value,
-            **({"low": p.low, "high": p.high} if p.low is not None and p.high is not None else {}),
+            **({"low": max(p.low, 0.0), "high": p.high} if p.low is not None and p.high is not None else {}),
             "hint": f"{p.text} · trials {numbers.few(p.trials)}",
         }
         for p in share.points

@@ -38,6 +38,9 @@ class FilesParameters(BaseModel):
     sync_writes: Literal["none", "dsync", "sync"] = Field(
         "none", description="O_DSYNC or O_SYNC: each write returns only when it is on the device"
     )
+    huge_pages: bool = Field(
+        False, description="buffers in huge pages, as of a database with large pages: the device is told of fewer pieces"
+    )
     files: int = Field(4, gt=0, le=100_000, description="number of files; of a device, 1")
     total_size: Size = Field(2**31, gt=0, description="bytes of all files together, or of the device from its start")
     device: str = Field(
@@ -94,4 +97,4 @@ def data_of(p: FilesParameters, directory: str, verified_block_bytes: int | None
 
 def method_of(p: FilesParameters) -> Method:
     """How I/O is done, in the engine's words."""
-    return Method(engine=p.engine, direct=p.direct, sync_writes=p.sync_writes)
+    return Method(engine=p.engine, direct=p.direct, sync_writes=p.sync_writes, huge_pages=p.huge_pages)

@@ -123,16 +123,13 @@ class Iomatrix:
 
 
 def _of_part(name: str, part: Part | None) -> Metrics:
-    """The figures of one sort of operations; rates are 0 where there were none outstanding."""
-    rates: Metrics = [
-        (f"{name}_per_s", "1/s", part.throughput_per_s if part else 0.0),
-        (f"{name}_bytes_per_s", "B/s", part.bytes_per_s if part else 0.0),
-    ]
+    """The figures of one sort of operations; none where none was outstanding."""
     if part is None:
-        return rates
+        return []
     times = part.response
     return [
-        *rates,
+        (f"{name}_per_s", "1/s", part.throughput_per_s),
+        (f"{name}_bytes_per_s", "B/s", part.bytes_per_s),
         (f"{name}_response_mean_s", "s", times.mean_s),
         (f"{name}_response_p95_s", "s", times.p95_s),
         (f"{name}_response_p99_s", "s", times.p99_s),

@@ -7,8 +7,8 @@
 use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::error::Result;
 use crate::io::buffer::Buffer;
+use crate::io::memory::Piece;
 
 /// The share holds in every piece of this size: storage that compresses does so in units of whole
 /// sectors, so whatever its unit, it finds the share in it.
@@ -29,12 +29,10 @@ impl Content {
     }
 
     /// A buffer for one operation.
-    pub fn buffer(self, size: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Buffer> {
-        let mut buffer = Buffer::random(size, rng)?;
-        if self.random_of_piece < PIECE {
-            self.fill(buffer.bytes_mut(), rng);
-        }
-        Ok(buffer)
+    pub fn buffer(self, memory: Piece, rng: &mut Xoshiro256PlusPlus) -> Buffer {
+        let mut buffer = Buffer::empty(memory, rng);
+        self.fill(buffer.bytes_mut(), rng);
+        buffer
     }
 
     pub fn fill(self, bytes: &mut [u8], rng: &mut impl RngCore) {

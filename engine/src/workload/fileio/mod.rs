@@ -25,7 +25,7 @@ use crate::clock::Nanos;
 use crate::error::{Class, EngineError, Result};
 use crate::io::fileset::FileSet;
 use crate::io::{Io, Request};
-use crate::record::interval::OperationKind;
+use crate::record::tally::OperationKind;
 use crate::workload::{Completion, Failure, Slot, Submitted};
 use requests::Requests;
 use verified::Verifier;

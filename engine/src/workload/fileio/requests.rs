@@ -10,7 +10,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::io::Request;
-use crate::record::interval::OperationKind;
+use crate::record::tally::OperationKind;
 use crate::workload::fileio::distribution::{Distribution, Shape};
 use crate::workload::fileio::pattern::{Order, Pattern};
 
@@ -64,7 +64,9 @@ impl Requests {
         }
     }
 
-    #[inline]
+    // Inlined, a request stays in registers: told through memory it is written in small parts and
+    // read back in large ones, and the processor waits for that.
+    #[inline(always)]
     pub fn draw(&mut self) -> Draw {
         if self.fsyncs_due > 0 {
             return self.draw_fsync();
@@ -123,6 +125,7 @@ impl Requests {
         number
     }
 
+    #[cold]
     fn draw_fsync(&mut self) -> Draw {
         let file = (self.pattern.layout.files - self.fsyncs_due) as usize;
         self.fsyncs_due -= 1;

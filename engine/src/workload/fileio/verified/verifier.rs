@@ -13,7 +13,7 @@ use crate::error::{EngineError, Result};
 use crate::io::Request;
 use crate::io::buffer::Buffer;
 use crate::io::fileset::FileSet;
-use crate::record::interval::OperationKind;
+use crate::record::tally::OperationKind;
 use crate::workload::fileio::layout::Layout;
 use crate::workload::fileio::never_started;
 use crate::workload::fileio::pattern::Pattern;

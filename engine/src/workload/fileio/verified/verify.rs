@@ -17,7 +17,7 @@ use crate::event::Verified;
 use crate::io::buffer::Buffer;
 use crate::job::Job;
 use crate::load::stop::OnRequest;
-use crate::record::interval::OperationKind;
+use crate::record::tally::OperationKind;
 use crate::workload::fileio::layout::Layout;
 use crate::workload::fileio::pattern::{Pattern, streams};
 use crate::workload::fileio::requests::generator;

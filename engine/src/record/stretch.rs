@@ -1,7 +1,7 @@
-//! A tally: everything recorded in one stretch of time, and the collector that cuts stretches.
+//! Stretches: what all workers did between two cuts.
 //!
-//! In: one call per completed operation, from workers. Out: the merged tally of all workers since
-//! the last cut. Workers are called by `load::worker`, the collector by `load::windows`.
+//! In: the workers' shared tallies. Out: the merged tally of all workers since the last cut. Workers
+//! record by `load::worker`, the collector is called by `load::windows`.
 //!
 //! Each worker has a tally with two sides, each behind its own lock, and records on the side that is
 //! up; the lock is taken once per batch and is practically always free. A cut turns all tallies over
@@ -10,152 +10,11 @@
 //! put off the core while it records, moves no boundary.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::clock::{self, Nanos, seconds};
-use crate::error::Class;
-use crate::event::Counts;
-use crate::record::histogram::Times;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OperationKind {
-    Read,
-    Write,
-    Fsync,
-}
-
-#[derive(Debug, Clone, Default)]
-pub struct Tally {
-    reads: u64,
-    writes: u64,
-    fsyncs: u64,
-    read_bytes: u64,
-    written_bytes: u64,
-    errors: BTreeMap<Class, u64>,
-    /// From the intended start.
-    pub response: Times,
-    /// From the actual start; kept only by an open loop, where the two differ.
-    pub service: Option<Box<Times>>,
-    /// How late operations of an open loop started although a slot was free.
-    pub late: Late,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Late {
-    count: u64,
-    sum: Nanos,
-    max: Nanos,
-}
-
-impl Late {
-    #[inline]
-    pub fn record(&mut self, late: Nanos) {
-        self.count += 1;
-        self.sum += late;
-        self.max = self.max.max(late);
-    }
-
-    fn merge(&mut self, other: &Late) {
-        self.count += other.count;
-        self.sum += other.sum;
-        self.max = self.max.max(other.max);
-    }
-
-    /// The mean in seconds; `None` when no operation had to wait for its start.
-    pub fn mean_s(&self) -> Option<f64> {
-        (self.count > 0).then(|| seconds(self.sum) / self.count as f64)
-    }
-
-    pub fn max_s(&self) -> Option<f64> {
-        (self.count > 0).then(|| seconds(self.max))
-    }
-}
-
-impl Tally {
-    #[inline]
-    pub fn record(&mut self, kind: OperationKind, bytes: u64, response: Nanos) {
-        match kind {
-            OperationKind::Read => {
-                self.reads += 1;
-                self.read_bytes += bytes;
-            }
-            OperationKind::Write => {
-                self.writes += 1;
-                self.written_bytes += bytes;
-            }
-            OperationKind::Fsync => self.fsyncs += 1,
-        }
-        self.response.record(response);
-    }
-
-    pub fn record_service(&mut self, service: Nanos) {
-        self.service.get_or_insert_default().record(service);
-    }
-
-    /// Returns how many of this class the tally now has.
-    pub fn record_error(&mut self, class: Class) -> u64 {
-        let count = self.errors.entry(class).or_default();
-        *count += 1;
-        *count
-    }
-
-    pub fn merge(&mut self, other: &Tally) {
-        self.reads += other.reads;
-        self.writes += other.writes;
-        self.fsyncs += other.fsyncs;
-        self.read_bytes += other.read_bytes;
-        self.written_bytes += other.written_bytes;
-        for (&class, count) in &other.errors {
-            *self.errors.entry(class).or_default() += count;
-        }
-        self.response.merge(&other.response);
-        if let Some(service) = &other.service {
-            self.service.get_or_insert_default().merge(service);
-        }
-        self.late.merge(&other.late);
-    }
-
-    fn clear(&mut self) {
-        self.response.clear();
-        if let Some(service) = &mut self.service {
-            service.clear();
-        }
-        self.errors.clear();
-        self.late = Late::default();
-        (self.reads, self.writes, self.fsyncs) = (0, 0, 0);
-        (self.read_bytes, self.written_bytes) = (0, 0);
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.response.count() == 0 && self.errors.is_empty()
-    }
-
-    pub fn transfers(&self) -> u64 {
-        self.reads + self.writes
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.read_bytes + self.written_bytes
-    }
-
-    pub fn counts(&self) -> Counts {
-        Counts {
-            operations: self.reads + self.writes + self.fsyncs,
-            reads: self.reads,
-            writes: self.writes,
-            fsyncs: self.fsyncs,
-            read_bytes: self.read_bytes,
-            written_bytes: self.written_bytes,
-            errors: self
-                .errors
-                .iter()
-                .map(|(class, &count)| (class.to_string(), count))
-                .collect(),
-        }
-    }
-}
+use crate::clock::{self, Nanos};
+use crate::record::tally::{Tally, whole};
 
 /// A worker's tally, shared with the collector.
 #[derive(Debug, Clone, Default)]
@@ -218,16 +77,6 @@ impl Stretch {
     }
 }
 
-/// The sum of tallies; nothing is copied where there is one.
-pub fn whole(parts: &[Tally]) -> Cow<'_, Tally> {
-    if let [only] = parts {
-        return Cow::Borrowed(only);
-    }
-    let mut whole = Tally::default();
-    parts.iter().for_each(|part| whole.merge(part));
-    Cow::Owned(whole)
-}
-
 impl Collector {
     pub fn new(parts: Vec<Vec<SharedTally>>, since: Nanos) -> Self {
         Collector { parts, since }
@@ -260,6 +109,8 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Class;
+    use crate::record::tally::OperationKind;
 
     #[test]
     fn each_operation_is_in_exactly_one_stretch() {

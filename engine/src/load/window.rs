@@ -1,0 +1,130 @@
+//! A window: one measured stretch of a load, summed up from the stretches between cuts.
+//!
+//! In: stretches, and what the clock, the CPU and the schedule said at both ends. Out: the figures of
+//! interval and result events. Called by `load::windows`, which knows when.
+
+use std::collections::BTreeMap;
+
+use crate::clock::{self, Nanos, seconds};
+use crate::event::{CpuUse, Interval, Pacing, PartResult, WindowResult};
+use crate::load::schedule::Look;
+use crate::machine::{self, CpuTime};
+use crate::record::stretch::Stretch;
+use crate::record::tally::{Tally, whole};
+
+pub struct Window {
+    pub id: String,
+    pub start: Nanos,
+    start_unix_s: f64,
+    cpu: CpuTime,
+    /// By streams of the load.
+    parts: Vec<Tally>,
+    /// Where the schedule of an open loop stood.
+    opened_at: Option<Look>,
+}
+
+impl Window {
+    /// Opens a window at `start`, on a load of so many parts; `look` is where the schedule stood.
+    pub fn open(id: String, start: Nanos, parts: usize, look: Option<Look>) -> Window {
+        Window {
+            id,
+            start,
+            start_unix_s: clock::unix_s() - seconds(clock::now().saturating_sub(start)),
+            cpu: machine::own_cpu_time(),
+            parts: vec![Tally::default(); parts],
+            opened_at: look,
+        }
+    }
+
+    pub fn add(&mut self, stretch: &Stretch) {
+        for (sum, part) in self.parts.iter_mut().zip(&stretch.parts) {
+            sum.merge(part);
+        }
+    }
+
+    /// What was measured until `end`; who did it is left for the caller to fill in.
+    pub fn result(&self, end: Nanos, cpu: CpuTime, closed_at: Option<Look>) -> WindowResult {
+        let tally = whole(&self.parts);
+        let duration_s = seconds(end - self.start);
+        let response = tally.response.summary();
+        // In a closed loop an operation starts when it is meant to.
+        let service = match &tally.service {
+            Some(service) => service.summary(),
+            None => response.clone(),
+        };
+        let pacing = self.opened_at.zip(closed_at).map(|(opened, closed)| {
+            let offered = closed.offered - opened.offered;
+            Pacing {
+                offered,
+                started: offered + opened.waiting - closed.waiting,
+                backlog_at_start: opened.waiting,
+                backlog_at_end: closed.waiting,
+                lag_s: closed.lag_s,
+                late_mean_s: tally.late.mean_s(),
+                late_max_s: tally.late.max_s(),
+            }
+        });
+        WindowResult {
+            window: self.id.clone(),
+            start_s: seconds(self.start),
+            start_unix_s: self.start_unix_s,
+            duration_s,
+            throughput_per_s: rate(tally.transfers(), duration_s),
+            bytes_per_s: rate(tally.bytes(), duration_s),
+            counts: tally.counts(),
+            response,
+            service,
+            pacing,
+            parts: None,
+            cpu: CpuUse {
+                user_s: cpu.user_s - self.cpu.user_s,
+                system_s: cpu.system_s - self.cpu.system_s,
+            },
+            cores_usable: machine::cores_usable(),
+            workers: 0,
+            registered_buffers: false,
+        }
+    }
+
+    /// The same for each stream of the load, by name.
+    pub fn part_results(
+        &self,
+        streams: &[&'static str],
+        duration_s: f64,
+    ) -> BTreeMap<&'static str, PartResult> {
+        let part = |tally: &Tally| PartResult {
+            throughput_per_s: rate(tally.transfers(), duration_s),
+            bytes_per_s: rate(tally.bytes(), duration_s),
+            counts: tally.counts(),
+            response: tally.response.summary(),
+        };
+        let tallies = self.parts.iter().map(part);
+        streams.iter().copied().zip(tallies).collect()
+    }
+}
+
+/// What is told of a stretch; its window and its schedule are left for the caller to fill in.
+pub fn interval(stretch: &Stretch, whole: &Tally) -> Interval {
+    let times = &whole.response;
+    Interval {
+        window: None,
+        start_s: seconds(stretch.start),
+        duration_s: seconds(stretch.end - stretch.start),
+        counts: whole.counts(),
+        mean_s: times.mean_s(),
+        p50_s: times.quantile_s(0.50),
+        p95_s: times.quantile_s(0.95),
+        p99_s: times.quantile_s(0.99),
+        max_s: times.max_s(),
+        offered: None,
+        backlog: None,
+    }
+}
+
+fn rate(count: u64, duration_s: f64) -> f64 {
+    if duration_s > 0.0 {
+        count as f64 / duration_s
+    } else {
+        0.0
+    }
+}
