@@ -24,6 +24,7 @@ from ceteris.model import (
     FailureClass,
     Measurement,
     Plan,
+    Purpose,
     Trial,
     TrialState,
 )
@@ -31,12 +32,13 @@ from ceteris.plan.budget import rounds_within
 from ceteris.plan.design import comparisons, schedule, schedule_hash
 from ceteris.store import read, write
 from ceteris.trial.bench import Bench, Site
-from ceteris.trial.blocks import arm_of, next_block, refused_arms, renewed
+from ceteris.trial.blocks import arm_of, lost_preconditioning, next_block, refused_arms, renewed
+from ceteris.trial.precondition import Onlooker
 
 _MOST_FAILURES_IN_A_ROW = 3
 
 
-class Audience(Protocol):
+class Audience(Onlooker, Protocol):
     """Whoever watches an experiment."""
 
     def begins(self, trials: Sequence[Trial]) -> None:
@@ -117,31 +119,41 @@ def _make_trials(
 ) -> None:
     """Block after block until none is left. `trials` follows what the store holds."""
     failures = 0
+    _renew(lost_preconditioning(trials), trials, store, audience)
     while (block := next_block(trials)) is not None:
-        if again := renewed(block, trials[-1].order):
-            write.rerun(store, block, again)
-            trials[:] = read.trials(store, block[0].experiment)
-            audience.begins(trials)
-            block = again
+        block = _renew(block, trials, store, audience)
         bench.make_data(block, functools.partial(audience.prepares, block[0].workload))
         refused = refused_arms(trials)
         for trial in [trial for trial in block if arm_of(trial) not in refused]:
-            done = bench.run(trial)
+            done = bench.run(trial, audience)
             trials[done.order - 1] = done
             if stopped():
                 raise Interrupted("interrupted", f"go on with: ceteris resume {done.experiment}")
             if done.failure is FailureClass.SETTING_REJECTED:
                 write.add_note(store, done.experiment, f"the machine refuses {done.failure_message}")
                 continue
-            failures = failures + 1 if done.state is TrialState.FAILED else 0
+            lacks_data = done.purpose is Purpose.PRECONDITION and done.state is not TrialState.DONE
+            failures = failures + 1 if done.state is TrialState.FAILED or lacks_data else 0
             if failures == _MOST_FAILURES_IN_A_ROW:
                 raise EngineError(
                     "failing",
-                    f"{failures} trials in a row failed, the last with: {done.failure_message}",
+                    f"{failures} trials in a row failed, the last with: "
+                    + (done.failure_message or "; ".join(done.invalid_because)),
                     "mend that, then resume",
                 )
             if done.state is not TrialState.DONE:
                 break  # the block is rerun whole, so its other arms need not be made now
+
+
+def _renew(block: list[Trial], trials: list[Trial], store: Store, audience: Audience) -> list[Trial]:
+    """The trials of a block as they are to be made now: new ones in the place of those that were begun before."""
+    again = renewed(block, trials[-1].order)
+    if not again:
+        return block
+    write.rerun(store, block, again)
+    trials[:] = read.trials(store, block[0].experiment)
+    audience.begins(trials)
+    return again
 
 
 def _recorder(store: Store, audience: Audience) -> Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]:

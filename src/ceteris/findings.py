@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ceteris.model import TrialState
+from ceteris.precondition import Precondition
+
 
 class Bound(StrEnum):
     """What keeps a device from doing more at a point of its matrix."""
@@ -87,3 +90,24 @@ class Matrix:
     confidence: float
     ceilings: tuple[Ceiling, ...]
     series: tuple[MatrixSeries, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preconditioned:
+    """What came of preconditioning one data set; `data` tells it from the workload's others where there are any.
+
+    `course` are writes per second, one for each round; `average_per_s`, `spread` and `drift` are those of the last
+    ones, the latter two as shares of the average. None of it is there where it did not end: then `reason` says why.
+    """
+
+    trial: int
+    workload: str
+    data: str
+    asked: Precondition
+    state: TrialState
+    reason: str
+    course: tuple[float, ...]
+    average_per_s: float | None
+    spread: float | None
+    drift: float | None
+    steady: bool

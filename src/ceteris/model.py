@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from ceteris.precondition import Precondition
 from ceteris.units import LoadLevel, LoadUnit
 
 Value = bool | int | float | str
@@ -171,6 +172,7 @@ class Workload:
     cache: str
     open_loop: OpenLoop | None = None
     part_of: str = ""
+    precondition: Precondition | None = None
 
     @property
     def levels(self) -> tuple[LoadLevel, ...]:
@@ -378,7 +380,9 @@ class Trial:
 
     @property
     def subject(self) -> str:
-        """What it is made for: `block.scheduler = none`, or `as it is` where nothing is compared."""
+        """What it is made for: `block.scheduler = none`; where nothing is compared, `as it is` or `preconditioning`."""
+        if self.purpose is Purpose.PRECONDITION:
+            return f"preconditioning with {self.arm}" if self.arm else "preconditioning"
         return f"{self.factor} = {self.arm}" if self.factor else "as it is"
 
 

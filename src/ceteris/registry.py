@@ -1,5 +1,6 @@
 """Where plug-ins are found by name: workload kinds and knob kinds register themselves on import."""
 
+import dataclasses
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -138,5 +139,6 @@ def parameters_of(workload: "Workload", settings: "Settings") -> "BaseModel":
 
 
 def data_of(workload: "Workload", settings: "Settings") -> DataSet:
-    """What a trial with these settings works on. Raises as above."""
-    return workload_kinds.get(workload.kind).data(parameters_of(workload, settings))
+    """What a trial with these settings works on; what is preconditioned is written. Raises as above."""
+    found = workload_kinds.get(workload.kind).data(parameters_of(workload, settings))
+    return dataclasses.replace(found, made=True, written=True) if workload.precondition else found

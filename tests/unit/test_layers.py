@@ -2,7 +2,7 @@
 
 import grimp
 
-BOTTOM = {"model", "findings", "errors", "units", "registry"}
+BOTTOM = {"model", "findings", "precondition", "errors", "units", "registry"}
 
 MAY_IMPORT = {
     "hosts": set(),
@@ -12,7 +12,7 @@ MAY_IMPORT = {
     "knobs": {"hosts"},
     "workloads": {"engine"},
     "plan": {"knobs.catalog", "knobs.guard"},
-    "trial": {"knobs", "workloads", "engine", "hosts"},
+    "trial": {"knobs", "workloads", "engine", "hosts", "stats"},
     "analysis": {"stats"},
     "report": set(),
     "experiment": {"plan", "trial", "store", "analysis"},

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ceteris.model import Cell, FailureClass, Measurement, Trial, TrialState
+from ceteris.model import Cell, FailureClass, Measurement, Purpose, Trial, TrialState
 from ceteris.stats.pairs import mean_interval
 from ceteris.units import LoadLevel
 
@@ -38,15 +38,20 @@ class Series:
     faults: tuple[int, int]
 
 
+def counting(trials: Iterable[Trial]) -> list[Trial]:
+    """The trials that were not rerun; those that precondition data measure nothing that is asked."""
+    return [t for t in trials if t.state is not TrialState.SUPERSEDED and t.purpose is not Purpose.PRECONDITION]
+
+
 def whole_blocks(trials: Iterable[Trial]) -> dict[int, list[Trial]]:
     """The done trials of the blocks in which all counting ones are done; the others enter no effect.
 
     An arm whose setting the machine refuses does not spoil the blocks of the others.
     """
-    counting = [trial for trial in trials if trial.state is not TrialState.SUPERSEDED]
-    rejected = {_arm(t) for t in counting if t.failure is FailureClass.SETTING_REJECTED}
+    counted = counting(trials)
+    rejected = {_arm(t) for t in counted if t.failure is FailureClass.SETTING_REJECTED}
     blocks: dict[int, list[Trial]] = defaultdict(list)
-    for trial in counting:
+    for trial in counted:
         if _arm(trial) not in rejected:
             blocks[trial.block].append(trial)
     whole = {n: block for n, block in blocks.items() if all(t.state is TrialState.DONE for t in block)}
@@ -63,7 +68,7 @@ def _arm(trial: Trial) -> tuple[str, str, str]:
 def series(trials: Sequence[Trial], summaries: Summaries, responses: Mapping[str, str]) -> list[Series]:
     """The pairs of every compared arm. `responses`: by workload, the metric judged."""
     whole = whole_blocks(trials)
-    counted = [t for t in trials if t.state is not TrialState.SUPERSEDED]
+    counted = counting(trials)
     bases = {number: t for number, block in whole.items() for t in block if t.baseline}
     found: dict[tuple[str, str, str], list[Pair]] = defaultdict(list)
     planned: dict[tuple[str, str, str], int] = defaultdict(int)

@@ -202,6 +202,8 @@ def looks(effects: Sequence[Effect]) -> list[Look]:
 def stack_of(workload: Workload, protocol: Protocol) -> str:
     """What a workload's noise belongs to: its kind, parameters, response and length of trial, as a digest."""
     parts = [workload.kind, dict(workload.parameters), workload.cache, workload.response, protocol.trial_s]
+    if workload.precondition:
+        parts.append(dataclasses.asdict(workload.precondition))
     if workload.open_loop:
         parts += [workload.open_loop.arrivals, workload.open_loop.outstanding]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]

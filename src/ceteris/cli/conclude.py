@@ -7,8 +7,10 @@ import typer
 from sqlalchemy.engine import Engine as Store
 
 from ceteris.analysis.judge import Judgement
+from ceteris.analysis.precondition import preconditioned, preconditioning
 from ceteris.errors import CeterisError, StoreError
 from ceteris.experiment import analyse
+from ceteris.findings import Preconditioned
 from ceteris.knobs import catalog, recipe
 from ceteris.model import Experiment, ExperimentState, Plan
 from ceteris.plan.design import comparisons
@@ -39,6 +41,14 @@ def judged(store: Store, experiment: Experiment) -> tuple[Plan, Judgement]:
     return plan, analyse(plan, experiment, store, finished=experiment.state is ExperimentState.DONE)
 
 
+def _preconditioned(store: Store, experiment: Experiment, plan: Plan) -> tuple[Preconditioned, ...]:
+    """What preconditioning came to, with its course."""
+    trials, summaries = read.trials(store, experiment.id), read.summaries(store, experiment.id)
+    orders = [trial.order for trial in preconditioning(trials, summaries)]
+    courses = read.series(store, experiment.id, "throughput_per_s", orders)
+    return preconditioned(trials, summaries, courses, plan.workloads)
+
+
 def report_view(store: Store, experiment: Experiment) -> ReportView:
     """What every written form of the report shows."""
     plan, found = judged(store, experiment)
@@ -48,6 +58,7 @@ def report_view(store: Store, experiment: Experiment) -> ReportView:
         read.summaries(store, experiment.id),
         found.effects,
         found.cells,
+        preconditioned=_preconditioned(store, experiment, plan),
         matrices=found.matrices,
         question=plan.question,
         recipes=_recipes(plan),
@@ -56,9 +67,16 @@ def report_view(store: Store, experiment: Experiment) -> ReportView:
 
 def report_document(store: Store, experiment: Experiment) -> ReportDocument:
     """The report as one document for programs."""
-    _, found = judged(store, experiment)
+    plan, found = judged(store, experiment)
     noted = dataclasses.replace(experiment, notes=(*experiment.notes, *found.unjudged))
-    return document(noted, read.trials(store, experiment.id), found.effects, found.cells, found.matrices)
+    return document(
+        noted,
+        read.trials(store, experiment.id),
+        found.effects,
+        found.cells,
+        found.matrices,
+        _preconditioned(store, experiment, plan),
+    )
 
 
 def write_html(seen: ReportView, path: Path) -> Path:

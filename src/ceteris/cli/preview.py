@@ -13,8 +13,8 @@ from ceteris.analysis.judge import fingerprint_digest, stack_of
 from ceteris.errors import HostError, StoreError
 from ceteris.knobs import recipe, survey
 from ceteris.knobs.catalog import addresses_on
-from ceteris.model import Facts, Plan, Trial, Value
-from ceteris.plan import data
+from ceteris.model import Facts, Plan, Purpose, Trial, Value
+from ceteris.plan import data, precondition
 from ceteris.plan.budget import rounds_within, trial_time, trials_per_round
 from ceteris.plan.design import comparisons, passes_per_round, schedule
 from ceteris.stats.pairs import smallest_effect
@@ -53,6 +53,16 @@ class Detectable(_Document):
     effect_log_ratio: float
 
 
+class Preconditioning(_Document):
+    """What overwrites a data set before the first trial; `most_s` is how long it is overwritten at random at most."""
+
+    workload: str
+    place: str
+    fills: int
+    least_bytes: int
+    most_s: float
+
+
 class CheckDocument(_Document):
     """The answer of `ceteris check --json`."""
 
@@ -66,6 +76,7 @@ class CheckDocument(_Document):
     duration_s: float
     data_bytes: int
     made_bytes: dict[str, int]
+    preconditioning: list[Preconditioning]
     in_page_cache: list[str]
     memory_bytes: int
     commands: list[Command]
@@ -77,7 +88,8 @@ class CheckDocument(_Document):
 def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDocument:
     """Everything a plan would do. Raises PlanError where the budget is too small."""
     rounds = rounds_within(plan)
-    trials = schedule(plan, "", rounds)
+    planned = schedule(plan, "", rounds)
+    trials = tuple(trial for trial in planned if trial.purpose is not Purpose.PRECONDITION)
     return CheckDocument(
         plan=plan.name,
         question=plan.question,
@@ -89,6 +101,16 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         duration_s=rounds * trials_per_round(plan) * trial_time(plan),
         data_bytes=sum(data.size_bytes(plan).values()),
         made_bytes={device or facts.path: size for device, size in data.made_bytes(plan, trials).items()},
+        preconditioning=[
+            Preconditioning(
+                workload=one.workload,
+                place=one.device or facts.path,
+                fills=one.fills,
+                least_bytes=one.least_bytes,
+                most_s=one.most_s,
+            )
+            for one in precondition.costs(plan, planned)
+        ],
         in_page_cache=_in_page_cache(plan, facts),
         memory_bytes=facts.memory_bytes,
         commands=list(_commands(plan, facts, site)),
@@ -191,6 +213,10 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
         console.print(
             f"  making the data writes {show_size(made)} to {place}; the load's own writes come on top", markup=False
         )
+    for first in found.preconditioning:
+        fills = "1 fill" if first.fills == 1 else f"{first.fills} fills"
+        writes = f"preconditioning {first.workload} writes at least {show_size(first.least_bytes)} to {first.place}"
+        console.print(f"  {writes}: {fills}, then at random", markup=False)
     if found.in_page_cache:
         names = ", ".join(found.in_page_cache)
         console.print(
@@ -217,6 +243,12 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
             console.print(f"  {block.number:>4}  {place}:  {tried}", markup=False)
     blocks = f"{found.trials} trials in {len(found.blocks)} blocks and {found.rounds} rounds"
     console.print(f"\n{blocks}, about {show_duration(found.duration_s)}")
+    if found.preconditioning:
+        filled = show_size(sum(first.least_bytes for first in found.preconditioning))
+        most = show_duration(sum(first.most_s for first in found.preconditioning))
+        console.print(
+            f"Before that, beside the budget: preconditioning, {filled} in order, then at most {most} at random."
+        )
     for one in found.detectable:
         seen = show_percent(one.effect_log_ratio).lstrip("+")
         console.print(f"With this machine's noise, effects from {seen} can be seen under {one.workload}.", markup=False)

@@ -9,7 +9,8 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from ceteris.model import Trial, TrialState
+from ceteris.model import Purpose, Trial, TrialState
+from ceteris.stats.steady import Steadiness
 from ceteris.units import show_duration, show_size
 
 _OVER = (TrialState.DONE, TrialState.INVALID, TrialState.FAILED)
@@ -52,6 +53,18 @@ class Watch:
         """Show how much data is made."""
         self._line.plain = f"making data for {workload}: {show_size(done_bytes)} of {show_size(total_bytes)}"
 
+    def fills(self, workload: str, done_bytes: int, total_bytes: int) -> None:
+        """Show how far data is overwritten in order."""
+        self._line.plain = f"preconditioning {workload}: overwritten to {done_bytes / total_bytes * 100:.0f} %"
+
+    def rounds(self, workload: str, number: int, per_s: float, last: Steadiness | None) -> None:
+        """Show a round of random overwriting, and how steady the last ones are."""
+        spread = f", spread {last.spread * 100:.0f} %" if last else ""
+        self._line.plain = f"preconditioning {workload}: round {number}, {per_s:,.0f} IOPS{spread}"
+        if not self._console.is_terminal:
+            with contextlib.suppress(OSError):
+                self._console.print(self._line.plain, markup=False, highlight=False, soft_wrap=True)
+
     def shows(self, trial: Trial) -> None:
         """Show the trial at hand, and the time left."""
         place = f"{trial.workload} at {trial.load}"
@@ -59,8 +72,12 @@ class Watch:
         self._line.plain = words
         if trial.state not in _OVER:
             return
-        self._made += 1
-        left = (time.monotonic() - self._began) / self._made * max(0, self._to_do - self._made)
+        if trial.purpose is Purpose.PRECONDITION:  # how long it took says nothing of the trials to come
+            self._to_do -= 1
+            self._began = time.monotonic()
+        else:
+            self._made += 1
+        left = (time.monotonic() - self._began) / max(1, self._made) * max(0, self._to_do - self._made)
         self._progress.update(self._whole, advance=1, left=f"{show_duration(left)} left" if left >= 1 else "")
         with contextlib.suppress(OSError):
             self._print(trial, words, place)

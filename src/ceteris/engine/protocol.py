@@ -170,6 +170,13 @@ class Interval(Stretch):
     backlog: int | None
 
 
+class Durable(Message):
+    """By lane of a load on verified data, the sequence up to which all its writes survive a crash."""
+
+    event: Literal["durable"]
+    sequences: list[int]
+
+
 class Times(Message):
     """A distribution of times: a summary, and an HDR histogram (V2, deflated, base64, nanoseconds)."""
 
@@ -352,7 +359,7 @@ class Probe(Message):
 
 
 Event = Annotated[
-    Hello | Phase | Progress | Interval | Result | Failure | Sample | Census | Probe,
+    Hello | Phase | Progress | Interval | Durable | Result | Failure | Sample | Census | Probe,
     Field(discriminator="event"),
 ]
 

@@ -10,7 +10,7 @@ from ceteris.engine.protocol import VERSION, Event, Failure, Hello, Job, Phase, 
 from ceteris.errors import EngineError, HostError
 from ceteris.hosts.transport import Host, LineProcess
 
-_SILENCE_S = 30.0  # under load the engine speaks every second
+_SILENCE_S = 30.0  # under load the engine speaks at each interval
 _LONG_SILENCE_S = 1800.0  # before and after it may wait for a disk that writes back what the page cache holds
 _LOADED = ("settling", "measuring")
 
@@ -42,6 +42,7 @@ class Engine:
             self._process.close()
             raise
         self._expected_end = time.monotonic() + job.settle_s + (job.measure_s or 0.0)
+        self._loaded_patience_s = _SILENCE_S + job.interval_s
 
     def events(self) -> Iterator[Event | None]:
         """Its events to the end; None about ten times a second, so that the caller can look elsewhere.
@@ -65,12 +66,16 @@ class Engine:
             event = _read(line)
             if isinstance(event, Phase | Result):
                 loaded = isinstance(event, Phase) and event.name in _LOADED
-                patience_s = _SILENCE_S if loaded else _LONG_SILENCE_S
+                patience_s = self._loaded_patience_s if loaded else _LONG_SILENCE_S
             yield event
         words = self._process.words()
         exit_code = self._process.close()
         if exit_code != 0:
             raise EngineError("engine-died", f"the engine ended with code {exit_code}: {words or 'no word'}")
+
+    def finish(self) -> None:
+        """Let a load without a timed window end in good order; its events go on until it has."""
+        self._process.end_input()
 
     def stop(self) -> None:
         """End it, whatever it is doing."""

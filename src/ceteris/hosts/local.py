@@ -81,11 +81,15 @@ class LocalProcess:
             raise EOFError(self._name)
         return line
 
-    def close(self, timeout_s: float = 10.0) -> int:
-        """End its stdin, wait, and return the exit code; killed when it does not end in time."""
+    def end_input(self) -> None:
+        """End its stdin; what it says until it ends can still be received."""
         assert self._child.stdin is not None
         with contextlib.suppress(OSError):  # the child is gone already, with unread input in the pipe
             self._child.stdin.close()
+
+    def close(self, timeout_s: float = 10.0) -> int:
+        """End its stdin, wait, and return the exit code; killed when it does not end in time."""
+        self.end_input()
         try:
             self._child.wait(timeout_s)
         except subprocess.TimeoutExpired:

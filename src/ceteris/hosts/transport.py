@@ -25,6 +25,10 @@ class LineProcess(Protocol):
         """The next line of its stdout, or None when none came in time. Raises EOFError at its end."""
         ...
 
+    def end_input(self) -> None:
+        """End its stdin; what it says until it ends can still be received."""
+        ...
+
     def close(self, timeout_s: float = 10.0) -> int:
         """End its stdin, wait, and return the exit code; killed when it does not end in time."""
         ...

@@ -8,6 +8,7 @@ from typing import Any
 from ceteris.errors import PlanError, Problem
 from ceteris.knobs.catalog import Catalogue
 from ceteris.model import RESPONSES, Combination, Factor, Facts, Plan, Protocol, Target, Value, Workload
+from ceteris.plan import precondition
 from ceteris.plan.data import complaints
 from ceteris.plan.design import comparisons, measured
 from ceteris.plan.file import WorkloadTable
@@ -75,7 +76,7 @@ class _Check:
         self.data(found)
         if self.problems:
             raise PlanError(self.parsed.name, self.problems)
-        return found
+        return dataclasses.replace(found, notes=(*found.notes, *precondition.notes(found)))
 
     def machine(self) -> None:
         """The path can be written and holds the data; every knob can be set."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from ceteris.knobs import guard
-from ceteris.model import BlockDevice, Facts, Plan, Trial, Workload
+from ceteris.model import BlockDevice, Facts, Plan, Settings, Trial, Workload
+from ceteris.plan import precondition
 from ceteris.plan.design import comparisons, measured
 from ceteris.plan.file import PlanTable
 from ceteris.plan.workloads import data_in
@@ -98,6 +99,16 @@ def complaints(plan: Plan, facts: Facts) -> Iterator[Complaint]:
         sets = [one for one in data_sets(plan)[workload.plan_name] if one.device]
         for device in dict.fromkeys(one.device for one in sets):
             yield from _on_device(plan, workload, [one for one in sets if one.device == device], facts)
+    for said in dict.fromkeys(precondition.complaints(plan, _arms(plan))):  # the series of a matrix say the same
+        yield Complaint(*said)
+
+
+def _arms(plan: Plan) -> dict[str, list[Settings]]:
+    """By workload, the settings of everything that is tried under it."""
+    found: dict[str, list[Settings]] = {workload.name: [plan.baseline] for workload in plan.workloads}
+    for comparison in comparisons(plan):
+        found[comparison.workload.name] += [arm.settings for arm in comparison.arms]
+    return found
 
 
 def _unfitting(plan: Plan) -> Iterator[Complaint]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ceteris.model import Plan, Purpose, Settings, Trial, Workload
+from ceteris.plan import precondition
 from ceteris.units import LoadLevel
 
 _BLOCKS_PER_ROUND = 8
@@ -119,7 +120,8 @@ def _spread(places: int, values: int, rng: random.Random) -> list[int]:
 
 
 def schedule(plan: Plan, experiment: str, rounds: int) -> tuple[Trial, ...]:
-    """Every trial of an experiment in order: round by round, what a round is made of in random order."""
+    """Every trial of an experiment in order: first those that precondition data, then round by round, what a round is
+    made of in random order."""
     stretches = [_compared(comparison, plan, rounds) for comparison in comparisons(plan)]
     if alone := measured(plan):
         stretches.append(_measured(alone, plan, rounds))
@@ -133,7 +135,7 @@ def schedule(plan: Plan, experiment: str, rounds: int) -> tuple[Trial, ...]:
             block += 1
             for trial in one:
                 trials.append(dataclasses.replace(trial, experiment=experiment, order=len(trials) + 1, block=block))
-    return tuple(trials)
+    return precondition.put_first(plan, trials)
 
 
 _Block = list[Trial]  # without the experiment and numbers, which depend on what else there is

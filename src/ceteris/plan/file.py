@@ -77,6 +77,25 @@ class CombinationTable(Table):
     settings: dict[str, Level] = Field(min_length=1)
 
 
+class PreconditionTable(Table):
+    """Before the first trial the data is overwritten until the device is in its steady state."""
+
+    fills: int = Field(2, ge=1, le=100, description="how often all of the data is overwritten in order first")
+    round: Duration = Field(60.0, ge=0.01, description="how long a round of random overwriting is")
+    most_rounds: int = Field(25, ge=2, le=10_000, description="after so many rounds it ends, steady or not")
+    window: int = Field(5, ge=2, le=1000, description="the rounds that are looked at, the last ones")
+    spread: Share = Field(0.20, description="steady: the largest minus the smallest IOPS, as a share of the average")
+    drift: Share = Field(
+        0.10, description="steady: what the fitted line rises or falls over the window, as a share of the average"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.window > self.most_rounds:
+            raise ValueError("window is more than most_rounds: raise most_rounds")
+        return self
+
+
 class WorkloadTable(Table):
     """What every workload has, whatever its kind."""
 
@@ -98,10 +117,15 @@ class WorkloadTable(Table):
     )
     response: ResponseName | None = Field(None, description="what is judged; default: the protocol's")
     data: Literal["keep", "round", "application"] | None = Field(
-        None, description="when the data is made anew; default: round for writing workloads, keep for reading ones"
+        None,
+        description="when the data is made anew; default: round for writing workloads, keep for reading and for "
+        "preconditioned ones",
     )
     cache: Literal["warm", "cold"] = Field(
         "warm", description="cold: the page cache of the data is dropped before each trial"
+    )
+    precondition: PreconditionTable | None = Field(
+        None, description="overwrite the data before the first trial until that is steady; {} takes all defaults"
     )
 
     @model_validator(mode="after")
@@ -121,7 +145,7 @@ class ProtocolTable(Table):
     confidence: float = Field(0.95, ge=0.8, le=0.999)
     trial: Duration = Field(60.0, ge=0.01, description="measured time of a trial")
     settle: Duration | None = Field(None, description="discarded time before it; default: half of trial, at most 30 s")
-    budget: Duration = Field(4 * 3600.0, description="machine time for all but prepare")
+    budget: Duration = Field(4 * 3600.0, description="machine time for all but making and preconditioning data")
     rounds: int | None = Field(
         None, ge=2, le=16, description="rounds of each comparison; default: what the budget holds, at most 10"
     )

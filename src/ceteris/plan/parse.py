@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from ceteris.errors import PlanError, Problem, UsageError
-from ceteris.plan.file import PlanTable, plan_form
+from ceteris.plan.file import PlanTable, PreconditionTable, plan_form
 from ceteris.plan.places import Place, lines_of, problem
 from ceteris.registry import nearest, workload_kinds
 
@@ -168,6 +168,8 @@ def _problem(detail: ErrorDetails, raw: dict[str, Any], lines: dict[Place, int])
     elif kind == "literal_error":
         known = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
         wrong, right = f"{detail['input']!r} is not one of {', '.join(known)}", nearest(str(detail["input"]), known)
+    elif kind == "model_type":
+        wrong, right = "should be a table", f"write for example {place[-1]} = {{}}"
     elif "error" in context:
         wrong = str(context["error"])
     elif not isinstance(detail["input"], dict | list):
@@ -188,6 +190,8 @@ def _keys_at(place: Place, raw: dict[str, Any]) -> list[str]:
     fields = plan_form().model_fields
     if not place:
         return list(fields)
+    if place[0] == "workload" and place[-1] == "precondition":
+        return list(PreconditionTable.model_fields)
     if place[0] == "workload":
         table = raw["workload"][place[1]]
         kind = table.get("kind") if table.get("kind") in workload_kinds else next(iter(workload_kinds))

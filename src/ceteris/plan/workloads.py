@@ -4,6 +4,7 @@ In: tables as validated. Out: records. Called by the check and by what asks for 
 """
 
 from ceteris.model import OpenLoop, Value, Workload
+from ceteris.plan import precondition
 from ceteris.plan.file import MOST_OUTSTANDING, WorkloadTable
 from ceteris.registry import DataSet, WorkloadKind, workload_kinds
 
@@ -48,10 +49,11 @@ def workloads_of(table: WorkloadTable, response: str) -> list[Workload]:
             parameters=one.parameters.model_dump(include=set(kind.parameters.model_fields)),
             load_levels=tuple(sorted(set(table.rate or one.threads))),
             response=response,
-            data=table.data or ("round" if written else "keep"),
+            data=table.data or ("round" if written and table.precondition is None else "keep"),
             cache=table.cache,
             open_loop=_open_loop(table),
             part_of=name if one.name else "",
+            precondition=precondition.wanted(table.precondition),
         )
         for one in kind.series(table)
     ]

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ceteris.findings import Matrix
+from ceteris.findings import Matrix, Preconditioned
 from ceteris.model import Cell, Effect, Experiment, ExperimentState, Tag, Trial, TrialState, Verdict
 from ceteris.units import LoadUnit
 
@@ -96,6 +96,7 @@ class ReportDocument(_Document):
     effects: list[EffectDocument]
     cells: list[CellDocument]
     matrices: list[Matrix]
+    preconditioned: list[Preconditioned]
 
 
 def _finite(value: float | None) -> float | None:
@@ -161,6 +162,7 @@ def document(
     effects: Sequence[Effect],
     cells: Sequence[Cell],
     matrices: Sequence[Matrix] = (),
+    preconditioned: Sequence[Preconditioned] = (),
 ) -> ReportDocument:
     """The experiment, its trials by state, every effect, cell and matrix, ready to be written as JSON."""
     unused = (TrialState.INVALID, TrialState.FAILED, TrialState.SUPERSEDED)
@@ -183,4 +185,5 @@ def document(
         effects=[_effect(effect) for effect in effects],
         cells=[_cell(cell) for cell in cells],
         matrices=list(matrices),
+        preconditioned=list(preconditioned),
     )

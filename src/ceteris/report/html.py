@@ -9,6 +9,7 @@ import base64
 import hashlib
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,14 @@ def _strip(row: Judged, limit: float) -> dict[str, Any]:
     }
 
 
+def _course(values: Sequence[float]) -> dict[str, Any]:
+    """The line of a small picture: the rounds from left to right, from nothing to the most of them."""
+    most = max(values) or 1.0
+    step = _STRIP / max(len(values) - 1, 1)
+    points = (f"{place * step:.1f},{17.5 - 16 * value / most:.1f}" for place, value in enumerate(values))
+    return {"width": _STRIP, "points": " ".join(points)}
+
+
 def _places(table: LevelTable) -> list[list[int]]:
     """For each column and arm, the decimals its numbers are aligned by."""
     return [
@@ -95,7 +104,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.filters |= {"aligned": _aligned, "few": numbers.few, "unbroken": _unbroken}
-    environment.globals |= {"count": numbers.count, "places": _places}
+    environment.globals |= {"count": numbers.count, "places": _places, "course": _course}
     return environment
 
 

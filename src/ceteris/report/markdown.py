@@ -124,7 +124,10 @@ def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:
 
 
 def _trust(trust: Trust) -> list[str]:
-    lines = [f"- {_plain(note)}" for note in trust.notes] + ([""] if trust.notes else [])
+    conditioned = [(_plain(one.sentence), one) for one in trust.conditioned]
+    said = [f"{f'**{what}**' if one.missed else what} (trial {one.trial})" for what, one in conditioned]
+    said += [_plain(note) for note in trust.notes]
+    lines = [f"- {sentence}" for sentence in said] + ([""] if said else [])
     rows = [
         [tally.state, _plain(tally.reason), str(len(tally.trials)), numbers.orders(tally.trials)]
         for tally in trust.tallies

@@ -273,11 +273,25 @@ class TrialRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Conditioned:
+    """What came of preconditioning a data set, in a sentence; `course` are the writes per second of each round.
+
+    `missed`: the data was not, or not yet, in its steady state.
+    """
+
+    sentence: str
+    missed: bool
+    trial: int
+    course: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
     """Why the numbers may be believed, and by whom they can be checked."""
 
     tallies: tuple[Tally, ...]
     notes: tuple[str, ...]
+    conditioned: tuple[Conditioned, ...]
     facts: tuple[tuple[str, str], ...]
     machine: tuple[tuple[str, str], ...]
     plan_text: str

@@ -147,6 +147,14 @@ def conclusions(view: ReportView, console: "Console") -> None:
                 console.print(_text(f"{matrix.name}: ", "bold").append_text(_text(sentence)))
     if view.answers or not view.matrices:
         console.print(verdict_table(view))
+    _conditioned(view, console, only_missed=True)
+
+
+def _conditioned(view: ReportView, console: "Console", *, only_missed: bool) -> None:
+    """Print what preconditioning came to."""
+    for one in view.trust.conditioned:
+        if one.missed or not only_missed:
+            console.print(_text(f"{one.sentence} (trial {one.trial})", "bold" if one.missed else ""))
 
 
 def _grid(shown: MatrixTable) -> "Table":
@@ -190,6 +198,7 @@ def render(view: ReportView, console: "Console") -> None:
         where = f" ({numbers.orders(tally.trials)})" if tally.reason else ""
         label = f"  {tally.reason}" if tally.reason else f"trials {tally.state}"
         console.print(_text(f"{label}: {len(tally.trials)}{where}"))
+    _conditioned(view, console, only_missed=False)
     for note in view.trust.notes:
         console.print(_text(note))
 

@@ -6,8 +6,10 @@ In: the experiment, its trials and their summaries. Out: Trust. Called by the vi
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from ceteris.findings import Preconditioned
 from ceteris.model import Experiment, Measurement, Trial, TrialState
 from ceteris.report import numbers
+from ceteris.report.conditioned import conditioned
 from ceteris.report.numbers import METRICS
 from ceteris.report.shown import Tally, TrialRow, Trust
 from ceteris.units import show_duration
@@ -78,7 +80,7 @@ def _rows(
             block=trial.block,
             round=trial.round,
             position=trial.position,
-            factor=trial.factor,
+            factor=trial.factor or str(trial.purpose),
             arm=trial.arm,
             workload=trial.workload,
             load=trial.load.figure,
@@ -107,11 +109,17 @@ def _facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
     return tuple(facts + [(name, version) for name, version in experiment.versions.items()])
 
 
-def trust(experiment: Experiment, trials: Sequence[Trial], summaries: Mapping[int, Mapping[str, Measurement]]) -> Trust:
+def trust(
+    experiment: Experiment,
+    trials: Sequence[Trial],
+    summaries: Mapping[int, Mapping[str, Measurement]],
+    preconditioned: Sequence[Preconditioned] = (),
+) -> Trust:
     """All that a reader needs to check or repeat the experiment."""
     return Trust(
         tallies=tallies(trials),
         notes=experiment.notes,
+        conditioned=conditioned(preconditioned),
         facts=_facts(experiment),
         machine=tuple(experiment.fingerprint.items()),
         plan_text=experiment.plan_text,

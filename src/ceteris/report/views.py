@@ -7,7 +7,7 @@ what is shown, worded and rounded. Called by the command line; no statistics are
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from ceteris.findings import Matrix
+from ceteris.findings import Matrix, Preconditioned
 from ceteris.model import Cell, Effect, Experiment, ExperimentState, Measurement, Trial
 from ceteris.report import advice, matrix, tables, trust, verdicts
 from ceteris.report.shown import Answer, Arm, Judged, Recipe, ReportView, Section
@@ -86,6 +86,7 @@ def view(
     cells: Sequence[Cell],
     *,
     matrices: Sequence[Matrix] = (),
+    preconditioned: Sequence[Preconditioned] = (),
     question: str = "",
     recipes: Mapping[str, Recipe] | None = None,
 ) -> ReportView:
@@ -140,6 +141,6 @@ def view(
         ),
         matrices=shown,
         advice=advice.advice(rows, missing, recipes),
-        trust=trust.trust(experiment, trials, summaries),
+        trust=trust.trust(experiment, trials, summaries, preconditioned),
         recipes=recipes,
     )

@@ -16,6 +16,7 @@ from ceteris.knobs.catalog import Catalogue, addresses_on
 from ceteris.knobs.survey import members
 from ceteris.model import Plan, Trial, Workload
 from ceteris.registry import data_of
+from ceteris.trial.precondition import Onlooker
 from ceteris.trial.runner import Record, Runner
 from ceteris.workloads import jobs
 
@@ -172,9 +173,9 @@ class Bench:
             raise HostError(why, todo)
         return True
 
-    def run(self, trial: Trial) -> Trial:
+    def run(self, trial: Trial, onlooker: Onlooker) -> Trial:
         """Carry out one trial. Raises JournalError and StoreError."""
-        return self._runner.run(trial, self._tested.get((trial.factor, trial.workload), ()))
+        return self._runner.run(trial, self._tested.get((trial.factor, trial.workload), ()), onlooker)
 
     def notes(self) -> list[str]:
         """What a reader of the report must know of the machine."""

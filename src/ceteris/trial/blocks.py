@@ -4,7 +4,7 @@ import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from ceteris.model import FailureClass, Trial, TrialState
+from ceteris.model import FailureClass, Purpose, Trial, TrialState
 
 MOST_RERUNS = 2
 _REFUSALS = 2  # so often a setting is refused before its arm is given up
@@ -25,6 +25,31 @@ def refused_arms(trials: Sequence[Trial]) -> set[Arm]:
 
 def next_block(trials: Sequence[Trial]) -> list[Trial] | None:
     """The trials of the next block, as stored, or None when there is no more to do.
+
+    While a block is left, data is preconditioned first, each data set by itself and until that is done: without it
+    the others would measure something else. Only a machine that refuses the baseline is taken at its word.
+    """
+    block = _next_compared([trial for trial in trials if trial.purpose is not Purpose.PRECONDITION])
+    undone = [t for t in _preconditioning(trials) if t.state is not TrialState.DONE]
+    able = [trial for trial in undone if trial.failure is not FailureClass.SETTING_REJECTED]
+    return able[:1] if block and able else block
+
+
+def _preconditioning(trials: Sequence[Trial]) -> list[Trial]:
+    return [t for t in trials if t.purpose is Purpose.PRECONDITION and t.state is not TrialState.SUPERSEDED]
+
+
+def lost_preconditioning(trials: Sequence[Trial]) -> list[Trial]:
+    """What was preconditioned, or begun to be, when the bench was last left: its data went, or will be made anew.
+
+    Nothing where no block is left that would need it.
+    """
+    begun = [trial for trial in _preconditioning(trials) if trial.state is not TrialState.PLANNED]
+    return begun if next_block(trials) else []
+
+
+def _next_compared(trials: Sequence[Trial]) -> list[Trial] | None:
+    """The next block of those that measure.
 
     Within a round: first a block that was interrupted, then those not yet tried, at the end those with an
     invalid or failed trial, each at most twice more. Blocks of which too few arms are left are passed over.

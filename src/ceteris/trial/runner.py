@@ -9,9 +9,10 @@ from ceteris.engine.run import Engine, Sampler
 from ceteris.errors import EngineError, HostError, Interrupted
 from ceteris.hosts.transport import Host
 from ceteris.knobs.apply import Applier
-from ceteris.model import Change, FailureClass, Measurement, Plan, Trial
+from ceteris.model import Change, FailureClass, Measurement, Plan, Purpose, Trial
 from ceteris.trial import machine, validity
 from ceteris.trial.load import TrialLoad
+from ceteris.trial.precondition import Onlooker, Preconditioning
 from ceteris.workloads import jobs
 
 Record = Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]
@@ -49,9 +50,9 @@ class Runner:
         self._stopped = stopped
         self._workloads = {workload.name: workload for workload in plan.workloads}
         self._foreign = validity.ForeignLoad(own={os.getpid()})
-        self._load: TrialLoad | None = None
+        self._load: TrialLoad | Preconditioning | None = None
 
-    def run(self, trial: Trial, tested: Sequence[str]) -> Trial:
+    def run(self, trial: Trial, tested: Sequence[str], onlooker: Onlooker) -> Trial:
         """Carry out one trial to its end, whatever that is. Raises JournalError and StoreError only."""
         changes: tuple[Change, ...] = ()
         self._load = None
@@ -71,7 +72,10 @@ class Runner:
                             changes = self._apply(trial, tested)
                             event = machine.Applied(changes, time.time())
                         case machine.MakeLoad():
-                            self._load = self._make_load(trial)
+                            preconditions = trial.purpose is Purpose.PRECONDITION
+                            self._load = (
+                                self._precondition(trial, onlooker) if preconditions else self._make_load(trial)
+                            )
                             coming = self._load.events()
                         case machine.StopLoad():
                             self.stop()
@@ -117,6 +121,13 @@ class Runner:
         device = self._plan.target.device
         name = device.removeprefix("/dev/") if device else None
         return TrialLoad(self._host, self._engine, job, name, self._sampler, self._foreign, self._stopped)
+
+    def _precondition(self, trial: Trial, onlooker: Onlooker) -> Preconditioning:
+        workload = self._workloads[trial.workload]
+        job = jobs.job(workload, trial.settings, self._data_folder, "run", seed=trial.order)
+        return Preconditioning(
+            self._host, self._engine, job, workload, trial.load, self._sampler, onlooker, self._stopped
+        )
 
     def work_on_data(self, job: Job, progress: Callable[[int, int], None]) -> None:
         """Make or remove a workload's data. Raises EngineError (too little space, for example) and Interrupted."""

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_machine import TRIAL
 
-from ceteris.model import FailureClass, Trial, TrialState
-from ceteris.trial.blocks import MOST_RERUNS, next_block, renewed
+from ceteris.model import FailureClass, Purpose, Trial, TrialState
+from ceteris.trial.blocks import MOST_RERUNS, lost_preconditioning, next_block, renewed
 
 S = TrialState
 
@@ -95,6 +95,48 @@ def test_an_arm_refused_twice_is_given_up_and_the_others_go_on() -> None:
     assert _next(twice + third) == 3
     done = [dataclasses.replace(t, state=S.DONE) if t.block == 3 and t.arm != "b" else t for t in twice + third]
     assert _next(done) is None
+
+
+def _preconditioned(state: TrialState, trials: list[Trial], **fields: object) -> list[Trial]:
+    first = {"factor": "", "arm": "", "purpose": Purpose.PRECONDITION, "order": 90}
+    return [*trials, dataclasses.replace(_trial(90, 0, "", state, 0), **first, **fields)]  # type: ignore[arg-type]
+
+
+def test_data_is_preconditioned_before_any_block() -> None:
+    blocks = _blocks((S.PLANNED, S.PLANNED))
+    assert _next(_preconditioned(S.PLANNED, blocks)) == 0
+    assert _next(_preconditioned(S.DONE, blocks)) == 1
+
+
+def test_no_block_is_made_on_data_that_could_not_be_preconditioned() -> None:
+    blocks = _blocks((S.DONE, S.PLANNED), (S.PLANNED, S.PLANNED))
+    for state in (S.FAILED, S.INVALID, S.MEASURING, S.APPLYING):
+        assert _next(_preconditioned(state, blocks)) == 0
+    assert _next(_preconditioned(S.FAILED, blocks, failure=FailureClass.LOAD_ERROR)) == 0
+    assert _next(_preconditioned(S.FAILED, blocks, failure=FailureClass.SETTING_REJECTED)) == 1
+
+
+def test_nothing_is_preconditioned_when_no_block_is_left() -> None:
+    done = _blocks((S.DONE, S.DONE))
+    assert next_block(_preconditioned(S.PLANNED, done)) is None
+    assert lost_preconditioning(_preconditioned(S.DONE, done)) == []
+
+
+def test_a_resumed_experiment_has_lost_what_was_begun_before() -> None:
+    blocks = _blocks((S.DONE, S.PLANNED))
+    for state in (S.DONE, S.FAILED, S.MEASURING):
+        trials = _preconditioned(state, blocks)
+        (lost,) = lost_preconditioning(trials)
+        (again,) = renewed([lost], trials[-1].order)
+        assert (again.order, again.supersedes, again.state) == (91, 90, S.PLANNED)
+    assert lost_preconditioning(_preconditioned(S.PLANNED, blocks)) == []
+    assert lost_preconditioning(_preconditioned(S.SUPERSEDED, blocks)) == []
+
+
+def test_a_trial_is_called_by_what_it_is_made_for() -> None:
+    trials = _preconditioned(S.PLANNED, _blocks((S.PLANNED, S.PLANNED)))
+    assert [trial.subject for trial in trials] == ["k = a", "k = b", "preconditioning"]
+    assert dataclasses.replace(trials[-1], arm="w.files = 2").subject == "preconditioning with w.files = 2"
 
 
 @given(st.lists(st.tuples(st.sampled_from(list(S)), st.sampled_from(list(S))), min_size=3, max_size=3))

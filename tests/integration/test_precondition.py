@@ -1,0 +1,205 @@
+"""Data preconditioned before the first trial, by the real engine: what is written, what is told, what is resumed."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+from command import RUN_ENDED, Done
+from test_run import _counting_arms, _schema
+
+from ceteris.model import FailureClass, Purpose, Trial, TrialState
+from ceteris.store import read
+from ceteris.store.open import open_engine, store_url
+
+PLAN = """
+name = "conditioned"
+[target]
+path = "{path}"
+{target}
+[factors]
+"w.fsync_every" = [0, 100]
+[[workload]]
+name       = "w"
+kind       = "fileio"
+block_size = "4KiB"
+threads    = [1, 2]
+{workload}
+precondition = {{ {precondition} }}
+[protocol]
+trial  = "50ms"
+settle = "10ms"
+rounds = 2
+margin = "50%"
+"""
+STEADY = 'fills = 2, round = "50ms", most_rounds = 60, window = 2, spread = "99%", drift = "99%"'
+NEVER_STEADY = 'fills = 1, round = "50ms", most_rounds = 3, window = 2, spread = "0.0001%"'
+LONG = 'fills = 1, round = "100ms", most_rounds = 40, window = 2, spread = "0.0001%"'
+ON_FILES = 'total_size = "4MiB"'
+
+
+@pytest.fixture
+def conditioned(tmp_path: Path) -> Callable[..., str]:
+    """Write a plan whose data is preconditioned, and return its path."""
+
+    def write(precondition: str = STEADY, workload: str = ON_FILES, target: str = "") -> str:
+        path = tmp_path / "plan.toml"
+        path.write_text(PLAN.format(path=tmp_path, precondition=precondition, workload=workload, target=target))
+        return str(path)
+
+    return write
+
+
+def _trials() -> list[Trial]:
+    store = open_engine(store_url(None), create=False)
+    found = read.trials(store, read.find(store, "last").id)
+    store.dispose()
+    return found
+
+
+def _first() -> list[Trial]:
+    return [trial for trial in _trials() if trial.purpose is Purpose.PRECONDITION]
+
+
+def _start(path: str, *verb: str) -> "subprocess.Popen[str]":
+    arguments = [sys.executable, "-m", "ceteris.cli.main", *(verb or ("run", path))]
+    return subprocess.Popen(arguments, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def _wait_for(running: "subprocess.Popen[str]", start: str) -> None:
+    assert running.stderr is not None
+    heard = []
+    for line in running.stderr:
+        heard.append(line)
+        if line.startswith(start):
+            return
+    raise AssertionError(f"{start!r} was not said, but {heard}")
+
+
+def _interrupted(running: "subprocess.Popen[str]") -> str:
+    running.send_signal(signal.SIGINT)
+    _, words = running.communicate(timeout=60)
+    assert running.returncode == 130, words
+    return words
+
+
+def test_data_is_preconditioned_first_and_the_report_says_how(ceteris: Callable[..., Done], conditioned) -> None:
+    done = ceteris("run", conditioned(), "--json")
+    assert done.code in RUN_ENDED, done.err
+    jsonschema.validate(done.json, _schema("report"))
+    (first,) = _first()
+    others = [trial for trial in _trials() if trial.purpose is not Purpose.PRECONDITION]
+    assert (first.order, first.state) == (1, TrialState.DONE)
+    assert first.ended is not None
+    assert all(trial.started is None or trial.started >= first.ended for trial in others)
+    (found,) = done.json["preconditioned"]
+    assert found["steady"]
+    assert found["spread"] <= 0.99
+    assert 2 <= len(found["course"]) <= 60
+    assert min(found["course"]) > 0
+    assert sum(found["course"][-2:]) / 2 == pytest.approx(found["average_per_s"])
+    assert {effect["factor"] for effect in done.json["effects"]} <= {"w.fsync_every"}
+    assert f"preconditioning w: round {len(found['course'])}, " in done.err
+    assert f"w was steady after 2 fills and {len(found['course'])} rounds of 50 ms" in " ".join(
+        ceteris("report").out.split()
+    )
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_what_never_becomes_steady_goes_on_and_is_told_loudly(ceteris, conditioned, tmp_path: Path, form: str) -> None:
+    done = ceteris("run", conditioned(NEVER_STEADY))
+    assert done.code in RUN_ENDED, done.err
+    told = "w was NOT STEADY after 1 fill and 3 rounds of 50 ms"
+    assert told in " ".join(done.out.split())
+    target = tmp_path / f"report.{form}"
+    assert ceteris("report", "--format", form, "--output", str(target)).code == 0
+    assert told in " ".join(target.read_text().split())
+    assert set(_counting_arms().values()) == {1}
+
+
+def test_the_check_tells_what_it_writes_and_how_long_it_takes(ceteris, conditioned) -> None:
+    done = ceteris("check", conditioned(NEVER_STEADY))
+    assert "preconditioning w writes at least 4 MiB to" in done.out
+    assert "32 trials in 16 blocks and 2 rounds" in done.out
+    assert "preconditioning, 4 MiB in order, then at most 150 ms at random" in " ".join(done.out.split())
+    document = ceteris("check", conditioned(), "--json").json
+    jsonschema.validate(document, _schema("check"))
+    (one,) = document["preconditioning"]
+    assert (one["fills"], one["least_bytes"], one["most_s"]) == (2, 8 * 2**20, 3.0)
+
+
+def test_verified_data_stays_verifiable(ceteris, conditioned) -> None:
+    done = ceteris("run", conditioned(workload='total_size = "1MiB"\nverify = true'))
+    assert done.code in RUN_ENDED, done.err
+    assert not [trial for trial in _trials() if trial.state is TrialState.FAILED]
+
+
+def test_ctrl_c_leaves_nothing_and_resuming_preconditions_from_the_start(ceteris, conditioned, tmp_path: Path) -> None:
+    running = _start(conditioned(LONG))
+    _wait_for(running, "preconditioning w: round 3")
+    assert "go on with: ceteris resume" in _interrupted(running)
+    assert not (tmp_path / "ceteris-data").exists()
+    (cut,) = _first()
+    assert (cut.state, cut.failure) == (TrialState.FAILED, FailureClass.INTERRUPTED)
+    assert "w was not preconditioned (failed: stopped" in " ".join(ceteris("report").out.split())
+    resumed = ceteris("resume")
+    assert resumed.code in RUN_ENDED, resumed.err
+    assert resumed.err.count("preconditioning w: round ") == 40
+    assert [(t.state, t.supersedes) for t in _first()] == [(TrialState.SUPERSEDED, None), (TrialState.DONE, 1)]
+    assert set(_counting_arms().values()) == {1}
+
+
+def test_what_was_preconditioned_is_so_again_after_an_interruption(ceteris, conditioned) -> None:
+    running = _start(conditioned(NEVER_STEADY))
+    _wait_for(running, "trial 6")
+    _interrupted(running)
+    resumed = ceteris("resume", "--json")
+    assert resumed.code in RUN_ENDED, resumed.err
+    before, again = _first()
+    assert (before.state, again.state, again.supersedes) == (TrialState.SUPERSEDED, TrialState.DONE, before.order)
+    assert again.ended is not None
+    later = [t for t in _trials() if t.order > again.order or (t.started or 0) > (again.started or 0)]
+    assert all(t.started is None or t.started >= again.ended for t in later)
+    assert [one["trial"] for one in resumed.json["preconditioned"]] == [before.order, again.order]
+    assert set(_counting_arms().values()) == {1}
+
+
+def test_an_engine_killed_meanwhile_begins_again(ceteris, conditioned) -> None:
+    running = _start(conditioned(LONG))
+    _wait_for(running, "preconditioning w: round 2")
+    found = subprocess.run(
+        ["pgrep", "--parent", str(running.pid), "--full", "ceteris-engine run"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    os.kill(int(found.stdout.split()[0]), signal.SIGKILL)
+    _, words = running.communicate(timeout=120)
+    assert running.returncode in RUN_ENDED, words
+    assert Counter(trial.state for trial in _first()) == {TrialState.SUPERSEDED: 1, TrialState.DONE: 1}
+
+
+def _written_bytes(device: str) -> int:
+    return 512 * int(Path(f"/sys/block/{Path(device).name}/stat").read_text().split()[6])
+
+
+def test_a_device_that_is_only_read_is_overwritten_as_often_as_asked(
+    ceteris, conditioned, loop: str, tmp_path: Path
+) -> None:
+    """The kernel's own count of what was written, against the size of the data."""
+    reading = f'device = "{loop}"\ntotal_size = "16MiB"\nmode = "rndrd"\ndirect = true'
+    refused = ceteris("check", conditioned(workload=reading))
+    assert refused.code == 2
+    assert "may_destroy" in refused.err
+    before = _written_bytes(loop)
+    allowed = f'may_destroy = ["{tmp_path / "disk.img"}"]'
+    done = ceteris("run", conditioned(STEADY.replace("fills = 2", "fills = 20"), reading, allowed), "--json")
+    assert done.code in RUN_ENDED, done.err
+    (found,) = done.json["preconditioned"]
+    at_random = 4096 * 0.05 * sum(found["course"])
+    assert _written_bytes(loop) - before - at_random >= 0.9 * 21 * 2**24, "made once, overwritten twenty times"
