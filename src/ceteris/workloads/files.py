@@ -39,7 +39,8 @@ class FilesParameters(BaseModel):
         "none", description="O_DSYNC or O_SYNC: each write returns only when it is on the device"
     )
     huge_pages: bool = Field(
-        False, description="buffers in huge pages, as of a database with large pages: the device is told of fewer pieces"
+        False,
+        description="buffers in huge pages, as of a database with large pages: the device is told of fewer pieces",
     )
     files: int = Field(4, gt=0, le=100_000, description="number of files; of a device, 1")
     total_size: Size = Field(2**31, gt=0, description="bytes of all files together, or of the device from its start")
