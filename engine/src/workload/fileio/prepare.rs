@@ -190,14 +190,19 @@ fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result
 }
 
 /// Makes the directory and what is missing above it; returns what was made, the innermost first.
+///
+/// With it comes what was made above for data beside it: whichever goes last takes that along.
 fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
-    let missing: Vec<PathBuf> = directory
+    let mut made: Vec<PathBuf> = directory
         .ancestors()
         .take_while(|path| !path.exists())
         .map(Path::to_path_buf)
         .collect();
+    if let Some(above) = made.last().and_then(|outermost| outermost.parent()) {
+        made.extend(made_for_others(above));
+    }
     match fs::create_dir_all(directory) {
-        Ok(()) => Ok(missing),
+        Ok(()) => Ok(made),
         Err(cause)
             if matches!(
                 cause.kind(),
@@ -216,6 +221,22 @@ fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
             &cause,
         )),
     }
+}
+
+/// The directory and those above it, as far as they were made for data that lies right in it.
+fn made_for_others(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| Manifest::read(&entry.path()).ok().flatten())
+        .filter_map(|other| {
+            let place = other
+                .made_directories
+                .iter()
+                .position(|made| made == directory)?;
+            Some(other.made_directories[place..].to_vec())
+        })
+        .next()
+        .unwrap_or_default()
 }
 
 /// Removes the files of an earlier, larger set.

@@ -1,0 +1,76 @@
+//! Making data and removing it: what is kept, what goes, and what is not ours.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod harness;
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use harness::{Engine, disk_directory, job, only_error, prepare};
+use serde_json::json;
+
+#[test]
+fn closing_stdin_stops_a_prepare_and_cleanup_removes_its_pieces() {
+    let parent = disk_directory();
+    let directory = parent.path().join("a/b");
+    let changes = json!({"total_size_bytes": 4u64 << 30});
+    let mut engine = Engine::run(&job(&directory, "prepare", changes.clone()));
+    engine.wait_for("progress");
+    let closed = Instant::now();
+    assert_eq!(only_error(engine.finish(), 1)["class"], "interrupted");
+    assert!(
+        closed.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        closed.elapsed()
+    );
+    let refused = Engine::run(&job(&directory, "run", changes.clone())).wait();
+    assert_eq!(only_error(refused, 1)["class"], "not-prepared");
+    let (code, _) = Engine::run(&job(&directory, "cleanup", changes)).wait();
+    assert_eq!(code, 0);
+    assert!(
+        !parent.path().join("a").exists(),
+        "directories it made are gone"
+    );
+}
+
+#[test]
+fn prepare_keeps_what_is_right_and_cleanup_keeps_what_is_not_ours() {
+    let directory = disk_directory();
+    prepare(directory.path(), json!({}));
+    let file = directory.path().join("ceteris.1");
+    let made = fs::metadata(&file).unwrap().modified().unwrap();
+    let content = fs::read(&file).unwrap();
+    assert_eq!(content.len(), 1 << 20);
+    assert_ne!(content[..4096], content[4096..8192], "data does not repeat");
+    prepare(directory.path(), json!({}));
+    assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), made);
+
+    prepare(directory.path(), json!({"files": 2}));
+    assert!(!directory.path().join("ceteris.2").exists());
+    fs::write(directory.path().join("mine"), "x").unwrap();
+    let (code, _) = Engine::run(&job(directory.path(), "cleanup", json!({}))).wait();
+    assert_eq!(code, 0);
+    let left: Vec<_> = fs::read_dir(directory.path()).unwrap().collect();
+    assert_eq!(left.len(), 1);
+}
+
+#[test]
+fn of_data_side_by_side_the_last_that_goes_takes_the_directories_made_for_all() {
+    let parent = disk_directory();
+    let [one, other] = ["a/b/one", "a/b/other"].map(|name| parent.path().join(name));
+    let cleanup = |directory| {
+        let (code, _) = Engine::run(&job(directory, "cleanup", json!({}))).wait();
+        assert_eq!(code, 0);
+    };
+    prepare(&one, json!({}));
+    prepare(&other, json!({}));
+    // The one that made the directories goes and comes again.
+    cleanup(&one);
+    prepare(&one, json!({}));
+    cleanup(&other);
+    assert!(one.exists());
+    cleanup(&one);
+    assert!(!parent.path().join("a").exists());
+    assert!(parent.path().exists(), "this was there before");
+}
