@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ceteris.model import TrialState
-from ceteris.precondition import Precondition
+from ceteris.model import Precondition, TrialState
 
 
 class Bound(StrEnum):

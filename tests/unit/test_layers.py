@@ -2,7 +2,7 @@
 
 import grimp
 
-BOTTOM = {"model", "findings", "precondition", "errors", "units", "registry"}
+BOTTOM = {"model", "findings", "errors", "units", "registry"}
 
 MAY_IMPORT = {
     "hosts": set(),

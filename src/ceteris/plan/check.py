@@ -2,12 +2,11 @@
 
 import dataclasses
 import functools
-import math
 from typing import Any
 
 from ceteris.errors import PlanError, Problem
 from ceteris.knobs.catalog import Catalogue
-from ceteris.model import RESPONSES, Combination, Factor, Facts, Plan, Protocol, Target, Value, Workload
+from ceteris.model import Combination, Factor, Facts, Plan, Target, Value, Workload
 from ceteris.plan import precondition
 from ceteris.plan.data import complaints
 from ceteris.plan.design import comparisons, measured
@@ -15,6 +14,7 @@ from ceteris.plan.file import WorkloadTable
 from ceteris.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
 from ceteris.plan.parse import Parsed
 from ceteris.plan.places import Place
+from ceteris.plan.protocol import protocol_of
 from ceteris.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, workloads_of
 
 
@@ -65,7 +65,7 @@ class _Check:
             factors=tuple(factors),
             combinations=tuple(combinations),
             workloads=tuple(self.laid_out),
-            protocol=self.protocol(),
+            protocol=protocol_of(self.table.protocol),
             digest=self.parsed.digest,
             text=self.parsed.text,
             notes=tuple(self.notes),
@@ -294,24 +294,6 @@ class _Check:
                     self.complain(
                         ("workload", number, parameter), f"{key} is a factor too", "take it out of one of them"
                     )
-
-    # --- protocol ---
-
-    def protocol(self) -> Protocol:
-        table = self.table.protocol
-        margins = {name: response.margin for name, response in RESPONSES.items()}
-        if table.margin is not None:
-            margins |= dict.fromkeys(("throughput_per_s", "bytes_per_s"), table.margin)
-        margins |= dict(table.margins.items())
-        return Protocol(
-            trial_s=table.trial,
-            settle_s=table.settle if table.settle is not None else min(table.trial / 2, 30.0),
-            budget_s=table.budget,
-            confidence=table.confidence,
-            seed=table.seed,
-            margins={name: math.log1p(margin) for name, margin in margins.items()},
-            rounds=table.rounds,
-        )
 
 
 def check(parsed: Parsed, catalogue: Catalogue, facts: Facts) -> Plan:

@@ -11,9 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ceteris.model import Plan, Purpose, Settings, Trial, Workload
+from ceteris.model import Plan, Precondition, Purpose, Settings, Trial, Workload
 from ceteris.plan.file import PreconditionTable
-from ceteris.precondition import Precondition
 from ceteris.registry import DataSet, data_of, parameters_of
 from ceteris.units import LoadLevel
 

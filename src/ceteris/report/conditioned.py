@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ceteris.findings import Preconditioned
 from ceteris.model import TrialState
 from ceteris.report import numbers
-from ceteris.report.shown import Conditioned
+from ceteris.report.shown_trust import Conditioned
 from ceteris.units import show_duration
 
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ceteris.report import numbers
-from ceteris.report.shown import Answer, EffectPoint, Figure, MatrixSection, ReportView, Section, Trust
+from ceteris.report.shown import Answer, EffectPoint, Figure, MatrixSection, ReportView, Section
+from ceteris.report.shown_trust import Trust
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
 

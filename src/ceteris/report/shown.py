@@ -6,6 +6,7 @@ Made by `views.view`; read by every renderer. Percentages are percentages, not r
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ceteris.report.shown_trust import Trust
 from ceteris.units import LoadLevel
 
 
@@ -242,60 +243,6 @@ class MatrixSection:
     reading: str
     shares: tuple[MatrixShare, ...]
     empty: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """How many trials ended in a state for one reason (empty: all of that state)."""
-
-    state: str
-    reason: str
-    trials: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialRow:
-    """A line of the table of all trials."""
-
-    order: int
-    block: int
-    round: int
-    position: int
-    factor: str
-    arm: str
-    workload: str
-    load: str
-    state: str
-    started: str
-    throughput: str
-    p95: str
-    remark: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conditioned:
-    """What came of preconditioning a data set, in a sentence; `course` are the writes per second of each round.
-
-    `missed`: the data was not, or not yet, in its steady state.
-    """
-
-    sentence: str
-    missed: bool
-    trial: int
-    course: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trust:
-    """Why the numbers may be believed, and by whom they can be checked."""
-
-    tallies: tuple[Tally, ...]
-    notes: tuple[str, ...]
-    conditioned: tuple[Conditioned, ...]
-    facts: tuple[tuple[str, str], ...]
-    machine: tuple[tuple[str, str], ...]
-    plan_text: str
-    trials: tuple[TrialRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

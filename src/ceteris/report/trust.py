@@ -11,7 +11,7 @@ from ceteris.model import Experiment, Measurement, Trial, TrialState
 from ceteris.report import numbers
 from ceteris.report.conditioned import conditioned
 from ceteris.report.numbers import METRICS
-from ceteris.report.shown import Tally, TrialRow, Trust
+from ceteris.report.shown_trust import Tally, TrialRow, Trust
 from ceteris.units import show_duration
 
 _UNUSED = (TrialState.INVALID, TrialState.FAILED)

@@ -7,8 +7,7 @@ from test_judge import LOADS, PROTOCOL, _experiment, _workload
 from ceteris.analysis.effects import whole_blocks
 from ceteris.analysis.judge import calibrations, judge, stack_of
 from ceteris.analysis.precondition import preconditioned
-from ceteris.model import FailureClass, Measurement, Purpose, Trial, TrialState, Workload
-from ceteris.precondition import Precondition
+from ceteris.model import FailureClass, Measurement, Precondition, Purpose, Trial, TrialState, Workload
 from ceteris.units import LoadLevel
 
 ASKED = Precondition(fills=2, round_s=60.0, most_rounds=25, window=5, most_spread=0.2, most_drift=0.1)

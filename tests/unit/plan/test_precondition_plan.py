@@ -6,12 +6,11 @@ import pytest
 from plan_samples import FILEIO, checked, simple
 
 from ceteris.errors import PlanError
-from ceteris.model import BlockDevice, Plan, Purpose, Trial
+from ceteris.model import BlockDevice, Plan, Precondition, Purpose, Trial
 from ceteris.plan import precondition
 from ceteris.plan.budget import rounds_within
 from ceteris.plan.data import made_bytes
 from ceteris.plan.design import schedule
-from ceteris.precondition import Precondition
 from ceteris.registry import data_of
 from ceteris.units import LoadLevel
 

@@ -9,8 +9,7 @@ from rich.console import Console
 
 from ceteris.cli.progress import Watch
 from ceteris.findings import Preconditioned
-from ceteris.model import TrialState
-from ceteris.precondition import Precondition
+from ceteris.model import Precondition, TrialState
 from ceteris.report import html, markdown, text
 from ceteris.report.conditioned import conditioned
 from ceteris.report.document import document

@@ -1,0 +1,11 @@
+"""What goes over the wire, either way."""
+
+from pydantic import BaseModel, ConfigDict
+
+VERSION = 2
+
+
+class Message(BaseModel):
+    """What goes over the wire; a field that is not listed is a mistake of one of the two sides."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)

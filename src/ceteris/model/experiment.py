@@ -1,0 +1,157 @@
+"""The carrying out: trials, what they measured, what was concluded."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ceteris.model.words import ExperimentState, FailureClass, Purpose, Settings, Tag, TrialState, Verdict
+from ceteris.units import LoadLevel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One execution of one arm under one workload at one load level: the unit of replication.
+
+    `order` is its number in the experiment and its identity there; `position` its place in the block.
+    """
+
+    experiment: str
+    order: int
+    round: int
+    block: int
+    position: int
+    attempt: int
+    factor: str
+    arm: str
+    baseline: bool
+    purpose: Purpose
+    settings: Settings
+    workload: str
+    load: LoadLevel
+    state: TrialState = TrialState.PLANNED
+    started: float | None = None
+    ended: float | None = None
+    fingerprint: str = ""
+    invalid_because: tuple[str, ...] = ()
+    failure: FailureClass | None = None
+    failure_message: str = ""
+    supersedes: int | None = None
+
+    @property
+    def subject(self) -> str:
+        """What it is made for: `block.scheduler = none`; where nothing is compared, `as it is` or `preconditioning`."""
+        if self.purpose is Purpose.PRECONDITION:
+            return f"preconditioning with {self.arm}" if self.arm else "preconditioning"
+        return f"{self.factor} = {self.arm}" if self.factor else "as it is"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """One metric of one trial: the summary, and the points (equally spaced) or the histogram behind it."""
+
+    phase: str
+    metric: str
+    unit: str
+    source: str
+    n: int
+    mean: float
+    low: float
+    high: float
+    total: float
+    start_s: float | None = None
+    step_s: float | None = None
+    points: tuple[float, ...] = ()
+    histogram: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """The carrying out of a plan."""
+
+    id: str
+    name: str
+    plan_digest: str
+    plan_text: str
+    overrides: Mapping[str, str]
+    seed: int
+    schedule_hash: str
+    rounds: int
+    state: ExperimentState
+    started: float
+    ended: float | None
+    versions: Mapping[str, str]
+    fingerprint: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A decision point: what was known of one comparison after a round."""
+
+    factor: str
+    arm: str
+    workload: str
+    response: str
+    number: int
+    pairs: int
+    alpha_spent: float
+    low: float
+    high: float
+    estimate: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """The noise of one workload on one host, both as digests: standard deviation of a pair's log-ratio."""
+
+    host: str
+    workload: str
+    load: LoadLevel
+    settle_s: float
+    pair_sd: float
+    made: float
+    expires: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What changing `factor` from `baseline` to `arm` did to a response: a log ratio and its interval.
+
+    `load` None means all load levels together, and only then is there a verdict. `margin` is a log ratio too.
+    """
+
+    factor: str
+    baseline: str
+    arm: str
+    workload: str
+    response: str
+    load: LoadLevel | None
+    estimate: float
+    low: float
+    high: float
+    confidence: float
+    pairs: int
+    margin: float
+    method: str
+    look: int
+    verdict: Verdict | None
+    tags: tuple[Tag, ...]
+    reasons: tuple[str, ...]
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What one arm showed at one load level: the mean of a metric over its valid trials, with its interval.
+
+    `low` and `high` are None where one trial alone gives no interval.
+    """
+
+    factor: str
+    arm: str
+    workload: str
+    load: LoadLevel
+    metric: str
+    mean: float
+    low: float | None
+    high: float | None
+    trials: tuple[int, ...]

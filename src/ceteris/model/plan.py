@@ -1,0 +1,137 @@
+"""The intent: what is to be compared, on what, under which load."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ceteris.model.words import Settings, Value
+from ceteris.units import LoadLevel, LoadUnit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Precondition:
+    """Before its first trial, data is overwritten in order, then at random until that is steady.
+
+    Steady is: over the last `window` rounds the writes per second spread by at most `most_spread` of their average,
+    and the line through them rises or falls by at most `most_drift` of it.
+    """
+
+    fills: int
+    round_s: float
+    most_rounds: int
+    window: int
+    most_spread: float
+    most_drift: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The machine under test: `device` is what `block.*` knobs address, `path` where data lives.
+
+    `may_destroy` names for good the devices whose content a load may overwrite.
+    """
+
+    address: str
+    path: str
+    device: str | None
+    may_destroy: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """A knob or workload parameter that the plan varies; the first level is the baseline.
+
+    `labels` are the levels as the plan writes them, `scope` the workloads the factor is tried under.
+    """
+
+    key: str
+    levels: tuple[Value, ...]
+    labels: tuple[str, ...]
+    scope: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combination:
+    """Several settings tried together under one name."""
+
+    name: str
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenLoop:
+    """Operations start by a schedule, whatever becomes of earlier ones; at most `outstanding` are under way."""
+
+    arrivals: Literal["constant", "poisson"]
+    outstanding: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What load is made: parameters of its kind, and the load levels.
+
+    `load_levels` are operations outstanding at once, or with `open_loop` operations started each second.
+    `part_of` is what the plan calls a workload that is made of several, each with a name of its own.
+    """
+
+    name: str
+    kind: str
+    parameters: Settings
+    load_levels: tuple[int, ...]
+    response: str
+    data: str
+    cache: str
+    open_loop: OpenLoop | None = None
+    part_of: str = ""
+    precondition: Precondition | None = None
+
+    @property
+    def levels(self) -> tuple[LoadLevel, ...]:
+        """The load levels with what they count."""
+        unit = LoadUnit.RATE_PER_S if self.open_loop else LoadUnit.OUTSTANDING
+        return tuple(LoadLevel(n, unit) for n in self.load_levels)
+
+    @property
+    def plan_name(self) -> str:
+        """What the plan calls it."""
+        return self.part_of or self.name
+
+    @property
+    def owners(self) -> frozenset[str]:
+        """What the keys of its parameters begin with."""
+        return frozenset({self.name, self.plan_name, self.kind})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """How the comparison is made. `margins` are log ratios by response; `rounds` is None: the budget decides."""
+
+    trial_s: float
+    settle_s: float
+    budget_s: float
+    confidence: float
+    seed: int
+    margins: Mapping[str, float]
+    rounds: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The intent, checked against the catalogue and the host.
+
+    `baseline` is every setting that some trial makes, as it is where nothing else is said: held, a factor's first
+    level, or, of what only a combination names, the value as found.
+    """
+
+    name: str
+    question: str
+    target: Target
+    hold: Settings
+    baseline: Settings
+    factors: tuple[Factor, ...]
+    combinations: tuple[Combination, ...]
+    workloads: tuple[Workload, ...]
+    protocol: Protocol
+    digest: str
+    text: str
+    notes: tuple[str, ...] = ()

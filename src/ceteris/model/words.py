@@ -1,0 +1,102 @@
+"""Values, verdicts, states, and the responses that can be judged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+Value = bool | int | float | str
+Settings = Mapping[str, Value]
+
+
+class Verdict(StrEnum):
+    """What is concluded about a level against the baseline."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    EQUIVALENT = "equivalent"
+    DEPENDS_ON_LOAD = "depends_on_load"
+    UNDECIDED = "undecided"
+
+
+class Tag(StrEnum):
+    """What qualifies a verdict."""
+
+    MATERIAL = "material"
+    NEGLIGIBLE = "negligible"
+    SUSPECT = "suspect"
+
+
+class Purpose(StrEnum):
+    """Why a trial is made."""
+
+    CALIBRATE = "calibrate"
+    NOISE_FLOOR = "noise_floor"
+    COMPARE = "compare"
+    SCREEN = "screen"
+    PLACEBO = "placebo"
+    CONFIRM = "confirm"
+    MEASURE = "measure"
+    PRECONDITION = "precondition"
+
+
+class TrialState(StrEnum):
+    """Where a trial is; `superseded` trials were rerun with their block and count nowhere."""
+
+    PLANNED = "planned"
+    APPLYING = "applying"
+    SETTLING = "settling"
+    MEASURING = "measuring"
+    DONE = "done"
+    FAILED = "failed"
+    INVALID = "invalid"
+    SUPERSEDED = "superseded"
+
+
+class FailureClass(StrEnum):
+    """Why a trial did not finish."""
+
+    SETTING_REJECTED = "setting-rejected"
+    LOAD_ERROR = "load-error"
+    NO_DATA = "no-data"
+    INTERRUPTED = "interrupted"
+    TOOLING = "tooling"
+
+
+class ExperimentState(StrEnum):
+    """Where an experiment is."""
+
+    PLANNED = "planned"
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+    DONE = "done"
+
+
+class ChangeState(StrEnum):
+    """How one change of one knob ended; `written` reads back different, and was not asked for by itself."""
+
+    WRITTEN = "written"
+    VERIFIED = "verified"
+    MISMATCHED = "mismatched"
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A measured quantity that can be judged: which direction is good and what is too small to matter."""
+
+    name: str
+    title: str
+    unit: str
+    higher_is_better: bool
+    margin: float
+
+
+RESPONSES = {
+    response.name: response
+    for response in (
+        Response("throughput_per_s", "throughput", "1/s", True, 0.02),
+        Response("bytes_per_s", "bandwidth", "B/s", True, 0.02),
+        Response("response_p95_s", "p95 response time", "s", False, 0.05),
+        Response("response_p99_s", "p99 response time", "s", False, 0.10),
+    )
+}

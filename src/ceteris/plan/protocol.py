@@ -1,0 +1,25 @@
+"""A plan's protocol table as the protocol that is followed."""
+
+import math
+
+from ceteris.model import RESPONSES, Protocol
+from ceteris.plan.file import ProtocolTable
+
+_LONGEST_SETTLE_S = 30.0
+
+
+def protocol_of(table: ProtocolTable) -> Protocol:
+    """The protocol with what the plan leaves open: settle time, and the margin of each response."""
+    margins = {name: response.margin for name, response in RESPONSES.items()}
+    if table.margin is not None:
+        margins |= dict.fromkeys(("throughput_per_s", "bytes_per_s"), table.margin)
+    margins |= dict(table.margins.items())
+    return Protocol(
+        trial_s=table.trial,
+        settle_s=table.settle if table.settle is not None else min(table.trial / 2, _LONGEST_SETTLE_S),
+        budget_s=table.budget,
+        confidence=table.confidence,
+        seed=table.seed,
+        margins={name: math.log1p(margin) for name, margin in margins.items()},
+        rounds=table.rounds,
+    )

@@ -1,0 +1,57 @@
+"""What a report shows of an experiment's trustworthiness: part of what `shown` holds."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How many trials ended in a state for one reason (empty: all of that state)."""
+
+    state: str
+    reason: str
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRow:
+    """A line of the table of all trials."""
+
+    order: int
+    block: int
+    round: int
+    position: int
+    factor: str
+    arm: str
+    workload: str
+    load: str
+    state: str
+    started: str
+    throughput: str
+    p95: str
+    remark: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditioned:
+    """What came of preconditioning a data set, in a sentence; `course` are the writes per second of each round.
+
+    `missed`: the data was not, or not yet, in its steady state.
+    """
+
+    sentence: str
+    missed: bool
+    trial: int
+    course: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """Why the numbers may be believed, and by whom they can be checked."""
+
+    tallies: tuple[Tally, ...]
+    notes: tuple[str, ...]
+    conditioned: tuple[Conditioned, ...]
+    facts: tuple[tuple[str, str], ...]
+    machine: tuple[tuple[str, str], ...]
+    plan_text: str
+    trials: tuple[TrialRow, ...]
