@@ -35,6 +35,45 @@ def run_ceteris(*arguments: str, **env: str) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+class Running:
+    """The command while it runs; it is ended by `end`, and by a test that fails."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "ceteris.cli.main", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.pid = self._process.pid
+
+    def wait_for(self, *starts: str) -> None:
+        """Read what it tells of its progress, up to a line that starts with one of these."""
+        assert self._process.stderr is not None
+        heard = []
+        for line in self._process.stderr:
+            heard.append(line)
+            if line.startswith(starts):
+                return
+        raise AssertionError(f"none of {starts} was said, but {heard}")
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
+    def goes_on(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    def end(self, timeout_s: float = 60.0) -> Done:
+        """Wait for its end; of its progress only what was not read yet is left."""
+        try:
+            out, err = self._process.communicate(timeout=timeout_s)
+        finally:
+            self._process.kill()
+        return Done(self._process.returncode, out, err)
+
+
 def queue_of(device: str) -> Path:
     return Path("/sys/block") / Path(device).name / "queue"
 

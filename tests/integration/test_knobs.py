@@ -2,12 +2,11 @@
 
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED, queue_of, run_ceteris, settings_of
+from command import RUN_ENDED, Running, queue_of, run_ceteris, settings_of
 
 from ceteris.hosts.local import LocalHost
 from ceteris.knobs.catalog import addresses_on, load
@@ -149,20 +148,12 @@ def test_a_setting_that_the_kernel_refuses_is_a_finding_and_not_tried_for_ever(c
 def test_a_killed_keeper_stops_the_experiment_and_the_machine_comes_back(plan, loop: str) -> None:
     before = settings_of(loop)
     path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "run", path],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
-    assert running.stderr is not None
-    for line in running.stderr:
-        if line.startswith("trial 3"):
-            break
+    running = Running("run", path)
+    running.wait_for("trial 3")
     subprocess.run(["pkill", "-9", "--parent", str(running.pid), "--full", "ceteris-engine journal"], check=True)
-    _, words = running.communicate(timeout=60)
-    assert running.returncode == 4
-    assert "journal keeper" in words
+    ended = running.end()
+    assert ended.code == 4
+    assert "journal keeper" in ended.err
     assert settings_of(loop) == before
 
 
@@ -175,43 +166,26 @@ def test_a_level_that_the_machine_forbids_is_told_in_the_report(ceteris, plan, l
 
 def test_what_someone_else_changes_meanwhile_makes_the_trial_invalid(plan, loop: str) -> None:
     path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "run", path],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
-    assert running.stderr is not None
-    for line in running.stderr:
-        if line.startswith("trial 2"):
-            break
+    running = Running("run", path)
+    running.wait_for("trial 2")
     time.sleep(0.12)
     (queue_of(loop) / "rq_affinity").write_text("0")
-    _, words = running.communicate(timeout=60)
-    assert running.returncode in RUN_ENDED
-    assert "block.rq_affinity did not hold: wanted " in words
-    assert ", found 0" in words
+    ended = running.end()
+    assert ended.code in RUN_ENDED
+    assert "block.rq_affinity did not hold: wanted " in ended.err
+    assert ", found 0" in ended.err
 
 
 def test_two_experiments_cannot_change_one_thing(plan, loop: str) -> None:
     path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "run", path],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
-    assert running.stderr is not None
-    for line in running.stderr:
-        if line.startswith("trial 1"):
-            break
+    running = Running("run", path)
+    running.wait_for("trial 1")
     second = run_ceteris("run", path)
     assert second.code == 4
     assert "is running on this machine and uses" in second.err
     assert "left alone" in run_ceteris("undo").out
-    assert running.poll() is None
-    running.communicate(timeout=60)
-    assert running.returncode in RUN_ENDED
+    assert running.goes_on()
+    assert running.end().code in RUN_ENDED
 
 
 def test_a_setting_that_cannot_come_back_ends_with_four_and_its_name(plan, loop: str, tmp_path: Path) -> None:

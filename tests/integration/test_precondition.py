@@ -3,14 +3,13 @@
 import os
 import signal
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
-from command import RUN_ENDED, Done
+from command import RUN_ENDED, Done, Running
 from test_run import _counting_arms, _schema
 
 from ceteris.model import FailureClass, Purpose, Trial, TrialState
@@ -66,26 +65,11 @@ def _first() -> list[Trial]:
     return [trial for trial in _trials() if trial.purpose is Purpose.PRECONDITION]
 
 
-def _start(path: str, *verb: str) -> "subprocess.Popen[str]":
-    arguments = [sys.executable, "-m", "ceteris.cli.main", *(verb or ("run", path))]
-    return subprocess.Popen(arguments, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def _wait_for(running: "subprocess.Popen[str]", start: str) -> None:
-    assert running.stderr is not None
-    heard = []
-    for line in running.stderr:
-        heard.append(line)
-        if line.startswith(start):
-            return
-    raise AssertionError(f"{start!r} was not said, but {heard}")
-
-
-def _interrupted(running: "subprocess.Popen[str]") -> str:
-    running.send_signal(signal.SIGINT)
-    _, words = running.communicate(timeout=60)
-    assert running.returncode == 130, words
-    return words
+def _interrupted(running: Running) -> str:
+    running.signal(signal.SIGINT)
+    ended = running.end()
+    assert ended.code == 130, ended.err
+    return ended.err
 
 
 def test_data_is_preconditioned_first_and_the_report_says_how(ceteris: Callable[..., Done], conditioned) -> None:
@@ -140,8 +124,8 @@ def test_verified_data_stays_verifiable(ceteris, conditioned) -> None:
 
 
 def test_ctrl_c_leaves_nothing_and_resuming_preconditions_from_the_start(ceteris, conditioned, tmp_path: Path) -> None:
-    running = _start(conditioned(LONG))
-    _wait_for(running, "preconditioning w: round 3")
+    running = Running("run", conditioned(LONG))
+    running.wait_for("preconditioning w: round 3")
     assert "go on with: ceteris resume" in _interrupted(running)
     assert not (tmp_path / "ceteris-data").exists()
     (cut,) = _first()
@@ -155,8 +139,8 @@ def test_ctrl_c_leaves_nothing_and_resuming_preconditions_from_the_start(ceteris
 
 
 def test_what_was_preconditioned_is_so_again_after_an_interruption(ceteris, conditioned) -> None:
-    running = _start(conditioned(NEVER_STEADY))
-    _wait_for(running, "trial 6")
+    running = Running("run", conditioned(NEVER_STEADY))
+    running.wait_for("trial 6")
     _interrupted(running)
     resumed = ceteris("resume", "--json")
     assert resumed.code in RUN_ENDED, resumed.err
@@ -170,8 +154,8 @@ def test_what_was_preconditioned_is_so_again_after_an_interruption(ceteris, cond
 
 
 def test_an_engine_killed_meanwhile_begins_again(ceteris, conditioned) -> None:
-    running = _start(conditioned(LONG))
-    _wait_for(running, "preconditioning w: round 2")
+    running = Running("run", conditioned(LONG))
+    running.wait_for("preconditioning w: round 2")
     found = subprocess.run(
         ["pgrep", "--parent", str(running.pid), "--full", "ceteris-engine run"],
         capture_output=True,
@@ -179,8 +163,8 @@ def test_an_engine_killed_meanwhile_begins_again(ceteris, conditioned) -> None:
         check=True,
     )
     os.kill(int(found.stdout.split()[0]), signal.SIGKILL)
-    _, words = running.communicate(timeout=120)
-    assert running.returncode in RUN_ENDED, words
+    ended = running.end(timeout_s=120)
+    assert ended.code in RUN_ENDED, ended.err
     assert Counter(trial.state for trial in _first()) == {TrialState.SUPERSEDED: 1, TrialState.DONE: 1}
 
 

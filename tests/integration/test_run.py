@@ -4,14 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import jsonschema
 import pytest
-from command import RUN_ENDED
+from command import RUN_ENDED, Running
 
 from ceteris.model import TrialState
 from ceteris.store import read
@@ -119,22 +118,14 @@ def test_what_was_measured_is_plausible(ceteris, plan) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_keeps_what_was_measured_and_resume_goes_on(ceteris, plan, number: int) -> None:
     path = plan(trial="100ms")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "run", path],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert running.stderr is not None
-    for line in running.stderr:
-        if line.startswith("trial 7"):
-            break
+    running = Running("run", path)
+    running.wait_for("trial 7")
     time.sleep(0.05)
-    running.send_signal(number)
-    running.send_signal(number)
-    _, words = running.communicate(timeout=30)
-    assert running.returncode == 130
-    assert "go on with: ceteris resume" in words
+    running.signal(number)
+    running.signal(number)
+    ended = running.end()
+    assert ended.code == 130
+    assert "go on with: ceteris resume" in ended.err
     assert "interrupted" in ceteris("status").out
     assert ceteris("report").code == 0
     resumed = ceteris("resume")
@@ -146,22 +137,13 @@ def test_a_signal_keeps_what_was_measured_and_resume_goes_on(ceteris, plan, numb
 def test_an_experiment_is_carried_out_once_at_a_time(ceteris, plan) -> None:
     """Also one that changes no setting of the machine."""
     path = plan(trial="200ms")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "run", path],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
-    assert running.stderr is not None
-    for line in running.stderr:
-        if line.startswith(("trial 1,", "trial 1 ")):
-            break
+    running = Running("run", path)
+    running.wait_for("trial 1,", "trial 1 ")
     second = ceteris("resume")
     assert second.code == 4
     assert "is running on this machine" in second.err
     assert ceteris("status", "--json").json["experiments"][0]["state"] == "running"
-    running.communicate(timeout=60)
-    assert running.returncode in RUN_ENDED
+    assert running.end().code in RUN_ENDED
     assert set(_counting_arms().values()) == {1}
 
 
@@ -180,36 +162,20 @@ def test_resume_refuses_what_is_done_and_another_plan(ceteris, plan, tmp_path: P
 def test_a_load_that_cannot_be_made_stops_after_three_failures(ceteris, plan, tmp_path: Path) -> None:
     """The data is taken away under the program's feet."""
     path = plan(trial="300ms")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "run", path],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
-    assert running.stderr is not None
-    for line in running.stderr:
-        if line.startswith("trial 3"):
-            break
+    running = Running("run", path)
+    running.wait_for("trial 3")
     for file in (tmp_path / "ceteris-data").rglob("ceteris.*"):
         file.unlink()
-    _, words = running.communicate(timeout=60)
-    assert running.returncode == 3
-    assert "3 trials in a row failed" in words
-    assert "Traceback" not in words
+    ended = running.end()
+    assert ended.code == 3
+    assert "3 trials in a row failed" in ended.err
+    assert "Traceback" not in ended.err
 
 
 def test_a_killed_engine_fails_its_trial_and_the_block_is_rerun(ceteris, plan) -> None:
     path = plan(trial="200ms")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "run", path],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert running.stderr is not None
-    for line in running.stderr:
-        if line.startswith("trial 3"):
-            break
+    running = Running("run", path)
+    running.wait_for("trial 3")
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:
         found = subprocess.run(
@@ -221,7 +187,7 @@ def test_a_killed_engine_fails_its_trial_and_the_block_is_rerun(ceteris, plan) -
         if found.stdout:
             os.kill(int(found.stdout.split()[0]), signal.SIGKILL)
             break
-    _, words = running.communicate(timeout=60)
-    assert running.returncode in RUN_ENDED, words
-    assert "failed: the engine ended with code -9" in words
+    ended = running.end()
+    assert ended.code in RUN_ENDED, ended.err
+    assert "failed: the engine ended with code -9" in ended.err
     assert set(_counting_arms().values()) == {1}
