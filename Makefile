@@ -46,8 +46,9 @@ test: packages check ## everything, on real devices and in a real browser
 	cd engine && cargo test --quiet --locked
 	$(BIN)/python -m pytest -q tests --ignore tests/unit
 
-proof: packages $(BIN)/python ## what takes long: power cuts of a virtual machine
+proof: packages $(BIN)/python ## what takes long: the engine under Miri and sanitizers, and power cuts of a virtual machine
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
+	$(BIN)/python proof/sanitizers/run.py
 	cd engine && cargo build --release --quiet --locked
 	$(BIN)/python proof/power_cut/run.py
 
