@@ -1,4 +1,4 @@
-# Two commands do everything: `make demo` and `make test`.
+# Two commands do everything: `make demo` and `make test`; `make proof` is for what takes long.
 
 PYTHON  ?= python3
 VENV    := .venv
@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 PACKAGE := pyproject.toml ceteris.data/scripts/ceteris $(ENGINE)
 
-.PHONY: all demo check test packages schema clean help
+.PHONY: all demo check test proof packages schema clean help
 
 all: $(BIN)/ceteris ## build into .venv/ and say where the command is
 	@echo "ceteris is $(abspath $(BIN)/ceteris)"
@@ -45,6 +45,12 @@ packages:
 test: packages check ## everything, on real devices and in a real browser
 	cd engine && cargo test --quiet --locked
 	$(BIN)/python -m pytest -q tests --ignore tests/unit
+
+proof: packages $(BIN)/python ## what takes long: the engine under Miri and sanitizers, and power cuts of a virtual machine
+	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
+	$(BIN)/python proof/sanitizers/run.py
+	cd engine && cargo build --release --quiet --locked
+	$(BIN)/python proof/power_cut/run.py
 
 schema: $(VENV)/dev ## write schema/ anew from the code
 	for name in plan job event report check status; do $(BIN)/ceteris schema $$name > schema/$$name.json; done

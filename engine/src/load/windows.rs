@@ -226,13 +226,15 @@ impl<'a> Windows<'a> {
 
     /// Ends the current interval, tells of it and adds it to the open window; returns when it was.
     fn close_interval(&mut self) -> Nanos {
-        let stretch = self.watched.collector.cut();
+        let cut = self.watched.collector.cut();
+        // At once, so that what was started belongs to the same moment as what was done.
         let before = self.last_look;
         self.last_look = self
             .watched
             .backlog
             .as_mut()
             .map(|backlog| backlog.look(clock::now));
+        let stretch = self.watched.collector.collect(cut);
         let whole = stretch.whole();
         // Two ends that fall together leave a stretch in which nothing could happen.
         if stretch.end - stretch.start >= SECOND / 1000 || !whole.is_empty() {
