@@ -24,7 +24,7 @@ CHECKERS = {
     "address": {"overflow": "AddressSanitizer: heap-buffer-overflow"},
     "thread": {"race": "ThreadSanitizer: data race"},
 }
-INTERPRETED = ("input", "io::buffer", "record", "verified::ledger", "verified::block")
+INTERPRETED = ("input", "io::buffer", "io::memory", "record", "verified::ledger", "verified::block")
 UNDER_VALGRIND = "memory_checked"  # which knows no sanitizers
 # Ten times slower, the engine does not get through a hundred million intended starts a second.
 TOO_SLOW = ("--skip", "an_overload_is_a_result")
