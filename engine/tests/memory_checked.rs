@@ -15,13 +15,17 @@ fn checked(arguments: &[&str]) -> Engine {
     let mut command = Command::new("valgrind");
     command.args([
         "--quiet",
+        // Else threads that never wait keep the conductor from its turn.
+        "--fair-sched=yes",
         "--error-exitcode=99",
         "--leak-check=full",
         "--errors-for-leak-kinds=definite",
         binary(),
     ]);
     command.args(arguments);
-    Engine::spawn(command)
+    let mut engine = Engine::spawn(command);
+    engine.patience *= 10;
+    engine
 }
 
 fn told_by(phase: &str, directory: &Path, changes: Value) -> Vec<Value> {

@@ -21,6 +21,8 @@ pub struct Engine {
     stdin: Option<ChildStdin>,
     events: Receiver<Value>,
     pub seen: Vec<Value>,
+    /// How long anything may take; more where it runs in slow motion.
+    pub patience: Duration,
 }
 
 pub fn binary() -> &'static str {
@@ -56,6 +58,7 @@ impl Engine {
             child,
             events,
             seen: Vec::new(),
+            patience: PATIENCE,
         }
     }
 
@@ -87,7 +90,7 @@ impl Engine {
 
     /// The next event with this name; what comes before is in `seen`.
     pub fn wait_for(&mut self, name: &str) -> Value {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + self.patience;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.events.recv_timeout(left) {
@@ -103,7 +106,10 @@ impl Engine {
     }
 
     pub fn wait_for_any(&mut self) -> Value {
-        let event = self.events.recv_timeout(PATIENCE).expect("an event comes");
+        let event = self
+            .events
+            .recv_timeout(self.patience)
+            .expect("an event comes");
         self.seen.push(event.clone());
         event
     }
@@ -119,7 +125,7 @@ impl Engine {
 
     /// Waits for the end without closing stdin; the exit code and all events.
     pub fn wait(mut self) -> (i32, Vec<Value>) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + self.patience;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
@@ -132,7 +138,7 @@ impl Engine {
             thread::sleep(Duration::from_millis(5));
         };
         loop {
-            match self.events.recv_timeout(PATIENCE) {
+            match self.events.recv_timeout(self.patience) {
                 Ok(event) => self.seen.push(event),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => panic!("stdout stays open"),
