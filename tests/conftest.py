@@ -12,8 +12,16 @@ ROOT = Path(__file__).parent.parent
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Where CETERIS_NO_SKIP is set, a skipped test has failed."""
-    outcome = yield
-    report = outcome.get_result()
+    _fail_where_skipped((yield).get_result())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """So has a module that is skipped whole."""
+    _fail_where_skipped((yield).get_result())
+
+
+def _fail_where_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
     if report.skipped and os.environ.get("CETERIS_NO_SKIP"):
         report.outcome = "failed"
         report.longrepr = f"skipped, and must not be: {report.longrepr}"
