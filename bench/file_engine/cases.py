@@ -110,9 +110,17 @@ def all_cases(seconds: float, batched: bool) -> list[Case]:
         return Case(f"memory-{engine}-{MANY}", Load("rndrd", engine, MANY, seconds), who, (MEMORY,), (bar,))
 
     def in_huge_pages(case: Case) -> Case:
-        """The same with our buffers in huge pages, which the rivals' are not: nothing to be held to."""
-        ours = {"ceteris": {"": partial(ceteris, huge_pages=True)}}
-        return replace(case, name=f"{case.name}-huge", contestants={**case.contestants, **ours}, bars=())
+        """The same with buffers in huge pages, which sysbench cannot do: all have the same memory then.
+
+        In ordinary pages a buffer is in as many pieces as chance has it for each process, which this disk feels.
+        """
+        who = {
+            rival: {way: partial(go, huge_pages=True) for way, go in ways.items()}
+            for rival, ways in case.contestants.items()
+            if rival != "sysbench"
+        }
+        bars = tuple(bar for bar in case.bars if not bar.text.endswith("sysbench"))
+        return replace(case, name=f"{case.name}-huge", contestants=who, bars=bars)
 
     null = Case(
         "null-rndrd-1",
@@ -136,6 +144,7 @@ def all_cases(seconds: float, batched: bool) -> list[Case]:
         deep("rndwr", 32),
         *(wide(count) for count in THREADS),
         in_huge_pages(deep("rndrd", 32)),
+        in_huge_pages(deep("rndrd", 128)),
         in_huge_pages(wide(8)),
         null,
         large("io_uring", ring),

@@ -6,6 +6,7 @@ Processor time and memory are taken alike of all three: what the kernel accounts
 waited for (wait4), start-up included. What a tool says of itself is used for nothing but operations and their times.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -13,7 +14,7 @@ import subprocess
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +26,7 @@ from ceteris.engine.protocol import Load as Outstanding
 
 ENGINE = Path(__file__).parent.parent.parent / "engine"
 BLOCK_BYTES = 16384
+_RESERVED = Path("/proc/sys/vm/nr_hugepages")
 REGISTERED = ("--fixedbufs", "--registerfiles")
 BATCHED = (
     *REGISTERED,
@@ -162,7 +164,22 @@ def _ceteris_events(
     return [json.loads(line) for line in said.splitlines()], usage
 
 
-def fio(data: Data, load: Load, extra: Sequence[str] = ()) -> Figures:
+@contextlib.contextmanager
+def reserved_huge_pages() -> Iterator[bool]:
+    """Pages for fio's buffers, which takes none but reserved ones; false where this user may not reserve any."""
+    before = _RESERVED.read_text(encoding="utf-8")
+    try:
+        _RESERVED.write_text(f"{int(before) + 64}", encoding="utf-8")
+    except PermissionError:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        _RESERVED.write_text(before, encoding="utf-8")
+
+
+def fio(data: Data, load: Load, extra: Sequence[str] = (), *, huge_pages: bool = False) -> Figures:
     """fio: threads rather than processes, offsets drawn freely as ours are, and one latency from submission on.
 
     It counts writes towards the next fsync where we and sysbench count requests, fsyncs only one file then, and in
@@ -175,7 +192,7 @@ def fio(data: Data, load: Load, extra: Sequence[str] = ()) -> Figures:
         f"--ioengine={'psync' if load.engine == 'sync' else load.engine}", "--direct=1", f"--iodepth={depth}",
         "--thread", f"--numjobs={threads}", "--group_reporting", "--norandommap", "--randrepeat=0",
         f"--fsync={load.fsync_every}", "--time_based", f"--runtime={round(load.seconds * 1000)}ms",
-        "--lat_percentiles=1", "--output-format=json+", *extra,
+        "--lat_percentiles=1", "--output-format=json+", *(["--iomem=mmaphuge"] if huge_pages else []), *extra,
     ]  # fmt: skip
     said, usage = measured(arguments)
     (job,) = json.loads(said[said.index("{") :])["jobs"]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cases import Case, all_cases
-from contestants import Data, Figures, measured
+from contestants import Data, Figures, measured, reserved_huge_pages
 from table import Row, aligned, markdown, rows
 
 from ceteris.engine.find import binary
@@ -76,6 +76,23 @@ def _probe(directory: Path) -> dict[str, Any]:
     return found
 
 
+def carry_out(cases: list[Case], data: Data, options: argparse.Namespace) -> tuple[list[Row], dict[str, Any]]:
+    """The rows of the table and the figures of every single run; the data is made and removed."""
+    found: list[Row] = []
+    raw = {}
+    data.prepare()
+    try:
+        for case in cases:
+            runs = run(case, data, options.repetitions)
+            found += rows(case, runs)
+            raw[case.name] = {
+                f"{who} {way}".strip(): list(map(dataclasses.asdict, all_)) for (who, way), all_ in runs.items()
+            }
+    finally:
+        data.remove()
+    return found, raw
+
+
 def main() -> int:
     """Run the cases and print the table."""
     options = parse()
@@ -85,19 +102,12 @@ def main() -> int:
     patterns = options.cases.split(",")
     cases = [c for c in all_cases(options.seconds, options.batched) if any(fnmatch(c.name, p) for p in patterns)]
     data = Data(options.directory.resolve() / "ceteris-bench", 1, options.size)
-    found: list[Row] = []
-    raw = {}
-    data.prepare()
-    try:
-        where = machine(data, options)
-        for case in cases:
-            runs = run(case, data, options.repetitions)
-            found += rows(case, runs)
-            raw[case.name] = {
-                f"{who} {way}".strip(): list(map(dataclasses.asdict, all_)) for (who, way), all_ in runs.items()
-            }
-    finally:
-        data.remove()
+    where = machine(data, options)
+    with reserved_huge_pages() as reserved:
+        if not reserved:
+            print("only root can reserve huge pages for fio: the cases with them are left out", file=sys.stderr)
+            cases = [case for case in cases if not case.name.endswith("-huge")]
+        found, raw = carry_out(cases, data, options)
     if options.json:
         options.json.write_text(json.dumps({"machine": where, "runs": raw}, indent=1), encoding="utf-8")
     print(markdown(where, found) if options.markdown else aligned(where, found))
