@@ -12,9 +12,9 @@ from graphlib import TopologicalSorter
 
 from ceteris.errors import HostError, Missing
 from ceteris.hosts.transport import Host
-from ceteris.knobs.catalog import Catalogue, addresses_on
+from ceteris.knobs.catalog import Catalogue
 from ceteris.knobs.journal import Journal
-from ceteris.knobs.survey import members, read
+from ceteris.knobs.survey import addresses_of, members, read
 from ceteris.model import Change, ChangeState, Knob, Settings, Value
 from ceteris.registry import knob_kinds
 
@@ -103,7 +103,7 @@ class Applier:
                 with contextlib.suppress(HostError):  # one that cannot be read is not there to be moved
                     self._touch(member, None)
         if knob.name not in self._touched:
-            self._journal_first(knob, addresses_on(knob, self._device), wanted)
+            self._journal_first(knob, addresses_of(self._host, knob, self._device), wanted)
         return [self._touched[member.name] for member in bystanders if member.name in self._touched]
 
     def _members_of(self, pattern: str) -> list[Knob]:

@@ -10,12 +10,60 @@ from ceteris.model import Knob, Offer, Reading
 from ceteris.registry import knob_kinds
 
 
+def addresses_of(host: Host, knob: Knob, device: str | None) -> tuple[str, ...]:
+    """Where the knob lies on a host: every entry where the row says `*`, and the first of several places that is there.
+
+    Raises UsageError without a device, and Missing where nothing matches.
+    """
+    found = [one for address in addresses_on(knob, device) for one in _matching(host, address, device)]
+    if found and (not knob.elsewhere or _is_there(host, found[0])):
+        return tuple(found)
+    there = [address for address in knob.elsewhere if _is_there(host, address)]
+    if not there and not found:
+        raise Missing(f"{knob.name} is not on this machine: there is no {addresses_on(knob, device)[0]}")
+    return tuple(there[:1]) or tuple(found)
+
+
+def _is_there(host: Host, path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return name in host.names(folder)
+
+
+def _matching(host: Host, address: str, device: str | None) -> list[str]:
+    """The paths that an address with `{irq}` or `*` stands for."""
+    if "{irq}" in address:
+        return [address.replace("{irq}", number) for number in _interrupts(host, device)]
+    before, star, after = address.partition("*")
+    if not star:
+        return [address]
+    folder, _, start = before.rpartition("/")
+    rest, slash, below = after.partition("/")
+    names = [name for name in host.names(folder) if name.startswith(start) and name.endswith(rest)]
+    found = [f"{folder}/{name}{slash}{below}" for name in sorted(names, key=_natural) if name != start or not rest]
+    return [path for path in found if _is_there(host, path)]
+
+
+def _natural(name: str) -> tuple[int, str]:
+    """cpu2 before cpu10."""
+    digits = "".join(character for character in name if character.isdecimal())
+    return (int(digits or 0), name)
+
+
+def _interrupts(host: Host, device: str | None) -> list[str]:
+    """The interrupts of the device's controller."""
+    name = (device or "").removeprefix("/dev/").replace("/", "!")
+    for folder in ("device/msi_irqs", "device/../msi_irqs", "device/device/msi_irqs"):
+        if numbers := host.names(host.resolve(f"/sys/block/{name}/{folder}")):
+            return sorted(numbers, key=_natural)
+    return []
+
+
 def read(host: Host, knob: Knob, addresses: tuple[str, ...]) -> Reading:
     """The knob's value in force. Raises HostError when a file cannot be read or says something unforeseen."""
     kind = knob_kinds.get(knob.kind)
     texts = tuple(host.read(path) for path in kind.reads(addresses))
     try:
-        reading = kind.parse(texts)
+        reading = kind.parse(addresses, texts)
     except (ValueError, IndexError) as error:
         raise HostError(f"{addresses[0]} says {texts[0].strip()!r}, which is no value of {knob.name}") from error
     return Reading(reading.value, reading.allowed or knob.allowed)
@@ -26,7 +74,7 @@ def members(host: Host, catalogue: Catalogue, pattern: str, device: str | None) 
     knob = catalogue.get(pattern)
     if not pattern.endswith(".*"):
         return [knob]
-    folder = addresses_on(knob, device)[0].rpartition("/")[0]
+    folder = addresses_of(host, knob, device)[0].rpartition("/")[0]
     family = pattern.removesuffix("*")
     return [catalogue.get(family + name) for name in host.names(folder)]
 
@@ -35,7 +83,7 @@ def offer(host: Host, catalogue: Catalogue, key: str, device: str | None, *, roo
     """What the host says of one knob; why it cannot be used is part of the answer."""
     knob = catalogue.get(key)
     try:
-        addresses = addresses_on(knob, device)
+        addresses = addresses_of(host, knob, device)
         reading = read(host, knob, addresses)
     except CeterisError as error:
         todo = error.todo or _way_out(error)

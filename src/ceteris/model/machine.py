@@ -10,9 +10,10 @@ from ceteris.model.words import ChangeState, Value
 class Knob:
     """One row of the catalogue.
 
-    `addresses` may hold `{device}` and, in a family (a name ending in `.*`), `{member}`. `resets` names knobs
-    that a write moves. `exists_under` names the knob whose value a family belongs to. `aliases` are the
-    kernel's own names where several are one knob.
+    `addresses` may hold `{device}`, `{irq}`, `*` for every entry of a folder and, in a family (a name ending in `.*`),
+    `{member}`; `elsewhere` is where it lies on other kernels. `resets` names knobs that a write moves. `exists_under`
+    names the knob whose value a family belongs to. `aliases` are the kernel's own names where several are one knob,
+    `renamed` what old values became. `since` and `until` are kernels.
     """
 
     name: str
@@ -31,6 +32,9 @@ class Knob:
     aliases: tuple[str, ...] = ()
     exists_under: str = ""
     renamed: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ CASES = [
 
 @pytest.mark.parametrize(("kind", "texts", "value", "allowed"), CASES)
 def test_files_are_read(kind: str, texts: tuple[str, ...], value: Value, allowed: tuple[Value, ...]) -> None:
-    reading = knob_kinds.get(kind).parse(texts)
+    reading = knob_kinds.get(kind).parse(tuple("ab"), texts)
     assert (reading.value, reading.allowed) == (value, allowed)
     assert type(reading.value) is type(value)
 
