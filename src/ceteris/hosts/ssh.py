@@ -150,9 +150,11 @@ class SshHost:
         return asked.returncode == 0
 
     def _words_of_master(self) -> str:
+        """End the master; what it had said."""
         assert self._master is not None
         self._master.kill()
         _, words = self._master.communicate()
+        self._master = None
         return " ".join(words.split()) or "no answer"
 
     def _ssh(self, *options: str) -> list[str]:
@@ -173,9 +175,7 @@ class SshHost:
             self._hands.close(timeout_s=1.0)
             self._hands = None
         if self._master is not None:
-            self._master.kill()
-            self._master.communicate()
-            self._master = None
+            self._words_of_master()
         (self._folder / "master").unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -228,10 +228,13 @@ class SshHost:
                     self._hands = self.start([self.engine, "hands"])
                 self._hands.send(json.dumps({command: fields}))
                 line = self._hands.receive(_PATIENCE_S)
-            except (HostError, EOFError) as error:
-                words = self._hands.words() if self._hands else ""
+            except Unreachable:
                 self._hands = None
-                raise self._lost(words or str(error)) from error
+                raise
+            except (HostError, EOFError) as error:
+                words = self._hands.words() if self._hands else str(error)
+                self._hands = None
+                raise HostError(f"the engine on {self.name} ended: {words}", "look at that machine") from error
         if line is None:
             raise self._lost(f"no answer for {_PATIENCE_S:.0f} s")
         answer: dict[str, Any] = json.loads(line)
