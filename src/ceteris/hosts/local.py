@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ceteris.errors import Denied, HostError, Missing
+from ceteris.errors import Denied, HostError, Missing, ReadOnly
 from ceteris.hosts.transport import Completed
 
 
@@ -19,7 +19,9 @@ def of_errno(path: str, verb: str, number: int | None, reason: str) -> HostError
     cause = f"cannot {verb} {path}: {reason}"
     if number in (errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.ENOTDIR):
         return Missing(cause)
-    if number in (errno.EACCES, errno.EPERM, errno.EROFS):
+    if number == errno.EROFS:
+        return ReadOnly(cause)
+    if number in (errno.EACCES, errno.EPERM):
         return Denied(cause)
     return HostError(cause)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ceteris.model.words import ChangeState, Value
+from ceteris.model.words import ChangeState, NotTaken, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,8 @@ class Facts:
 class Change:
     """One setting as applied for one application: what was there, what was wanted, what was found.
 
-    `refused` is what the kernel said where it did not take the write.
+    `not_taken` says what became of a value that is not in force, `refused` what the kernel said where it did not take
+    the write.
     """
 
     knob: str
@@ -125,3 +126,4 @@ class Change:
     observed: Value | None
     state: ChangeState
     refused: str = ""
+    not_taken: NotTaken | None = None
