@@ -15,6 +15,7 @@ from ceteris.errors import HostError, JournalError, JournalOpen, NotRestored, Un
 from ceteris.hosts.transport import Host, LineProcess
 from ceteris.model import Action, Value
 
+_GLOBAL = ("/proc/sys/", "/sys/kernel/", "/sys/devices/system/")  # of the whole machine, not of a device
 _PATIENCE_S = 60.0
 _LOST_PATIENCE_S = 60  # a keeper that hears nothing any more has restored well before
 
@@ -43,7 +44,7 @@ class Journal:
         opening = {
             "experiment": experiment,
             "addresses": list(addresses),
-            "global": any(address.startswith("/proc/sys/") for address in addresses),
+            "global": any(address.startswith(_GLOBAL) for address in addresses),
         }
         self.path = str(self._ask({"open": opening}, "opened")["path"])
 

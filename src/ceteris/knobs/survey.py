@@ -24,6 +24,12 @@ def addresses_of(host: Host, knob: Knob, device: str | None) -> tuple[str, ...]:
     return tuple(there[:1]) or tuple(found)
 
 
+def kernels_of(knob: Knob) -> str:
+    """Which kernels have it, in words; empty: all."""
+    bounds = [f"from {knob.since} on" if knob.since else "", f"up to {knob.until}" if knob.until else ""]
+    return f"kernels {' '.join(filter(None, bounds))}" if any(bounds) else ""
+
+
 def _is_there(host: Host, path: str) -> bool:
     folder, _, name = path.rpartition("/")
     return name in host.names(folder)
@@ -86,7 +92,7 @@ def offer(host: Host, catalogue: Catalogue, key: str, device: str | None, *, roo
         addresses = addresses_of(host, knob, device)
         reading = read(host, knob, addresses)
     except CeterisError as error:
-        todo = error.todo or _way_out(error)
+        todo = error.todo or _way_out(knob, error)
         return Offer(knob=knob.name, addresses=(), current=None, allowed=(), refused=error.message, todo=todo)
     refused, todo = ("", "") if root else ("only root may set it", "run as root, or take it out of the plan")
     return Offer(
@@ -111,10 +117,11 @@ def offers(
     return found
 
 
-def _way_out(error: CeterisError) -> str:
+def _way_out(knob: Knob, error: CeterisError) -> str:
     """What to do about a knob that cannot be read."""
     if isinstance(error, Missing):
-        return "this kernel or device does not have it; take it out of the plan"
+        kernels = f" (it is in {kernels_of(knob)})" if knob.since or knob.until else ""
+        return f"this kernel or device does not have it{kernels}; take it out of the plan"
     if isinstance(error, Denied):
         return "run as root, or take it out of the plan"
     return "" if isinstance(error, UsageError) else "take it out of the plan"

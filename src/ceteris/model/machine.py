@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ceteris.model.words import ChangeState, NotTaken, Value
+from ceteris.model.words import ChangeState, Fitness, NotTaken, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +85,16 @@ class BlockDevice:
     signatures: tuple[str, ...] = ()
     read_only: bool = False
     refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One thing that was looked at before measuring: what was found, and what mends it."""
+
+    name: str
+    fitness: Fitness
+    found: str
+    fix: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,6 +80,14 @@ class ChangeState(StrEnum):
     MISMATCHED = "mismatched"
 
 
+class Fitness(StrEnum):
+    """Whether a condition of a machine lets it be measured on: it does, it must be known, or it does not."""
+
+    FIT = "fit"
+    NOTE = "note"
+    UNFIT = "unfit"
+
+
 class NotTaken(StrEnum):
     """What became of a setting that is not in force as wanted; the values complete a sentence about the knob."""
 

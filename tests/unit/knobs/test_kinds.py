@@ -19,6 +19,9 @@ CASES = [
     ("ratio_or_bytes", ("20\n", "0\n"), "20%", ()),
     ("ratio_or_bytes", ("0\n", "67108864\n"), 67108864, ()),
     ("ratio_or_bytes", ("0\n", "0\n"), "0%", ()),
+    ("every", ("performance\n", "performance\n"), "performance", ()),
+    ("every", ("performance\n", "powersave\n"), "performance|powersave", ()),
+    ("every", ("0-1\n",), "0-1", ()),
 ]
 
 
