@@ -190,7 +190,7 @@ def _raid(host: Host) -> Iterator[Condition]:
         "RAID battery",
         Fitness.NOTE,
         "there is a RAID controller, and no tool here that tells of its battery",
-        f"with its maker's tool ({', '.join(_RAID_TOOLS)}, ssacli, arcconf) look whether the cache is written back or through",
+        f"look whether its cache is written back or through with {', '.join(_RAID_TOOLS)}, ssacli or arcconf",
     )
 
 
