@@ -53,7 +53,7 @@ proof: packages $(BIN)/python ## what takes long: the engine under Miri and sani
 	$(BIN)/python proof/power_cut/run.py
 
 schema: $(VENV)/dev ## write schema/ anew from the code
-	for name in plan job event report check status; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
+	for name in plan job event report check status doctor; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
 
 clean: ## remove what was built
 	rm -rf $(VENV) engine/target artefacts .mypy_cache .ruff_cache .pytest_cache .hypothesis

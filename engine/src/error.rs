@@ -26,6 +26,7 @@ pub enum Class {
     IoError,
     IoUringUnavailable,
     JournalLine,
+    JournalStranger,
     JournalWrite,
     NoSuchDevice,
     NotOurs,

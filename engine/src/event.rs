@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::clock;
 use crate::error::EngineError;
+use crate::hands::HandsEvent;
 use crate::journal::event::JournalEvent;
 use crate::probe::Probe;
 use crate::record::histogram::ResponseSummary;
@@ -48,6 +49,8 @@ pub enum Event {
     Probe(Box<Probe>),
     #[serde(untagged)]
     Journal(JournalEvent),
+    #[serde(untagged)]
+    Hands(HandsEvent),
 }
 
 #[derive(Debug, Serialize)]

@@ -3,9 +3,12 @@
 //! In: a reader. Out: `Input` values on a channel, the last of them always `End`. Called by `run`,
 //! `telemetry` and `journal::keeper`, which take the end of input as "the controller is gone".
 
-use std::io::{BufRead, BufReader, Read};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::mpsc::Sender;
 use std::thread;
+use std::time::Duration;
 
 /// No job or command is near this long; a stream without newlines must not eat the memory.
 const LINE_LIMIT_BYTES: u64 = 16 << 20;
@@ -14,6 +17,44 @@ const LINE_LIMIT_BYTES: u64 = 16 << 20;
 pub enum Input {
     Line(String),
     End,
+}
+
+/// Standard input, which ends also when nothing was heard for too long: a connection that is cut in
+/// the middle tells neither side. Whoever speaks sends blank lines where there is nothing to say.
+pub struct Listener {
+    stdin: File,
+    patience: Option<Duration>,
+}
+
+/// Without `patience` only the end of the input is its end.
+pub fn listen(patience: Option<Duration>) -> io::Result<Listener> {
+    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+    Ok(Listener {
+        stdin: stdin.into(),
+        patience,
+    })
+}
+
+impl Read for Listener {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(patience) = self.patience {
+            let mut heard = libc::pollfd {
+                fd: self.stdin.as_raw_fd(),
+                events: libc::POLLIN,
+                revents: 0,
+            };
+            let limit_ms = i32::try_from(patience.as_millis()).unwrap_or(i32::MAX);
+            // SAFETY: one descriptor that `stdin` keeps open, and memory for one answer.
+            if unsafe { libc::poll(&raw mut heard, 1, limit_ms) } == 0 {
+                eprintln!(
+                    "ceteris-engine: nothing was heard for {} s, so the controller is taken for gone",
+                    patience.as_secs()
+                );
+                return Ok(0);
+            }
+        }
+        self.stdin.read(buffer)
+    }
 }
 
 /// Reads `reader` to its end on a thread of its own and sends each non-empty line, wrapped for the

@@ -1,7 +1,7 @@
 //! The Rust half of Ceteris: it makes the load, samples the machine and keeps the journal.
 //!
-//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe` and `journal` beside
-//! them, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go
+//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `hands` and `journal`
+//! beside them, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go
 //! to stdout, one JSON object per line; words for people go to stderr.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -10,6 +10,7 @@
 pub mod clock;
 pub mod error;
 pub mod event;
+pub mod hands;
 pub mod input;
 pub mod io;
 pub mod job;

@@ -3,6 +3,7 @@
 //! In: nothing. Out: numbers and strings read from the kernel. Called by `load`, `probe`,
 //! `telemetry` and `journal`.
 
+use std::env;
 use std::ffi::CString;
 use std::fs;
 use std::io;
@@ -66,6 +67,26 @@ fn first_line(path: &str) -> String {
 pub fn ignore_signal(signal: i32) {
     // SAFETY: SIG_IGN installs no handler code, so no async-signal-safety is at stake.
     unsafe { libc::signal(signal, libc::SIG_IGN) };
+}
+
+/// Where what must outlive this process and the boot is kept: journals above all.
+pub fn state_directory() -> PathBuf {
+    // SAFETY: takes nothing and cannot fail.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    let named = |name: &str| {
+        env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let users = || {
+        named("XDG_STATE_HOME")
+            .unwrap_or_else(|| named("HOME").unwrap_or_default().join(".local/state"))
+            .join("ceteris")
+    };
+    let chosen = named("CETERIS_STATE")
+        .or_else(|| is_root.then(|| PathBuf::from("/var/lib/ceteris")))
+        .unwrap_or_else(users);
+    std::path::absolute(&chosen).unwrap_or(chosen)
 }
 
 /// Room on a file system.

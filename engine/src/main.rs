@@ -3,16 +3,16 @@
 //! In: arguments. Out: events on stdout and 0 done, 1 an error event, 2 a bad job or usage, 4
 //! something could not be restored.
 
-use std::io::{stdin, stdout};
-use std::path::PathBuf;
+use std::io::stdout;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ceteris_engine::error::Result;
+use ceteris_engine::error::{EngineError, Result};
 use ceteris_engine::event::{Event, Events};
 use ceteris_engine::journal::undo::Selection;
 use ceteris_engine::journal::{Leftover, keeper, undo};
-use ceteris_engine::{probe, run, telemetry};
+use ceteris_engine::{hands, input, machine, probe, run, telemetry};
 use clap::{Parser, Subcommand};
 
 const STUCK: u8 = 4;
@@ -23,6 +23,9 @@ const LAST_LINES: Duration = Duration::from_secs(2);
 #[derive(Debug, Parser)]
 #[command(name = "ceteris-engine", version)]
 struct Arguments {
+    /// Take the controller for gone when it has said nothing for so many seconds, not even a blank line.
+    #[arg(long, global = true, value_name = "SECONDS")]
+    heartbeat: Option<u64>,
     #[command(subcommand)]
     command: Command,
 }
@@ -35,18 +38,25 @@ enum Command {
     Sample,
     /// Tell what this machine and a directory offer.
     Probe { directory: PathBuf },
+    /// Read and write kernel files for a controller elsewhere; closing stdin ends it.
+    Hands,
     /// Keep the journal of one experiment; closing stdin restores everything.
     Journal {
+        /// Where journals are. Default: journal/ in $CETERIS_STATE, /var/lib/ceteris or the user's state folder.
         #[arg(long)]
-        directory: PathBuf,
+        directory: Option<PathBuf>,
         /// Accept a directory that does not survive a power cut.
         #[arg(long)]
         allow_volatile: bool,
     },
     /// Put back what experiments without a living owner have left behind.
     Undo {
+        /// Where journals are, as for `journal`.
         #[arg(long)]
-        directory: PathBuf,
+        directory: Option<PathBuf>,
+        /// Give journals with an owner so long to be closed.
+        #[arg(long, value_name = "SECONDS", default_value_t = 2)]
+        patience: u64,
         /// Only list the open journals.
         #[arg(long)]
         dry_run: bool,
@@ -59,7 +69,8 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let events = Events::to(stdout());
-    let outcome = carry_out(arguments.command, &events);
+    let patience = arguments.heartbeat.map(Duration::from_secs);
+    let outcome = carry_out(arguments.command, patience, &events);
     let code = match outcome {
         Ok(Leftover::Nothing) => 0,
         Ok(Leftover::Stuck) => STUCK,
@@ -74,10 +85,19 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn carry_out(command: Command, events: &Events) -> Result<Leftover> {
+fn journals(named: Option<PathBuf>) -> PathBuf {
+    named.unwrap_or_else(|| machine::state_directory().join("journal"))
+}
+
+fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> Result<Leftover> {
+    let stdin = || {
+        input::listen(patience)
+            .map_err(|cause| EngineError::from_io("read", Path::new("stdin"), &cause))
+    };
     match command {
-        Command::Run => run::run(stdin(), events)?,
-        Command::Sample => telemetry::sample(stdin(), events)?,
+        Command::Run => run::run(stdin()?, events)?,
+        Command::Sample => telemetry::sample(stdin()?, events)?,
+        Command::Hands => hands::lend(stdin()?, events)?,
         Command::Probe { directory } => {
             let found = probe::probe(&directory)?;
             events.emit(&Event::Probe(Box::new(found)));
@@ -85,17 +105,19 @@ fn carry_out(command: Command, events: &Events) -> Result<Leftover> {
         Command::Journal {
             directory,
             allow_volatile,
-        } => return keeper::keep(&directory, allow_volatile, stdin(), events),
+        } => return keeper::keep(&journals(directory), allow_volatile, stdin()?, events),
         Command::Undo {
             directory,
+            patience,
             dry_run,
             experiment,
         } => {
             return undo::undo(
                 &Selection {
-                    directory: &directory,
+                    directory: &journals(directory),
                     experiment: experiment.as_deref(),
                     dry_run,
+                    patience: Duration::from_secs(patience),
                 },
                 events,
             );

@@ -47,7 +47,7 @@ struct Directory {
 }
 
 pub fn probe(directory: &Path) -> Result<Probe> {
-    let absolute = std::path::absolute(directory)
+    let absolute = std::path::absolute(at_home(directory))
         .map_err(|cause| EngineError::from_io("find", directory, &cause))?;
     let nearest = machine::nearest_existing(&absolute);
     // Links are followed, since the mount of the real place is the one that counts.
@@ -81,6 +81,14 @@ pub fn probe(directory: &Path) -> Result<Probe> {
             path: absolute,
         },
     })
+}
+
+/// `~` at the beginning is the user's home, as in a shell.
+fn at_home(path: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), std::env::var_os("HOME")) {
+        (Ok(rest), Some(home)) => PathBuf::from(home).join(rest),
+        _ => path.to_path_buf(),
+    }
 }
 
 fn reason(cause: io::Error) -> String {

@@ -6,7 +6,9 @@
     ├── StoreError          exit 3   the store cannot be read or written
     ├── HostError           exit 3   a file or program of the target
     │   ├── Missing                  it is not there
-    │   └── Denied                   it is there, but not for this user, or the kernel refused the value
+    │   ├── Denied                   it is there, but not for this user, or the kernel refused the value
+    │   │   └── ReadOnly             its file system is read-only
+    │   └── Unreachable              the connection to the target cannot be made, or was lost
     ├── JournalError        exit 4   the journal cannot be kept, so nothing is changed
     │   └── JournalOpen     exit 4   an earlier experiment was not put back
     ├── NotRestored         exit 4   something on the target could not be put back
@@ -78,6 +80,14 @@ class Missing(HostError):
 
 class Denied(HostError):
     """The file is not for this user, or the kernel refused the value."""
+
+
+class ReadOnly(Denied):
+    """It is there, and on a file system that is read-only."""
+
+
+class Unreachable(HostError):
+    """The target does not answer: the connection cannot be made, or was lost."""
 
 
 class JournalError(CeterisError):

@@ -14,7 +14,7 @@ from typing import Protocol
 from sqlalchemy.engine import Engine as Store
 
 from ceteris.analysis.judge import Judgement, calibrations, fingerprint_digest, judge, looks
-from ceteris.errors import EngineError, Interrupted, JournalOpen, StoreError
+from ceteris.errors import EngineError, Interrupted, JournalOpen, StoreError, Unreachable
 from ceteris.model import (
     Calibration,
     Change,
@@ -36,6 +36,7 @@ from ceteris.trial.blocks import arm_of, lost_preconditioning, next_block, refus
 from ceteris.trial.precondition import Onlooker
 
 _MOST_FAILURES_IN_A_ROW = 3
+_MOST_LOSSES = 10
 
 
 class Audience(Onlooker, Protocol):
@@ -87,17 +88,21 @@ def carry_out(
 ) -> Judgement:
     """Make every trial that the store still plans, put the machine back, and judge what was measured.
 
-    Raises Interrupted, JournalError, NotRestored, StoreError and EngineError; all that was measured is kept.
+    A target that is lost is reached again and put back, and the experiment goes on. Raises Interrupted, JournalError,
+    NotRestored, StoreError, EngineError and Unreachable; all that was measured is kept.
     """
-    trials = read.trials(store, experiment.id)
-    tested = {(c.factor, c.workload.name): c.tested for c in comparisons(plan)}
+    losses = 0
     try:
-        with Bench(site, plan, trials, tested, _recorder(store, audience), stopped) as bench:
-            write.set_state(store, experiment.id, ExperimentState.RUNNING)
-            audience.begins(trials)
-            _make_trials(trials, store, bench, audience, stopped)
-            for note in bench.notes():
-                write.add_note(store, experiment.id, note)
+        while losses < _MOST_LOSSES:
+            try:
+                _sit_down(plan, experiment, store, site, audience, stopped)
+                break
+            except Unreachable as error:
+                losses += 1
+                if stopped() or losses == _MOST_LOSSES:
+                    raise
+                site.host.reconnect(stopped)
+                write.add_note(store, experiment.id, f"{error.message}; it was reached again, and went on")
     except JournalOpen:
         raise  # it never began here; where it is going on elsewhere, its state is not ours
     except BaseException as error:
@@ -112,6 +117,20 @@ def carry_out(
         write.add_looks(store, experiment.id, looks(found.effects))
     write.set_state(store, experiment.id, ExperimentState.DONE, ended=time.time())
     return found
+
+
+def _sit_down(
+    plan: Plan, experiment: Experiment, store: Store, site: Site, audience: Audience, stopped: Callable[[], bool]
+) -> None:
+    """Make the trials that are left, from opening the journal to having put the machine back. Raises as `carry_out`."""
+    trials = read.trials(store, experiment.id)
+    tested = {(c.factor, c.workload.name): c.tested for c in comparisons(plan)}
+    with Bench(site, plan, trials, tested, _recorder(store, audience), stopped) as bench:
+        write.set_state(store, experiment.id, ExperimentState.RUNNING)
+        audience.begins(trials)
+        _make_trials(trials, store, bench, audience, stopped)
+        for note in bench.notes():
+            write.add_note(store, experiment.id, note)
 
 
 def _make_trials(

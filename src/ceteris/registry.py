@@ -108,7 +108,7 @@ class KnobKind(Protocol):
         """The files to read, in order."""
         ...
 
-    def parse(self, texts: tuple[str, ...]) -> "Reading":
+    def parse(self, addresses: tuple[str, ...], texts: tuple[str, ...]) -> "Reading":
         """What the files say: the value in force, and the values allowed where the file lists them."""
         ...
 

@@ -50,6 +50,16 @@ def test_json_is_one_document_that_fits_its_schema(ceteris, plan) -> None:
     jsonschema.validate(ceteris("check", plan(), "--json").json, _schema("check"))
 
 
+def test_the_doctor_says_what_it_found_and_changes_nothing(ceteris, tmp_path: Path) -> None:
+    found = ceteris("doctor", "--path", str(tmp_path), "--json")
+    assert found.code == 0, found.err
+    jsonschema.validate(found.json, _schema("doctor"))
+    states = {one["name"]: one["fitness"] for one in found.json["conditions"]}
+    assert states["settings"] == states["path"] == "fit"
+    assert found.json["fit"] == ("unfit" not in states.values())
+    assert "other load" in ceteris("doctor", "--path", str(tmp_path)).out
+
+
 MATRIX = """
 name = "matrix"
 [target]

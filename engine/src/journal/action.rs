@@ -3,17 +3,27 @@
 //! In: an action as it stands in the journal. Out: it is done, or what is found instead. Called by
 //! `journal::restore`. An action needs nothing but the journal: no plan, no catalogue, no store.
 
+mod image;
+mod program;
+
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub use image::{Image, PutBack};
+pub use program::RunProgram;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Writes a text to a file that exists.
     Write(WriteText),
+    /// Runs a program; another one tells whether it took.
+    Run(RunProgram),
+    /// Makes a file what it was.
+    PutBack(PutBack),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,25 +47,59 @@ pub enum Readback {
 }
 
 impl Action {
-    /// The thing that the action sets; two actions on one target set the same thing.
-    pub fn target(&self) -> &Path {
-        let Action::Write(write) = self;
-        &write.path
+    /// The name of what the action sets; two actions with one name set the same thing.
+    pub fn thing(&self) -> String {
+        match self {
+            Action::Write(write) => write.path.display().to_string(),
+            Action::Run(run) => run.thing(),
+            Action::PutBack(put) => put.path.display().to_string(),
+        }
+    }
+
+    /// A path that leads elsewhere from another working directory; `None` where all is well.
+    pub fn relative_path(&self) -> Option<&Path> {
+        let path = match self {
+            Action::Write(write) => &write.path,
+            Action::PutBack(put) => &put.path,
+            Action::Run(_) => return None,
+        };
+        path.is_relative().then_some(path.as_path())
     }
 
     pub fn wanted(&self) -> String {
-        let Action::Write(write) = self;
-        normalised(&write.text)
+        match self {
+            Action::Write(write) => normalised(&write.text),
+            Action::Run(run) => run.wanted(),
+            Action::PutBack(put) => put.wanted(),
+        }
     }
 
     pub fn execute(&self) -> io::Result<()> {
-        let Action::Write(write) = self;
+        match self {
+            Action::Write(write) => write.execute(),
+            Action::Run(run) => run.execute(),
+            Action::PutBack(put) => put.execute(),
+        }
+    }
+
+    /// What is in force, in the form of `wanted`.
+    pub fn read_back(&self) -> io::Result<String> {
+        match self {
+            Action::Write(write) => write.read_back(),
+            Action::Run(run) => run.read_back(),
+            Action::PutBack(put) => put.read_back(),
+        }
+    }
+}
+
+impl WriteText {
+    fn execute(&self) -> io::Result<()> {
         // Never creates: a file that is gone cannot be what was changed.
         let mut file = OpenOptions::new()
             .write(true)
             .truncate(true)
-            .open(&write.path)?;
-        file.write_all(write.text.as_bytes())?;
+            .open(&self.path)?;
+        file.write_all(self.text.as_bytes())?;
         // The kernel's own files need no fsync and refuse it; on a disk it makes the value last.
         if file.metadata().is_ok_and(|metadata| metadata.len() > 0) {
             let _ = file.sync_all();
@@ -63,11 +107,9 @@ impl Action {
         Ok(())
     }
 
-    /// The value in force, in the form of `wanted`.
-    pub fn read_back(&self) -> io::Result<String> {
-        let Action::Write(write) = self;
-        let text = fs::read_to_string(&write.path)?;
-        let value = match write.readback {
+    fn read_back(&self) -> io::Result<String> {
+        let text = fs::read_to_string(&self.path)?;
+        let value = match self.readback {
             Readback::Plain => &text,
             Readback::Bracketed => in_brackets(&text).unwrap_or(&text),
         };
@@ -118,6 +160,6 @@ mod tests {
 
     #[test]
     fn an_unknown_action_is_refused_rather_than_skipped() {
-        assert!(serde_json::from_str::<Action>(r#"{"run":{"argv":["true"]}}"#).is_err());
+        assert!(serde_json::from_str::<Action>(r#"{"shell":{"text":"true"}}"#).is_err());
     }
 }

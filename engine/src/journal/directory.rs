@@ -7,11 +7,12 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::file::{self, Journal, sync_directory, try_lock, write_error};
 use super::line::{Contents, Record};
-use crate::error::{EngineError, Result};
+use crate::error::{Class, EngineError, Result};
 
 const CLOSED: &str = "closed";
 const SUFFIX: &str = ".jsonl";
@@ -105,6 +106,7 @@ pub fn look(path: &Path) -> Result<Option<Found>> {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(cause) => return Err(EngineError::from_io("open the journal", path, &cause)),
     };
+    refuse_stranger(&file, path)?;
     let is_orphan = try_lock(&file).map_err(|cause| EngineError::from_io("lock", path, &cause))?;
     let contents = file::read(&mut file, path)?;
     let is_closed = contents
@@ -126,6 +128,30 @@ pub fn look(path: &Path) -> Result<Option<Found>> {
         contents,
         orphan: is_orphan.then_some(file),
     }))
+}
+
+/// Undoing does what a journal says, so nobody else may have written it.
+fn refuse_stranger(file: &File, path: &Path) -> Result<()> {
+    let metadata = file
+        .metadata()
+        .map_err(|cause| EngineError::from_io("look at", path, &cause))?;
+    // SAFETY: takes nothing and cannot fail.
+    let user = unsafe { libc::geteuid() };
+    let others_may_write = metadata.mode() & 0o022 != 0;
+    if metadata.uid() == user && !others_may_write {
+        return Ok(());
+    }
+    let why = if others_may_write {
+        "others than its owner may write to it".to_string()
+    } else {
+        format!("it belongs to user {}, not to user {user}", metadata.uid())
+    };
+    Err(EngineError::new(
+        Class::JournalStranger,
+        format!("the journal {} is not trusted: {why}", path.display()),
+        "undo it as the user whose it is, or, where you know what it says, give it to this user (chown, chmod 600)",
+    )
+    .at(path))
 }
 
 /// Writes the last line and moves the file to the closed ones; returns where it is then.

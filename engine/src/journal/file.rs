@@ -6,6 +6,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::line::{self, Change, Contents, Line, Record, VERSION};
@@ -46,6 +47,7 @@ impl Journal {
         let file = OpenOptions::new()
             .append(true)
             .create_new(true)
+            .mode(0o644) // for people to read; whoever could write to it would decide what undoing does
             .open(path)
             .map_err(|cause| write_error(path, &cause))?;
         let owned = try_lock(&file).map_err(|cause| write_error(path, &cause))?;

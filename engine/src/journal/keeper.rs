@@ -13,6 +13,7 @@ use std::sync::mpsc::{Receiver, channel};
 use serde::Deserialize;
 
 use super::Leftover;
+use super::action::Action;
 use super::directory::{self, Found};
 use super::event::JournalEvent;
 use super::file::{Journal, write_error};
@@ -51,7 +52,7 @@ struct ChangeFields {
     address: String,
     before: serde_json::Value,
     wanted: serde_json::Value,
-    undo: Vec<super::action::Action>,
+    undo: Vec<Action>,
     persistent: bool,
 }
 
@@ -115,15 +116,11 @@ fn check(change: &Change) -> Result<()> {
             change.knob
         )));
     }
-    match change
-        .undo
-        .iter()
-        .find(|action| action.target().is_relative())
-    {
+    match change.undo.iter().find_map(Action::relative_path) {
         None => Ok(()),
-        Some(action) => Err(EngineError::bad_command(format!(
+        Some(path) => Err(EngineError::bad_command(format!(
             "the path `{}` in the undo of {} is not absolute",
-            action.target().display(),
+            path.display(),
             change.knob
         ))),
     }

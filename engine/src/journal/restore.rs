@@ -101,14 +101,15 @@ fn undo_all(changes: &[OpenChange], execute: impl Fn(&Action) -> io::Result<()>)
     if originals.iter().any(|action| check(action).is_err()) {
         refused = write_all(changes, &execute);
     }
-    let judged: Vec<(&Path, Outcome)> = originals
+    let judged: Vec<(String, Outcome)> = originals
         .into_iter()
-        .map(|action| (action.target(), judge(action, &refused)))
+        .map(|action| (action.thing(), judge(action, &refused)))
         .collect();
     let outcome_of = |action: &Action| {
+        let thing = action.thing();
         judged
             .iter()
-            .find(|(target, _)| *target == action.target())
+            .find(|(other, _)| *other == thing)
             .map(|(_, outcome)| outcome.clone())
     };
     changes
@@ -124,7 +125,7 @@ fn undo_all(changes: &[OpenChange], execute: impl Fn(&Action) -> io::Result<()>)
 fn originals(changes: &[OpenChange]) -> Vec<&Action> {
     let mut oldest: Vec<&Action> = Vec::new();
     for action in changes.iter().flat_map(|change| &change.change.undo) {
-        if !oldest.iter().any(|old| old.target() == action.target()) {
+        if !oldest.iter().any(|old| old.thing() == action.thing()) {
             oldest.push(action);
         }
     }
@@ -149,7 +150,7 @@ fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
         |stuck| match refused.iter().find(|(other, _)| *other == action) {
             None => stuck,
             Some((_, cause)) => Stuck {
-                reason: format!("cannot write to {}: {cause}", action.target().display()),
+                reason: format!("cannot put back {}: {cause}", action.thing()),
                 ..stuck
             },
         },
@@ -158,16 +159,16 @@ fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
 
 fn check(action: &Action) -> Outcome {
     let wanted = action.wanted();
-    let path = action.target().display();
+    let thing = action.thing();
     match action.read_back() {
         Ok(found) if found == wanted => Ok(found),
         Ok(found) => Err(Stuck {
-            reason: format!("{path} reads back different"),
+            reason: format!("{thing} reads back different"),
             wanted,
             found: Some(found),
         }),
         Err(cause) => Err(Stuck {
-            reason: format!("cannot read {path}: {cause}"),
+            reason: format!("cannot read {thing}: {cause}"),
             wanted,
             found: None,
         }),
@@ -226,14 +227,14 @@ mod tests {
     fn kernel(refusals: u32) -> impl Fn(&Action) -> io::Result<()> {
         let left = Cell::new(refusals);
         move |action| {
-            let is_scheduler = action.target().ends_with("scheduler");
+            let is_scheduler = action.thing().ends_with("scheduler");
             if is_scheduler && left.get() > 0 {
                 left.set(left.get() - 1);
                 return Err(io::ErrorKind::ResourceBusy.into());
             }
             action.execute()?;
             if is_scheduler {
-                fs::write(action.target().with_file_name("depth"), "moved")?;
+                fs::write(Path::new(&action.thing()).with_file_name("depth"), "moved")?;
             }
             Ok(())
         }
@@ -263,7 +264,7 @@ mod tests {
             ("old", Some("new"))
         );
         assert!(
-            stuck.reason.starts_with("cannot write to"),
+            stuck.reason.starts_with("cannot put back"),
             "{}",
             stuck.reason
         );

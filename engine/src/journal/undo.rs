@@ -16,8 +16,6 @@ use crate::error::Result;
 use crate::event::{Event, Events};
 use crate::machine;
 
-/// An owner that has just lost its controller is restoring and will be done soon.
-const PATIENCE: Duration = Duration::from_secs(2);
 const RETRY: Duration = Duration::from_millis(50);
 
 pub struct Selection<'a> {
@@ -25,6 +23,8 @@ pub struct Selection<'a> {
     /// Only this experiment.
     pub experiment: Option<&'a str>,
     pub dry_run: bool,
+    /// An owner that has lost its controller is restoring, and will be done within this.
+    pub patience: Duration,
 }
 
 impl Selection<'_> {
@@ -60,7 +60,7 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
 }
 
 fn undo_one(path: &Path, selection: &Selection, events: &Events) -> Result<Leftover> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + selection.patience;
     loop {
         let Some(found) = look(path, selection)? else {
             return Ok(Leftover::Nothing);

@@ -75,6 +75,11 @@ impl Engine {
         let _ = writeln!(stdin, "{line}");
     }
 
+    pub fn send_text(&mut self, text: &str) {
+        let stdin = self.stdin.as_mut().expect("stdin is open");
+        stdin.write_all(text.as_bytes()).unwrap();
+    }
+
     pub fn pid(&self) -> i32 {
         self.child.id() as i32
     }

@@ -26,6 +26,10 @@ ExperimentName = Annotated[
     str,
     typer.Argument(metavar="[EXPERIMENT]", help="An id, the start of one, a plan's name, or last.", show_default=False),
 ]
+TargetName = Annotated[
+    str, typer.Option("--target", metavar="TARGET", help="The machine: local, or ssh://[user@]host[:port].")
+]
+Become = Annotated[bool, typer.Option("--become", help="Do it there as root, by sudo without a question.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 

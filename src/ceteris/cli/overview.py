@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ceteris.cli.target import local_site
+from ceteris.cli.target import LOCAL, site
 from ceteris.knobs.journal import open_journals
 from ceteris.model import Experiment, Trial, TrialState, Value
 from ceteris.store import read
@@ -50,26 +50,26 @@ class StatusDocument(_Document):
     open_changes: list[OpenChange]
 
 
-def document(store: str | None) -> StatusDocument:
-    """Look at the store and at the journals of this machine. Raises StoreError for a damaged store."""
+def document(store: str | None, target: str = LOCAL, *, become: bool = False) -> StatusDocument:
+    """Look at the store and at the journals of a machine. Raises StoreError for a damaged store."""
     url = store_url(store)
     file = file_of(url)
     experiments = []
     if store or file is None or file.exists():  # before the first experiment there is no store, and no fault in that
         opened = open_engine(url, create=False)
         experiments = [_status(e, read.trials(opened, e.id)) for e in read.experiments(opened)]
-    site = local_site()
-    changes = [
-        OpenChange(
-            experiment=journal.experiment,
-            journal=journal.path,
-            running=journal.owned,
-            knob=change["knob"],
-            before=change["before"],
-        )
-        for journal in open_journals(site.host, site.engine, site.journals)
-        for change in journal.changes
-    ]
+    with site(target, become=become) as here:
+        changes = [
+            OpenChange(
+                experiment=journal.experiment,
+                journal=journal.path,
+                running=journal.owned,
+                knob=change["knob"],
+                before=change["before"],
+            )
+            for journal in open_journals(here.host, here.engine)
+            for change in journal.changes
+        ]
     return StatusDocument(store=str(file or url), experiments=experiments, open_changes=changes)
 
 

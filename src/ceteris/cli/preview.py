@@ -12,7 +12,6 @@ from rich.text import Text
 from ceteris.analysis.judge import fingerprint_digest, stack_of
 from ceteris.errors import HostError, StoreError
 from ceteris.knobs import recipe, survey
-from ceteris.knobs.catalog import addresses_on
 from ceteris.model import Facts, Plan, Purpose, Trial, Value
 from ceteris.plan import data, precondition
 from ceteris.plan.budget import rounds_within, trial_time, trials_per_round
@@ -156,7 +155,7 @@ def _also_moved(plan: Plan, site: Site) -> list[str]:
             for pattern in knob.resets if knob else ():
                 for member in survey.members(site.host, site.catalogue, pattern, device):
                     with contextlib.suppress(HostError):  # not there under the scheduler in force, so not moved
-                        reading = survey.read(site.host, member, addresses_on(member, device))
+                        reading = survey.read(site.host, member, survey.addresses_of(site.host, member, device))
                         found[f"{member.name} = {reading.value}"] = None
     return list(found)
 

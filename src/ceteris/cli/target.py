@@ -1,7 +1,7 @@
 """The target of a plan as found: the site where trials are made, and the facts a plan is checked against."""
 
-import os
-from pathlib import Path
+import contextlib
+from collections.abc import Iterator
 
 from ceteris.engine import find
 from ceteris.engine.run import probe
@@ -9,18 +9,38 @@ from ceteris.errors import HostError
 from ceteris.hosts import facts as hosts_facts
 from ceteris.hosts.devices import block_device
 from ceteris.hosts.local import LocalHost
+from ceteris.hosts.ssh import SshHost
 from ceteris.knobs import catalog, survey
-from ceteris.knobs.journal import default_directory
 from ceteris.model import Facts, Plan
 from ceteris.plan.check import check, knob_keys
 from ceteris.plan.data import loaded_device, named_devices
 from ceteris.plan.parse import Parsed
 from ceteris.trial.bench import Site
 
+LOCAL = "local"
 
-def local_site() -> Site:
-    """This machine as a site. Raises EngineError when the engine is not installed."""
-    return Site(LocalHost(), find.binary(), catalog.load(), default_directory(root=os.geteuid() == 0))
+
+@contextlib.contextmanager
+def site(address: str = LOCAL, *, become: bool = False) -> Iterator[Site]:
+    """A machine as a site: this one, or `ssh://[user@]host[:port]`, reached for as long as the context lasts.
+
+    Raises EngineError when the engine is not installed here, UsageError and HostError where there is no such machine.
+    """
+    engine = find.binary()
+    if address == LOCAL:
+        yield Site(LocalHost(), engine, catalog.load())
+        return
+    host = SshHost(address, engine, become=become)
+    try:
+        yield Site(host, host.engine, catalog.load())
+    finally:
+        host.close()
+
+
+def site_of(parsed: Parsed) -> contextlib.AbstractContextManager[Site]:
+    """The machine under test of a plan; raises as `site`."""
+    table = parsed.table.target
+    return site(table.host, become=table.become)
 
 
 def fingerprint(site: Site, device: str | None) -> dict[str, str]:
@@ -32,7 +52,7 @@ def fingerprint(site: Site, device: str | None) -> dict[str, str]:
 def look(site: Site, parsed: Parsed) -> Facts:
     """What the machine offers for a plan; what it refuses is part of the answer. Changes nothing."""
     table = parsed.table.target
-    seen = probe(site.host, site.engine, str(Path(table.path).expanduser().absolute()))
+    seen = probe(site.host, site.engine, table.path)
     path_device, device, refused = None, None, ""
     try:
         path_device = device = hosts_facts.whole_disk(site.host, seen.directory.major_minor)

@@ -18,6 +18,9 @@ class FakeHost:
         self.on_write = on_write or {}
         self.written: list[tuple[str, str]] = []
 
+    def reconnect(self, stopped: Callable[[], bool]) -> None:
+        """It is always there."""
+
     def read(self, path: str) -> str:
         """The text of a file. Raises Missing."""
         try:

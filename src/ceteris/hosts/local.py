@@ -7,21 +7,27 @@ import os
 import queue
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ceteris.errors import Denied, HostError, Missing
+from ceteris.errors import Denied, HostError, Missing, ReadOnly
 from ceteris.hosts.transport import Completed
 
 
-def _host_error(path: str, verb: str, error: OSError) -> HostError:
-    """The error of the tree for an errno, with the cause kept."""
-    cause = f"cannot {verb} {path}: {error.strerror or error}"
-    if error.errno in (errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.ENOTDIR):
+def of_errno(path: str, verb: str, number: int | None, reason: str) -> HostError:
+    """The error of the tree for a failed system call, with the cause kept."""
+    cause = f"cannot {verb} {path}: {reason}"
+    if number in (errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.ENOTDIR):
         return Missing(cause)
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+    if number == errno.EROFS:
+        return ReadOnly(cause)
+    if number in (errno.EACCES, errno.EPERM):
         return Denied(cause)
     return HostError(cause)
+
+
+def _host_error(path: str, verb: str, error: OSError) -> HostError:
+    return of_errno(path, verb, error.errno, error.strerror or str(error))
 
 
 class LocalProcess:
@@ -102,6 +108,12 @@ class LocalProcess:
                 pipe.close()
         return self._child.returncode
 
+    def exit_code(self, timeout_s: float) -> int | None:
+        """How it ended; None where it does not end in time."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._child.wait(timeout_s)
+        return None
+
     def words(self) -> str:
         """The last lines it wrote to stderr."""
         return "\n".join(self._words)
@@ -111,6 +123,9 @@ class LocalHost:
     """This machine."""
 
     name = "local"
+
+    def reconnect(self, stopped: Callable[[], bool]) -> None:
+        """This machine is never lost."""
 
     def read(self, path: str) -> str:
         """The text of a file. Raises Missing, Denied or HostError."""

@@ -1,6 +1,6 @@
 """What every host can do, however it is reached."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,6 +42,10 @@ class Host(Protocol):
     """A machine: files read whole and written with one write, programs as argument lists."""
 
     name: str
+
+    def reconnect(self, stopped: Callable[[], bool]) -> None:
+        """Reach the machine again where it was lost, trying until `stopped`. Raises Unreachable."""
+        ...
 
     def read(self, path: str) -> str:
         """The text of a file. Raises Missing, Denied or HostError."""

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from graphlib import TopologicalSorter
 
-from ceteris.errors import HostError, Missing
+from ceteris.errors import HostError, Missing, ReadOnly, Unreachable
 from ceteris.hosts.transport import Host
-from ceteris.knobs.catalog import Catalogue, addresses_on
+from ceteris.knobs.catalog import Catalogue
 from ceteris.knobs.journal import Journal
-from ceteris.knobs.survey import members, read
-from ceteris.model import Change, ChangeState, Knob, Settings, Value
+from ceteris.knobs.survey import addresses_of, members, read
+from ceteris.model import Change, ChangeState, Knob, NotTaken, Settings, Value
 from ceteris.registry import knob_kinds
 
+_NEAR = 0.1  # a value that is no further off was rounded; further, it met a bound
 _ROUNDED = 0.05  # a knob with `readback = "rounded"` may read back this far from what was written
 
 
@@ -82,7 +83,8 @@ class Applier:
             observed = self._observe(touched)
             if observed != in_force:
                 wanted = touched.before if in_force is None else in_force
-                moved.append(_change(touched, wanted, observed, ChangeState.MISMATCHED))
+                became = NotTaken.MISSING if observed is None else NotTaken.RESET
+                moved.append(_change(touched, wanted, observed, ChangeState.MISMATCHED, became))
         return tuple(moved)
 
     def restore(self) -> None:
@@ -103,7 +105,7 @@ class Applier:
                 with contextlib.suppress(HostError):  # one that cannot be read is not there to be moved
                     self._touch(member, None)
         if knob.name not in self._touched:
-            self._journal_first(knob, addresses_on(knob, self._device), wanted)
+            self._journal_first(knob, addresses_of(self._host, knob, self._device), wanted)
         return [self._touched[member.name] for member in bystanders if member.name in self._touched]
 
     def _members_of(self, pattern: str) -> list[Knob]:
@@ -131,15 +133,22 @@ class Applier:
         kind = knob_kinds.get(touched.knob.kind)
         if not even_if_equal and (found := self._observe(touched)) == wanted:
             return _change(touched, wanted, found, ChangeState.VERIFIED)
-        refused = ""
+        in_force = self._observe(touched)
+        error: HostError | None = None
         try:
             for action in kind.writes(touched.addresses, wanted):
                 self._host.write(action.path, action.text)
-        except HostError as error:  # what is then in force is read back, and reported
-            refused = error.message
+        except Unreachable:
+            raise
+        except HostError as refusal:  # what is then in force is read back, and reported
+            error = refusal
         observed = self._observe(touched)
-        held = _same(touched.knob, wanted, observed)
-        return _change(touched, wanted, observed, ChangeState.VERIFIED if held else ChangeState.MISMATCHED, refused)
+        if _same(touched.knob, wanted, observed):
+            return _change(touched, wanted, observed, ChangeState.VERIFIED)
+        change = _change(
+            touched, wanted, observed, ChangeState.MISMATCHED, _what_became(wanted, observed, in_force, error)
+        )
+        return dataclasses.replace(change, refused=error.message if error else "")
 
     def _observe(self, touched: _Touched) -> Value | None:
         """The value in force, None where the knob is gone."""
@@ -170,7 +179,24 @@ def _same(knob: Knob, wanted: Value, found: Value | None) -> bool:
     return knob_kinds.get(knob.kind).same(wanted, found)
 
 
-def _change(touched: _Touched, wanted: Value, observed: Value | None, state: ChangeState, refused: str = "") -> Change:
+def _what_became(wanted: Value, observed: Value | None, before: Value | None, error: HostError | None) -> NotTaken:
+    """Of a value that was written and is not in force; `before` was in force until then."""
+    if isinstance(error, Missing) or observed is None:
+        return NotTaken.MISSING
+    if isinstance(error, ReadOnly):
+        return NotTaken.READ_ONLY
+    if error is not None:
+        return NotTaken.REFUSED
+    if observed == before:
+        return NotTaken.IGNORED
+    if isinstance(wanted, int) and isinstance(observed, int) and abs(observed - wanted) <= abs(wanted) * _NEAR:
+        return NotTaken.ROUNDED
+    return NotTaken.CLAMPED
+
+
+def _change(
+    touched: _Touched, wanted: Value, observed: Value | None, state: ChangeState, not_taken: NotTaken | None = None
+) -> Change:
     return Change(
         knob=touched.knob.name,
         address=touched.addresses[0],
@@ -178,5 +204,5 @@ def _change(touched: _Touched, wanted: Value, observed: Value | None, state: Cha
         wanted=wanted,
         observed=observed,
         state=state,
-        refused=refused,
+        not_taken=not_taken,
     )

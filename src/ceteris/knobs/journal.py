@@ -7,27 +7,17 @@ killed too, or the power went) `ceteris-engine undo` puts back, needing nothing 
 
 import contextlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from ceteris.errors import HostError, JournalError, JournalOpen, NotRestored
+from ceteris.errors import HostError, JournalError, JournalOpen, NotRestored, Unreachable
 from ceteris.hosts.transport import Host, LineProcess
 from ceteris.model import Action, Value
 
+_GLOBAL = ("/proc/sys/", "/sys/kernel/", "/sys/devices/system/")  # of the whole machine, not of a device
 _PATIENCE_S = 60.0
-
-
-def default_directory(*, root: bool) -> str:
-    """Where journals are kept: $CETERIS_STATE, else /var/lib/ceteris as root, else the user's state folder."""
-    state = os.environ.get("CETERIS_STATE")
-    if not state and root:
-        state = "/var/lib/ceteris"
-    if not state:
-        state = str(Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "ceteris")
-    return str(Path(state).absolute() / "journal")
+_LOST_PATIENCE_S = 60  # a keeper that hears nothing any more has restored well before
 
 
 def _event(line: str) -> dict[str, Any]:
@@ -44,21 +34,17 @@ def _event(line: str) -> dict[str, Any]:
 class Journal:
     """The journal of one experiment, open from construction until `restore`."""
 
-    def __init__(
-        self, host: Host, engine: str, directory: str, experiment: str, addresses: Sequence[str], *, volatile: bool
-    ) -> None:
+    def __init__(self, host: Host, engine: str, experiment: str, addresses: Sequence[str], *, volatile: bool) -> None:
         """Start the keeper. `volatile`: nothing is at stake that would outlive a power cut.
 
         Raises JournalOpen when an earlier journal is open or a running one uses an address; JournalError else.
         """
-        self._todo = f"put the machine back with: {engine} undo --directory {directory}"
-        self._keeper: LineProcess = host.start(
-            [engine, "journal", "--directory", directory, *(["--allow-volatile"] if volatile else [])]
-        )
+        self._todo = f"put the machine back with: {engine} undo"
+        self._keeper: LineProcess = host.start([engine, "journal", *(["--allow-volatile"] if volatile else [])])
         opening = {
             "experiment": experiment,
             "addresses": list(addresses),
-            "global": any(address.startswith("/proc/sys/") for address in addresses),
+            "global": any(address.startswith(_GLOBAL) for address in addresses),
         }
         self.path = str(self._ask({"open": opening}, "opened")["path"])
 
@@ -67,6 +53,8 @@ class Journal:
         try:
             self._keeper.send(json.dumps(command))
             line = self._keeper.receive(_PATIENCE_S)
+        except Unreachable:
+            raise
         except (HostError, EOFError) as error:
             raise JournalError(f"the journal keeper ended: {self._keeper.words() or error}", self._todo) from error
         if line is None:
@@ -79,7 +67,7 @@ class Journal:
         raise kind(event.get("message", line.strip()), event.get("hint", ""))
 
     def assert_kept(self) -> None:
-        """Raise JournalError where the keeper is gone: what is set then would not come back by itself."""
+        """Raise JournalError or Unreachable where the keeper is gone: what is set then would not come back."""
         self._ask({"alive": {}}, "alive")
 
     def intend(self, knob: str, address: str, before: Value, wanted: Value, undo: Sequence[Action]) -> None:
@@ -98,10 +86,12 @@ class Journal:
     def restore(self) -> None:
         """Put everything back, read it back, close the journal.
 
-        Raises NotRestored naming what is stuck, and JournalError when the keeper is gone.
+        Raises NotRestored naming what is stuck, and JournalError or Unreachable when the keeper is gone.
         """
         try:
             self._keeper.send(json.dumps({"restore": {}}))
+        except Unreachable:
+            raise
         except HostError as error:
             raise JournalError(f"the journal keeper is gone: {error}", self._todo) from error
         events = []
@@ -142,17 +132,17 @@ class OpenJournal:
     changes: tuple[dict[str, Any], ...]
 
 
-def _run_undo(host: Host, engine: str, directory: str, *more: str) -> list[dict[str, Any]]:
+def _run_undo(host: Host, engine: str, *more: str) -> list[dict[str, Any]]:
     """The events of `ceteris-engine undo`."""
-    done = host.run([engine, "undo", "--directory", directory, *more], timeout_s=None)
+    done = host.run([engine, "undo", *more], timeout_s=None)
     if done.exit_code not in (0, 4):
-        raise JournalError(f"the journals under {directory} cannot be used: {done.stdout}{done.stderr.strip()}")
+        raise JournalError(f"the journals of {host.name} cannot be used: {done.stdout}{done.stderr.strip()}")
     return [_event(line) for line in done.stdout.splitlines()]
 
 
-def open_journals(host: Host, engine: str, directory: str) -> list[OpenJournal]:
+def open_journals(host: Host, engine: str) -> list[OpenJournal]:
     """Every journal that is still open on the host. Changes nothing. Raises JournalError and NotRestored."""
-    events = _run_undo(host, engine, directory, "--dry-run")
+    events = _run_undo(host, engine, "--dry-run")
     _raise_if_stuck(events)
     return [
         OpenJournal(e["experiment"], e["path"], e["owned"], e["time"], tuple(e["changes"]))
@@ -161,12 +151,14 @@ def open_journals(host: Host, engine: str, directory: str) -> list[OpenJournal]:
     ]
 
 
-def undo(host: Host, engine: str, directory: str, tell: Callable[[dict[str, Any]], None]) -> None:
+def undo(host: Host, engine: str, tell: Callable[[dict[str, Any]], None], *, lost: str = "") -> None:
     """Put back what every journal without an owner lists; `tell` hears the engine's events.
 
-    Raises NotRestored, after all else was put back, and JournalError.
+    `lost` names the one experiment that is meant, whose keeper is given time to find out that it is alone. Raises
+    NotRestored, after all else was put back, JournalError and Unreachable.
     """
-    events = _run_undo(host, engine, directory)
+    only = ["--experiment", lost, "--patience", str(_LOST_PATIENCE_S)] if lost else []
+    events = _run_undo(host, engine, *only)
     for event in events:
         tell(event)
     _raise_if_stuck(events)

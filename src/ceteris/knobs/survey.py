@@ -10,12 +10,66 @@ from ceteris.model import Knob, Offer, Reading
 from ceteris.registry import knob_kinds
 
 
+def addresses_of(host: Host, knob: Knob, device: str | None) -> tuple[str, ...]:
+    """Where the knob lies on a host: every entry where the row says `*`, and the first of several places that is there.
+
+    Raises UsageError without a device, and Missing where nothing matches.
+    """
+    found = [one for address in addresses_on(knob, device) for one in _matching(host, address, device)]
+    if found and (not knob.elsewhere or _is_there(host, found[0])):
+        return tuple(found)
+    there = [address for address in knob.elsewhere if _is_there(host, address)]
+    if not there and not found:
+        raise Missing(f"{knob.name} is not on this machine: there is no {addresses_on(knob, device)[0]}")
+    return tuple(there[:1]) or tuple(found)
+
+
+def kernels_of(knob: Knob) -> str:
+    """Which kernels have it, in words; empty: all."""
+    bounds = [f"from {knob.since} on" if knob.since else "", f"up to {knob.until}" if knob.until else ""]
+    return f"kernels {' '.join(filter(None, bounds))}" if any(bounds) else ""
+
+
+def _is_there(host: Host, path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return name in host.names(folder)
+
+
+def _matching(host: Host, address: str, device: str | None) -> list[str]:
+    """The paths that an address with `{irq}` or `*` stands for."""
+    if "{irq}" in address:
+        return [address.replace("{irq}", number) for number in _interrupts(host, device)]
+    before, star, after = address.partition("*")
+    if not star:
+        return [address]
+    folder, _, start = before.rpartition("/")
+    rest, slash, below = after.partition("/")
+    names = [name for name in host.names(folder) if name.startswith(start) and name.endswith(rest)]
+    found = [f"{folder}/{name}{slash}{below}" for name in sorted(names, key=_natural) if name != start or not rest]
+    return [path for path in found if _is_there(host, path)]
+
+
+def _natural(name: str) -> tuple[int, str]:
+    """cpu2 before cpu10."""
+    digits = "".join(character for character in name if character.isdecimal())
+    return (int(digits or 0), name)
+
+
+def _interrupts(host: Host, device: str | None) -> list[str]:
+    """The interrupts of the device's controller."""
+    name = (device or "").removeprefix("/dev/").replace("/", "!")
+    for folder in ("device/msi_irqs", "device/../msi_irqs", "device/device/msi_irqs"):
+        if numbers := host.names(host.resolve(f"/sys/block/{name}/{folder}")):
+            return sorted(numbers, key=_natural)
+    return []
+
+
 def read(host: Host, knob: Knob, addresses: tuple[str, ...]) -> Reading:
     """The knob's value in force. Raises HostError when a file cannot be read or says something unforeseen."""
     kind = knob_kinds.get(knob.kind)
     texts = tuple(host.read(path) for path in kind.reads(addresses))
     try:
-        reading = kind.parse(texts)
+        reading = kind.parse(addresses, texts)
     except (ValueError, IndexError) as error:
         raise HostError(f"{addresses[0]} says {texts[0].strip()!r}, which is no value of {knob.name}") from error
     return Reading(reading.value, reading.allowed or knob.allowed)
@@ -26,7 +80,7 @@ def members(host: Host, catalogue: Catalogue, pattern: str, device: str | None) 
     knob = catalogue.get(pattern)
     if not pattern.endswith(".*"):
         return [knob]
-    folder = addresses_on(knob, device)[0].rpartition("/")[0]
+    folder = addresses_of(host, knob, device)[0].rpartition("/")[0]
     family = pattern.removesuffix("*")
     return [catalogue.get(family + name) for name in host.names(folder)]
 
@@ -35,10 +89,10 @@ def offer(host: Host, catalogue: Catalogue, key: str, device: str | None, *, roo
     """What the host says of one knob; why it cannot be used is part of the answer."""
     knob = catalogue.get(key)
     try:
-        addresses = addresses_on(knob, device)
+        addresses = addresses_of(host, knob, device)
         reading = read(host, knob, addresses)
     except CeterisError as error:
-        todo = error.todo or _way_out(error)
+        todo = error.todo or _way_out(knob, error)
         return Offer(knob=knob.name, addresses=(), current=None, allowed=(), refused=error.message, todo=todo)
     refused, todo = ("", "") if root else ("only root may set it", "run as root, or take it out of the plan")
     return Offer(
@@ -63,10 +117,11 @@ def offers(
     return found
 
 
-def _way_out(error: CeterisError) -> str:
+def _way_out(knob: Knob, error: CeterisError) -> str:
     """What to do about a knob that cannot be read."""
     if isinstance(error, Missing):
-        return "this kernel or device does not have it; take it out of the plan"
+        kernels = f" (it is in {kernels_of(knob)})" if knob.since or knob.until else ""
+        return f"this kernel or device does not have it{kernels}; take it out of the plan"
     if isinstance(error, Denied):
         return "run as root, or take it out of the plan"
     return "" if isinstance(error, UsageError) else "take it out of the plan"

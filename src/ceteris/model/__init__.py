@@ -5,13 +5,15 @@ Effects are natural-log ratios to the baseline; times are UTC seconds since the 
 """
 
 from ceteris.model.experiment import Calibration, Cell, Effect, Experiment, Look, Measurement, Trial
-from ceteris.model.machine import Action, BlockDevice, Change, Facts, Knob, Offer, Reading, WriteFile
+from ceteris.model.machine import Action, BlockDevice, Change, Condition, Facts, Knob, Offer, Reading, WriteFile
 from ceteris.model.plan import Combination, Factor, OpenLoop, Plan, Precondition, Protocol, Target, Workload
 from ceteris.model.words import (
     RESPONSES,
     ChangeState,
     ExperimentState,
     FailureClass,
+    Fitness,
+    NotTaken,
     Purpose,
     Response,
     Settings,
@@ -30,15 +32,18 @@ __all__ = [
     "Change",
     "ChangeState",
     "Combination",
+    "Condition",
     "Effect",
     "Experiment",
     "ExperimentState",
     "Factor",
     "Facts",
     "FailureClass",
+    "Fitness",
     "Knob",
     "Look",
     "Measurement",
+    "NotTaken",
     "Offer",
     "OpenLoop",
     "Plan",

@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ceteris.model.words import ChangeState, Value
+from ceteris.model.words import ChangeState, Fitness, NotTaken, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knob:
     """One row of the catalogue.
 
-    `addresses` may hold `{device}` and, in a family (a name ending in `.*`), `{member}`. `resets` names knobs
-    that a write moves. `exists_under` names the knob whose value a family belongs to. `aliases` are the
-    kernel's own names where several are one knob.
+    `addresses` may hold `{device}`, `{irq}`, `*` for every entry of a folder and, in a family (a name ending in `.*`),
+    `{member}`; `elsewhere` is where it lies on other kernels. `resets` names knobs that a write moves. `exists_under`
+    names the knob whose value a family belongs to. `aliases` are the kernel's own names where several are one knob,
+    `renamed` what old values became. `since` and `until` are kernels.
     """
 
     name: str
@@ -31,6 +32,9 @@ class Knob:
     aliases: tuple[str, ...] = ()
     exists_under: str = ""
     renamed: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,16 @@ class BlockDevice:
     refused: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One thing that was looked at before measuring: what was found, and what mends it."""
+
+    name: str
+    fitness: Fitness
+    found: str
+    fix: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What a plan is checked against: the machine as found. Empty `*_refused` means: possible."""
@@ -111,7 +125,8 @@ class Facts:
 class Change:
     """One setting as applied for one application: what was there, what was wanted, what was found.
 
-    `refused` is what the kernel said where it did not take the write.
+    `not_taken` says what became of a value that is not in force, `refused` what the kernel said where it did not take
+    the write.
     """
 
     knob: str
@@ -121,3 +136,4 @@ class Change:
     observed: Value | None
     state: ChangeState
     refused: str = ""
+    not_taken: NotTaken | None = None

@@ -28,13 +28,20 @@ class Precondition:
 class Target:
     """The machine under test: `device` is what `block.*` knobs address, `path` where data lives.
 
-    `may_destroy` names for good the devices whose content a load may overwrite.
+    `address` is `local` or `ssh://…`, `become` whether root is reached by sudo there. `may_destroy` names for good
+    the devices whose content a load may overwrite.
     """
 
     address: str
     path: str
     device: str | None
     may_destroy: tuple[str, ...] = ()
+    become: bool = False
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is the machine that this program runs on."""
+        return self.address == "local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

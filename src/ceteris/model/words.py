@@ -80,6 +80,26 @@ class ChangeState(StrEnum):
     MISMATCHED = "mismatched"
 
 
+class Fitness(StrEnum):
+    """Whether a condition of a machine lets it be measured on: it does, it must be known, or it does not."""
+
+    FIT = "fit"
+    NOTE = "note"
+    UNFIT = "unfit"
+
+
+class NotTaken(StrEnum):
+    """What became of a setting that is not in force as wanted; the values complete a sentence about the knob."""
+
+    IGNORED = "was ignored"
+    CLAMPED = "was clamped"
+    ROUNDED = "was rounded"
+    RESET = "was set again by someone else"
+    REFUSED = "was refused"
+    READ_ONLY = "is read-only here"
+    MISSING = "is not here"
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """A measured quantity that can be judged: which direction is good and what is too small to matter."""

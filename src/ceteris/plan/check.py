@@ -59,6 +59,7 @@ class _Check:
                 path=self.facts.path,
                 device=self.facts.device,
                 may_destroy=tuple(self.table.target.may_destroy),
+                become=self.table.target.become,
             ),
             hold=hold,
             baseline=self.baseline(hold, factors, combinations),

@@ -57,7 +57,10 @@ class Table(BaseModel):
 class TargetTable(Table):
     """The machine under test."""
 
-    host: Literal["local"] = Field("local", description="how it is reached; only this machine so far")
+    host: Annotated[str, StringConstraints(pattern=r"^(local|ssh://[A-Za-z0-9._~@:\[\]-]+/?)$")] = Field(
+        "local", description="how it is reached: local, or ssh://[user@]host[:port] by way of your own ssh"
+    )
+    become: bool = Field(False, description="over ssh: do everything there as root, by sudo without a question")
     device: PathText | None = Field(
         None,
         description="the disk that block.* knobs address; default: the one all workloads are on, under path or not",

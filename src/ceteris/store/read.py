@@ -20,6 +20,7 @@ from ceteris.model import (
     FailureClass,
     Look,
     Measurement,
+    NotTaken,
     Plan,
     Purpose,
     Trial,
@@ -152,7 +153,8 @@ def changes(store: Engine, experiment: str) -> list[tuple[int, Change]]:
         found = []
         for row in rows.mappings():
             fields = {name: row[name] for name in ("knob", "address", "before", "wanted", "observed", "refused")}
-            found.append((row["trial"], Change(**fields, state=ChangeState(row["state"]))))
+            became = NotTaken(row["not_taken"]) if row["not_taken"] else None
+            found.append((row["trial"], Change(**fields, state=ChangeState(row["state"]), not_taken=became)))
         return found
 
 

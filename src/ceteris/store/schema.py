@@ -77,6 +77,7 @@ change = Table(
     Column("observed", JSON),
     Column("state", String, nullable=False),
     Column("refused", Text, nullable=False),
+    Column("not_taken", String),
     ForeignKeyConstraint(["experiment", "trial"], ["trial.experiment", "trial.order"]),
     Index("change_of_trial", "experiment", "trial"),
 )

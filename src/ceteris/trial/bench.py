@@ -7,19 +7,20 @@ from types import TracebackType
 from typing import Self
 
 from ceteris.engine.run import Sampler
-from ceteris.errors import EngineError, HostError, JournalError, JournalOpen, NotRestored
+from ceteris.errors import EngineError, HostError, JournalError, JournalOpen, NotRestored, Unreachable
 from ceteris.hosts.devices import block_device
 from ceteris.hosts.transport import Host
 from ceteris.knobs import guard, journal
 from ceteris.knobs.apply import Applier
-from ceteris.knobs.catalog import Catalogue, addresses_on
-from ceteris.knobs.survey import members
+from ceteris.knobs.catalog import Catalogue
+from ceteris.knobs.survey import addresses_of, members
 from ceteris.model import Plan, Trial, Workload
 from ceteris.registry import data_of
 from ceteris.trial.precondition import Onlooker
 from ceteris.trial.runner import Record, Runner
 from ceteris.workloads import jobs
 
+_MOST_LOSSES = 5
 DATA_FOLDER = "ceteris-data"
 
 Progress = Callable[[int, int], None]
@@ -27,16 +28,15 @@ Progress = Callable[[int, int], None]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Site:
-    """Where trials are made: the host, its engine, its knobs, and where its journals are kept."""
+    """Where trials are made: the host, the engine as the host finds it, and the knobs it may have."""
 
     host: Host
     engine: str
     catalogue: Catalogue
-    journals: str
 
     def refuse_open_journals(self) -> None:
         """Raise JournalOpen where an earlier experiment was not put back, JournalError where none can be read."""
-        for found in journal.open_journals(self.host, self.engine, self.journals):
+        for found in journal.open_journals(self.host, self.engine):
             if not found.owned:
                 raise JournalOpen(
                     f"experiment {found.experiment} was cut off; {len(found.changes)} settings of this machine "
@@ -103,14 +103,14 @@ class Bench:
     ) -> None:
         """Put everything back, whatever happened: settings first, then the data goes.
 
-        Raises NotRestored and JournalError.
+        A target that was lost is reached again first. Raises NotRestored, JournalError and Unreachable.
         """
         self._runner.stop()
         self._sampler.close()
         try:
             self._applier.restore()
-        except JournalError:  # the keeper died; its journal is enough
-            journal.undo(self._site.host, self._site.engine, self._site.journals, lambda _event: None)
+        except (JournalError, Unreachable):  # the keeper died or cannot be heard; its journal is enough
+            self._undo()
             if left := self._applier.leftovers():
                 raise NotRestored(
                     f"the journal keeper was lost, and not all is as before: {'; '.join(left)}"
@@ -118,17 +118,28 @@ class Bench:
         finally:
             self._remove_data()
 
+    def _undo(self) -> None:
+        """Put back without the keeper, from a target that may have to be reached anew, and may be lost once more."""
+        for attempt in range(_MOST_LOSSES):
+            self._site.host.reconnect(self._stopped)
+            try:
+                journal.undo(self._site.host, self._site.engine, lambda _event: None, lost=self._trials[0].experiment)
+            except Unreachable:
+                if attempt == _MOST_LOSSES - 1:
+                    raise
+            else:
+                return
+
     def _open_journal(self) -> Applier:
         """The means to change settings. The journal also keeps a second run away from this experiment's data."""
         site, device = self._site, self._plan.target.device
         keys = dict.fromkeys(key for trial in self._trials for key in trial.settings)
         knobs = [site.catalogue.get(key) for key in keys if site.catalogue.find(key) is not None]
         moved = [m for knob in knobs for p in knob.resets for m in members(site.host, site.catalogue, p, device)]
-        addresses = {address for knob in [*knobs, *moved] for address in addresses_on(knob, device)}
+        addresses = {address for knob in [*knobs, *moved] for address in addresses_of(site.host, knob, device)}
         opened = journal.Journal(
             site.host,
             site.engine,
-            site.journals,
             self._trials[0].experiment,
             sorted({*addresses, self._data_folder, *self._devices()}),
             volatile=not knobs,

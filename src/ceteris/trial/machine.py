@@ -95,7 +95,7 @@ def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
         case Begun(at):
             return _to(trial, TrialState.APPLYING, started=at), (Record(), Apply())
         case Applied(changes, at):
-            wrong = _mismatches(changes, "was not taken")
+            wrong = _mismatches(changes)
             refused = "; ".join(f"{c.knob} = {c.wanted}: {c.refused}" for c in changes if _is_refused(c))
             if refused:  # a finding: the machine will say the same next time
                 failed = _to(trial, TrialState.FAILED, failure=FailureClass.SETTING_REJECTED, failure_message=refused)
@@ -108,7 +108,7 @@ def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
         case LoadEnded(invalid_because):
             return dataclasses.replace(trial, invalid_because=invalid_because), (Verify(),)
         case Verified(moved, at):
-            because = trial.invalid_because + _mismatches(moved, "did not hold")
+            because = trial.invalid_because + _mismatches(moved)
             state = TrialState.INVALID if because else TrialState.DONE
             return _to(trial, state, invalid_because=because, ended=at), (Record(),)
         case Failed(failure, message, at):
@@ -126,10 +126,10 @@ def _is_refused(change: Change) -> bool:
     return change.state is ChangeState.MISMATCHED and bool(change.refused)
 
 
-def _mismatches(changes: tuple[Change, ...], what: str) -> tuple[str, ...]:
+def _mismatches(changes: tuple[Change, ...]) -> tuple[str, ...]:
     """Words for each setting that is not as wanted."""
     return tuple(
-        f"{c.knob} {what}: wanted {c.wanted}, found {'nothing' if c.observed is None else c.observed}"
+        f"{c.knob} {c.not_taken}: wanted {c.wanted}, found {'nothing' if c.observed is None else c.observed}"
         for c in changes
         if c.state is ChangeState.MISMATCHED
     )

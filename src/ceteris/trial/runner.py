@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ceteris.engine.protocol import Job, Progress
 from ceteris.engine.run import Engine, Sampler
-from ceteris.errors import EngineError, HostError, Interrupted
+from ceteris.errors import EngineError, HostError, Interrupted, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.apply import Applier
 from ceteris.model import Change, FailureClass, Measurement, Plan, Purpose, Trial
@@ -49,12 +49,16 @@ class Runner:
         self._record = record
         self._stopped = stopped
         self._workloads = {workload.name: workload for workload in plan.workloads}
-        self._foreign = validity.ForeignLoad(own={os.getpid()})
+        self._foreign = validity.ForeignLoad(own={os.getpid()} if plan.target.is_local else set())
         self._load: TrialLoad | Preconditioning | None = None
 
     def run(self, trial: Trial, tested: Sequence[str], onlooker: Onlooker) -> Trial:
-        """Carry out one trial to its end, whatever that is. Raises JournalError and StoreError only."""
+        """Carry out one trial to its end, whatever that is.
+
+        Raises JournalError and StoreError, and Unreachable when the trial is kept as failed.
+        """
         changes: tuple[Change, ...] = ()
+        lost: Unreachable | None = None
         self._load = None
         coming: Iterator[machine.Event] = iter(())
         event: machine.Event | None = machine.Begun(time.time())
@@ -89,7 +93,10 @@ class Runner:
                 failure = _FAILURES.get(error.failure, FailureClass.LOAD_ERROR)
                 event = machine.Failed(failure, str(error), time.time())
             except HostError as error:
+                lost = error if isinstance(error, Unreachable) else None
                 event = machine.Failed(FailureClass.TOOLING, str(error), time.time())
+        if lost is not None:
+            raise lost
         return trial
 
     def usual_load(self) -> str:

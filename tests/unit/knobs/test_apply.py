@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from ceteris.errors import Denied, JournalError
-from ceteris.hosts.fake import FakeHost
+from ceteris.errors import Denied, HostError, JournalError, ReadOnly, Unreachable
+from ceteris.hosts.fake import FakeHost, Write
 from ceteris.knobs import kinds
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.catalog import load
-from ceteris.model import Action, ChangeState, Value
+from ceteris.model import Action, ChangeState, NotTaken, Value
 
 assert kinds
 QUEUE = "/sys/block/sda/queue"
@@ -110,12 +110,43 @@ def test_a_tested_value_that_is_refused_is_a_mismatch_with_wanted_and_found() ->
     assert (change.wanted, change.observed) == (500, 128)
 
 
-def test_a_clamped_value_is_a_mismatch() -> None:
+def _refuse(error: type[HostError]) -> Write:
+    def write(_host: FakeHost, path: str, _text: str) -> None:
+        raise error(f"cannot write {path}")
+
+    return write
+
+
+def _become(text: str) -> Write:
+    return lambda host, path, _text: host.files.__setitem__(path, text)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "observed", "became"),
+    [
+        (_become("128\n"), 128, NotTaken.IGNORED),
+        (_become("992\n"), 992, NotTaken.ROUNDED),
+        (_become("512\n"), 512, NotTaken.CLAMPED),
+        (_refuse(Denied), 128, NotTaken.REFUSED),
+        (_refuse(HostError), 128, NotTaken.REFUSED),
+        (_refuse(ReadOnly), 128, NotTaken.READ_ONLY),
+        (lambda host, path, _: host.files.pop(path), None, NotTaken.MISSING),
+    ],
+)
+def test_a_value_that_is_not_taken_is_told_by_what_became_of_it(
+    kernel: Write, observed: Value | None, became: NotTaken
+) -> None:
+    path = f"{QUEUE}/read_ahead_kb"
+    host = FakeHost({path: "128\n"}, {path: kernel})
+    (change,) = _applier(host, Notes()).apply({"block.read_ahead_kb": 1000}, ["block.read_ahead_kb"])
+    assert (change.state, change.observed, change.not_taken) == (ChangeState.MISMATCHED, observed, became)
+
+
+def test_a_lost_target_is_not_taken_for_a_refusal() -> None:
     host = _machine()
-    host.on_write[f"{QUEUE}/rq_affinity"] = lambda h, path, _text: h.files.__setitem__(path, "2\n")
-    (change,) = _applier(host, Notes()).apply({"block.rq_affinity": 3}, ["block.rq_affinity"])
-    assert change.state is ChangeState.MISMATCHED
-    assert change.observed == 2
+    host.on_write[f"{QUEUE}/rq_affinity"] = _refuse(Unreachable)
+    with pytest.raises(Unreachable):
+        _applier(host, Notes()).apply({"block.rq_affinity": 2}, ["block.rq_affinity"])
 
 
 def test_what_someone_else_sets_meanwhile_is_found() -> None:
@@ -126,8 +157,9 @@ def test_what_someone_else_sets_meanwhile_is_found() -> None:
     host.files[f"{QUEUE}/rq_affinity"] = "0\n"
     (moved,) = applier.verify()
     assert (moved.knob, moved.wanted, moved.observed) == ("block.rq_affinity", 2, 0)
+    assert moved.not_taken is NotTaken.RESET
     del host.files[f"{QUEUE}/rq_affinity"]
-    assert applier.verify()[0].observed is None
+    assert applier.verify()[0].not_taken is NotTaken.MISSING
 
 
 def test_nothing_is_written_when_the_journal_cannot_be() -> None:

@@ -47,6 +47,8 @@ def test_a_block_knob_needs_a_device() -> None:
         ("vm.dirty", "256MiB", 2**28),
         ("vm.dirty_ratio", 20, "20%"),
         ("vm.dirty_bytes", 1048576, 1048576),
+        ("vm.overcommit_kbytes", 1024, 2**20),
+        ("vm.overcommit_ratio", 60, "60%"),
         ("vm.swappiness", 1, 1),
         ("block.scheduler", "none", "none"),
         ("vm.swappiness", "current", "current"),
@@ -67,6 +69,7 @@ def test_levels_are_read(key: str, written: object, level: object) -> None:
         ("vm.swappiness", "60"),
         ("vm.swappiness", True),
         ("block.scheduler", 0),
+        ("cpu.governor", "performance|powersave"),
     ],
 )
 def test_what_is_no_level_is_refused(key: str, written: object) -> None:

@@ -19,12 +19,15 @@ CASES = [
     ("ratio_or_bytes", ("20\n", "0\n"), "20%", ()),
     ("ratio_or_bytes", ("0\n", "67108864\n"), 67108864, ()),
     ("ratio_or_bytes", ("0\n", "0\n"), "0%", ()),
+    ("every", ("performance\n", "performance\n"), "performance", ()),
+    ("every", ("performance\n", "powersave\n"), "performance|powersave", ()),
+    ("every", ("0-1\n",), "0-1", ()),
 ]
 
 
 @pytest.mark.parametrize(("kind", "texts", "value", "allowed"), CASES)
 def test_files_are_read(kind: str, texts: tuple[str, ...], value: Value, allowed: tuple[Value, ...]) -> None:
-    reading = knob_kinds.get(kind).parse(texts)
+    reading = knob_kinds.get(kind).parse(tuple("ab"), texts)
     assert (reading.value, reading.allowed) == (value, allowed)
     assert type(reading.value) is type(value)
 

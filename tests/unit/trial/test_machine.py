@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from ceteris.model import Change, ChangeState, FailureClass, Purpose, Trial, TrialState
+from ceteris.model import Change, ChangeState, FailureClass, NotTaken, Purpose, Trial, TrialState
 from ceteris.trial.machine import (
     Applied,
     Apply,
@@ -37,8 +37,8 @@ TRIAL = Trial(
 )
 
 
-def _change(state: ChangeState) -> Change:
-    return Change(knob="k", address="/k", before=0, wanted=1, observed=2, state=state)
+def _change(state: ChangeState, became: NotTaken | None = None) -> Change:
+    return Change(knob="k", address="/k", before=0, wanted=1, observed=2, state=state, not_taken=became)
 
 
 def _after(*events: object) -> Trial:
@@ -62,9 +62,9 @@ def test_a_trial_is_applied_loaded_verified_and_done() -> None:
 
 
 def test_a_setting_that_was_not_taken_makes_no_load() -> None:
-    trial, todo = step(_after(Begun(1.0)), Applied((_change(ChangeState.MISMATCHED),), 1.5))
+    trial, todo = step(_after(Begun(1.0)), Applied((_change(ChangeState.MISMATCHED, NotTaken.CLAMPED),), 1.5))
     assert trial.state is TrialState.INVALID
-    assert trial.invalid_because == ("k was not taken: wanted 1, found 2",)
+    assert trial.invalid_because == ("k was clamped: wanted 1, found 2",)
     assert trial.ended is not None
     assert MakeLoad() not in todo
 
@@ -81,10 +81,10 @@ def test_a_bystander_that_moved_is_no_reason() -> None:
 
 
 def test_a_setting_that_moved_meanwhile_makes_the_trial_invalid() -> None:
-    moved = (_change(ChangeState.MISMATCHED),)
+    moved = (_change(ChangeState.MISMATCHED, NotTaken.RESET),)
     trial = _after(Begun(1.0), Applied((), 1.5), Measuring(), LoadEnded(("noise",)), Verified(moved, 2.0))
     assert trial.state is TrialState.INVALID
-    assert trial.invalid_because == ("noise", "k did not hold: wanted 1, found 2")
+    assert trial.invalid_because == ("noise", "k was set again by someone else: wanted 1, found 2")
 
 
 def test_a_failure_under_load_stops_the_load() -> None:

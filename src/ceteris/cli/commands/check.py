@@ -25,10 +25,10 @@ def check(
     from ceteris.cli import preview, target
     from ceteris.plan.parse import parse, read_file
 
-    site = target.local_site()
     parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
-    plan, facts = target.checked(site, parsed)
-    document = preview.document(plan, facts, site, store)
+    with target.site_of(parsed) as site:
+        plan, facts = target.checked(site, parsed)
+        document = preview.document(plan, facts, site, store)
     if as_json:
         typer.echo(document.model_dump_json(indent=2))
     else:

@@ -48,6 +48,7 @@ def list_knobs(as_json: AsJson = False) -> None:
 def show(name: Name) -> None:
     """Explain one knob."""
     from ceteris.knobs.catalog import load
+    from ceteris.knobs.survey import kernels_of
 
     knob = load().get(name)
     typer.echo(f"{knob.name}: {knob.summary}\n\n  {knob.documentation}\n")
@@ -56,8 +57,9 @@ def show(name: Name) -> None:
     unit = f" {knob.unit}" if knob.unit else ""
     rows = {
         "values": levels + unit,
-        "files": ", ".join(knob.addresses),
+        "files": ", ".join([*knob.addresses, *knob.elsewhere]),
         "takes effect": knob.takes_effect,
+        "kernels": kernels_of(knob).removeprefix("kernels "),
         "also moves": ", ".join(knob.resets),
         "other names": ", ".join(knob.aliases),
         "old values": ", ".join(f"{old} is now {new}" for old, new in knob.renamed.items()),

@@ -43,11 +43,11 @@ def resume(
         )
     if found.state is ExperimentState.DONE:
         raise UsageError(f"experiment {found.id} is done", f"see it with: ceteris report {found.id}")
-    site = target.local_site()
-    site.refuse_open_journals()
     plan = read.plan(opened, found.id)
-    now = target.fingerprint(site, plan.target.device)
-    for name, before in found.fingerprint.items():
-        if now.get(name) != before:
-            write.add_note(opened, found.id, f"resumed with another {name}: {now.get(name)!r}, before {before!r}")
-    carry_out(plan, found, opened, site, report_file, as_json=as_json)
+    with target.site(plan.target.address, become=plan.target.become) as site:
+        site.refuse_open_journals()
+        now = target.fingerprint(site, plan.target.device)
+        for name, before in found.fingerprint.items():
+            if now.get(name) != before:
+                write.add_note(opened, found.id, f"resumed with another {name}: {now.get(name)!r}, before {before!r}")
+        carry_out(plan, found, opened, site, report_file, as_json=as_json)

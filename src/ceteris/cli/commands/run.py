@@ -37,16 +37,17 @@ def run(
     from ceteris.plan.parse import parse, read_file
     from ceteris.store.open import open_engine, store_url
 
-    site = target.local_site()
-    site.refuse_open_journals()  # first: what a plan calls "current" must not be what a crash left behind
     parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
-    plan, facts = target.checked(site, parsed)
-    url = store_url(store)
-    refuse_store_in_data(url, plan)
-    opened = open_engine(url, create=True)
-    versions = {"ceteris": __version__}
-    begun = experiment.begin(plan, parsed.overrides, facts.fingerprint, versions, opened)
-    carry_out(plan, begun, opened, site, report_file, as_json=as_json)
+    with target.site_of(parsed) as site:
+        site.refuse_open_journals()  # first: what a plan calls "current" must not be what a crash left behind
+        plan, facts = target.checked(site, parsed)
+        url = store_url(store)
+        if plan.target.is_local:
+            refuse_store_in_data(url, plan)
+        opened = open_engine(url, create=True)
+        versions = {"ceteris": __version__}
+        begun = experiment.begin(plan, parsed.overrides, facts.fingerprint, versions, opened)
+        carry_out(plan, begun, opened, site, report_file, as_json=as_json)
 
 
 def refuse_store_in_data(url: str, plan: "Plan") -> None:

@@ -15,6 +15,7 @@ class Document(StrEnum):
     REPORT = "report"
     CHECK = "check"
     STATUS = "status"
+    DOCTOR = "doctor"
 
 
 def schema(
@@ -34,6 +35,7 @@ def text_of(document: Document) -> str:
     from pydantic import TypeAdapter
 
     from ceteris import workloads as _workloads  # noqa: F401  registers the kinds a plan may name
+    from ceteris.cli.examination import DoctorDocument
     from ceteris.cli.overview import StatusDocument
     from ceteris.cli.preview import CheckDocument
     from ceteris.engine import protocol
@@ -47,5 +49,6 @@ def text_of(document: Document) -> str:
         Document.REPORT: TypeAdapter(ReportDocument),
         Document.CHECK: TypeAdapter(CheckDocument),
         Document.STATUS: TypeAdapter(StatusDocument),
+        Document.DOCTOR: TypeAdapter(DoctorDocument),
     }
     return json.dumps(forms[document].json_schema(by_alias=True), indent=2, sort_keys=True) + "\n"

@@ -2,11 +2,13 @@
 
 import typer
 
-from ceteris.cli.options import AsJson, StoreUrl
+from ceteris.cli.options import AsJson, Become, StoreUrl, TargetName
 
 
-def status(store: StoreUrl = None, as_json: AsJson = False) -> None:
-    """List the experiments, and the settings that are changed right now.
+def status(
+    store: StoreUrl = None, target: TargetName = "local", become: Become = False, as_json: AsJson = False
+) -> None:
+    """List the experiments, and the settings that are changed right now on this machine, or on a target.
 
     Example: ceteris status
     """
@@ -14,7 +16,7 @@ def status(store: StoreUrl = None, as_json: AsJson = False) -> None:
 
     from ceteris.cli import overview
 
-    document = overview.document(store)
+    document = overview.document(store, target, become=become)
     if as_json:
         typer.echo(document.model_dump_json(indent=2))
     else:

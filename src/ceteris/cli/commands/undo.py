@@ -4,10 +4,12 @@ from typing import Annotated, Any
 
 import typer
 
-from ceteris.cli.options import AsJson
+from ceteris.cli.options import AsJson, Become, TargetName
 
 
 def undo(
+    target: TargetName = "local",
+    become: Become = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be put back; change nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -21,18 +23,19 @@ def undo(
     import json
 
     from ceteris.cli.signals import StopRequest
-    from ceteris.cli.target import local_site
+    from ceteris.cli.target import site
     from ceteris.knobs import journal
 
     StopRequest().listen()  # half a restoration is worse than a whole one
-    site = local_site()
     told: list[dict[str, Any]] = []
     try:
-        if dry_run:
-            for one in journal.open_journals(site.host, site.engine, site.journals):
-                told += [] if one.owned else [{"event": "would-restore", "path": one.path, **c} for c in one.changes]
-        else:
-            journal.undo(site.host, site.engine, site.journals, told.append)
+        with site(target, become=become) as there:
+            if dry_run:
+                for one in journal.open_journals(there.host, there.engine):
+                    left = [] if one.owned else one.changes
+                    told += [{"event": "would-restore", "path": one.path, **change} for change in left]
+            else:
+                journal.undo(there.host, there.engine, told.append)
     finally:  # what could not be put back is told as an error, after what could
         if as_json:
             typer.echo(json.dumps({"dry_run": dry_run, "events": told}, indent=2))

@@ -81,6 +81,8 @@ def level_of(knob: Knob, key: str, value: Value) -> Value:
         return value
     if not isinstance(value, str):
         raise ValueError(f"{value!r} is not a word in quotes")
+    if knob.kind == "every" and "|" in value:
+        raise ValueError(f"{value!r} is several values: a level is one for all of {knob.name}")
     return value
 
 
@@ -90,6 +92,8 @@ def _share_or_size(key: str, value: Value) -> Value:
         raise ValueError(f"{value!r} is neither a share such as '20%' nor a size such as '256MiB'")
     if key.endswith("_ratio") and isinstance(value, int):
         value = f"{value}%"
+    if key.endswith("_kbytes") and isinstance(value, int):
+        value *= 1024
     if isinstance(value, str) and value.strip().endswith("%"):
         percent = parse_share(value) * 100
         if percent != int(percent) or not 0 <= percent <= 100:

@@ -1,6 +1,6 @@
 """Two files that are one knob: a share of memory (`20%`) or a number of bytes; the kernel zeroes the other.
 
-Addresses: the file of the ratio, then the file of the bytes.
+Addresses: the file of the ratio, then the file of the bytes, or of KiB where it is called so.
 """
 
 from ceteris.model import Reading, Value, WriteFile
@@ -14,21 +14,26 @@ class RatioOrBytes:
         """Both files."""
         return addresses
 
-    def parse(self, texts: tuple[str, ...]) -> Reading:
+    def parse(self, addresses: tuple[str, ...], texts: tuple[str, ...]) -> Reading:
         """The bytes where they are in force, else the share."""
-        ratio, size_bytes = (int(text) for text in texts)
-        return Reading(size_bytes if size_bytes else f"{ratio}%")
+        ratio, size = (int(text) for text in texts)
+        return Reading(size * _unit(addresses[1]) if size else f"{ratio}%")
 
     def writes(self, addresses: tuple[str, ...], value: Value) -> tuple[WriteFile, ...]:
         """One write, to the file that the value belongs to."""
         text = str(value)
         if text.endswith("%"):
             return (WriteFile(addresses[0], text.removesuffix("%")),)
-        return (WriteFile(addresses[1], text),)
+        return (WriteFile(addresses[1], str(int(value) // _unit(addresses[1]))),)
 
     def same(self, wanted: Value, found: Value) -> bool:
         """Equal as text: a share never equals a size."""
         return str(wanted) == str(found)
+
+
+def _unit(address: str) -> int:
+    """Bytes of one that the file counts."""
+    return 1024 if address.endswith("_kbytes") else 1
 
 
 knob_kinds.register("ratio_or_bytes", RatioOrBytes())

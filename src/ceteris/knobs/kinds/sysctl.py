@@ -12,7 +12,7 @@ class Sysctl:
         """The one file."""
         return addresses
 
-    def parse(self, texts: tuple[str, ...]) -> Reading:
+    def parse(self, addresses: tuple[str, ...], texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
         """The value, inner white space folded."""
         return Reading(number_or_text(" ".join(texts[0].split())))
 

@@ -16,7 +16,7 @@ class Sysfs:
         """The one file."""
         return addresses
 
-    def parse(self, texts: tuple[str, ...]) -> Reading:
+    def parse(self, addresses: tuple[str, ...], texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
         """The value in force; in a list, the word in brackets."""
         words = texts[0].split()
         chosen = [word[1:-1] for word in words if word.startswith("[") and word.endswith("]")]

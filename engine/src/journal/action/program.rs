@@ -1,0 +1,153 @@
+//! Running a program as an undo: `mount -o remount,…`, `modprobe`, `rmdir`, and looking whether it took.
+//!
+//! In: argument lists from a journal. Out: what was printed, or why it failed. Called by
+//! `journal::action`. No shell is involved.
+
+use std::io::{self, Read};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::normalised;
+
+/// A program that has not ended by then hangs; the rest of the journal must not wait for it.
+const PATIENCE: Duration = Duration::from_secs(60);
+const GLANCE: Duration = Duration::from_millis(5);
+/// The administrator's programs are found whoever starts this, also a bare sshd or sudo.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Runs a program, and then another one that has to say what it said before the change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunProgram {
+    pub argv: Vec<String>,
+    pub check: Vec<String>,
+    /// What `check` printed before the change.
+    pub said: String,
+}
+
+impl RunProgram {
+    pub fn thing(&self) -> String {
+        self.check.join(" ")
+    }
+
+    pub fn wanted(&self) -> String {
+        normalised(&self.said)
+    }
+
+    pub fn execute(&self) -> io::Result<()> {
+        output(&self.argv).map(drop)
+    }
+
+    pub fn read_back(&self) -> io::Result<String> {
+        output(&self.check).map(|said| normalised(&said))
+    }
+}
+
+/// What a program prints on stdout; an error with its words where it fails or does not end.
+fn output(argv: &[String]) -> io::Result<String> {
+    let (program, arguments) = argv
+        .split_first()
+        .ok_or_else(|| io::Error::other("no program is named"))?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .env_clear()
+        .env("PATH", PATH)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|cause| io::Error::new(cause.kind(), format!("cannot run {program}: {cause}")))?;
+    // Read aside, or a program that says much would wait for its reader for ever.
+    let stdout = child.stdout.take().map(|pipe| thread::spawn(|| text(pipe)));
+    let stderr = child.stderr.take().map(|pipe| thread::spawn(|| text(pipe)));
+    let ended = wait(&mut child)?;
+    let said = |reader: Option<thread::JoinHandle<String>>| {
+        reader
+            .and_then(|reader| reader.join().ok())
+            .unwrap_or_default()
+    };
+    let (stdout, stderr) = (said(stdout), said(stderr));
+    match ended {
+        Some(status) if status.success() => Ok(stdout),
+        Some(status) => Err(io::Error::other(format!(
+            "`{}` failed ({status}): {}",
+            argv.join(" "),
+            stderr.trim()
+        ))),
+        None => Err(io::Error::other(format!(
+            "`{}` did not end within {} s",
+            argv.join(" "),
+            PATIENCE.as_secs()
+        ))),
+    }
+}
+
+/// How the child ended; `None` when it had to be killed.
+fn wait(child: &mut Child) -> io::Result<Option<std::process::ExitStatus>> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= deadline {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(GLANCE);
+    }
+}
+
+fn text(mut pipe: impl Read) -> String {
+    let mut bytes = Vec::new();
+    let _ = pipe.read_to_end(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(argv: &[&str], check: &[&str], said: &str) -> RunProgram {
+        let owned = |words: &[&str]| words.iter().map(ToString::to_string).collect();
+        RunProgram {
+            argv: owned(argv),
+            check: owned(check),
+            said: said.into(),
+        }
+    }
+
+    #[test]
+    fn what_the_check_says_is_compared_word_by_word() {
+        let undo = program(&["true"], &["printf", "rw,\tnoatime\n"], "rw, noatime");
+        undo.execute().unwrap();
+        assert_eq!(undo.read_back().unwrap(), undo.wanted());
+    }
+
+    #[test]
+    fn a_failure_keeps_the_words_of_the_program() {
+        let cause = program(&["ls", "/nowhere-at-all"], &[], "")
+            .execute()
+            .unwrap_err();
+        assert!(cause.to_string().contains("nowhere-at-all"), "{cause}");
+        let cause = program(&["no-such-program"], &[], "")
+            .execute()
+            .unwrap_err();
+        assert!(
+            cause.to_string().contains("cannot run no-such-program"),
+            "{cause}"
+        );
+    }
+
+    #[test]
+    fn nothing_is_given_to_a_shell() {
+        let said = program(&[], &["printf", "%s", "$(id); `id`"], "")
+            .read_back()
+            .unwrap();
+        assert_eq!(said, "$(id); `id`");
+    }
+}

@@ -1,0 +1,34 @@
+"""`ceteris doctor`: is this machine fit to measure on?"""
+
+from typing import Annotated
+
+import typer
+
+from ceteris.cli.options import AsJson, Become
+
+
+def doctor(
+    target: Annotated[
+        str, typer.Argument(metavar="[TARGET]", help="local, or ssh://[user@]host[:port].", show_default=False)
+    ] = "local",
+    path: Annotated[str, typer.Option(help="The folder under which data would be made.")] = ".",
+    become: Become = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look whether a machine is fit to measure on, and say what mends it. Nothing is changed.
+
+    Takes a few seconds: other load, neighbours, governor, turbo, clock, swap, space, heat, and who else sets knobs.
+
+    Example: ceteris doctor ssh://dba@db1 --path /data
+    """
+    from rich.console import Console
+
+    from ceteris.cli import examination
+    from ceteris.cli.target import site
+
+    with site(target, become=become) as there:
+        found = examination.document(there, path)
+    if as_json:
+        typer.echo(found.model_dump_json(indent=2))
+    else:
+        examination.show(found, Console(highlight=False))

@@ -1,0 +1,39 @@
+"""Several files that are one knob, such as the governor of each processor: one value in all of them.
+
+Addresses: one file of each. Where the files differ, the value is the list of theirs, with `|` between.
+"""
+
+from ceteris.knobs.kinds.sysfs import number_or_text
+from ceteris.model import Reading, Value, WriteFile
+from ceteris.registry import knob_kinds
+
+_BETWEEN = "|"
+
+
+class Every:
+    """`performance`, or `performance|powersave`, which is put back as it was and cannot be a level."""
+
+    def reads(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
+        """Every file."""
+        return addresses
+
+    def parse(self, addresses: tuple[str, ...], texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
+        """The value that all have, else all values."""
+        values = [" ".join(text.split()) for text in texts]
+        if len(set(values)) == 1:
+            return Reading(number_or_text(values[0]))
+        return Reading(_BETWEEN.join(values))
+
+    def writes(self, addresses: tuple[str, ...], value: Value) -> tuple[WriteFile, ...]:
+        """One write for each file."""
+        values = str(value).split(_BETWEEN)
+        if len(values) == 1:
+            values *= len(addresses)
+        return tuple(WriteFile(address, one) for address, one in zip(addresses, values, strict=True))
+
+    def same(self, wanted: Value, found: Value) -> bool:
+        """Equal as text."""
+        return str(wanted) == str(found)
+
+
+knob_kinds.register("every", Every())

@@ -1,0 +1,115 @@
+"""A machine to reach over SSH: a real sshd in a network namespace, at the other end of a link that can be cut.
+
+It shares this kernel and its file systems, so that what is done there can be looked at from here.
+"""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+HERE, THERE = "10.213.77.1", "10.213.77.2"
+
+SSHD_CONFIG = """
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/user_key.pub
+PidFile {folder}/sshd.pid
+PermitRootLogin yes
+PasswordAuthentication no
+UsePAM no
+StrictModes no
+ListenAddress {there}
+SetEnv CETERIS_STATE={folder}/state XDG_CACHE_HOME={folder}/cache
+MaxStartups 100
+"""
+
+SSH_CONFIG = """
+Host target
+    HostName {there}
+    User root
+    IdentityFile {folder}/user_key
+    IdentitiesOnly yes
+    UserKnownHostsFile {folder}/known_hosts
+    StrictHostKeyChecking accept-new
+"""
+
+
+def _run(*argv: str) -> None:
+    subprocess.run(argv, check=True, capture_output=True)
+
+
+class SshTarget:
+    """The target and the link to it. `ssh://target` names it for an ssh that is found first in `path`."""
+
+    address = "ssh://target"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.state = folder / "state"
+        self._namespace = f"ceteris-{os.getpid()}"
+        self._link = f"cet{os.getpid() % 100000}"
+        for name in ("host_key", "user_key"):
+            _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name))
+        (folder / "sshd_config").write_text(SSHD_CONFIG.format(folder=folder, there=THERE))
+        (folder / "ssh_config").write_text(SSH_CONFIG.format(folder=folder, there=THERE))
+        self.path = folder / "bin"
+        self.path.mkdir()
+        ssh = self.path / "ssh"  # stands for the user's own configuration
+        ssh.write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config "$@"\n')
+        ssh.chmod(0o755)
+        Path("/run/sshd").mkdir(exist_ok=True)
+        _run("ip", "netns", "add", self._namespace)
+        _run("ip", "link", "add", self._link, "type", "veth", "peer", "name", "there", "netns", self._namespace)
+        _run("ip", "address", "add", f"{HERE}/30", "dev", self._link)
+        self._there("ip", "address", "add", f"{THERE}/30", "dev", "there")
+        self._there("ip", "link", "set", "there", "up")
+        self.mend_link()
+        self.start_sshd()
+
+    def _there(self, *argv: str) -> None:
+        _run("ip", "netns", "exec", self._namespace, *argv)
+
+    def start_sshd(self) -> None:
+        """Start it, and wait until it can be reached."""
+        self._there("/usr/sbin/sshd", "-f", str(self.folder / "sshd_config"))
+        for _ in range(100):
+            if subprocess.run([self.path / "ssh", "target", "true"], capture_output=True, check=False).returncode == 0:
+                return
+            time.sleep(0.1)
+        raise AssertionError("sshd cannot be reached")
+
+    def kill_connections(self) -> None:
+        """SIGKILL the sshd of every connection; the one that listens stays."""
+        listening = int((self.folder / "sshd.pid").read_text())
+        pids = subprocess.run(["ip", "netns", "pids", self._namespace], capture_output=True, text=True, check=True)
+        for pid in map(int, pids.stdout.split()):
+            try:
+                name = Path(f"/proc/{pid}/comm").read_text().strip()
+                if name.startswith("sshd") and pid != listening:
+                    os.kill(pid, signal.SIGKILL)
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+
+    def engines(self) -> list[str]:
+        """The command lines of the engines that run there."""
+        found = subprocess.run(
+            ["pgrep", "--full", "--list-full", f"^{self.folder}/cache"], capture_output=True, text=True, check=False
+        )
+        return found.stdout.splitlines()
+
+    def cut_link(self) -> None:
+        """No packet passes any more, and nobody is told."""
+        _run("ip", "link", "set", self._link, "down")
+
+    def mend_link(self) -> None:
+        """Packets pass."""
+        _run("ip", "link", "set", self._link, "up")
+
+    def remove(self) -> None:
+        """End all that runs there, and take the link away."""
+        pids = subprocess.run(["ip", "netns", "pids", self._namespace], capture_output=True, text=True, check=False)
+        for pid in pids.stdout.split():
+            subprocess.run(["kill", "-9", pid], check=False, capture_output=True)
+        subprocess.run(["ip", "link", "del", self._link], check=False, capture_output=True)
+        subprocess.run(["ip", "netns", "del", self._namespace], check=False, capture_output=True)

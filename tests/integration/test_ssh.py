@@ -1,0 +1,116 @@
+"""A target over SSH: a real sshd, a link that is cut, connections that are killed."""
+
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command import RUN_ENDED, Running, settings_of
+from ssh_target import SshTarget
+
+from ceteris.model import TrialState
+from ceteris.store import read
+from ceteris.store.open import open_engine, store_url
+
+pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
+
+FACTORS = '"block.scheduler" = ["mq-deadline", "none"]\n"block.read_ahead_kb" = ["current", 64]'
+
+
+@pytest.fixture
+def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshTarget]:
+    folder = tmp_path / "target"
+    folder.mkdir()
+    made = SshTarget(folder)
+    monkeypatch.setenv("PATH", f"{made.path}:{os.environ['PATH']}")
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def over_ssh(plan: Callable[..., str], loop: str) -> Callable[..., str]:
+    """A plan whose target is reached over SSH."""
+    return lambda **more: plan(factors=FACTORS, target=f'host = "ssh://target"\ndevice = "{loop}"', **more)
+
+
+def _arms_count_once(planned: int) -> None:
+    store = open_engine(store_url(None), create=False)
+    trials = read.trials(store, read.find(store, "last").id)
+    store.dispose()
+    counting = Counter((t.block, t.arm) for t in trials if t.state is not TrialState.SUPERSEDED)
+    assert set(counting.values()) == {1}
+    assert len(counting) == planned
+
+
+def _wait_until(holds: Callable[[], bool], patience_s: float, what: str) -> None:
+    deadline = time.monotonic() + patience_s
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.1)
+
+
+def test_an_experiment_over_ssh_ends_like_one_here(ceteris, over_ssh, target: SshTarget, loop: str) -> None:
+    before = settings_of(loop)
+    checked = ceteris("check", over_ssh())
+    assert checked.code == 0, checked.err
+    done = ceteris("run", over_ssh())
+    assert done.code in RUN_ENDED, done.err
+    assert "block.scheduler" in done.out
+    assert settings_of(loop) == before
+    assert not list((target.state / "journal").glob("*.jsonl"))
+    assert list((target.state / "journal" / "closed").glob("*.jsonl"))
+    assert not target.engines()
+    assert len(list((target.folder / "cache" / "ceteris").iterdir())) == 1
+    assert ceteris("undo", "--target", target.address).out == "nothing to put back\n"
+    _arms_count_once(64)
+
+
+def test_the_target_puts_itself_back_when_the_controller_is_killed(over_ssh, target: SshTarget, loop: str) -> None:
+    before = settings_of(loop)
+    running = Running("run", over_ssh(trial="500ms"))
+    _wait_until(lambda: settings_of(loop) != before, 60, "no setting was changed")
+    running.signal(signal.SIGKILL)
+    running.end()
+    _wait_until(lambda: settings_of(loop) == before, 40, "the settings are not as before")
+    _wait_until(lambda: not target.engines(), 40, "an engine was left behind")
+
+
+def test_a_cut_link_is_mended_and_the_experiment_goes_on(over_ssh, target: SshTarget, loop: str) -> None:
+    before = settings_of(loop)
+    running = Running("run", over_ssh(trial="500ms"))
+    _wait_until(lambda: settings_of(loop) != before, 60, "no setting was changed")
+    target.cut_link()
+    _wait_until(lambda: settings_of(loop) == before, 60, "the target did not put itself back while it was alone")
+    target.mend_link()
+    done = running.end(300)
+    assert done.code in RUN_ENDED, done.err
+    assert settings_of(loop) == before
+    _arms_count_once(64)
+    assert not target.engines()
+
+
+def test_killed_connections_are_made_again(over_ssh, target: SshTarget, loop: str) -> None:
+    before = settings_of(loop)
+    running = Running("run", over_ssh(trial="300ms"))
+    for _ in range(3):
+        _wait_until(lambda: settings_of(loop) != before or not running.goes_on(), 120, "no setting was changed")
+        target.kill_connections()
+        time.sleep(1.3)
+    done = running.end(300)
+    assert done.code in RUN_ENDED, done.err
+    assert settings_of(loop) == before
+    _arms_count_once(64)
+
+
+def test_a_target_that_cannot_be_reached_is_named_with_what_to_do(ceteris, over_ssh, target: SshTarget) -> None:
+    wrong = ceteris("run", over_ssh(), "--set", "target.host=ssh://root@127.0.0.1:9")
+    assert wrong.code == 3
+    assert "ssh://root@127.0.0.1:9" in wrong.err
+    assert "Connection refused" in wrong.err
+    assert "ssh -p 9 root@127.0.0.1 true" in wrong.err
+    for nonsense in ("ssh://-oProxyCommand=id", "ssh://", "ftp://target", "ssh://target/path"):
+        refused = ceteris("undo", "--target", nonsense)
+        assert refused.code == 2, nonsense

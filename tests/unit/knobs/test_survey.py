@@ -1,0 +1,49 @@
+"""Where a knob lies: every entry of a folder, a device's interrupts, another place on another kernel."""
+
+import pytest
+
+from ceteris.errors import Missing
+from ceteris.hosts.fake import FakeHost
+from ceteris.knobs import kinds
+from ceteris.knobs.catalog import load
+from ceteris.knobs.survey import addresses_of, offer
+
+assert kinds
+CPUFREQ = "/sys/devices/system/cpu/cpufreq"
+
+
+def test_a_star_is_every_entry_that_has_the_file_in_the_order_of_numbers() -> None:
+    names = ("policy10", "policy2", "policy0")
+    files = {f"{CPUFREQ}/{name}/scaling_governor": "performance\n" for name in names}
+    host = FakeHost(files | {f"{CPUFREQ}/policy3/other": "", f"{CPUFREQ}/boost": "1\n"})
+    found = addresses_of(host, load().get("cpu.governor"), None)
+    assert found == tuple(f"{CPUFREQ}/policy{number}/scaling_governor" for number in (0, 2, 10))
+
+
+def test_governors_that_differ_are_one_value_that_is_put_back_and_no_level() -> None:
+    host = FakeHost(
+        {f"{CPUFREQ}/policy{n}/scaling_governor": f"{g}\n" for n, g in enumerate(("powersave", "performance"))}
+    )
+    assert offer(host, load(), "cpu.governor", None, root=True).current == "powersave|performance"
+
+
+def test_interrupts_are_those_of_the_devices_controller() -> None:
+    folder = "/sys/block/nvme0n1/device/device/msi_irqs"
+    host = FakeHost({f"{folder}/{number}": "msix\n" for number in (101, 99)})
+    found = addresses_of(host, load().get("irq.affinity"), "/dev/nvme0n1")
+    assert found == ("/proc/irq/99/smp_affinity_list", "/proc/irq/101/smp_affinity_list")
+
+
+@pytest.mark.parametrize(
+    "path", ["/proc/sys/kernel/sched_migration_cost_ns", "/sys/kernel/debug/sched/migration_cost_ns"]
+)
+def test_a_knob_is_found_where_this_kernel_has_it(path: str) -> None:
+    assert addresses_of(FakeHost({path: "500000\n"}), load().get("kernel.sched_migration_cost_ns"), None) == (path,)
+
+
+def test_a_knob_of_other_kernels_is_told_with_them() -> None:
+    found = offer(FakeHost({}), load(), "kernel.sched_wakeup_granularity_ns", None, root=True)
+    assert found.current is None
+    assert "kernels up to 6.5" in found.todo
+    with pytest.raises(Missing, match=r"cpu\.governor is not on this machine"):
+        addresses_of(FakeHost({}), load().get("cpu.governor"), None)
