@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 PACKAGE := pyproject.toml ceteris.data/scripts/ceteris $(ENGINE)
 
-.PHONY: all demo check test proof packages schema clean help
+.PHONY: all demo check test proof campaign packages schema clean help
 
 all: $(BIN)/ceteris ## build into .venv/ and say where the command is
 	@echo "ceteris is $(abspath $(BIN)/ceteris)"
@@ -51,6 +51,9 @@ proof: packages $(BIN)/python ## what takes long: the engine under Miri and sani
 	$(BIN)/python proof/sanitizers/run.py
 	cd engine && cargo build --release --quiet --locked
 	$(BIN)/python proof/power_cut/run.py
+
+campaign: packages $(VENV)/dev ## as root: 300 faults of every sort, and whether the machine comes back from each; about an hour
+	$(BIN)/python tests/faults/campaign.py
 
 schema: $(VENV)/dev ## write schema/ anew from the code
 	for name in plan job event report check status doctor; do $(BIN)/ceteris schema $$name > schema/$$name.json; done

@@ -22,6 +22,7 @@ use crate::journal::event::JournalEvent;
 use crate::probe::Probe;
 use crate::record::histogram::ResponseSummary;
 use crate::telemetry::event::{Census, Sample};
+use crate::users::Users;
 
 /// The protocol this engine speaks; a job of another protocol is refused.
 pub const PROTOCOL: u32 = 2;
@@ -47,6 +48,7 @@ pub enum Event {
     Sample(Box<Sample>),
     Census(Census),
     Probe(Box<Probe>),
+    Users(Users),
     #[serde(untagged)]
     Journal(JournalEvent),
     #[serde(untagged)]

@@ -1,6 +1,6 @@
 //! The Rust half of Ceteris: it makes the load, samples the machine and keeps the journal.
 //!
-//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `hands` and `journal`
+//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `users`, `hands` and `journal`
 //! beside them, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go
 //! to stdout, one JSON object per line; words for people go to stderr.
 
@@ -21,4 +21,5 @@ pub mod probe;
 pub mod record;
 pub mod run;
 pub mod telemetry;
+pub mod users;
 pub mod workload;

@@ -12,7 +12,7 @@ use ceteris_engine::error::{EngineError, Result};
 use ceteris_engine::event::{Event, Events};
 use ceteris_engine::journal::undo::Selection;
 use ceteris_engine::journal::{Leftover, keeper, undo};
-use ceteris_engine::{hands, input, machine, probe, run, telemetry};
+use ceteris_engine::{hands, input, machine, probe, run, telemetry, users};
 use clap::{Parser, Subcommand};
 
 const STUCK: u8 = 4;
@@ -38,6 +38,8 @@ enum Command {
     Sample,
     /// Tell what this machine and a directory offer.
     Probe { directory: PathBuf },
+    /// Tell who has a block device open.
+    Users { device: PathBuf },
     /// Read and write kernel files for a controller elsewhere; closing stdin ends it.
     Hands,
     /// Keep the journal of one experiment; closing stdin restores everything.
@@ -102,6 +104,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
             let found = probe::probe(&directory)?;
             events.emit(&Event::Probe(Box::new(found)));
         }
+        Command::Users { device } => events.emit(&Event::Users(users::users(&device)?)),
         Command::Journal {
             directory,
             allow_volatile,

@@ -13,6 +13,7 @@
     │   └── JournalOpen     exit 4   an earlier experiment was not put back
     ├── NotRestored         exit 4   something on the target could not be put back
     ├── EngineError         exit 3   the load engine failed; carries its class
+    ├── LimitReached        exit 3   the plan's own limit was reached; the machine was put back
     └── Interrupted         exit 130 the user or a signal ended the work, and the machine was restored
 
 Each message names the thing and keeps the cause; `todo` says what to do next.
@@ -112,6 +113,10 @@ class EngineError(CeterisError):
     def __init__(self, failure: str, message: str, todo: str = "") -> None:
         super().__init__(message, todo)
         self.failure = failure
+
+
+class LimitReached(CeterisError):
+    """The machine reached a limit that the plan sets, so the load was ended; the machine was put back."""
 
 
 class Interrupted(CeterisError):

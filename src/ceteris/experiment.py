@@ -31,7 +31,7 @@ from ceteris.model import (
 from ceteris.plan.budget import rounds_within
 from ceteris.plan.design import comparisons, schedule, schedule_hash
 from ceteris.store import read, write
-from ceteris.trial.bench import Bench, Site
+from ceteris.trial.bench import Bench, Site, put_back
 from ceteris.trial.blocks import arm_of, lost_preconditioning, next_block, refused_arms, renewed
 from ceteris.trial.precondition import Onlooker
 
@@ -101,7 +101,7 @@ def carry_out(
                 losses += 1
                 if stopped() or losses == _MOST_LOSSES:
                     raise
-                site.host.reconnect(stopped)
+                put_back(site, experiment.id, stopped)
                 write.add_note(store, experiment.id, f"{error.message}; it was reached again, and went on")
     except JournalOpen:
         raise  # it never began here; where it is going on elsewhere, its state is not ours

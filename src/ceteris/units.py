@@ -10,7 +10,7 @@ from enum import StrEnum
 
 _BINARY = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SHORT = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_TIME = {"": 1.0, "ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_TIME = {"": 1.0, "us": 1e-6, "ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _LARGEST_SIZE = 2.0**50
 _LONGEST_S = 366 * 86400.0
 _NUMBER = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z%]*)\s*")
@@ -51,7 +51,7 @@ def parse_duration(value: object) -> float:
     else:
         number, unit = _split(value, "a number of seconds, or text such as '60s'")
         if unit not in _TIME:
-            raise ValueError(f"unknown unit in {value!r}; use ms, s, min, h or d")
+            raise ValueError(f"unknown unit in {value!r}; use us, ms, s, min, h or d")
         seconds = number * _TIME[unit]
     if not 0 < seconds <= _LONGEST_S:
         raise ValueError(f"{str(value)[:40]!r} is not between nothing and a year")

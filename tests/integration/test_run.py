@@ -60,6 +60,18 @@ def test_the_doctor_says_what_it_found_and_changes_nothing(ceteris, tmp_path: Pa
     assert "other load" in ceteris("doctor", "--path", str(tmp_path)).out
 
 
+@pytest.mark.parametrize(
+    ("limit", "words"), [("response_p99_s=1us", "the p99 response time was"), ("free_space=900TiB", "are free at")]
+)
+def test_a_limit_of_the_plan_ends_the_experiment_and_cleans_up(ceteris, plan, tmp_path: Path, limit, words) -> None:
+    done = ceteris("run", plan(trial="1200ms"), "--set", f"limits.{limit}")
+    assert done.code == 3
+    assert "limit reached: " in done.err
+    assert words in done.err
+    assert not (tmp_path / "ceteris-data").exists()
+    assert ceteris("status", "--json").json["experiments"][0]["state"] == "failed"
+
+
 MATRIX = """
 name = "matrix"
 [target]

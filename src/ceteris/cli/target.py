@@ -84,7 +84,7 @@ def look(site: Site, parsed: Parsed) -> Facts:
         direct_refused=seen.direct or "",
         fingerprint=fingerprint(site, device),
         offers=survey.offers(site.host, site.catalogue, knob_keys(parsed), device, root=root),
-        block_devices={name: block_device(site.host, name) for name in named},
+        block_devices={name: block_device(site.host, site.engine, name) for name in named},
     )
 
 

@@ -5,7 +5,7 @@ checked, and again right before a load destroys what is on a device.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ceteris.errors import HostError
@@ -16,8 +16,8 @@ _BY_ID = "/dev/disk/by-id"
 Tree = Mapping[str, Any]  # a device as lsblk has it, with what stands on it as children
 
 
-def block_device(host: Host, path: str) -> BlockDevice:
-    """Look at a device; why it could not be looked at is part of the answer."""
+def block_device(host: Host, engine: str, path: str) -> BlockDevice:
+    """Look at a device, with the host's `engine`; why it could not be looked at is part of the answer."""
     try:
         resolved = host.resolve(path)
         folder = f"/sys/class/block/{resolved.removeprefix('/dev/').replace('/', '!')}"
@@ -36,6 +36,10 @@ def block_device(host: Host, path: str) -> BlockDevice:
             holders=tuple(host.names(f"{folder}/holders")),
             links=links,
             backing=backing.strip(),
+            loops=json.loads(_output(host, "losetup", "--json", "--list", "--output-all") or "{}").get(
+                "loopdevices", []
+            ),
+            users=json.loads(_output(host, engine, "users", resolved)),
         )
     except (HostError, ValueError) as error:
         return BlockDevice(path=path, refused=f"{path} cannot be looked at: {error}")
@@ -58,8 +62,14 @@ def as_found(
     holders: tuple[str, ...] = (),
     links: Mapping[str, str] | None = None,
     backing: str = "",
+    loops: Sequence[Tree] = (),
+    users: Tree | None = None,
 ) -> BlockDevice:
-    """A device from what the tools printed. `links`: by name under /dev/disk/by-id, the device it leads to."""
+    """A device from what the tools printed.
+
+    `links`: by name under /dev/disk/by-id, the device it leads to. `loops`: every loop device. `users`: who has it
+    open.
+    """
     everything = [node for tree in lsblk["blockdevices"] for node in _nodes(tree)]
     own = next((node for node in everything if node["path"] == path), None)
     if own is None:
@@ -74,6 +84,7 @@ def as_found(
     claims = [claim for node in _nodes(own) for claim in _claims(node, own, swaps)]
     known = {node["kname"] for node in _nodes(own)}
     claims += [f"is held by /dev/{holder}" for holder in holders if holder not in known]
+    claims += [*_loop_claims(path, loops), *_user_claims(users or {})]
     kinds = [one["type"] for one in wipefs.get("signatures", [])] + [own.get("fstype"), own.get("pttype")]
     return BlockDevice(
         path=path,
@@ -83,6 +94,30 @@ def as_found(
         signatures=tuple(dict.fromkeys(kind for kind in kinds if kind)),
         read_only=own.get("ro") in (True, 1, "1"),
     )
+
+
+def _loop_claims(path: str, loops: Sequence[Tree]) -> Iterator[str]:
+    """What of other devices lies in the same bytes: by way of loop devices nobody is mounted, and nobody holds."""
+    own = next((loop for loop in loops if loop["name"] == path), None)
+    for loop in loops:
+        if loop["name"] != path and loop["back-file"] == path:
+            yield f"is what {loop['name']} is made of"
+        elif own and loop is not own and _file_of(loop) == _file_of(own):
+            yield f"shares its backing file with {loop['name']}"
+    if own and own["back-file"].startswith("/dev/"):
+        yield f"is made of {own['back-file']}, another device"
+
+
+def _file_of(loop: Tree) -> tuple[Any, Any]:
+    return loop["back-maj:min"], loop["back-ino"]
+
+
+def _user_claims(users: Tree) -> Iterator[str]:
+    """Who has it open right now."""
+    if users.get("exclusive"):
+        yield f"cannot be had alone ({users['exclusive']})"
+    for user in users.get("processes", []):
+        yield f"is open in {user['command']} (process {user['pid']})"
 
 
 def _nodes(tree: Tree) -> Iterator[Tree]:

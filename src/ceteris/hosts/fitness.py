@@ -146,22 +146,24 @@ def _temperature(host: Host) -> Iterator[Condition]:
     for name in host.names(_CPU):
         if re.fullmatch(r"cpu\d+", name):
             throttled += int(_text(host, f"{_CPU}/{name}/thermal_throttle/core_throttle_count") or 0)
-    hottest = max(
-        (
-            int(text) / 1000
-            for zone in host.names("/sys/class/thermal")
-            if zone.startswith("thermal_zone")
-            if (text := _text(host, f"/sys/class/thermal/{zone}/temp")).lstrip("-").isdecimal()
-        ),
-        default=None,
-    )
+    celsius = hottest(host)
     if throttled:
         found = f"processors were slowed down for heat {throttled:,} times since the boot"
         yield Condition("heat", Fitness.UNFIT, found, "see to the cooling, or hold a lower frequency in every trial")
-    elif hottest is not None:
-        yield Condition("heat", Fitness.FIT, f"{hottest:.0f} °C at most, and never slowed down for it")
+    elif celsius is not None:
+        yield Condition("heat", Fitness.FIT, f"{celsius:.0f} °C at most, and never slowed down for it")
     else:
         yield Condition("heat", Fitness.NOTE, "temperatures cannot be seen from here")
+
+
+def hottest(host: Host) -> float | None:
+    """The highest temperature in °C that the kernel shows; None where it shows none."""
+    texts = [
+        _text(host, f"/sys/class/thermal/{zone}/temp")
+        for zone in host.names("/sys/class/thermal")
+        if zone.startswith("thermal_zone")
+    ]
+    return max((int(text) / 1000 for text in texts if text.lstrip("-").isdecimal()), default=None)
 
 
 def _meddlers(host: Host) -> Iterator[Condition]:

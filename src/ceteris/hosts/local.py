@@ -41,6 +41,7 @@ class LocalProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
+                errors="replace",
                 start_new_session=True,
             )
         except OSError as error:
@@ -160,7 +161,13 @@ class LocalHost:
         """Run a program to its end, with `text` on its stdin. Raises Missing or HostError."""
         try:
             done = subprocess.run(
-                list(argv), input=text, capture_output=True, text=True, timeout=timeout_s, check=False
+                list(argv),
+                input=text,
+                capture_output=True,
+                text=True,
+                errors="replace",  # a label of a file system may hold any bytes
+                timeout=timeout_s,
+                check=False,
             )
         except OSError as error:
             raise _host_error(argv[0], "run", error) from error

@@ -276,6 +276,7 @@ class SshHost:
                 input=text,
                 capture_output=True,
                 text=True,
+                errors="replace",
                 timeout=timeout_s,
                 check=False,
                 start_new_session=True,  # a Ctrl-C at the terminal must not cut off an undo

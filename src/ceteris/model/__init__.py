@@ -6,7 +6,7 @@ Effects are natural-log ratios to the baseline; times are UTC seconds since the 
 
 from ceteris.model.experiment import Calibration, Cell, Effect, Experiment, Look, Measurement, Trial
 from ceteris.model.machine import Action, BlockDevice, Change, Condition, Facts, Knob, Offer, Reading, WriteFile
-from ceteris.model.plan import Combination, Factor, OpenLoop, Plan, Precondition, Protocol, Target, Workload
+from ceteris.model.plan import Combination, Factor, Limits, OpenLoop, Plan, Precondition, Protocol, Target, Workload
 from ceteris.model.words import (
     RESPONSES,
     ChangeState,
@@ -41,6 +41,7 @@ __all__ = [
     "FailureClass",
     "Fitness",
     "Knob",
+    "Limits",
     "Look",
     "Measurement",
     "NotTaken",

@@ -123,6 +123,16 @@ class Protocol:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What ends the experiment at once, since the machine has other work or could suffer; None: no limit."""
+
+    response_p99_s: float | None = None
+    errors_per_s: float | None = None
+    free_bytes: int | None = None
+    temperature_c: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The intent, checked against the catalogue and the host.
 
@@ -142,3 +152,4 @@ class Plan:
     digest: str
     text: str
     notes: tuple[str, ...] = ()
+    limits: Limits = Limits()

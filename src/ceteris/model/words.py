@@ -59,6 +59,7 @@ class FailureClass(StrEnum):
     LOAD_ERROR = "load-error"
     NO_DATA = "no-data"
     INTERRUPTED = "interrupted"
+    LIMIT_REACHED = "limit-reached"
     TOOLING = "tooling"
 
 

@@ -14,7 +14,7 @@ from ceteris.plan.file import WorkloadTable
 from ceteris.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
 from ceteris.plan.parse import Parsed
 from ceteris.plan.places import Place
-from ceteris.plan.protocol import protocol_of
+from ceteris.plan.protocol import limits_of, protocol_of
 from ceteris.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, workloads_of
 
 
@@ -69,6 +69,7 @@ class _Check:
             protocol=protocol_of(self.table.protocol),
             digest=self.parsed.digest,
             text=self.parsed.text,
+            limits=limits_of(self.table.limits),
             notes=tuple(self.notes),
         )
         if not self.problems and not comparisons(found) and not measured(found):

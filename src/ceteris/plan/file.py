@@ -17,7 +17,7 @@ from pydantic import (
 
 from ceteris.model import RESPONSES
 from ceteris.registry import workload_kinds
-from ceteris.units import parse_duration, parse_share
+from ceteris.units import parse_duration, parse_share, parse_size
 
 
 def _exact_value(value: Any) -> Any:
@@ -40,6 +40,11 @@ Share = Annotated[
     BeforeValidator(parse_share),
     Field(gt=0, lt=1),
     WithJsonSchema({"type": ["string", "number"], "examples": ["2%"]}),
+]
+Size = Annotated[
+    int,
+    BeforeValidator(parse_size),
+    WithJsonSchema({"type": ["string", "integer"], "examples": ["10GiB"]}),
 ]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
@@ -158,6 +163,15 @@ class ProtocolTable(Table):
     )
 
 
+class LimitsTable(Table):
+    """What ends the experiment at once and puts the machine back; for machines that have other work."""
+
+    response_p99_s: Duration | None = Field(None, description="p99 response time of any second of the load")
+    errors_per_s: float | None = Field(None, ge=0, description="errors in any second of the load")
+    free_space: Size | None = Field(None, description="what must stay free on the file system of target.path")
+    temperature: float | None = Field(None, ge=0, le=150, description="°C, of the hottest sensor that the kernel shows")
+
+
 class PlanTable(Table):
     """A plan: which knobs, which levels, which workloads."""
 
@@ -174,6 +188,7 @@ class PlanTable(Table):
     combination: list[CombinationTable] = []
     workload: list[Any] = Field(min_length=1)  # plan_form() puts the registered kinds in its place
     protocol: ProtocolTable = ProtocolTable()
+    limits: LimitsTable = LimitsTable()
 
 
 @functools.cache

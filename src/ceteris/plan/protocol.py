@@ -1,9 +1,9 @@
-"""A plan's protocol table as the protocol that is followed."""
+"""A plan's protocol and limits as they are followed."""
 
 import math
 
-from ceteris.model import RESPONSES, Protocol
-from ceteris.plan.file import ProtocolTable
+from ceteris.model import RESPONSES, Limits, Protocol
+from ceteris.plan.file import LimitsTable, ProtocolTable
 
 _LONGEST_SETTLE_S = 30.0
 
@@ -22,4 +22,14 @@ def protocol_of(table: ProtocolTable) -> Protocol:
         seed=table.seed,
         margins={name: math.log1p(margin) for name, margin in margins.items()},
         rounds=table.rounds,
+    )
+
+
+def limits_of(table: LimitsTable) -> Limits:
+    """What ends the experiment at once."""
+    return Limits(
+        response_p99_s=table.response_p99_s,
+        errors_per_s=table.errors_per_s,
+        free_bytes=table.free_space,
+        temperature_c=table.temperature,
     )

@@ -50,6 +50,21 @@ def data_folder(path: str, experiment: str) -> str:
     return f"{path.rstrip('/')}/{DATA_FOLDER}/{experiment}"
 
 
+def put_back(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
+    """Undo what an experiment without its keeper left, on a target that may have to be reached anew.
+
+    Raises NotRestored, JournalError, and Unreachable where it is lost again and again.
+    """
+    for attempt in range(_MOST_LOSSES):
+        site.host.reconnect(stopped)
+        try:
+            return journal.undo(site.host, site.engine, lambda _event: None, lost=experiment)
+        except Unreachable:
+            if attempt == _MOST_LOSSES - 1:
+                raise
+    return None
+
+
 class Bench:
     """Journal and telemetry of one experiment, from entering to leaving."""
 
@@ -110,25 +125,13 @@ class Bench:
         try:
             self._applier.restore()
         except (JournalError, Unreachable):  # the keeper died or cannot be heard; its journal is enough
-            self._undo()
+            put_back(self._site, self._trials[0].experiment, self._stopped)
             if left := self._applier.leftovers():
                 raise NotRestored(
                     f"the journal keeper was lost, and not all is as before: {'; '.join(left)}"
                 ) from error
         finally:
             self._remove_data()
-
-    def _undo(self) -> None:
-        """Put back without the keeper, from a target that may have to be reached anew, and may be lost once more."""
-        for attempt in range(_MOST_LOSSES):
-            self._site.host.reconnect(self._stopped)
-            try:
-                journal.undo(self._site.host, self._site.engine, lambda _event: None, lost=self._trials[0].experiment)
-            except Unreachable:
-                if attempt == _MOST_LOSSES - 1:
-                    raise
-            else:
-                return
 
     def _open_journal(self) -> Applier:
         """The means to change settings. The journal also keeps a second run away from this experiment's data."""
@@ -179,7 +182,9 @@ class Bench:
         asked = data_of(workload, trial.settings)
         if not asked.made and workload.data == "keep":
             return False
-        why, todo = guard.refusal(block_device(self._site.host, device), self._plan.target.may_destroy)
+        why, todo = guard.refusal(
+            block_device(self._site.host, self._site.engine, device), self._plan.target.may_destroy
+        )
         if why:
             raise HostError(why, todo)
         return True

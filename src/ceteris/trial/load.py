@@ -7,8 +7,8 @@ from ceteris.engine.protocol import Census, Hello, Interval, Job, Phase, Result,
 from ceteris.engine.run import Engine, Sampler
 from ceteris.errors import EngineError, Interrupted
 from ceteris.hosts.transport import Host
-from ceteris.model import Measurement
-from ceteris.trial import machine, telemetry, validity
+from ceteris.model import Limits, Measurement
+from ceteris.trial import limits, machine, telemetry, validity
 from ceteris.workloads import jobs
 
 _CENSUS_PATIENCE_S = 5.0
@@ -26,6 +26,7 @@ class TrialLoad:
         sampler: Sampler,
         foreign: validity.ForeignLoad,
         stopped: Callable[[], bool],
+        limits: Limits,
     ) -> None:
         """Start the engine. Raises HostError."""
         self._engine = Engine(host, engine, job)
@@ -34,6 +35,7 @@ class TrialLoad:
         self._sampler = sampler
         self._foreign = foreign
         self._stopped = stopped
+        self._limits = limits
         self.measurements: tuple[Measurement, ...] = ()
 
     def stop(self) -> None:
@@ -41,13 +43,15 @@ class TrialLoad:
         self._engine.stop()
 
     def events(self) -> Iterator[machine.Event]:
-        """What happens to the trial. Raises EngineError, HostError and Interrupted."""
+        """What happens to the trial. Raises EngineError, HostError, LimitReached and Interrupted."""
         intervals: list[Interval] = []
         hello: Hello | None = None
         result: Result | None = None
         for event in self._engine.events():
             if self._stopped():
                 raise Interrupted("stopped under load")
+            if isinstance(event, Interval):
+                limits.refuse_load(self._limits, event)
             match event:
                 case Hello():
                     hello = event

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ceteris.engine.protocol import Job, Progress
 from ceteris.engine.run import Engine, Sampler
-from ceteris.errors import EngineError, HostError, Interrupted, Unreachable
+from ceteris.errors import CeterisError, EngineError, HostError, Interrupted, LimitReached, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.apply import Applier
 from ceteris.model import Change, FailureClass, Measurement, Plan, Purpose, Trial
 from ceteris.trial import machine, validity
+from ceteris.trial.limits import refuse_machine
 from ceteris.trial.load import TrialLoad
 from ceteris.trial.precondition import Onlooker, Preconditioning
 from ceteris.workloads import jobs
@@ -55,10 +56,10 @@ class Runner:
     def run(self, trial: Trial, tested: Sequence[str], onlooker: Onlooker) -> Trial:
         """Carry out one trial to its end, whatever that is.
 
-        Raises JournalError and StoreError, and Unreachable when the trial is kept as failed.
+        Raises JournalError and StoreError, and, when the trial is kept as failed, Unreachable and LimitReached.
         """
         changes: tuple[Change, ...] = ()
-        lost: Unreachable | None = None
+        last: CeterisError | None = None
         self._load = None
         coming: Iterator[machine.Event] = iter(())
         event: machine.Event | None = machine.Begun(time.time())
@@ -73,6 +74,7 @@ class Runner:
                             measured = self._load.measurements if over and self._load else ()
                             self._record(trial, changes if over else (), measured)
                         case machine.Apply():
+                            refuse_machine(self._plan.limits, self._host, self._engine, self._plan.target.path)
                             changes = self._apply(trial, tested)
                             event = machine.Applied(changes, time.time())
                         case machine.MakeLoad():
@@ -89,14 +91,17 @@ class Runner:
                 event = event or next(coming, None)
             except Interrupted as error:
                 event = machine.Failed(FailureClass.INTERRUPTED, error.message, time.time())
+            except LimitReached as error:
+                last = error
+                event = machine.Failed(FailureClass.LIMIT_REACHED, error.message, time.time())
             except EngineError as error:
                 failure = _FAILURES.get(error.failure, FailureClass.LOAD_ERROR)
                 event = machine.Failed(failure, str(error), time.time())
             except HostError as error:
-                lost = error if isinstance(error, Unreachable) else None
+                last = error if isinstance(error, Unreachable) else None
                 event = machine.Failed(FailureClass.TOOLING, str(error), time.time())
-        if lost is not None:
-            raise lost
+        if last is not None:
+            raise last
         return trial
 
     def usual_load(self) -> str:
@@ -127,7 +132,8 @@ class Runner:
         )
         device = self._plan.target.device
         name = device.removeprefix("/dev/") if device else None
-        return TrialLoad(self._host, self._engine, job, name, self._sampler, self._foreign, self._stopped)
+        limits = self._plan.limits
+        return TrialLoad(self._host, self._engine, job, name, self._sampler, self._foreign, self._stopped, limits)
 
     def _precondition(self, trial: Trial, onlooker: Onlooker) -> Preconditioning:
         workload = self._workloads[trial.workload]

@@ -3,11 +3,16 @@
 //! In: requests, one per slot. Out: completions in the order the kernel has them. Called by
 //! `workload::fileio` for `engine = "io_uring"`, one per worker; `probe` asks `why_not`.
 
+mod setup;
+
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
-use io_uring::{IoUring, Probe, opcode, squeue, types};
+use io_uring::{IoUring, opcode, squeue, types};
+
+pub use setup::why_not;
+use setup::{Registered, open};
 
 use crate::clock::{self, Nanos};
 use crate::error::{Class, EngineError, Result};
@@ -41,8 +46,7 @@ impl Uring {
     /// One slot per buffer. Must be made on the thread that will use it.
     pub fn new(files: Arc<FileSet>, buffers: Vec<Buffer>) -> Result<Self> {
         let slots = buffers.len();
-        let ring = build(slots as u32).map_err(|cause| unavailable(&cause))?;
-        check_opcodes(&ring)?;
+        let ring = open(slots as u32)?;
         let registered = Registered::with(&ring, &files, &buffers);
         Ok(Uring {
             registered,
@@ -224,89 +228,4 @@ impl Drop for Uring {
         // until then nobody can unmount them or take their device.
         let _ = self.ring.submitter().unregister_files();
     }
-}
-
-/// What the kernel was told once, so that it need not be told with each operation.
-struct Registered {
-    files: bool,
-    buffers: bool,
-}
-
-impl Registered {
-    /// Registers what the kernel takes; limits (locked memory, number of buffers) are no reason to
-    /// fail, since everything works without.
-    fn with(ring: &IoUring, files: &FileSet, buffers: &[Buffer]) -> Registered {
-        let submitter = ring.submitter();
-        let memory: Vec<libc::iovec> = buffers
-            .iter()
-            .map(|buffer| libc::iovec {
-                iov_base: buffer.pointer().cast(),
-                iov_len: buffer.bytes().len(),
-            })
-            .collect();
-        Registered {
-            files: submitter.register_files(&files.descriptors()).is_ok(),
-            // SAFETY: the memory stays where it is as long as the buffers, which `Uring` owns; it
-            // drops the ring, and with it the registration, before them.
-            buffers: unsafe { submitter.register_buffers(&memory) }.is_ok(),
-        }
-    }
-}
-
-/// Completions are left to interrupt the thread as they come: on the machines measured that takes
-/// less processor time than having them run when the thread asks (COOP_TASKRUN, DEFER_TASKRUN).
-fn build(entries: u32) -> io::Result<IoUring> {
-    match IoUring::builder().setup_single_issuer().build(entries) {
-        // Kernels before 6.0 do not know that only one thread submits.
-        Err(cause) if cause.raw_os_error() == Some(libc::EINVAL) => {
-            IoUring::builder().build(entries)
-        }
-        other => other,
-    }
-}
-
-fn check_opcodes(ring: &IoUring) -> Result<()> {
-    let mut probe = Probe::new();
-    let known = ring.submitter().register_probe(&mut probe).is_ok()
-        && [opcode::Read::CODE, opcode::Write::CODE, opcode::Fsync::CODE]
-            .iter()
-            .all(|&code| probe.is_supported(code));
-    if known {
-        return Ok(());
-    }
-    Err(unavailable(&io::Error::other(
-        "this kernel's io_uring lacks plain reads and writes (it is older than 5.6)",
-    )))
-}
-
-fn unavailable(cause: &io::Error) -> EngineError {
-    let (reason, hint) = match cause.raw_os_error() {
-        Some(libc::ENOSYS) => (
-            "the kernel has no io_uring",
-            "use engine = \"sync\", or a kernel from 5.6 on",
-        ),
-        Some(libc::EPERM | libc::EACCES) => (
-            "io_uring is forbidden here",
-            "look at `sysctl kernel.io_uring_disabled` and at the container's seccomp profile, or use engine = \"sync\"",
-        ),
-        Some(libc::ENOMEM) => (
-            "io_uring may not lock enough memory",
-            "raise the limit of locked memory (ulimit -l), or use engine = \"sync\"",
-        ),
-        _ => ("io_uring cannot be used", "use engine = \"sync\""),
-    };
-    EngineError::new(
-        Class::IoUringUnavailable,
-        format!("{reason}: {cause}"),
-        hint,
-    )
-}
-
-/// Why io_uring cannot be used on this machine; `None` when it can.
-pub fn why_not() -> Option<String> {
-    build(2)
-        .map_err(|cause| unavailable(&cause))
-        .and_then(|ring| check_opcodes(&ring))
-        .err()
-        .map(|error| error.message)
 }

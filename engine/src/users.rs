@@ -1,0 +1,123 @@
+//! `ceteris-engine users DEVICE`: who has a block device open, beside what lsblk can tell.
+//!
+//! In: a device's path. Out: one `users` event: the processes with it open or mapped, and whether
+//! the kernel refuses to open it exclusively (a file system, a raid, an exported target). Called by
+//! `main` before a load destroys what is on a device.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::error::{EngineError, Result};
+
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Users {
+    /// Why it cannot be opened for this process alone; null when it can.
+    pub exclusive: Option<String>,
+    pub processes: Vec<User>,
+    /// Whether there were processes whose files this user may not see.
+    pub blind: bool,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+pub struct User {
+    pub pid: u32,
+    pub command: String,
+}
+
+pub fn users(device: &Path) -> Result<Users> {
+    let metadata =
+        fs::metadata(device).map_err(|cause| EngineError::from_io("look at", device, &cause))?;
+    let number = metadata
+        .file_type()
+        .is_block_device()
+        .then(|| metadata.rdev());
+    let identity = (metadata.dev(), metadata.ino());
+    let is_it = |other: &fs::Metadata| match number {
+        // Every node of a device has its number, whatever it is called.
+        Some(number) => other.file_type().is_block_device() && other.rdev() == number,
+        None => (other.dev(), other.ino()) == identity,
+    };
+    let mut found = Users {
+        exclusive: number.and_then(|_| why_not_exclusive(device)),
+        processes: Vec::new(),
+        blind: false,
+    };
+    for pid in pids() {
+        let folder = Path::new("/proc").join(pid.to_string());
+        match has_open(&folder, &is_it) {
+            Some(true) => found.processes.push(User {
+                pid,
+                command: fs::read_to_string(folder.join("comm"))
+                    .map(|name| name.trim().to_string())
+                    .unwrap_or_default(),
+            }),
+            Some(false) => {}
+            None => found.blind = true,
+        }
+    }
+    Ok(found)
+}
+
+fn pids() -> Vec<u32> {
+    let own = std::process::id();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter(|&pid| pid != own).collect()
+}
+
+/// Whether one of a process's descriptors is the device; `None` where that may not be seen.
+fn has_open(process: &Path, is_it: &impl Fn(&fs::Metadata) -> bool) -> Option<bool> {
+    let descriptors = match fs::read_dir(process.join("fd")) {
+        Ok(descriptors) => descriptors,
+        Err(cause) if cause.kind() == std::io::ErrorKind::PermissionDenied => return None,
+        // It has ended meanwhile.
+        Err(_) => return Some(false),
+    };
+    let mut open = descriptors.flatten().map(|entry| entry.path());
+    Some(open.any(|path| fs::metadata(path).is_ok_and(|metadata| is_it(&metadata))))
+}
+
+fn why_not_exclusive(device: &Path) -> Option<String> {
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_EXCL)
+        .open(device)
+        .err()
+        .map(|cause| cause.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_a_file_open_is_found_by_any_of_its_names() {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, link) = (directory.path().join("file"), directory.path().join("link"));
+        fs::write(&file, "x").unwrap();
+        fs::hard_link(&file, &link).unwrap();
+        assert_eq!(users(&file).unwrap().processes, []);
+        let held = fs::File::open(&file).unwrap();
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .stdin(held)
+            .spawn()
+            .unwrap();
+        let found = users(&link).unwrap().processes;
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let wanted = User {
+            pid: child.id(),
+            command: "sleep".into(),
+        };
+        assert_eq!(found, [wanted]);
+    }
+
+    #[test]
+    fn what_is_not_there_is_an_error_and_no_free_device() {
+        assert!(users(Path::new("/dev/no-such-device")).is_err());
+    }
+}

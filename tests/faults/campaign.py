@@ -1,0 +1,139 @@
+"""Hurts experiments on a real machine, fault after fault, and looks at what is left after each.
+
+    make campaign        300 faults, about an hour; prints the table of tests/faults/README.md
+    python tests/faults/campaign.py --faults 40 --seed 7
+
+After every fault: it is mended, `ceteris undo`, and then every setting must be what it was, and no trial lost or
+counted twice. A fault that struck after the experiment had ended does not count.
+"""
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path += [str(Path(__file__).parent.parent / "integration"), str(Path(__file__).parent)]
+
+from laboratory import Laboratory, Where, pause
+
+from faults import FAULTS, Fault
+
+_PATIENCE_S = 240.0
+_KINDS = ("struck", "went on by itself", "left something to undo", "values different", "trials lost or double")
+
+
+@dataclass
+class Toll:
+    """What a campaign came to: by fault, how often each of `_KINDS`; and in words whatever is wrong."""
+
+    counts: dict[tuple[str, Where], Counter[str]] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    finished: int = 0
+
+    def of(self, fault: Fault) -> Counter[str]:
+        """The counts of one fault."""
+        return self.counts.setdefault((fault.name, fault.where), Counter())
+
+    @property
+    def struck(self) -> int:
+        """How many faults there were."""
+        return sum(counts["struck"] for counts in self.counts.values())
+
+    def table(self) -> str:
+        """For a document."""
+        lines = [("fault", "target", *_KINDS), ("---",) * 7]
+        places = {"here": "this machine", "there": "over SSH"}
+        for fault in FAULTS:
+            counts = self.of(fault)
+            lines.append((fault.name, places[fault.where], *(str(counts[kind]) for kind in _KINDS)))
+        sums = (str(sum(counts[kind] for counts in self.counts.values())) for kind in _KINDS)
+        lines.append(("all", "", *sums))
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def campaign(lab: Laboratory, faults: int, rng: random.Random) -> Toll:
+    """So many faults, each at least once where there are enough of them, and then by their share."""
+    toll = Toll()
+    chosen = [*FAULTS, *rng.choices(FAULTS, [fault.share for fault in FAULTS], k=faults)][:faults]
+    rng.shuffle(chosen)
+    for number, fault in enumerate(chosen, start=1):
+        for _ in range(5):  # an experiment that had ended before was not hurt
+            if _hurt(lab, fault, rng, toll):
+                break
+        done = toll.of(fault)
+        print(f"{number} of {faults}: {fault.name}, {fault.where}: {dict(done)}", file=sys.stderr, flush=True)
+    for where in ("here", "there"):
+        _finish(lab, where, toll)
+    return toll
+
+
+def _hurt(lab: Laboratory, fault: Fault, rng: random.Random, toll: Toll) -> bool:
+    """Let one fault strike, mend it, and look; whether it struck."""
+    process = lab.start(fault.where)
+    struck = pause(rng, process, fault.longest_s)
+    if struck:
+        fault.strike(lab, process, rng)
+    code = process.wait(_PATIENCE_S)
+    lab.wait_until_nobody_works()
+    left = bool(lab.different())
+    fault.mend(lab)
+    undone = lab.undo()
+    counts = toll.of(fault)
+    for kind, wrong in (
+        ("values different", lab.different()),
+        ("trials lost or double", lab.lost_or_double(fault.where)),
+    ):
+        if wrong:
+            counts[kind] += 1
+            toll.wrong.append(f"{fault.name} ({fault.where}), exit code {code}: {kind}: {wrong}: {lab.words()[-1500:]}")
+    if undone != 0:
+        toll.wrong.append(f"{fault.name} ({fault.where}): undo ended with {undone}")
+    if not lab.is_unfinished(fault.where):
+        toll.finished += 1
+    if struck:
+        counts["struck"] += 1
+        counts["went on by itself"] += code in (0, 3) and not lab.is_unfinished(fault.where)
+        counts["left something to undo"] += left
+    return struck
+
+
+def _finish(lab: Laboratory, where: Where, toll: Toll) -> None:
+    """What was interrupted last comes to its end."""
+    process = lab.start(where)
+    code = process.wait(_PATIENCE_S)
+    if lab.is_unfinished(where) or code not in (0, 3):
+        toll.wrong.append(f"the last experiment {where} did not come to its end ({code}): {lab.words()[-1500:]}")
+    if lab.lost_or_double(where) or lab.different():
+        toll.wrong.append(f"after all, {where}: {lab.lost_or_double(where)} trials, {lab.different()}")
+    toll.finished += 1
+
+
+def main() -> int:
+    """Run a campaign and print its table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--faults", type=int, default=300, help="how many [300]")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6), help="of their order")
+    options = parser.parse_args()
+    if os.geteuid() != 0:
+        sys.exit("the campaign needs root: it makes loop devices, file systems and a network of its own")
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="ceteris-campaign-", dir="/var/tmp") as folder:
+        lab = Laboratory(Path(folder))
+        try:
+            toll = campaign(lab, options.faults, random.Random(options.seed))
+        finally:
+            lab.remove()
+    print(f"seed {options.seed}, {(time.monotonic() - began) / 60:.0f} minutes, {toll.finished} experiments ended\n")
+    print(toll.table())
+    for wrong in toll.wrong:
+        print(f"\nWRONG: {wrong}")
+    return 1 if toll.wrong or toll.struck < options.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

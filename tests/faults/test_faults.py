@@ -1,0 +1,68 @@
+"""A short campaign: every sort of fault once; and SIGKILL just before and after each kind of step."""
+
+import random
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from campaign import campaign
+from laboratory import Laboratory
+
+from faults import FAULTS
+
+pytestmark = [pytest.mark.kills, pytest.mark.root, pytest.mark.usefixtures("as_root")]
+KILLS = 36
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Laboratory]:
+    made = Laboratory(tmp_path)
+    yield made
+    made.remove()
+
+
+def test_the_machine_comes_back_from_every_sort_of_fault(lab: Laboratory) -> None:
+    toll = campaign(lab, len(FAULTS), random.Random(20260101))
+    print(toll.table())
+    assert not toll.wrong, "\n".join(toll.wrong)
+    assert toll.struck >= len(FAULTS) - 2
+
+
+def _choose(moments: Path, rng: random.Random) -> list[tuple[str, int]]:
+    """Moments to kill at, as (sort, number of it): every sort, and more of them while settings are changed."""
+    counted = Counter(moments.read_text().splitlines())
+    sorts = sorted(counted)
+    while len(sorts) < KILLS:
+        sorts.append(rng.choice([sort for sort in counted if "Journal" in sort or "LocalHost.write" in sort]))
+    chosen = [(sort, rng.randint(1, min(counted[sort], 40))) for sort in sorts]
+    rng.shuffle(chosen)
+    return chosen
+
+
+def _end(process: "subprocess.Popen[str]") -> int:
+    return process.wait(120)
+
+
+def test_the_machine_comes_back_from_a_kill_at_any_step(lab: Laboratory, tmp_path: Path) -> None:
+    moments = tmp_path / "moments"
+    assert _end(lab.start("here", str(moments), "none", "0", "spare")) in (0, 3), lab.words()
+    killed = left_open = 0
+    for number, (sort, occurrence) in enumerate(_choose(moments, random.Random(20260101))):
+        code = _end(lab.start("here", str(tmp_path / "none"), sort, str(occurrence), "too" if number % 2 else "spare"))
+        killed += code == -9
+        lab.wait_until_nobody_works()
+        if lab.different():
+            left_open += 1
+            assert lab.ceteris("run", str(tmp_path / "here.toml")) == 4, "run must refuse while a journal is open"
+            assert lab.ceteris("resume", "here") == 4, "resume must refuse while a journal is open"
+        assert lab.undo() == 0
+        assert lab.different() == {}, f"after kill {number}: {sort}, {occurrence}"
+        assert lab.lost_or_double("here") == 0
+    assert _end(lab.start("here")) in (0, 3)
+    assert (lab.different(), lab.lost_or_double("here")) == ({}, 0)
+    print(f"{killed} kills, {left_open} of them left settings changed", file=sys.stderr)
+    assert killed >= KILLS * 0.8
+    assert left_open >= 5
