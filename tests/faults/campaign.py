@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,17 +57,22 @@ class Toll:
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def campaign(lab: Laboratory, faults: int, rng: random.Random) -> Toll:
+def choose(faults: int, rng: random.Random) -> list[Fault]:
     """So many faults, each at least once where there are enough of them, and then by their share."""
-    toll = Toll()
     chosen = [*FAULTS, *rng.choices(FAULTS, [fault.share for fault in FAULTS], k=faults)][:faults]
     rng.shuffle(chosen)
+    return chosen
+
+
+def campaign(lab: Laboratory, chosen: Sequence[Fault], rng: random.Random) -> Toll:
+    """One fault after the other, and what came of each."""
+    toll = Toll()
     for number, fault in enumerate(chosen, start=1):
         for _ in range(5):  # an experiment that had ended before was not hurt
             if _hurt(lab, fault, rng, toll):
                 break
         done = toll.of(fault)
-        print(f"{number} of {faults}: {fault.name}, {fault.where}: {dict(done)}", file=sys.stderr, flush=True)
+        print(f"{number} of {len(chosen)}: {fault.name}, {fault.where}: {dict(done)}", file=sys.stderr, flush=True)
     for where in ("here", "there"):
         _finish(lab, where, toll)
     return toll
@@ -125,7 +131,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="ceteris-campaign-", dir="/var/tmp") as folder:
         lab = Laboratory(Path(folder))
         try:
-            toll = campaign(lab, options.faults, random.Random(options.seed))
+            rng = random.Random(options.seed)
+            toll = campaign(lab, choose(options.faults, rng), rng)
         finally:
             lab.remove()
     print(f"seed {options.seed}, {(time.monotonic() - began) / 60:.0f} minutes, {toll.finished} experiments ended\n")

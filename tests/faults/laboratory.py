@@ -24,7 +24,7 @@ from ceteris.store.open import open_engine, store_url
 
 HERE = Path(__file__).parent
 Where = Literal["here", "there"]
-PLANNED = 64  # trials of the plan
+PLANNED = 32  # trials of the plan
 _SHUTDOWN, _AT_ONCE = 0x8004587D, 2  # ext4's own: from now on every operation is an I/O error
 
 PLAN = """
@@ -35,7 +35,8 @@ device = "{device}"
 path   = "{path}"
 [factors]
 "block.scheduler" = ["mq-deadline", "none"]
-"vm.swappiness"   = ["current", 33]
+[hold]
+"vm.swappiness" = 33
 [[workload]]
 kind       = "fileio"
 total_size = "64KiB"
@@ -60,7 +61,7 @@ class SmallDisk:
         image = path.with_suffix(".img")
         with image.open("wb") as file:
             file.truncate(32 * 2**20)
-        _run("mkfs.ext4", "-q", "-O", "^has_journal,^metadata_csum", str(image))
+        _run("mkfs.ext4", "-q", str(image))
         self._device = _run("losetup", "--find", "--show", str(image)).strip()
         self.mount()
 

@@ -1,4 +1,4 @@
-"""A short campaign: every sort of fault once; and SIGKILL just before and after each kind of step."""
+"""A short campaign: every sort of fault once, but the longest, which has a test beside SSH's; and SIGKILL just before and after each kind of step."""
 
 import random
 import subprocess
@@ -14,7 +14,7 @@ from laboratory import Laboratory
 from faults import FAULTS
 
 pytestmark = [pytest.mark.kills, pytest.mark.root, pytest.mark.usefixtures("as_root")]
-KILLS = 36
+KILLS = 30
 
 
 @pytest.fixture
@@ -25,10 +25,11 @@ def lab(tmp_path: Path) -> Iterator[Laboratory]:
 
 
 def test_the_machine_comes_back_from_every_sort_of_fault(lab: Laboratory) -> None:
-    toll = campaign(lab, len(FAULTS), random.Random(20260101))
+    short = [fault for fault in FAULTS if fault.name != "link down until the target is alone"]
+    toll = campaign(lab, short, random.Random(20260101))
     print(toll.table())
     assert not toll.wrong, "\n".join(toll.wrong)
-    assert toll.struck >= len(FAULTS) - 2
+    assert toll.struck >= len(short) - 2
 
 
 def _choose(moments: Path, rng: random.Random) -> list[tuple[str, int]]:

@@ -68,7 +68,8 @@ class SshTarget:
         self.start_sshd()
 
     def _there(self, *argv: str) -> None:
-        _run("ip", "netns", "exec", self._namespace, *argv)
+        # Not `ip netns exec`, which also takes a copy of all mounts, and keeps them from being unmounted.
+        _run("nsenter", f"--net=/run/netns/{self._namespace}", *argv)
 
     def start_sshd(self) -> None:
         """Start it, and wait until it can be reached."""

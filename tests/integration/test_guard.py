@@ -99,8 +99,11 @@ def test_a_table_of_partitions_is_refused_and_so_is_what_is_under_a_partition(
 ) -> None:
     _run("sfdisk", "--quiet", str(image), text="label: gpt\nstart=2048, size=32768\n")
     device = attach(image, "--partscan")
+    seen = _why(device, image)
+    assert "holds gpt" in seen or "has the partition" in seen
     part = f"{device}p1"
-    assert "gpt" in _why(device, image)
+    if not (Path("/sys/class/block") / Path(part).name).exists():  # this kernel reads no tables: told by hand
+        _run("addpart", device, "1", "2048", "32768")
     if not Path(part).exists():  # without udev nobody makes the node
         os.mknod(part, stat.S_IFBLK | 0o600, os.makedev(*map(int, _numbers(part).split(":"))))
     (tmp_path / "mnt").mkdir()
