@@ -1,4 +1,4 @@
-"""A short campaign: every sort of fault once, but the longest, which SSH's tests have; and SIGKILL at every step."""
+"""SIGKILL just before and after every kind of step: the machine comes back."""
 
 import random
 import subprocess
@@ -22,14 +22,6 @@ def lab(tmp_path: Path) -> Iterator[Laboratory]:
     made = Laboratory(tmp_path)
     yield made
     made.remove()
-
-
-def test_the_machine_comes_back_from_every_sort_of_fault(lab: Laboratory) -> None:
-    short = [fault for fault in FAULTS if fault.name != "link down until the target is alone"]
-    toll = campaign(lab, short, random.Random(20260101))
-    print(toll.table())
-    assert not toll.wrong, "\n".join(toll.wrong)
-    assert toll.struck >= len(short) - 2
 
 
 def _choose(moments: Path, rng: random.Random) -> list[tuple[str, int]]:
