@@ -8,10 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from campaign import campaign
 from laboratory import Laboratory
-
-from faults import FAULTS
 
 pytestmark = [pytest.mark.kills, pytest.mark.root, pytest.mark.usefixtures("as_root")]
 KILLS = 30
