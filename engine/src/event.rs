@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::clock;
 use crate::error::EngineError;
-use crate::hands::HandsEvent;
+use crate::eyes::EyesEvent;
 use crate::journal::event::JournalEvent;
 use crate::probe::Probe;
 use crate::record::histogram::ResponseSummary;
@@ -52,7 +52,7 @@ pub enum Event {
     #[serde(untagged)]
     Journal(JournalEvent),
     #[serde(untagged)]
-    Hands(HandsEvent),
+    Eyes(EyesEvent),
 }
 
 #[derive(Debug, Serialize)]

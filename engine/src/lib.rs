@@ -1,6 +1,6 @@
 //! The Rust half of Ceteris: it makes the load, samples the machine and keeps the journal.
 //!
-//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `users`, `hands` and `journal`
+//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `users`, `eyes` and `journal`
 //! beside them, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go
 //! to stdout, one JSON object per line; words for people go to stderr.
 
@@ -10,7 +10,7 @@
 pub mod clock;
 pub mod error;
 pub mod event;
-pub mod hands;
+pub mod eyes;
 pub mod input;
 pub mod io;
 pub mod job;

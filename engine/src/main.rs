@@ -12,7 +12,7 @@ use ceteris_engine::error::{EngineError, Result};
 use ceteris_engine::event::{Event, Events};
 use ceteris_engine::journal::undo::Selection;
 use ceteris_engine::journal::{Leftover, keeper, undo};
-use ceteris_engine::{hands, input, machine, probe, run, telemetry, users};
+use ceteris_engine::{eyes, input, machine, probe, run, telemetry, users};
 use clap::{Parser, Subcommand};
 
 const STUCK: u8 = 4;
@@ -40,8 +40,8 @@ enum Command {
     Probe { directory: PathBuf },
     /// Tell who has a block device open.
     Users { device: PathBuf },
-    /// Read and write kernel files for a controller elsewhere; closing stdin ends it.
-    Hands,
+    /// Read kernel files for a controller elsewhere; closing stdin ends it.
+    Eyes,
     /// Keep the journal of one experiment; closing stdin restores everything.
     Journal {
         /// Where journals are. Default: journal/ in $CETERIS_STATE, /var/lib/ceteris or the user's state folder.
@@ -99,7 +99,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
     match command {
         Command::Run => run::run(stdin()?, events)?,
         Command::Sample => telemetry::sample(stdin()?, events)?,
-        Command::Hands => hands::lend(stdin()?, events)?,
+        Command::Eyes => eyes::look(stdin()?, events)?,
         Command::Probe { directory } => {
             let found = probe::probe(&directory)?;
             events.emit(&Event::Probe(Box::new(found)));

@@ -121,6 +121,7 @@ fn bad_commands_journal_nothing_and_a_closed_experiment_gets_a_new_generation() 
         json!({"restore": {"colour": "red"}}),
         no_undo,
         unknown,
+        place.make_line("a", "never announced"),
         json!({"open": {"experiment": "x", "addresses": []}}),
     ] {
         keeper.send(&line);
@@ -128,8 +129,37 @@ fn bad_commands_journal_nothing_and_a_closed_experiment_gets_a_new_generation() 
     }
     let (code, events) = keeper.finish();
     assert_eq!((code, restored(&events).len()), (0, 0));
+    assert_eq!(place.value("a"), "old-a");
     let opened = place.keeper("e1", &["a"], false).wait_for("opened");
     assert!(opened["path"].as_str().unwrap().ends_with("e1.2.jsonl"));
+}
+
+#[test]
+fn a_change_that_the_machine_refuses_is_told_with_its_number() {
+    let place = Place::new();
+    let mut keeper = place.opened("e1", &["a"]);
+    keeper.send(&place.change_line("a", "old-a", "new", false));
+    keeper.wait_for("journalled");
+    fs::remove_file(place.setting("a")).unwrap();
+    keeper.send(&place.make_line("a", "new"));
+    assert_eq!(keeper.wait_for("refused")["errno"], libc::ENOENT);
+    assert!(!place.setting("a").exists());
+    fs::write(place.setting("a"), "new").unwrap();
+    assert_eq!(keeper.finish().0, 0);
+    assert_eq!(place.value("a"), "old-a");
+}
+
+#[test]
+fn what_is_on_its_way_when_the_controller_dies_does_not_outlive_it() {
+    let place = Place::new();
+    let mut keeper = place.opened("e1", &["a"]);
+    place.change(&mut keeper, "a", "first");
+    for number in 0..500 {
+        keeper.send(&place.make_line("a", &number.to_string()));
+    }
+    let (code, events) = keeper.finish();
+    assert_eq!((code, restored(&events)), (0, vec!["test.a".to_string()]));
+    assert_eq!(place.value("a"), "old-a");
 }
 
 #[test]

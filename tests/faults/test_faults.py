@@ -26,7 +26,7 @@ def _choose(moments: Path, rng: random.Random) -> list[tuple[str, int]]:
     counted = Counter(moments.read_text().splitlines())
     sorts = sorted(counted)
     while len(sorts) < KILLS:
-        sorts.append(rng.choice([sort for sort in counted if "Journal" in sort or "LocalHost.write" in sort]))
+        sorts.append(rng.choice([sort for sort in counted if "Journal" in sort]))
     chosen = [(sort, rng.randint(1, min(counted[sort], 15))) for sort in sorts]
     rng.shuffle(chosen)
     return chosen

@@ -23,8 +23,8 @@ from ceteris.store import write
 MOMENTS = [
     (Journal, "__init__"),
     (Journal, "intend"),
+    (Journal, "make"),
     (Journal, "restore"),
-    (LocalHost, "write"),
     (LocalHost, "read"),
     (LocalProcess, "__init__"),
     (LocalProcess, "send"),

@@ -18,6 +18,13 @@ pub enum JournalEvent {
     Journalled {
         line: u64,
     },
+    /// The change was made.
+    Made,
+    /// The system call failed, or the program.
+    Refused {
+        errno: i32,
+        reason: String,
+    },
     /// The keeper was asked and is there.
     Alive,
     Restored {

@@ -1,9 +1,10 @@
 //! `ceteris-engine journal`: the keeper of one experiment's journal, on the target.
 //!
-//! In: an `open` line on stdin, then changes, then `restore`; in between `alive`, to ask whether it
-//! still keeps. Out: an acknowledgement when each is on the disk. Called by `main`. The end of stdin
-//! means that the controller is gone, and the keeper puts the machine back: that is why it lives on
-//! the target and heeds no signal.
+//! In: an `open` line on stdin, then `change` to put a change on the disk and `make` to make it, then
+//! `restore`; in between `alive`, to ask whether it still keeps. Out: an acknowledgement of each.
+//! Called by `main`. The end of stdin means that the controller is gone, and the keeper puts the
+//! machine back: that is why it lives on the target and heeds no signal. Since it alone makes
+//! changes, none that is still on its way can come after everything is back.
 
 use std::fs;
 use std::io::Read;
@@ -16,7 +17,7 @@ use super::Leftover;
 use super::action::Action;
 use super::directory::{self, Found};
 use super::event::JournalEvent;
-use super::file::{Journal, write_error};
+use super::file::{Journal, OpenChange, write_error};
 use super::line::{Change, Record};
 use super::restore::restore_and_close;
 use crate::error::{Class, EngineError, Result};
@@ -30,6 +31,7 @@ use crate::machine;
 enum Command {
     Open(Open),
     Change(StrictChange),
+    Make(Make),
     Alive {},
     Restore {},
 }
@@ -41,6 +43,13 @@ struct Open {
     addresses: Vec<String>,
     #[serde(default)]
     global: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Make {
+    knob: String,
+    action: Action,
 }
 
 /// A change as the controller sends it: here an unknown field is a mistake, while a journal that a
@@ -94,6 +103,7 @@ fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) {
             Ok(Command::Change(StrictChange(change))) => check(&change)
                 .and_then(|()| journal.append(Record::Change(change)))
                 .map(|line| Event::Journal(JournalEvent::Journalled { line })),
+            Ok(Command::Make(make)) => make_change(journal, &make).map(Event::Journal),
             Ok(Command::Alive {}) => Ok(Event::Journal(JournalEvent::Alive)),
             Ok(Command::Open(_)) => Err(EngineError::bad_command("the journal is open already")),
             Err(error) => Err(error),
@@ -101,6 +111,25 @@ fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) {
         // A refused line is no reason to leave: there may be changes to put back.
         events.emit(&answer.unwrap_or_else(Event::Error));
     }
+}
+
+/// Does what was announced; a refusal of the kernel is an answer, not an error.
+fn make_change(journal: &Journal, make: &Make) -> Result<JournalEvent> {
+    let announced = |open: &OpenChange| open.change.knob == make.knob;
+    if !journal.changes.iter().any(announced) {
+        return Err(EngineError::bad_command(format!(
+            "{} is not in the journal, so it must not be set",
+            make.knob
+        )));
+    }
+    refuse_relative(&make.action, &make.knob)?;
+    Ok(match make.action.execute() {
+        Ok(()) => JournalEvent::Made,
+        Err(cause) => JournalEvent::Refused {
+            errno: cause.raw_os_error().unwrap_or(0),
+            reason: cause.to_string(),
+        },
+    })
 }
 
 fn parse(line: &str) -> Result<Command> {
@@ -116,12 +145,18 @@ fn check(change: &Change) -> Result<()> {
             change.knob
         )));
     }
-    match change.undo.iter().find_map(Action::relative_path) {
+    change
+        .undo
+        .iter()
+        .try_for_each(|action| refuse_relative(action, &change.knob))
+}
+
+fn refuse_relative(action: &Action, knob: &str) -> Result<()> {
+    match action.relative_path() {
         None => Ok(()),
         Some(path) => Err(EngineError::bad_command(format!(
-            "the path `{}` in the undo of {} is not absolute",
+            "the path `{}` in a change of {knob} is not absolute",
             path.display(),
-            change.knob
         ))),
     }
 }

@@ -109,8 +109,13 @@ impl Drop for Faulty {
     fn drop(&mut self) {
         self.disk.delay(Duration::ZERO);
         self.disk.release();
-        if let Some(mounted) = self.mounted.take() {
-            let _ = mounted.umount_and_join();
+        if let Some(mounted) = self.mounted.take()
+            && mounted.umount_and_join().is_err()
+        {
+            let _ = std::process::Command::new("fusermount3")
+                .args(["-u", "-z"])
+                .arg(self.mountpoint.path())
+                .status();
         }
     }
 }

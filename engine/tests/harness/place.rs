@@ -53,11 +53,17 @@ impl Place {
         engine
     }
 
-    /// Journals a change and then makes it, as the controller does.
+    /// Has a change journalled and then made, as the controller does.
     pub fn change(&self, keeper: &mut Engine, name: &str, wanted: &str) {
         keeper.send(&self.change_line(name, &self.value(name), wanted, false));
         keeper.wait_for("journalled");
-        fs::write(self.setting(name), wanted).unwrap();
+        keeper.send(&self.make_line(name, wanted));
+        keeper.wait_for("made");
+    }
+
+    pub fn make_line(&self, name: &str, wanted: &str) -> Value {
+        let action = json!({"write": {"path": self.setting(name), "text": wanted}});
+        json!({"make": {"knob": format!("test.{name}"), "action": action}})
     }
 
     pub fn change_line(&self, name: &str, before: &str, wanted: &str, persistent: bool) -> Value {

@@ -2,7 +2,6 @@
 
 import collections
 import contextlib
-import errno
 import os
 import queue
 import subprocess
@@ -10,20 +9,8 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ceteris.errors import Denied, HostError, Missing, ReadOnly
-from ceteris.hosts.transport import Completed
-
-
-def of_errno(path: str, verb: str, number: int | None, reason: str) -> HostError:
-    """The error of the tree for a failed system call, with the cause kept."""
-    cause = f"cannot {verb} {path}: {reason}"
-    if number in (errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.ENOTDIR):
-        return Missing(cause)
-    if number == errno.EROFS:
-        return ReadOnly(cause)
-    if number in (errno.EACCES, errno.EPERM):
-        return Denied(cause)
-    return HostError(cause)
+from ceteris.errors import HostError
+from ceteris.hosts.transport import Completed, of_errno
 
 
 def _host_error(path: str, verb: str, error: OSError) -> HostError:
@@ -134,17 +121,6 @@ class LocalHost:
             return Path(path).read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             raise _host_error(path, "read", error) from error
-
-    def write(self, path: str, text: str) -> None:
-        """Write to a file that exists, in one write(2) as sysfs wants it. Raises Missing, Denied, HostError."""
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-            try:
-                os.write(descriptor, text.encode())
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise _host_error(path, "write", error) from error
 
     def names(self, path: str) -> list[str]:
         """The entries of a folder, sorted; empty when there is no such folder."""

@@ -1,7 +1,7 @@
 """A machine reached by the user's own OpenSSH: their configuration, agent and jump hosts.
 
 One master connection carries everything. The engine is pushed once, by the hash of its content; files are read and
-written by one long-lived `ceteris-engine hands`. Whatever runs on the target ends when its stdin does, and also when
+written by one long-lived `ceteris-engine eyes`. Whatever runs on the target ends when its stdin does, and also when
 it has heard nothing for a while: a link that is cut tells neither side.
 """
 
@@ -19,8 +19,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ceteris.errors import HostError, Unreachable, UsageError
-from ceteris.hosts.local import LocalProcess, of_errno
-from ceteris.hosts.transport import Completed
+from ceteris.hosts.local import LocalProcess
+from ceteris.hosts.transport import Completed, of_errno
 
 HEARTBEAT_S = 20  # so long a silence means on the target that the controller is gone
 _PULSE_S = 4.0
@@ -100,7 +100,7 @@ class SshHost:
         self._port = ["-p", str(parts.port)] if parts.port else []
         self._folder = Path(tempfile.mkdtemp(prefix="ceteris-ssh-"))
         self._master: subprocess.Popen[str] | None = None
-        self._hands: SshProcess | None = None
+        self._eyes: SshProcess | None = None
         self._asking = threading.Lock()
         try:
             self.connect()
@@ -171,9 +171,9 @@ class SshHost:
         return [*self._ssh("-o", "ControlMaster=no"), self._destination, "--", shlex.join(words)]
 
     def _drop(self) -> None:
-        if self._hands is not None:
-            self._hands.close(timeout_s=1.0)
-            self._hands = None
+        if self._eyes is not None:
+            self._eyes.close(timeout_s=1.0)
+            self._eyes = None
         if self._master is not None:
             self._words_of_master()
         (self._folder / "master").unlink(missing_ok=True)
@@ -220,43 +220,39 @@ class SshHost:
 
     # --- files ---
 
-    def _ask(self, command: str, **fields: str) -> list[str]:
-        """Let the hands do something. Raises Missing, Denied, HostError and Unreachable."""
+    def _ask(self, command: str, path: str) -> list[str]:
+        """Let the eyes look. Raises Missing, Denied, HostError and Unreachable."""
         with self._asking:
             try:
-                if self._hands is None:
-                    self._hands = self.start([self.engine, "hands"])
-                self._hands.send(json.dumps({command: fields}))
-                line = self._hands.receive(_PATIENCE_S)
+                if self._eyes is None:
+                    self._eyes = self.start([self.engine, "eyes"])
+                self._eyes.send(json.dumps({command: {"path": path}}))
+                line = self._eyes.receive(_PATIENCE_S)
             except Unreachable:
-                self._hands = None
+                self._eyes = None
                 raise
             except (HostError, EOFError) as error:
-                words = self._hands.words() if self._hands else str(error)
-                self._hands = None
+                words = self._eyes.words() if self._eyes else str(error)
+                self._eyes = None
                 raise HostError(f"the engine on {self.name} ended: {words}", "look at that machine") from error
         if line is None:
             raise self._lost(f"no answer for {_PATIENCE_S:.0f} s")
         answer: dict[str, Any] = json.loads(line)
-        if answer["event"] == "refused":
-            raise of_errno(fields["path"], command, answer["errno"], answer["reason"])
-        if answer["event"] != "handed":
+        if answer["event"] == "unseen":
+            raise of_errno(path, command, answer["errno"], answer["reason"])
+        if answer["event"] != "seen":
             raise HostError(f"the engine on {self.name} said {line.strip()[:200]}", "install one release on both")
         texts: list[str] = answer["texts"]
         return texts
 
     def read(self, path: str) -> str:
         """The text of a file. Raises Missing, Denied, HostError or Unreachable."""
-        return self._ask("read", path=path)[0]
-
-    def write(self, path: str, text: str) -> None:
-        """Write to a file that exists, in one write(2). Raises Missing, Denied, HostError or Unreachable."""
-        self._ask("write", path=path, text=text)
+        return self._ask("read", path)[0]
 
     def names(self, path: str) -> list[str]:
         """The entries of a folder, sorted; empty when there is no such folder. Raises Unreachable."""
         try:
-            return self._ask("names", path=path)
+            return self._ask("names", path)
         except Unreachable:
             raise
         except HostError:
@@ -264,7 +260,7 @@ class SshHost:
 
     def resolve(self, path: str) -> str:
         """The path with every link followed."""
-        return self._ask("resolve", path=path)[0]
+        return self._ask("resolve", path)[0]
 
     # --- programs ---
 

@@ -1,8 +1,23 @@
 """What every host can do, however it is reached."""
 
+import errno
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+from ceteris.errors import Denied, HostError, Missing, ReadOnly
+
+
+def of_errno(path: str, verb: str, number: int | None, reason: str) -> HostError:
+    """The error of the tree for a failed system call, with the cause kept."""
+    cause = f"cannot {verb} {path}: {reason}"
+    if number in (errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.ENOTDIR):
+        return Missing(cause)
+    if number == errno.EROFS:
+        return ReadOnly(cause)
+    if number in (errno.EACCES, errno.EPERM):
+        return Denied(cause)
+    return HostError(cause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +54,7 @@ class LineProcess(Protocol):
 
 
 class Host(Protocol):
-    """A machine: files read whole and written with one write, programs as argument lists."""
+    """A machine: files read whole, programs as argument lists. Nothing is written here: the journal's keeper does."""
 
     name: str
 
@@ -49,10 +64,6 @@ class Host(Protocol):
 
     def read(self, path: str) -> str:
         """The text of a file. Raises Missing, Denied or HostError."""
-        ...
-
-    def write(self, path: str, text: str) -> None:
-        """Write to a file that exists, in one write(2) as sysfs wants it. Raises Missing, Denied, HostError."""
         ...
 
     def names(self, path: str) -> list[str]:

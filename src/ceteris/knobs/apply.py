@@ -41,6 +41,7 @@ class Applier:
         self._journal = journal
         self._touched: dict[str, _Touched] = {}
         self._in_force: dict[str, Value | None] = {}
+        self._became: dict[tuple[str, Value, Value | None], NotTaken] = {}
 
     def apply(self, settings: Settings, tested: Collection[str]) -> tuple[Change, ...]:
         """Set every knob, those that move others first, and read each back.
@@ -131,13 +132,13 @@ class Applier:
     def _set(self, touched: _Touched, wanted: Value, *, even_if_equal: bool) -> Change:
         """Write and read back."""
         kind = knob_kinds.get(touched.knob.kind)
-        if not even_if_equal and (found := self._observe(touched)) == wanted:
-            return _change(touched, wanted, found, ChangeState.VERIFIED)
         in_force = self._observe(touched)
+        if not even_if_equal and in_force == wanted:
+            return _change(touched, wanted, in_force, ChangeState.VERIFIED)
         error: HostError | None = None
         try:
             for action in kind.writes(touched.addresses, wanted):
-                self._host.write(action.path, action.text)
+                self._journal.make(touched.knob.name, action)
         except Unreachable:
             raise
         except HostError as refusal:  # what is then in force is read back, and reported
@@ -145,9 +146,10 @@ class Applier:
         observed = self._observe(touched)
         if _same(touched.knob, wanted, observed):
             return _change(touched, wanted, observed, ChangeState.VERIFIED)
-        change = _change(
-            touched, wanted, observed, ChangeState.MISMATCHED, _what_became(wanted, observed, in_force, error)
-        )
+        # What became of it the first time: later it may be in force already when it is written.
+        now = _what_became(wanted, observed, in_force, error)
+        became = self._became.setdefault((touched.knob.name, wanted, observed), now)
+        change = _change(touched, wanted, observed, ChangeState.MISMATCHED, became)
         return dataclasses.replace(change, refused=error.message if error else "")
 
     def _observe(self, touched: _Touched) -> Value | None:

@@ -2,7 +2,8 @@
 
 The keeper fsyncs a line before each first change, holds the lock that says whose it is, and puts everything
 back: when asked, or by itself when its stdin ends because the controller died. What it leaves open (it was
-killed too, or the power went) `ceteris-engine undo` puts back, needing nothing but the journal.
+killed too, or the power went) `ceteris-engine undo` puts back, needing nothing but the journal. It also makes
+the changes: so none that is still on its way can come after everything is back.
 """
 
 import contextlib
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ceteris.errors import HostError, JournalError, JournalOpen, NotRestored, Unreachable
-from ceteris.hosts.transport import Host, LineProcess
+from ceteris.hosts.transport import Host, LineProcess, of_errno
 from ceteris.model import Action, Value
 
 _GLOBAL = ("/proc/sys/", "/sys/kernel/", "/sys/devices/system/")  # of the whole machine, not of a device
@@ -29,6 +30,11 @@ def _event(line: str) -> dict[str, Any]:
         wrong = f"the engine said what is not understood: {line.strip()[:200]}"
         raise JournalError(wrong, "install engine and program from one release") from error
     return event
+
+
+def _wire(action: Action) -> dict[str, Any]:
+    """An action as the engine reads it."""
+    return {"write": {"path": action.path, "text": action.text, "readback": action.readback}}
 
 
 class Journal:
@@ -48,8 +54,8 @@ class Journal:
         }
         self.path = str(self._ask({"open": opening}, "opened")["path"])
 
-    def _ask(self, command: dict[str, Any], answer: str) -> dict[str, Any]:
-        """Send a command and return the event that acknowledges it."""
+    def _ask(self, command: dict[str, Any], *answers: str) -> dict[str, Any]:
+        """Send a command and return the event that answers it."""
         try:
             self._keeper.send(json.dumps(command))
             line = self._keeper.receive(_PATIENCE_S)
@@ -60,7 +66,7 @@ class Journal:
         if line is None:
             raise JournalError(f"the journal keeper did not answer within {_PATIENCE_S:.0f} s", self._todo)
         event = _event(line)
-        if event["event"] == answer:
+        if event["event"] in answers:
             return event
         self._keeper.close()
         kind = JournalOpen if event.get("class") in ("open-journal", "address-busy") else JournalError
@@ -72,16 +78,24 @@ class Journal:
 
     def intend(self, knob: str, address: str, before: Value, wanted: Value, undo: Sequence[Action]) -> None:
         """Put on disk, before the change, what will be changed and how to take it back. Raises JournalError."""
-        actions = [{"write": {"path": a.path, "text": a.text, "readback": a.readback}} for a in undo]
         change = {
             "knob": knob,
             "address": address,
             "before": before,
             "wanted": wanted,
-            "undo": actions,
+            "undo": [_wire(action) for action in undo],
             "persistent": False,
         }
         self._ask({"change": change}, "journalled")
+
+    def make(self, knob: str, action: Action) -> None:
+        """Do a part of a change that was intended.
+
+        Raises what the machine refused it with, a HostError; JournalError where nothing was intended.
+        """
+        answer = self._ask({"make": {"knob": knob, "action": _wire(action)}}, "made", "refused")
+        if answer["event"] == "refused":
+            raise of_errno(action.path, "write", answer["errno"], answer["reason"])
 
     def restore(self) -> None:
         """Put everything back, read it back, close the journal.

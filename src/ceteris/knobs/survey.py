@@ -45,7 +45,7 @@ def _matching(host: Host, address: str, device: str | None) -> list[str]:
     folder, _, start = before.rpartition("/")
     rest, slash, below = after.partition("/")
     names = [name for name in host.names(folder) if name.startswith(start) and name.endswith(rest)]
-    found = [f"{folder}/{name}{slash}{below}" for name in sorted(names, key=_natural) if name != start or not rest]
+    found = [f"{folder}/{name}{slash}{below}" for name in sorted(names, key=_natural)]
     return [path for path in found if _is_there(host, path)]
 
 

@@ -17,9 +17,10 @@ DEFAULTS = {"mq-deadline": {"read_expire": "500"}, "bfq": {"slice_idle": "8"}, "
 
 
 class Notes:
-    """A journal that only remembers."""
+    """A journal that only remembers, and a keeper that writes to the scripted host."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: FakeHost) -> None:
+        self.host = host
         self.lines: list[tuple[str, Value, Value]] = []
         self.full = False
 
@@ -31,6 +32,9 @@ class Notes:
             raise JournalError("no space left")
         assert undo
         self.lines.append((knob, before, wanted))
+
+    def make(self, _knob: str, action: Action) -> None:
+        self.host.write(action.path, action.text)
 
     def restore(self) -> None:
         """Nothing was changed."""
@@ -72,7 +76,8 @@ def _applier(host: FakeHost, journal: Notes) -> Applier:
 
 
 def test_what_a_setting_moves_is_journalled_before_it_and_set_again() -> None:
-    host, journal = _machine(), Notes()
+    host = _machine()
+    journal = Notes(host)
     applier = _applier(host, journal)
     applier.apply({"block.scheduler": "bfq"}, ["block.scheduler"])
     names = [line[0] for line in journal.lines]
@@ -86,7 +91,7 @@ def test_what_a_setting_moves_is_journalled_before_it_and_set_again() -> None:
 
 def test_a_bystander_that_cannot_be_as_before_is_reported_and_no_mismatch() -> None:
     host = _machine()
-    changes = {c.knob: c for c in _applier(host, Notes()).apply({"block.scheduler": "none"}, ["block.scheduler"])}
+    changes = {c.knob: c for c in _applier(host, Notes(host)).apply({"block.scheduler": "none"}, ["block.scheduler"])}
     assert changes["block.scheduler"].state is ChangeState.VERIFIED
     assert changes["block.nr_requests"].state is ChangeState.WRITTEN
     assert (changes["block.nr_requests"].wanted, changes["block.nr_requests"].observed) == (200, 128)
@@ -95,13 +100,13 @@ def test_a_bystander_that_cannot_be_as_before_is_reported_and_no_mismatch() -> N
 def test_another_factors_baseline_that_the_tested_level_forbids_is_no_mismatch() -> None:
     host = _machine()
     settings: dict[str, Value] = {"block.nr_requests": 200, "block.scheduler": "none"}
-    changes = {c.knob: c for c in _applier(host, Notes()).apply(settings, ["block.scheduler"])}
+    changes = {c.knob: c for c in _applier(host, Notes(host)).apply(settings, ["block.scheduler"])}
     assert changes["block.nr_requests"].state is ChangeState.WRITTEN
 
 
 def test_a_tested_value_that_is_refused_is_a_mismatch_with_wanted_and_found() -> None:
     host = _machine()
-    applier = _applier(host, Notes())
+    applier = _applier(host, Notes(host))
     applier.apply({"block.scheduler": "none"}, [])
     (change,) = [
         c for c in applier.apply({"block.nr_requests": 500}, ["block.nr_requests"]) if c.knob == "block.nr_requests"
@@ -138,20 +143,22 @@ def test_a_value_that_is_not_taken_is_told_by_what_became_of_it(
 ) -> None:
     path = f"{QUEUE}/read_ahead_kb"
     host = FakeHost({path: "128\n"}, {path: kernel})
-    (change,) = _applier(host, Notes()).apply({"block.read_ahead_kb": 1000}, ["block.read_ahead_kb"])
-    assert (change.state, change.observed, change.not_taken) == (ChangeState.MISMATCHED, observed, became)
+    applier = _applier(host, Notes(host))
+    for _ in range(1 if became is NotTaken.MISSING else 2):
+        (change,) = applier.apply({"block.read_ahead_kb": 1000}, ["block.read_ahead_kb"])
+        assert (change.state, change.observed, change.not_taken) == (ChangeState.MISMATCHED, observed, became)
 
 
 def test_a_lost_target_is_not_taken_for_a_refusal() -> None:
     host = _machine()
     host.on_write[f"{QUEUE}/rq_affinity"] = _refuse(Unreachable)
     with pytest.raises(Unreachable):
-        _applier(host, Notes()).apply({"block.rq_affinity": 2}, ["block.rq_affinity"])
+        _applier(host, Notes(host)).apply({"block.rq_affinity": 2}, ["block.rq_affinity"])
 
 
 def test_what_someone_else_sets_meanwhile_is_found() -> None:
     host = _machine()
-    applier = _applier(host, Notes())
+    applier = _applier(host, Notes(host))
     applier.apply({"block.rq_affinity": 2}, ["block.rq_affinity"])
     assert applier.verify() == ()
     host.files[f"{QUEUE}/rq_affinity"] = "0\n"
@@ -163,7 +170,8 @@ def test_what_someone_else_sets_meanwhile_is_found() -> None:
 
 
 def test_nothing_is_written_when_the_journal_cannot_be() -> None:
-    host, journal = _machine(), Notes()
+    host = _machine()
+    journal = Notes(host)
     journal.full = True
     with pytest.raises(JournalError):
         _applier(host, journal).apply({"block.rq_affinity": 2}, ["block.rq_affinity"])
@@ -172,7 +180,7 @@ def test_nothing_is_written_when_the_journal_cannot_be() -> None:
 
 def test_only_tested_knobs_are_written_when_equal() -> None:
     host = _machine()
-    applier = _applier(host, Notes())
+    applier = _applier(host, Notes(host))
     applier.apply({"block.rq_affinity": 1}, [])
     assert host.written == []
     applier.apply({"block.rq_affinity": 1}, ["block.rq_affinity"])
@@ -180,7 +188,8 @@ def test_only_tested_knobs_are_written_when_equal() -> None:
 
 
 def test_a_knob_is_journalled_once() -> None:
-    host, journal = _machine(), Notes()
+    host = _machine()
+    journal = Notes(host)
     applier = _applier(host, journal)
     for value in (2, 1, 0):
         applier.apply({"block.rq_affinity": value}, ["block.rq_affinity"])
