@@ -17,7 +17,7 @@ from ceteris.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
-FACTORS = '"block.scheduler" = ["mq-deadline", "none"]\n"block.read_ahead_kb" = ["current", 64]'
+FACTOR = '"block.scheduler" = ["mq-deadline", "none"]'
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshTarge
 @pytest.fixture
 def over_ssh(plan: Callable[..., str], loop: str) -> Callable[..., str]:
     """A plan whose target is reached over SSH."""
-    return lambda **more: plan(factors=FACTORS, target=f'host = "ssh://target"\ndevice = "{loop}"', **more)
+    return lambda **more: plan(factors=FACTOR, target=f'host = "ssh://target"\ndevice = "{loop}"', **more)
 
 
 def _arms_count_once(planned: int) -> None:
@@ -65,7 +65,7 @@ def test_an_experiment_over_ssh_ends_like_one_here(ceteris, over_ssh, target: Ss
     assert not target.engines()
     assert len(list((target.folder / "cache" / "ceteris").iterdir())) == 1
     assert ceteris("undo", "--target", target.address).out == "nothing to put back\n"
-    _arms_count_once(64)
+    _arms_count_once(32)
 
 
 def test_the_target_puts_itself_back_when_the_controller_is_killed(over_ssh, target: SshTarget, loop: str) -> None:
@@ -88,7 +88,7 @@ def test_a_cut_link_is_mended_and_the_experiment_goes_on(over_ssh, target: SshTa
     done = running.end(300)
     assert done.code in RUN_ENDED, done.err
     assert settings_of(loop) == before
-    _arms_count_once(64)
+    _arms_count_once(32)
     assert not target.engines()
 
 
@@ -102,7 +102,7 @@ def test_killed_connections_are_made_again(over_ssh, target: SshTarget, loop: st
     done = running.end(300)
     assert done.code in RUN_ENDED, done.err
     assert settings_of(loop) == before
-    _arms_count_once(64)
+    _arms_count_once(32)
 
 
 def test_a_target_that_cannot_be_reached_is_named_with_what_to_do(ceteris, over_ssh, target: SshTarget) -> None:
