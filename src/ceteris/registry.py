@@ -11,7 +11,7 @@ from ceteris.errors import UsageError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from ceteris.model import Action, Reading, Settings, Value, Workload
+    from ceteris.model import Action, Knob, Reading, Settings, Value, Workload
 
 T = TypeVar("T")
 
@@ -102,18 +102,21 @@ class WorkloadKind(Protocol):
 
 
 class KnobKind(Protocol):
-    """How the knobs of one kind are read and written: pure functions, commands out and values in."""
+    """How the knobs of one kind are read and written: pure functions, commands out and values in.
 
-    def reads(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
+    The knob is one whose addresses are those of a machine.
+    """
+
+    def reads(self, knob: "Knob") -> tuple[str, ...]:
         """The files to read, in order."""
         ...
 
-    def parse(self, addresses: tuple[str, ...], texts: tuple[str, ...]) -> "Reading":
+    def parse(self, knob: "Knob", texts: tuple[str, ...]) -> "Reading":
         """What the files say: the value in force, and the values allowed where the file lists them."""
         ...
 
-    def writes(self, addresses: tuple[str, ...], value: "Value") -> tuple["Action", ...]:
-        """The writes that set the value."""
+    def writes(self, knob: "Knob", value: "Value") -> tuple["Action", ...]:
+        """The actions that set the value."""
         ...
 
     def same(self, wanted: "Value", found: "Value") -> bool:

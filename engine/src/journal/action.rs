@@ -4,6 +4,8 @@
 //! `journal::restore`. An action needs nothing but the journal: no plan, no catalogue, no store.
 
 mod image;
+mod module;
+mod mount;
 mod program;
 
 use std::fs::{self, OpenOptions};
@@ -13,6 +15,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use image::{Image, PutBack};
+pub use module::LoadModule;
+pub use mount::MountOption;
 pub use program::RunProgram;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +24,10 @@ pub use program::RunProgram;
 pub enum Action {
     /// Writes a text to a file that exists.
     Write(WriteText),
+    /// Changes one option of a mounted file system.
+    Mount(MountOption),
+    /// Loads a kernel module anew with one parameter changed.
+    Module(LoadModule),
     /// Runs a program; another one tells whether it took.
     Run(RunProgram),
     /// Makes a file what it was.
@@ -51,6 +59,8 @@ impl Action {
     pub fn thing(&self) -> String {
         match self {
             Action::Write(write) => write.path.display().to_string(),
+            Action::Mount(mount) => mount.thing(),
+            Action::Module(module) => module.thing(),
             Action::Run(run) => run.thing(),
             Action::PutBack(put) => put.path.display().to_string(),
         }
@@ -60,6 +70,8 @@ impl Action {
     pub fn relative_path(&self) -> Option<&Path> {
         let path = match self {
             Action::Write(write) => &write.path,
+            Action::Mount(mount) => &mount.path,
+            Action::Module(module) => &module.path,
             Action::PutBack(put) => &put.path,
             Action::Run(_) => return None,
         };
@@ -69,6 +81,8 @@ impl Action {
     pub fn wanted(&self) -> String {
         match self {
             Action::Write(write) => normalised(&write.text),
+            Action::Mount(mount) => mount.wanted(),
+            Action::Module(module) => module.wanted(),
             Action::Run(run) => run.wanted(),
             Action::PutBack(put) => put.wanted(),
         }
@@ -77,6 +91,8 @@ impl Action {
     pub fn execute(&self) -> io::Result<()> {
         match self {
             Action::Write(write) => write.execute(),
+            Action::Mount(mount) => mount.execute(),
+            Action::Module(module) => module.execute(),
             Action::Run(run) => run.execute(),
             Action::PutBack(put) => put.execute(),
         }
@@ -86,6 +102,8 @@ impl Action {
     pub fn read_back(&self) -> io::Result<String> {
         match self {
             Action::Write(write) => write.read_back(),
+            Action::Mount(mount) => mount.read_back(),
+            Action::Module(module) => module.read_back(),
             Action::Run(run) => run.read_back(),
             Action::PutBack(put) => put.read_back(),
         }

@@ -11,7 +11,7 @@ from ceteris.analysis.precondition import preconditioned, preconditioning
 from ceteris.errors import CeterisError, StoreError
 from ceteris.experiment import analyse
 from ceteris.findings import Preconditioned
-from ceteris.knobs import catalog, recipe
+from ceteris.knobs import recipe
 from ceteris.model import Experiment, ExperimentState, Plan
 from ceteris.plan.design import comparisons
 from ceteris.report.document import ReportDocument, document
@@ -21,16 +21,17 @@ from ceteris.store import read
 
 def _recipes(plan: Plan) -> dict[str, Recipe]:
     """For each level of a knob, the commands that set and show it."""
-    catalogue = catalog.load()
+    placed = {knob.name: knob for knob in plan.knobs}
     found = {}
     for comparison in comparisons(plan):
         for arm in comparison.arms:
-            knobs = [(catalogue.find(key), arm.settings[key]) for key in comparison.tested if key in arm.settings]
-            known = [(knob, catalog.addresses_on(knob, plan.target.device), value) for knob, value in knobs if knob]
+            known = [
+                (placed[key], arm.settings[key]) for key in comparison.tested if key in placed and key in arm.settings
+            ]
             if known:
                 found[f"{comparison.factor}={arm.label}"] = Recipe(
                     set=" && ".join(recipe.set_command(*one) for one in known),
-                    check=" && ".join(recipe.check_command(knob, addresses) for knob, addresses, _ in known),
+                    check=" && ".join(recipe.check_command(knob) for knob, _ in known),
                 )
     return found
 

@@ -112,7 +112,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         ],
         in_page_cache=_in_page_cache(plan, facts),
         memory_bytes=facts.memory_bytes,
-        commands=list(_commands(plan, facts, site)),
+        commands=list(_commands(plan, facts)),
         also_moved=_also_moved(plan, site),
         detectable=_detectable(plan, facts, rounds, store),
         blocks=_blocks(trials),
@@ -128,7 +128,7 @@ def _in_page_cache(plan: Plan, facts: Facts) -> list[str]:
     ]
 
 
-def _commands(plan: Plan, facts: Facts, site: Site) -> Iterator[Command]:
+def _commands(plan: Plan, facts: Facts) -> Iterator[Command]:
     """Every setting of the machine that some trial makes, once, factor by factor."""
     wanted: list[tuple[str, str, Value]] = [(key, str(value), value) for key, value in plan.hold.items()]
     for factor in plan.factors:
@@ -136,26 +136,26 @@ def _commands(plan: Plan, facts: Facts, site: Site) -> Iterator[Command]:
     for combination in plan.combinations:
         wanted += [(key, str(value), value) for key, value in combination.settings.items()]
     for key, label, value in dict.fromkeys(wanted):
-        knob, offer = site.catalogue.find(key), facts.offers.get(key)
-        if knob is not None and offer is not None and offer.current is not None:
+        offer = facts.offers.get(key)
+        if offer is not None and offer.current is not None:
             yield Command(
                 setting=f"{key} = {label}",
-                command=recipe.set_command(knob, offer.addresses, value),
-                undo=recipe.set_command(knob, offer.addresses, offer.current),
+                command=recipe.set_command(offer.knob, value),
+                undo=recipe.set_command(offer.knob, offer.current),
             )
 
 
 def _also_moved(plan: Plan, site: Site) -> list[str]:
     """What the kernel moves by itself when these settings are made; journalled and put back too."""
-    device = plan.target.device
+    location = plan.target.location
     found: dict[str, None] = {}
     for comparison in comparisons(plan):
         for key in comparison.arms[0].settings:
             knob = site.catalogue.find(key)
             for pattern in knob.resets if knob else ():
-                for member in survey.members(site.host, site.catalogue, pattern, device):
+                for member in survey.members(site.host, site.catalogue, pattern, location):
                     with contextlib.suppress(HostError):  # not there under the scheduler in force, so not moved
-                        reading = survey.read(site.host, member, survey.addresses_of(site.host, member, device))
+                        reading = survey.read(site.host, survey.place(site.host, member, location))
                         found[f"{member.name} = {reading.value}"] = None
     return list(found)
 

@@ -9,9 +9,10 @@ from ceteris.errors import HostError
 from ceteris.hosts import facts as hosts_facts
 from ceteris.hosts.devices import block_device
 from ceteris.hosts.local import LocalHost
+from ceteris.hosts.mounts import mount_of
 from ceteris.hosts.ssh import SshHost
 from ceteris.knobs import catalog, survey
-from ceteris.model import Facts, Plan
+from ceteris.model import Facts, Location, Plan
 from ceteris.plan.check import check, knob_keys
 from ceteris.plan.data import loaded_device, named_devices
 from ceteris.plan.parse import Parsed
@@ -65,6 +66,7 @@ def look(site: Site, parsed: Parsed) -> Facts:
         except HostError as error:
             device, refused = None, str(error)
     root = seen.uid == 0
+    mount = mount_of(site.host, seen.directory.path).point
     named = named_devices(parsed.table)
     return Facts(
         hostname=seen.hostname,
@@ -77,13 +79,14 @@ def look(site: Site, parsed: Parsed) -> Facts:
         path_refused=seen.directory.writable or "",
         free_bytes=seen.directory.free_bytes,
         filesystem=seen.directory.filesystem,
+        mount=mount,
         path_device=path_device,
         device=device,
         device_refused=refused,
         io_uring_refused=seen.io_uring or "",
         direct_refused=seen.direct or "",
         fingerprint=fingerprint(site, device),
-        offers=survey.offers(site.host, site.catalogue, knob_keys(parsed), device, root=root),
+        offers=survey.offers(site.host, site.catalogue, knob_keys(parsed), Location(device, mount), root=root),
         block_devices={name: block_device(site.host, site.engine, name) for name in named},
     )
 

@@ -14,8 +14,8 @@ from ceteris.errors import HostError, Missing, ReadOnly, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.catalog import Catalogue
 from ceteris.knobs.journal import Journal
-from ceteris.knobs.survey import addresses_of, members, read
-from ceteris.model import Change, ChangeState, Knob, NotTaken, Settings, Value
+from ceteris.knobs.survey import members, place, read
+from ceteris.model import Change, ChangeState, Knob, Location, NotTaken, Settings, Value
 from ceteris.registry import knob_kinds
 
 _NEAR = 0.1  # a value that is no further off was rounded; further, it met a bound
@@ -24,20 +24,19 @@ _ROUNDED = 0.05  # a knob with `readback = "rounded"` may read back this far fro
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """A knob that is in the journal: where it lives, and its value before the experiment."""
+    """A knob that is in the journal, with its addresses here, and its value before the experiment."""
 
     knob: Knob
-    addresses: tuple[str, ...]
     before: Value
 
 
 class Applier:
     """The settings of one target during one experiment."""
 
-    def __init__(self, host: Host, catalogue: Catalogue, device: str | None, journal: Journal) -> None:
+    def __init__(self, host: Host, catalogue: Catalogue, location: Location, journal: Journal) -> None:
         self._host = host
         self._catalogue = catalogue
-        self._device = device
+        self._location = location
         self._journal = journal
         self._touched: dict[str, _Touched] = {}
         self._in_force: dict[str, Value | None] = {}
@@ -106,23 +105,24 @@ class Applier:
                 with contextlib.suppress(HostError):  # one that cannot be read is not there to be moved
                     self._touch(member, None)
         if knob.name not in self._touched:
-            self._journal_first(knob, addresses_of(self._host, knob, self._device), wanted)
+            self._journal_first(place(self._host, knob, self._location), wanted)
         return [self._touched[member.name] for member in bystanders if member.name in self._touched]
 
     def _members_of(self, pattern: str) -> list[Knob]:
         """What a `resets` entry stands for: what is there now, and what was there when first touched."""
-        found = {knob.name: knob for knob in members(self._host, self._catalogue, pattern, self._device)}
+        found = {knob.name: knob for knob in members(self._host, self._catalogue, pattern, self._location)}
         if pattern.endswith(".*"):
             start = pattern.removesuffix("*")
             found |= {n: t.knob for n, t in self._touched.items() if n.startswith(start)}
         return list(found.values())
 
-    def _journal_first(self, knob: Knob, addresses: tuple[str, ...], wanted: Value | None) -> None:
+    def _journal_first(self, knob: Knob, wanted: Value | None) -> None:
         """Read the knob and put the way back on disk, before anything is written."""
-        before = read(self._host, knob, addresses).value
-        undo = knob_kinds.get(knob.kind).writes(addresses, before)
-        self._journal.intend(knob.name, addresses[0], before, before if wanted is None else wanted, undo)
-        self._touched[knob.name] = _Touched(knob, addresses, before)
+        reading = read(self._host, knob)
+        before = reading.value
+        undo = reading.undo or knob_kinds.get(knob.kind).writes(knob, before)
+        self._journal.intend(knob.name, knob.addresses[0], before, before if wanted is None else wanted, undo)
+        self._touched[knob.name] = _Touched(knob, before)
 
     def _is_foreign(self, knob: Knob) -> bool:
         """Whether the knob is there only because an experiment changed what it exists under."""
@@ -137,7 +137,7 @@ class Applier:
             return _change(touched, wanted, in_force, ChangeState.VERIFIED)
         error: HostError | None = None
         try:
-            for action in kind.writes(touched.addresses, wanted):
+            for action in kind.writes(touched.knob, wanted):
                 self._journal.make(touched.knob.name, action)
         except Unreachable:
             raise
@@ -155,7 +155,7 @@ class Applier:
     def _observe(self, touched: _Touched) -> Value | None:
         """The value in force, None where the knob is gone."""
         try:
-            return read(self._host, touched.knob, touched.addresses).value
+            return read(self._host, touched.knob).value
         except Missing:
             return None
 
@@ -201,7 +201,7 @@ def _change(
 ) -> Change:
     return Change(
         knob=touched.knob.name,
-        address=touched.addresses[0],
+        address=touched.knob.addresses[0],
         before=touched.before,
         wanted=wanted,
         observed=observed,

@@ -7,6 +7,7 @@ the changes: so none that is still on its way can come after everything is back.
 """
 
 import contextlib
+import dataclasses
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 
 from ceteris.errors import HostError, JournalError, JournalOpen, NotRestored, Unreachable
 from ceteris.hosts.transport import Host, LineProcess, of_errno
-from ceteris.model import Action, Value
+from ceteris.model import Action, LoadModule, MountOption, Value, WriteFile
 
 _GLOBAL = ("/proc/sys/", "/sys/kernel/", "/sys/devices/system/")  # of the whole machine, not of a device
 _PATIENCE_S = 60.0
@@ -32,9 +33,12 @@ def _event(line: str) -> dict[str, Any]:
     return event
 
 
+_TAGS: dict[type, str] = {WriteFile: "write", MountOption: "mount", LoadModule: "module"}
+
+
 def _wire(action: Action) -> dict[str, Any]:
     """An action as the engine reads it."""
-    return {"write": {"path": action.path, "text": action.text, "readback": action.readback}}
+    return {_TAGS[type(action)]: dataclasses.asdict(action)}
 
 
 class Journal:
@@ -95,7 +99,7 @@ class Journal:
         """
         answer = self._ask({"make": {"knob": knob, "action": _wire(action)}}, "made", "refused")
         if answer["event"] == "refused":
-            raise of_errno(action.path, "write", answer["errno"], answer["reason"])
+            raise of_errno(action.path, "set", answer["errno"], answer["reason"])
 
     def restore(self) -> None:
         """Put everything back, read it back, close the journal.

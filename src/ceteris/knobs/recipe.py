@@ -2,17 +2,34 @@
 
 import shlex
 
-from ceteris.model import Knob, Value
+from ceteris.hosts.mounts import MOUNTINFO
+from ceteris.knobs import kinds as _kinds  # noqa: F401  registers every kind
+from ceteris.model import Action, Knob, LoadModule, MountOption, Value, WriteFile
 from ceteris.registry import knob_kinds
 
 
-def set_command(knob: Knob, addresses: tuple[str, ...], value: Value) -> str:
-    """The shell line that does by hand what applying the setting does."""
-    actions = knob_kinds.get(knob.kind).writes(addresses, value)
-    return " && ".join(f"echo {shlex.quote(a.text)} > {shlex.quote(a.path)}" for a in actions)
+def set_command(knob: Knob, value: Value) -> str:
+    """The shell line that does by hand what applying the setting of a placed knob does."""
+    return " && ".join(_line(action) for action in knob_kinds.get(knob.kind).writes(knob, value))
 
 
-def check_command(knob: Knob, addresses: tuple[str, ...]) -> str:
-    """The shell line that shows the value in force."""
-    paths = knob_kinds.get(knob.kind).reads(addresses)
-    return "cat " + " ".join(shlex.quote(path) for path in paths)
+def check_command(knob: Knob) -> str:
+    """The shell line that shows the value in force of a placed knob."""
+    paths = knob_kinds.get(knob.kind).reads(knob)
+    if paths == (MOUNTINFO,):
+        return shlex.join(["findmnt", "--output", "FSTYPE,OPTIONS", *knob.addresses])
+    return shlex.join(["cat", *paths])
+
+
+def _line(action: Action) -> str:
+    match action:
+        case WriteFile():
+            return f"echo {shlex.quote(action.text)} > {shlex.quote(action.path)}"
+        case MountOption(anew=True):
+            options = ["-o", action.option] if action.option else []
+            return f"{shlex.join(['umount', action.path])} && {shlex.join(['mount', *options, action.path])}"
+        case MountOption():
+            return shlex.join(["mount", "-o", f"remount,{action.option}", action.path])
+        case LoadModule():
+            load = shlex.join(["modprobe", action.module, f"{action.parameter}={action.value}"])
+            return f"modprobe -r {shlex.quote(action.module)} && {load}"

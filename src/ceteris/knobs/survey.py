@@ -1,27 +1,46 @@
 """Reading knobs without touching them: one knob's value now, and what a host offers for a plan's knobs."""
 
+import dataclasses
 from collections.abc import Iterable
 
 from ceteris.errors import CeterisError, Denied, HostError, Missing, UsageError
+from ceteris.hosts.mounts import MOUNTINFO, mounted_at
 from ceteris.hosts.transport import Host
 from ceteris.knobs import kinds as _kinds  # noqa: F401  registers every kind
-from ceteris.knobs.catalog import Catalogue, addresses_on
-from ceteris.model import Knob, Offer, Reading
+from ceteris.knobs.catalog import Catalogue, addresses_at
+from ceteris.model import Knob, Location, Offer, Reading
 from ceteris.registry import knob_kinds
 
 
-def addresses_of(host: Host, knob: Knob, device: str | None) -> tuple[str, ...]:
-    """Where the knob lies on a host: every entry where the row says `*`, and the first of several places that is there.
+def place(host: Host, knob: Knob, location: Location) -> Knob:
+    """The knob as it is on a host: every entry where the row says `*`, the first of several places that is there, the
+    file system that is mounted there.
 
     Raises UsageError without a device, and Missing where nothing matches.
     """
-    found = [one for address in addresses_on(knob, device) for one in _matching(host, address, device)]
-    if found and (not knob.elsewhere or _is_there(host, found[0])):
-        return tuple(found)
-    there = [address for address in knob.elsewhere if _is_there(host, address)]
-    if not there and not found:
-        raise Missing(f"{knob.name} is not on this machine: there is no {addresses_on(knob, device)[0]}")
-    return tuple(there[:1]) or tuple(found)
+    addresses = addresses_at(knob, location)
+    if knob.filesystems:
+        return _on_filesystem(host, dataclasses.replace(knob, addresses=addresses))
+    found = [one for address in addresses for one in _matching(host, address, location.device)]
+    if not found or (knob.elsewhere and not _is_there(host, found[0])):
+        there = [address for address in knob.elsewhere if _is_there(host, address)]
+        if not there and not found:
+            raise Missing(f"{knob.name} is not on this machine: there is no {addresses[0]}")
+        found = there[:1] or found
+    return dataclasses.replace(knob, addresses=tuple(found))
+
+
+def _on_filesystem(host: Host, knob: Knob) -> Knob:
+    """The knob narrowed to the file system that is mounted at its address."""
+    mounted = mounted_at(host.read(MOUNTINFO), knob.addresses[0])
+    name = mounted.filesystem
+    hidden = knob.filesystems.get(name) or knob.filesystems.get("*")
+    if hidden is None:
+        where = f"{mounted.point} is {name}, which does not have {knob.name}"
+        raise Missing(
+            where, knob.gone.get(name) or f"only {', '.join(knob.filesystems)} has it: take it out of the plan"
+        )
+    return dataclasses.replace(knob, filesystems={name: hidden})
 
 
 def kernels_of(knob: Knob) -> str:
@@ -64,40 +83,39 @@ def _interrupts(host: Host, device: str | None) -> list[str]:
     return []
 
 
-def read(host: Host, knob: Knob, addresses: tuple[str, ...]) -> Reading:
-    """The knob's value in force. Raises HostError when a file cannot be read or says something unforeseen."""
+def read(host: Host, knob: Knob) -> Reading:
+    """The value in force of a placed knob. Raises HostError when a file cannot be read or says something unforeseen."""
     kind = knob_kinds.get(knob.kind)
-    texts = tuple(host.read(path) for path in kind.reads(addresses))
+    texts = tuple(host.read(path) for path in kind.reads(knob))
     try:
-        reading = kind.parse(addresses, texts)
+        reading = kind.parse(knob, texts)
     except (ValueError, IndexError) as error:
-        raise HostError(f"{addresses[0]} says {texts[0].strip()!r}, which is no value of {knob.name}") from error
-    return Reading(reading.value, reading.allowed or knob.allowed)
+        raise HostError(f"{knob.addresses[0]} says {texts[0].strip()!r}, which is no value of {knob.name}") from error
+    return dataclasses.replace(reading, allowed=reading.allowed or knob.allowed)
 
 
-def members(host: Host, catalogue: Catalogue, pattern: str, device: str | None) -> list[Knob]:
+def members(host: Host, catalogue: Catalogue, pattern: str, location: Location) -> list[Knob]:
     """The knobs a `resets` entry stands for on this host: the knob itself, or every member of a family."""
     knob = catalogue.get(pattern)
     if not pattern.endswith(".*"):
         return [knob]
-    folder = addresses_of(host, knob, device)[0].rpartition("/")[0]
+    folder = place(host, knob, location).addresses[0].rpartition("/")[0]
     family = pattern.removesuffix("*")
     return [catalogue.get(family + name) for name in host.names(folder)]
 
 
-def offer(host: Host, catalogue: Catalogue, key: str, device: str | None, *, root: bool) -> Offer:
+def offer(host: Host, catalogue: Catalogue, key: str, location: Location, *, root: bool) -> Offer:
     """What the host says of one knob; why it cannot be used is part of the answer."""
     knob = catalogue.get(key)
     try:
-        addresses = addresses_of(host, knob, device)
-        reading = read(host, knob, addresses)
+        placed = place(host, knob, location)
+        reading = read(host, placed)
     except CeterisError as error:
         todo = error.todo or _way_out(knob, error)
-        return Offer(knob=knob.name, addresses=(), current=None, allowed=(), refused=error.message, todo=todo)
+        return Offer(knob=knob, current=None, allowed=(), refused=error.message, todo=todo)
     refused, todo = ("", "") if root else ("only root may set it", "run as root, or take it out of the plan")
     return Offer(
-        knob=knob.name,
-        addresses=addresses,
+        knob=placed,
         current=reading.value,
         allowed=reading.allowed,
         refused=refused,
@@ -106,14 +124,14 @@ def offer(host: Host, catalogue: Catalogue, key: str, device: str | None, *, roo
 
 
 def offers(
-    host: Host, catalogue: Catalogue, keys: Iterable[str], device: str | None, *, root: bool
+    host: Host, catalogue: Catalogue, keys: Iterable[str], location: Location, *, root: bool
 ) -> dict[str, Offer]:
     """What the host offers for each key that is a knob; the others are left to the plan's check."""
     found: dict[str, Offer] = {}
     for key in keys:
         knob = catalogue.find(key)
         if knob is not None and knob.name not in found:
-            found[knob.name] = offer(host, catalogue, key, device, root=root)
+            found[knob.name] = offer(host, catalogue, key, location, root=root)
     return found
 
 

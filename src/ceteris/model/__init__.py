@@ -5,7 +5,21 @@ Effects are natural-log ratios to the baseline; times are UTC seconds since the 
 """
 
 from ceteris.model.experiment import Calibration, Cell, Effect, Experiment, Look, Measurement, Trial
-from ceteris.model.machine import Action, BlockDevice, Change, Condition, Facts, Knob, Offer, Reading, WriteFile
+from ceteris.model.machine import (
+    Action,
+    BlockDevice,
+    Change,
+    Condition,
+    Facts,
+    Knob,
+    LoadModule,
+    Location,
+    Mounted,
+    MountOption,
+    Offer,
+    Reading,
+    WriteFile,
+)
 from ceteris.model.plan import Combination, Factor, Limits, OpenLoop, Plan, Precondition, Protocol, Target, Workload
 from ceteris.model.words import (
     RESPONSES,
@@ -42,8 +56,12 @@ __all__ = [
     "Fitness",
     "Knob",
     "Limits",
+    "LoadModule",
+    "Location",
     "Look",
     "Measurement",
+    "MountOption",
+    "Mounted",
     "NotTaken",
     "Offer",
     "OpenLoop",

@@ -8,12 +8,14 @@ from ceteris.model.words import ChangeState, Fitness, NotTaken, Value
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knob:
-    """One row of the catalogue.
+    """One row of the catalogue; placed on a machine, its addresses are real ones.
 
-    `addresses` may hold `{device}`, `{irq}`, `*` for every entry of a folder and, in a family (a name ending in `.*`),
-    `{member}`; `elsewhere` is where it lies on other kernels. `resets` names knobs that a write moves. `exists_under`
-    names the knob whose value a family belongs to. `aliases` are the kernel's own names where several are one knob,
-    `renamed` what old values became. `since` and `until` are kernels.
+    `addresses` may hold `{device}`, `{mount}`, `{irq}`, `*` for every entry of a folder and, in a family (a name ending
+    in `.*`), `{member}` and `{group}`; `elsewhere` is where it lies on other kernels. `resets` names knobs that a write
+    moves. `exists_under` names the knob whose value a family belongs to. `aliases` are the kernel's own names where
+    several are one knob, `renamed` what old values became. `since` and `until` are kernels. `filesystems` are those
+    that have it, with the value that goes without saying; `unmounts` those that take it only when they are mounted;
+    `gone` those that lost it, and why. `danger` is what trying it may cost: nothing, or `data_loss`.
     """
 
     name: str
@@ -35,6 +37,18 @@ class Knob:
     elsewhere: tuple[str, ...] = ()
     since: str = ""
     until: str = ""
+    filesystems: Mapping[str, str] = field(default_factory=dict)
+    unmounts: tuple[str, ...] = ()
+    gone: Mapping[str, str] = field(default_factory=dict)
+    danger: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """What of a machine is under test: the disk that `block.*` knobs address, and the mount point of `mount.*`."""
+
+    device: str | None = None
+    mount: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +60,62 @@ class WriteFile:
     readback: str = "plain"
 
 
-Action = WriteFile
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mounted:
+    """A file system at a mount point; `flags` are of the point (`rw,noatime`), `options` of the file system."""
+
+    point: str
+    source: str
+    filesystem: str
+    flags: str
+    options: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MountOption:
+    """Give the file system at `path` an option instead of those that it replaces; empty: give none of them.
+
+    `hidden` is in force where none is shown. `anew`: it must be unmounted for that.
+    """
+
+    path: str
+    option: str
+    instead_of: tuple[str, ...]
+    hidden: str
+    anew: bool
+    mounted: Mounted | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadModule:
+    """Unload a kernel module, and load it with one parameter changed; `path` shows the parameter."""
+
+    path: str
+    module: str
+    parameter: str
+    value: str
+
+
+Action = WriteFile | MountOption | LoadModule
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A value in force, and the values the kernel offers where it lists them."""
+    """A value in force, and the values the kernel offers where it lists them.
+
+    `undo` are the actions that come back to exactly this, where setting the value is not enough.
+    """
 
     value: Value
     allowed: tuple[Value, ...] = ()
+    undo: tuple[Action, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What a host says of one knob: its value now and what it allows, or why it cannot be used."""
+    """What a host says of one knob, placed on it: its value now and what it allows, or why it cannot be used."""
 
-    knob: str
-    addresses: tuple[str, ...]
+    knob: Knob
     current: Value | None
     allowed: tuple[Value, ...]
     refused: str = ""
@@ -111,6 +164,7 @@ class Facts:
     path_refused: str
     free_bytes: int
     filesystem: str
+    mount: str
     path_device: str | None
     device: str | None
     device_refused: str

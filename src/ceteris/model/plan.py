@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ceteris.model.machine import Knob, Location
 from ceteris.model.words import Settings, Value
 from ceteris.units import LoadLevel, LoadUnit
 
@@ -26,7 +27,7 @@ class Precondition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The machine under test: `device` is what `block.*` knobs address, `path` where data lives.
+    """The machine under test: `device` is what `block.*` knobs address, `path` where data lives, `mount` below what.
 
     `address` is `local` or `ssh://…`, `become` whether root is reached by sudo there. `may_destroy` names for good
     the devices whose content a load may overwrite.
@@ -37,6 +38,12 @@ class Target:
     device: str | None
     may_destroy: tuple[str, ...] = ()
     become: bool = False
+    mount: str | None = None
+
+    @property
+    def location(self) -> Location:
+        """What of the machine knobs address."""
+        return Location(self.device, self.mount)
 
     @property
     def is_local(self) -> bool:
@@ -137,7 +144,7 @@ class Plan:
     """The intent, checked against the catalogue and the host.
 
     `baseline` is every setting that some trial makes, as it is where nothing else is said: held, a factor's first
-    level, or, of what only a combination names, the value as found.
+    level, or, of what only a combination names, the value as found. `knobs` are those that it sets, placed on the host.
     """
 
     name: str
@@ -153,3 +160,4 @@ class Plan:
     text: str
     notes: tuple[str, ...] = ()
     limits: Limits = Limits()
+    knobs: tuple[Knob, ...] = ()

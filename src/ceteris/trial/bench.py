@@ -13,7 +13,7 @@ from ceteris.hosts.transport import Host
 from ceteris.knobs import guard, journal
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.catalog import Catalogue
-from ceteris.knobs.survey import addresses_of, members
+from ceteris.knobs.survey import members, place
 from ceteris.model import Plan, Trial, Workload
 from ceteris.registry import data_of
 from ceteris.trial.precondition import Onlooker
@@ -135,11 +135,11 @@ class Bench:
 
     def _open_journal(self) -> Applier:
         """The means to change settings. The journal also keeps a second run away from this experiment's data."""
-        site, device = self._site, self._plan.target.device
+        site, location = self._site, self._plan.target.location
         keys = dict.fromkeys(key for trial in self._trials for key in trial.settings)
         knobs = [site.catalogue.get(key) for key in keys if site.catalogue.find(key) is not None]
-        moved = [m for knob in knobs for p in knob.resets for m in members(site.host, site.catalogue, p, device)]
-        addresses = {address for knob in [*knobs, *moved] for address in addresses_of(site.host, knob, device)}
+        moved = [m for knob in knobs for p in knob.resets for m in members(site.host, site.catalogue, p, location)]
+        addresses = {address for knob in [*knobs, *moved] for address in place(site.host, knob, location).addresses}
         opened = journal.Journal(
             site.host,
             site.engine,
@@ -147,7 +147,7 @@ class Bench:
             sorted({*addresses, self._data_folder, *self._devices()}),
             volatile=not knobs,
         )
-        return Applier(site.host, site.catalogue, device, opened)
+        return Applier(site.host, site.catalogue, location, opened)
 
     def _devices(self) -> set[str]:
         """The block devices that trials work on: like a setting, one experiment's at a time."""

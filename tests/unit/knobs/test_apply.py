@@ -9,7 +9,7 @@ from ceteris.hosts.fake import FakeHost, Write
 from ceteris.knobs import kinds
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.catalog import load
-from ceteris.model import Action, ChangeState, NotTaken, Value
+from ceteris.model import Action, ChangeState, Location, NotTaken, Value, WriteFile
 
 assert kinds
 QUEUE = "/sys/block/sda/queue"
@@ -34,6 +34,7 @@ class Notes:
         self.lines.append((knob, before, wanted))
 
     def make(self, _knob: str, action: Action) -> None:
+        assert isinstance(action, WriteFile)
         self.host.write(action.path, action.text)
 
     def restore(self) -> None:
@@ -72,7 +73,7 @@ def _machine() -> FakeHost:
 
 
 def _applier(host: FakeHost, journal: Notes) -> Applier:
-    return Applier(host, load(), "/dev/sda", journal)  # type: ignore[arg-type]  # it only remembers
+    return Applier(host, load(), Location("/dev/sda"), journal)  # type: ignore[arg-type]  # it only remembers
 
 
 def test_what_a_setting_moves_is_journalled_before_it_and_set_again() -> None:

@@ -2,8 +2,8 @@ import pytest
 
 from ceteris.errors import UsageError
 from ceteris.knobs import kinds
-from ceteris.knobs.catalog import addresses_on, level_of, load
-from ceteris.model import Knob
+from ceteris.knobs.catalog import addresses_at, level_of, load
+from ceteris.model import Knob, Location
 from ceteris.registry import knob_kinds
 
 assert kinds
@@ -13,18 +13,30 @@ assert kinds
 def test_every_row_is_complete(knob: Knob) -> None:
     assert knob.kind in knob_kinds
     assert knob.summary and knob.documentation.endswith(".")
-    assert knob.takes_effect == "live"
+    assert knob.takes_effect in ("live", "reload", "remount")
+    assert knob.danger in ("", "data_loss")
+    assert bool(knob.filesystems) == knob.name.startswith("mount.")
+    assert set(knob.unmounts) <= set(knob.filesystems)
     assert all(load().find(pattern) for pattern in knob.resets)
     assert not knob.exists_under or load().find(knob.exists_under)
 
 
 def test_a_member_of_a_family_has_a_file_of_its_own() -> None:
     knob = load().get("block.iosched.read_expire")
-    assert addresses_on(knob, "/dev/sda") == ("/sys/block/sda/queue/iosched/read_expire",)
+    assert addresses_at(knob, Location("/dev/sda")) == ("/sys/block/sda/queue/iosched/read_expire",)
 
 
 @pytest.mark.parametrize(
-    "name", ["block.iosched.../../../etc/passwd", "block.iosched.a/b", "block.iosched.", "block.nothing"]
+    "name",
+    [
+        "block.iosched.../../../etc/passwd",
+        "block.iosched.a/b",
+        "block.iosched.",
+        "block.nothing",
+        "module.zfs",
+        "module.a/b.c",
+        "modprobe...c",
+    ],
 )
 def test_a_member_is_a_plain_name(name: str) -> None:
     assert load().find(name) is None
@@ -37,7 +49,7 @@ def test_a_name_like_another_is_suggested() -> None:
 
 def test_a_block_knob_needs_a_device() -> None:
     with pytest.raises(UsageError, match=r"target\.device"):
-        addresses_on(load().get("block.scheduler"), None)
+        addresses_at(load().get("block.scheduler"), Location())
 
 
 @pytest.mark.parametrize(

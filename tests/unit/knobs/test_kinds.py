@@ -2,8 +2,13 @@
 
 import pytest
 
+from ceteris.errors import Missing
+from ceteris.hosts.fake import FakeHost
 from ceteris.knobs import kinds
-from ceteris.model import Value
+from ceteris.knobs.catalog import load
+from ceteris.knobs.recipe import set_command
+from ceteris.knobs.survey import place
+from ceteris.model import Knob, LoadModule, Location, MountOption, Value, WriteFile
 from ceteris.registry import knob_kinds
 
 assert kinds
@@ -25,9 +30,13 @@ CASES = [
 ]
 
 
+def _knob(kind: str, *addresses: str) -> Knob:
+    return Knob(name="test.knob", kind=kind, addresses=addresses, type="text", summary="", documentation="")
+
+
 @pytest.mark.parametrize(("kind", "texts", "value", "allowed"), CASES)
 def test_files_are_read(kind: str, texts: tuple[str, ...], value: Value, allowed: tuple[Value, ...]) -> None:
-    reading = knob_kinds.get(kind).parse(tuple("ab"), texts)
+    reading = knob_kinds.get(kind).parse(_knob(kind, "a", "b"), texts)
     assert (reading.value, reading.allowed) == (value, allowed)
     assert type(reading.value) is type(value)
 
@@ -43,7 +52,8 @@ def test_files_are_read(kind: str, texts: tuple[str, ...], value: Value, allowed
     ],
 )
 def test_values_are_written(kind: str, addresses: tuple[str, ...], value: Value, path: str, text: str) -> None:
-    (action,) = knob_kinds.get(kind).writes(addresses, value)
+    (action,) = knob_kinds.get(kind).writes(_knob(kind, *addresses), value)
+    assert isinstance(action, WriteFile)
     assert (action.path, action.text) == (path, text)
 
 
@@ -53,3 +63,61 @@ def test_a_value_read_is_the_same_as_itself(
 ) -> None:
     assert knob_kinds.get(kind).same(value, value)
     assert not knob_kinds.get(kind).same(value, "something else")
+
+
+MOUNTS = """22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+40 22 7:0 / /data\\040base rw,noatime shared:3 master:1 - ext4 /dev/loop0 rw,nobarrier,commit=60
+41 22 7:1 / /logs rw - xfs /dev/loop1 rw,inode64,logbsize=32k
+"""
+
+
+def _mounted(name: str, point: str) -> Knob:
+    return place(FakeHost({"/proc/self/mountinfo": MOUNTS}), load().get(name), Location(mount=point))
+
+
+@pytest.mark.parametrize(
+    ("name", "point", "value", "level", "option", "anew"),
+    [
+        ("mount.atime", "/data base", "noatime", "strictatime", "strictatime", False),
+        ("mount.atime", "/logs", "strictatime", "noatime", "noatime", False),
+        ("mount.barrier", "/data base", "nobarrier", "barrier", "barrier", False),
+        ("mount.barrier", "/", "barrier", "nobarrier", "nobarrier", False),
+        ("mount.commit", "/data base", 60, 5, "commit=5", False),
+        ("mount.commit", "/", 5, 60, "commit=60", False),
+        ("mount.data", "/", "ordered", "writeback", "data=writeback", True),
+        ("mount.logbsize", "/logs", "32k", "256k", "logbsize=256k", True),
+        ("mount.allocsize", "/logs", "dynamic", "64k", "allocsize=64k", True),
+        ("mount.allocsize", "/logs", "dynamic", "dynamic", "", True),
+    ],
+)
+def test_a_mount_option_is_what_is_shown_else_what_goes_without_saying(
+    name: str, point: str, value: Value, level: Value, option: str, anew: bool
+) -> None:
+    knob, kind = _mounted(name, point), knob_kinds.get("mount_option")
+    reading = kind.parse(knob, (MOUNTS,))
+    assert reading.value == value
+    (action,) = kind.writes(knob, level)
+    assert isinstance(action, MountOption)
+    assert (action.path, action.option, action.anew) == (point, option, anew)
+    (undo,) = reading.undo
+    assert isinstance(undo, MountOption)
+    assert undo.mounted is not None
+    assert undo.mounted.point == point
+
+
+def test_an_option_that_a_file_system_lost_is_told_with_the_reason() -> None:
+    with pytest.raises(Missing, match=r"/logs is xfs, which does not have mount\.barrier\n.*since kernel 4\.19"):
+        _mounted("mount.barrier", "/logs")
+    with pytest.raises(Missing, match="nothing is mounted at /nowhere"):
+        _mounted("mount.atime", "/nowhere")
+
+
+def test_a_module_is_loaded_anew_with_its_parameter() -> None:
+    knob = place(
+        FakeHost({"/sys/module/nvme/parameters/poll_queues": "0\n"}),
+        load().get("modprobe.nvme.poll_queues"),
+        Location(),
+    )
+    (action,) = knob_kinds.get("module").writes(knob, 4)
+    assert action == LoadModule("/sys/module/nvme/parameters/poll_queues", "nvme", "poll_queues", "4")
+    assert set_command(knob, 4) == "modprobe -r nvme && modprobe nvme poll_queues=4"

@@ -6,7 +6,8 @@ from ceteris.errors import Missing
 from ceteris.hosts.fake import FakeHost
 from ceteris.knobs import kinds
 from ceteris.knobs.catalog import load
-from ceteris.knobs.survey import addresses_of, offer
+from ceteris.knobs.survey import offer, place
+from ceteris.model import Location
 
 assert kinds
 CPUFREQ = "/sys/devices/system/cpu/cpufreq"
@@ -16,7 +17,7 @@ def test_a_star_is_every_entry_that_has_the_file_in_the_order_of_numbers() -> No
     names = ("policy10", "policy2", "policy0")
     files = {f"{CPUFREQ}/{name}/scaling_governor": "performance\n" for name in names}
     host = FakeHost(files | {f"{CPUFREQ}/policy3/other": "", f"{CPUFREQ}/boost": "1\n"})
-    found = addresses_of(host, load().get("cpu.governor"), None)
+    found = place(host, load().get("cpu.governor"), Location()).addresses
     assert found == tuple(f"{CPUFREQ}/policy{number}/scaling_governor" for number in (0, 2, 10))
 
 
@@ -24,13 +25,13 @@ def test_governors_that_differ_are_one_value_that_is_put_back_and_no_level() -> 
     host = FakeHost(
         {f"{CPUFREQ}/policy{n}/scaling_governor": f"{g}\n" for n, g in enumerate(("powersave", "performance"))}
     )
-    assert offer(host, load(), "cpu.governor", None, root=True).current == "powersave|performance"
+    assert offer(host, load(), "cpu.governor", Location(), root=True).current == "powersave|performance"
 
 
 def test_interrupts_are_those_of_the_devices_controller() -> None:
     folder = "/sys/block/nvme0n1/device/device/msi_irqs"
     host = FakeHost({f"{folder}/{number}": "msix\n" for number in (101, 99)})
-    found = addresses_of(host, load().get("irq.affinity"), "/dev/nvme0n1")
+    found = place(host, load().get("irq.affinity"), Location("/dev/nvme0n1")).addresses
     assert found == ("/proc/irq/99/smp_affinity_list", "/proc/irq/101/smp_affinity_list")
 
 
@@ -38,12 +39,13 @@ def test_interrupts_are_those_of_the_devices_controller() -> None:
     "path", ["/proc/sys/kernel/sched_migration_cost_ns", "/sys/kernel/debug/sched/migration_cost_ns"]
 )
 def test_a_knob_is_found_where_this_kernel_has_it(path: str) -> None:
-    assert addresses_of(FakeHost({path: "500000\n"}), load().get("kernel.sched_migration_cost_ns"), None) == (path,)
+    host = FakeHost({path: "500000\n"})
+    assert place(host, load().get("kernel.sched_migration_cost_ns"), Location()).addresses == (path,)
 
 
 def test_a_knob_of_other_kernels_is_told_with_them() -> None:
-    found = offer(FakeHost({}), load(), "kernel.sched_wakeup_granularity_ns", None, root=True)
+    found = offer(FakeHost({}), load(), "kernel.sched_wakeup_granularity_ns", Location(), root=True)
     assert found.current is None
     assert "kernels up to 6.5" in found.todo
     with pytest.raises(Missing, match=r"cpu\.governor is not on this machine"):
-        addresses_of(FakeHost({}), load().get("cpu.governor"), None)
+        place(FakeHost({}), load().get("cpu.governor"), Location())

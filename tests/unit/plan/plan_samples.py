@@ -1,5 +1,6 @@
 """A machine and plans to check."""
 
+import dataclasses
 from collections.abc import Mapping
 
 from ceteris import workloads
@@ -16,8 +17,7 @@ FILEIO = '[[workload]]\nkind = "fileio"\ntotal_size = "1MiB"\nthreads = [1, 4]\n
 
 def offer(name: str, current: object, allowed: tuple[object, ...] = (), refused: str = "", todo: str = "") -> Offer:
     return Offer(
-        knob=name,
-        addresses=(f"/fake/{name}",),
+        knob=dataclasses.replace(load().get(name), addresses=(f"/fake/{name}",)),
         current=current,  # type: ignore[arg-type]
         allowed=allowed,  # type: ignore[arg-type]
         refused=refused,
@@ -46,6 +46,7 @@ def facts(**changed: object) -> Facts:
         "path_refused": "",
         "free_bytes": 2**40,
         "filesystem": "ext4",
+        "mount": "/",
         "path_device": "/dev/sda",
         "device": "/dev/sda",
         "device_refused": "",

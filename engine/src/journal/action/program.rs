@@ -38,16 +38,20 @@ impl RunProgram {
     }
 
     pub fn execute(&self) -> io::Result<()> {
-        output(&self.argv).map(drop)
+        output(&words(&self.argv)).map(drop)
     }
 
     pub fn read_back(&self) -> io::Result<String> {
-        output(&self.check).map(|said| normalised(&said))
+        output(&words(&self.check)).map(|said| normalised(&said))
     }
 }
 
+fn words(argv: &[String]) -> Vec<&str> {
+    argv.iter().map(String::as_str).collect()
+}
+
 /// What a program prints on stdout; an error with its words where it fails or does not end.
-fn output(argv: &[String]) -> io::Result<String> {
+pub(super) fn output(argv: &[&str]) -> io::Result<String> {
     let (program, arguments) = argv
         .split_first()
         .ok_or_else(|| io::Error::other("no program is named"))?;

@@ -84,8 +84,10 @@ def get(
     from ceteris.errors import HostError
     from ceteris.hosts.facts import whole_disk
     from ceteris.hosts.local import LocalHost
+    from ceteris.hosts.mounts import mount_of
     from ceteris.knobs.catalog import load
     from ceteris.knobs.survey import offer
+    from ceteris.model import Location
 
     host = LocalHost()
     knob = load().get(name)
@@ -93,7 +95,7 @@ def get(
     disk = None
     if any("{device}" in address for address in knob.addresses):
         disk = whole_disk(host, device or f"{os.major(here)}:{os.minor(here)}")
-    found = offer(host, load(), name, disk, root=True)
+    found = offer(host, load(), name, Location(disk, mount_of(host, ".").point), root=True)
     if found.current is None:
         raise HostError(found.refused, found.todo)
     if as_json:

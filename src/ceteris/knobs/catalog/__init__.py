@@ -11,7 +11,7 @@ from importlib import resources
 from typing import Any
 
 from ceteris.errors import UsageError
-from ceteris.model import Knob, Value
+from ceteris.model import Knob, Location, Value
 from ceteris.registry import nearest
 from ceteris.units import parse_share, parse_size
 
@@ -36,11 +36,12 @@ class Catalogue:
         if name in self._knobs:
             return self._knobs[name]
         family, _, member = name.rpartition(".")
-        row = self._knobs.get(f"{family}.*")
-        if row is None or not member.replace("_", "").isalnum():
+        subsystem, _, group = family.rpartition(".")
+        row = self._knobs.get(f"{family}.*") or self._knobs.get(f"{subsystem}.*.*")
+        if row is None or not all(part.replace("_", "").isalnum() for part in (group, member)):
             return None
-        addresses = tuple(address.replace("{member}", member) for address in row.addresses)
-        return dataclasses.replace(row, name=name, addresses=addresses)
+        filled = (address.replace("{member}", member).replace("{group}", group) for address in row.addresses)
+        return dataclasses.replace(row, name=name, addresses=tuple(filled))
 
     def get(self, key: str) -> Knob:
         """The knob a key names. Raises UsageError with the nearest name."""
@@ -54,12 +55,14 @@ class Catalogue:
         return nearest(key, [*self._knobs, *self._aliases])
 
 
-def addresses_on(knob: Knob, device: str | None) -> tuple[str, ...]:
-    """The knob's files on a machine whose disk under test is `device`. Raises UsageError without a device."""
-    if any("{device}" in address for address in knob.addresses) and not device:
+def addresses_at(knob: Knob, location: Location) -> tuple[str, ...]:
+    """Where the knob lies on a machine, as far as the row tells. Raises UsageError where there is no such device."""
+    if any("{device}" in address for address in knob.addresses) and not location.device:
         raise UsageError(f"{knob.name} needs a device", "set target.device, for example /dev/nvme0n1")
-    name = (device or "").removeprefix("/dev/").replace("/", "!")
-    return tuple(address.replace("{device}", name) for address in knob.addresses)
+    name = (location.device or "").removeprefix("/dev/").replace("/", "!")
+    return tuple(
+        address.replace("{device}", name).replace("{mount}", location.mount or "") for address in knob.addresses
+    )
 
 
 def level_of(knob: Knob, key: str, value: Value) -> Value:
@@ -78,6 +81,8 @@ def level_of(knob: Knob, key: str, value: Value) -> Value:
             raise ValueError(f"{value} is below {knob.minimum}")
         if knob.maximum is not None and value > knob.maximum:
             raise ValueError(f"{value} is above {knob.maximum}")
+        return value
+    if knob.type == "word" and isinstance(value, int) and not isinstance(value, bool):
         return value
     if not isinstance(value, str):
         raise ValueError(f"{value!r} is not a word in quotes")

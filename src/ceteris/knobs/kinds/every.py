@@ -4,7 +4,7 @@ Addresses: one file of each. Where the files differ, the value is the list of th
 """
 
 from ceteris.knobs.kinds.sysfs import number_or_text
-from ceteris.model import Reading, Value, WriteFile
+from ceteris.model import Knob, Reading, Value, WriteFile
 from ceteris.registry import knob_kinds
 
 _BETWEEN = "|"
@@ -13,23 +13,23 @@ _BETWEEN = "|"
 class Every:
     """`performance`, or `performance|powersave`, which is put back as it was and cannot be a level."""
 
-    def reads(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
+    def reads(self, knob: Knob) -> tuple[str, ...]:
         """Every file."""
-        return addresses
+        return knob.addresses
 
-    def parse(self, addresses: tuple[str, ...], texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
+    def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
         """The value that all have, else all values."""
         values = [" ".join(text.split()) for text in texts]
         if len(set(values)) == 1:
             return Reading(number_or_text(values[0]))
         return Reading(_BETWEEN.join(values))
 
-    def writes(self, addresses: tuple[str, ...], value: Value) -> tuple[WriteFile, ...]:
+    def writes(self, knob: Knob, value: Value) -> tuple[WriteFile, ...]:
         """One write for each file."""
         values = str(value).split(_BETWEEN)
         if len(values) == 1:
-            values *= len(addresses)
-        return tuple(WriteFile(address, one) for address, one in zip(addresses, values, strict=True))
+            values *= len(knob.addresses)
+        return tuple(WriteFile(address, one) for address, one in zip(knob.addresses, values, strict=True))
 
     def same(self, wanted: Value, found: Value) -> bool:
         """Equal as text."""

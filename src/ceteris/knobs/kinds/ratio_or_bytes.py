@@ -3,28 +3,28 @@
 Addresses: the file of the ratio, then the file of the bytes, or of KiB where it is called so.
 """
 
-from ceteris.model import Reading, Value, WriteFile
+from ceteris.model import Knob, Reading, Value, WriteFile
 from ceteris.registry import knob_kinds
 
 
 class RatioOrBytes:
     """`vm.dirty_ratio` and `vm.dirty_bytes`, and what else the kernel couples in this way."""
 
-    def reads(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
+    def reads(self, knob: Knob) -> tuple[str, ...]:
         """Both files."""
-        return addresses
+        return knob.addresses
 
-    def parse(self, addresses: tuple[str, ...], texts: tuple[str, ...]) -> Reading:
+    def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:
         """The bytes where they are in force, else the share."""
         ratio, size = (int(text) for text in texts)
-        return Reading(size * _unit(addresses[1]) if size else f"{ratio}%")
+        return Reading(size * _unit(knob.addresses[1]) if size else f"{ratio}%")
 
-    def writes(self, addresses: tuple[str, ...], value: Value) -> tuple[WriteFile, ...]:
+    def writes(self, knob: Knob, value: Value) -> tuple[WriteFile, ...]:
         """One write, to the file that the value belongs to."""
         text = str(value)
         if text.endswith("%"):
-            return (WriteFile(addresses[0], text.removesuffix("%")),)
-        return (WriteFile(addresses[1], str(int(value) // _unit(addresses[1]))),)
+            return (WriteFile(knob.addresses[0], text.removesuffix("%")),)
+        return (WriteFile(knob.addresses[1], str(int(value) // _unit(knob.addresses[1]))),)
 
     def same(self, wanted: Value, found: Value) -> bool:
         """Equal as text: a share never equals a size."""

@@ -1,24 +1,24 @@
 """A file under /proc/sys: one number or word."""
 
 from ceteris.knobs.kinds.sysfs import number_or_text
-from ceteris.model import Reading, Value, WriteFile
+from ceteris.model import Knob, Reading, Value, WriteFile
 from ceteris.registry import knob_kinds
 
 
 class Sysctl:
     """`60`, or several numbers between tabs, which are one value."""
 
-    def reads(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
+    def reads(self, knob: Knob) -> tuple[str, ...]:
         """The one file."""
-        return addresses
+        return knob.addresses
 
-    def parse(self, addresses: tuple[str, ...], texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
+    def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
         """The value, inner white space folded."""
         return Reading(number_or_text(" ".join(texts[0].split())))
 
-    def writes(self, addresses: tuple[str, ...], value: Value) -> tuple[WriteFile, ...]:
+    def writes(self, knob: Knob, value: Value) -> tuple[WriteFile, ...]:
         """One write of the plain value."""
-        return (WriteFile(addresses[0], str(value)),)
+        return (WriteFile(knob.addresses[0], str(value)),)
 
     def same(self, wanted: Value, found: Value) -> bool:
         """Equal as text: the kernel prints numbers as they are written."""

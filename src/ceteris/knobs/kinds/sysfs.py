@@ -1,6 +1,6 @@
 """A file under /sys: one value, or every possible one with the value in force in brackets."""
 
-from ceteris.model import Reading, Value, WriteFile
+from ceteris.model import Knob, Reading, Value, WriteFile
 from ceteris.registry import knob_kinds
 
 
@@ -12,11 +12,11 @@ def number_or_text(word: str) -> Value:
 class Sysfs:
     """`[none] mq-deadline bfq` or `128`."""
 
-    def reads(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
+    def reads(self, knob: Knob) -> tuple[str, ...]:
         """The one file."""
-        return addresses
+        return knob.addresses
 
-    def parse(self, addresses: tuple[str, ...], texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
+    def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
         """The value in force; in a list, the word in brackets."""
         words = texts[0].split()
         chosen = [word[1:-1] for word in words if word.startswith("[") and word.endswith("]")]
@@ -25,9 +25,9 @@ class Sysfs:
             return Reading(number_or_text(chosen[0]), allowed)
         return Reading(number_or_text(texts[0].strip()))
 
-    def writes(self, addresses: tuple[str, ...], value: Value) -> tuple[WriteFile, ...]:
+    def writes(self, knob: Knob, value: Value) -> tuple[WriteFile, ...]:
         """One write of the plain value."""
-        return (WriteFile(addresses[0], str(value), "bracketed"),)
+        return (WriteFile(knob.addresses[0], str(value), "bracketed"),)
 
     def same(self, wanted: Value, found: Value) -> bool:
         """Equal as text: the kernel prints numbers as they are written."""

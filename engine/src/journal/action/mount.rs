@@ -1,0 +1,255 @@
+//! One option of a mounted file system, changed in place or by unmounting and mounting again.
+//!
+//! In: the option's word, and the words that it stands instead of. Out: it is in force, all other
+//! options as they were. Called by `journal::action`. What is mounted how is read from the kernel
+//! each time, so that an option that somebody else changed meanwhile is not undone with ours.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::program::output;
+
+const MOUNTS: &str = "/proc/self/mountinfo";
+/// Shown only where it is another one than `strictatime`, which a new mount has to be told.
+const ATIMES: [&str; 2] = ["noatime", "relatime"];
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MountOption {
+    /// Where the file system is mounted.
+    pub path: PathBuf,
+    /// `noatime`, `commit=5`; empty: the option is not given.
+    pub option: String,
+    /// The words that it stands instead of; `commit=` is every word that begins so.
+    pub instead_of: Vec<String>,
+    /// In force where none of these words is shown.
+    pub hidden: String,
+    /// The option is taken only when the file system is mounted, so it is unmounted first.
+    pub anew: bool,
+    /// How it was mounted: undoing what needs a new mount mounts it so, with whatever else the
+    /// option had moved.
+    #[serde(default)]
+    pub mounted: Option<Mounted>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mounted {
+    pub point: PathBuf,
+    pub source: String,
+    pub filesystem: String,
+    /// Of the mount point: `rw,noatime`.
+    pub flags: String,
+    /// Of the file system: `commit=60`.
+    pub options: String,
+}
+
+impl MountOption {
+    pub fn thing(&self) -> String {
+        let words = self.instead_of.join("|");
+        format!("{} ({words})", self.path.display())
+    }
+
+    pub fn wanted(&self) -> String {
+        if self.option.is_empty() {
+            self.hidden.clone()
+        } else {
+            self.option.clone()
+        }
+    }
+
+    pub fn read_back(&self) -> io::Result<String> {
+        let now = mounted_at(&self.path)?.ok_or_else(|| self.nothing_there())?;
+        let mut shown = now.flags.split(',').chain(now.options.split(','));
+        let word = shown.find(|word| self.replaces(word));
+        Ok(word.unwrap_or(&self.hidden).to_string())
+    }
+
+    pub fn execute(&self) -> io::Result<()> {
+        match (mounted_at(&self.path)?, &self.mounted) {
+            (Some(now), Some(before)) if now == *before => Ok(()),
+            (Some(now), Some(before)) if self.anew => mount_anew(&now, &before.all()),
+            (Some(now), None) if self.anew => mount_anew(&now, &self.changed(&now.all())),
+            (Some(now), _) => self.remount(&now),
+            (None, Some(before)) => mount(before, &before.all()),
+            (None, None) => Err(self.nothing_there()),
+        }
+    }
+
+    fn remount(&self, now: &Mounted) -> io::Result<()> {
+        // Flags that are not repeated are lost; options of the file system stay.
+        let options = self.changed(&now.flags());
+        mount(now, &format!("remount,{options}"))
+    }
+
+    /// All options, with this one in the place of what it stands instead of.
+    fn changed(&self, options: &str) -> String {
+        let kept = options.split(',').filter(|word| !self.replaces(word));
+        let new = (!self.option.is_empty()).then_some(self.option.as_str());
+        kept.chain(new).collect::<Vec<_>>().join(",")
+    }
+
+    fn replaces(&self, word: &str) -> bool {
+        self.instead_of.iter().any(|other| {
+            other == word || (other.ends_with('=') && word.starts_with(other.as_str()))
+        })
+    }
+
+    fn nothing_there(&self) -> io::Error {
+        let words = format!("nothing is mounted at {}", self.path.display());
+        io::Error::new(io::ErrorKind::NotFound, words)
+    }
+}
+
+impl Mounted {
+    fn flags(&self) -> String {
+        if self.flags.split(',').any(|word| ATIMES.contains(&word)) {
+            self.flags.clone()
+        } else {
+            format!("{},strictatime", self.flags)
+        }
+    }
+
+    fn all(&self) -> String {
+        format!("{},{}", self.flags(), self.options)
+    }
+}
+
+fn mount_anew(now: &Mounted, options: &str) -> io::Result<()> {
+    refuse_vanishing(&now.source)?;
+    output(&["umount", &now.point.display().to_string()])?;
+    let mounted = mount(now, options);
+    if mounted.is_err() {
+        // A file system that is away is worse than a setting that is not taken.
+        mount(now, &now.all())?;
+    }
+    mounted
+}
+
+fn mount(mounted: &Mounted, options: &str) -> io::Result<()> {
+    let point = mounted.point.display().to_string();
+    let Mounted {
+        source, filesystem, ..
+    } = mounted;
+    output(&["mount", "-t", filesystem, "-o", options, source, &point]).map(drop)
+}
+
+/// A loop device that was made for the mount goes with it, and what would be mounted then is gone.
+fn refuse_vanishing(source: &str) -> io::Result<()> {
+    let Some(name) = source.strip_prefix("/dev/") else {
+        return Ok(());
+    };
+    let autoclear = fs::read_to_string(format!("/sys/block/{name}/loop/autoclear"));
+    if autoclear.is_ok_and(|text| text.trim() == "1") {
+        let words =
+            format!("{source} would vanish when it is unmounted: it was made by mount -o loop");
+        return Err(io::Error::other(words));
+    }
+    Ok(())
+}
+
+fn mounted_at(point: &Path) -> io::Result<Option<Mounted>> {
+    Ok(parse(&fs::read_to_string(MOUNTS)?, point))
+}
+
+/// What the last line of mountinfo for this point says; the last is the one on top.
+fn parse(mounts: &str, point: &Path) -> Option<Mounted> {
+    mounts.lines().rev().find_map(|line| {
+        let (mount, filesystem) = line.split_once(" - ")?;
+        let mount: Vec<&str> = mount.split(' ').collect();
+        let mut filesystem = filesystem.split(' ');
+        if Path::new(&unescaped(mount.get(4)?)) != point {
+            return None;
+        }
+        let (kind, source) = (filesystem.next()?, filesystem.next()?);
+        Some(Mounted {
+            point: point.to_path_buf(),
+            source: unescaped(source),
+            filesystem: kind.to_string(),
+            flags: (*mount.get(5)?).to_string(),
+            options: filesystem.next()?.to_string(),
+        })
+    })
+}
+
+/// The kernel writes a blank as `\040`.
+fn unescaped(text: &str) -> String {
+    let mut parts = text.split('\\');
+    let mut plain = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let code = part
+            .get(..3)
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        match code {
+            Some(code) => {
+                plain.push(code);
+                plain.extend(part.bytes().skip(3));
+            }
+            None => plain.extend(b"\\".iter().chain(part.as_bytes())),
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "\
+22 1 254:0 / / rw,relatime - ext4 /dev/vda rw,errors=remount-ro
+40 22 7:0 / /data\\040base rw,nosuid,noatime shared:3 master:1 - ext4 /dev/loop0 rw,commit=60
+41 40 7:1 / /data\\040base rw - xfs /dev/loop1 rw,inode64,logbsize=32k
+";
+
+    fn barrier(path: &str) -> MountOption {
+        MountOption {
+            path: path.into(),
+            option: "nobarrier".into(),
+            instead_of: vec!["barrier".into(), "nobarrier".into()],
+            hidden: "barrier".into(),
+            anew: false,
+            mounted: None,
+        }
+    }
+
+    #[test]
+    fn the_mount_on_top_is_read_with_flags_and_options_apart() {
+        let root = parse(MOUNTS, Path::new("/")).unwrap();
+        assert_eq!(
+            (root.source.as_str(), root.flags.as_str()),
+            ("/dev/vda", "rw,relatime")
+        );
+        let data = parse(MOUNTS, Path::new("/data base")).unwrap();
+        assert_eq!(
+            (data.filesystem.as_str(), data.options.as_str()),
+            ("xfs", "rw,inode64,logbsize=32k")
+        );
+        assert_eq!(data.all(), "rw,strictatime,rw,inode64,logbsize=32k");
+        assert_eq!(parse(MOUNTS, Path::new("/data")), None);
+    }
+
+    #[test]
+    fn an_option_takes_the_place_of_its_other_spellings_and_of_nothing_else() {
+        let barrier = barrier("/");
+        assert_eq!(
+            barrier.changed("rw,barrier,commit=5"),
+            "rw,commit=5,nobarrier"
+        );
+        let commit = MountOption {
+            option: String::new(),
+            instead_of: vec!["commit=".into()],
+            ..barrier
+        };
+        assert_eq!(commit.changed("rw,commit=60,nobarrier"), "rw,nobarrier");
+    }
+
+    #[test]
+    fn where_nothing_is_mounted_it_says_so() {
+        let cause = barrier("/nowhere").read_back().unwrap_err();
+        assert!(cause.to_string().contains("nothing is mounted at /nowhere"));
+        assert!(barrier("/nowhere").execute().is_err());
+    }
+}

@@ -1,0 +1,169 @@
+"""Options of real file systems: every row of the catalogue, as the kernel shows them, in an experiment too."""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command import RUN_ENDED
+
+from ceteris.engine.find import binary
+from ceteris.errors import HostError
+from ceteris.hosts.local import LocalHost
+from ceteris.knobs.catalog import load
+from ceteris.knobs.journal import Journal
+from ceteris.knobs.survey import place, read
+from ceteris.model import Knob, Location, Value
+from ceteris.registry import knob_kinds
+
+pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
+HOST = LocalHost()
+
+LEVELS: dict[str, tuple[Value, ...]] = {
+    "mount.commit": (1, 60, 5, 30),
+    "mount.allocsize": ("64k", "dynamic"),
+    "mount.logbufs": (2, 8),
+}
+ONLY_BTRFS = "discard=async"
+TUNED = {"ext4": "noatime,nosuid,nobarrier", "xfs": "noatime,nosuid", "btrfs": "nosuid,commit=20", "tmpfs": "nosuid"}
+
+Filesystem = Callable[..., Path]
+
+
+@pytest.fixture
+def filesystem(tmp_path: Path) -> Iterator[Filesystem]:
+    """Make and mount a file system, and return its mount point."""
+    mounted: list[tuple[Path, str]] = []
+
+    def make(kind: str, options: str = "rw") -> Path:
+        point = tmp_path / f"on {kind}"
+        point.mkdir()
+        device = "" if kind == "tmpfs" else _device(kind, tmp_path / f"{kind}.img")
+        subprocess.run(["mount", "-t", kind, "-o", options, device or "none", str(point)], check=True)
+        mounted.append((point, device))
+        return point
+
+    yield make
+    subprocess.run([binary(), "undo"], capture_output=True, check=False)
+    for point, device in mounted:
+        subprocess.run(["umount", "--lazy", str(point)], check=False)
+        if device:
+            subprocess.run(["losetup", "--detach", device], check=False)
+
+
+def _device(kind: str, image: Path) -> str:
+    with image.open("wb") as file:
+        file.truncate(400 * 2**20)
+    subprocess.run([f"mkfs.{kind}", "-q", str(image)], check=True, capture_output=True)
+    made = subprocess.run(["losetup", "--find", "--show", str(image)], capture_output=True, text=True, check=True)
+    return made.stdout.strip()
+
+
+def _shown(point: Path) -> str:
+    """Flags and options as the kernel shows them."""
+    asked = ["findmnt", "--noheadings", "--output", "VFS-OPTIONS,FS-OPTIONS", str(point)]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+
+
+def _intended(point: Path, *names: str) -> tuple[Journal, Knob]:
+    """A journal that has these knobs, and the last of them."""
+    journal = Journal(HOST, binary(), f"e-{names[-1]}", [str(point)], volatile=True)
+    for name in names:
+        knob = place(HOST, load().get(name), Location(mount=str(point)))
+        reading = read(HOST, knob)
+        journal.intend(name, str(point), reading.value, reading.value, reading.undo)
+    return journal, knob
+
+
+def _make(journal: Journal, knob: Knob, level: Value) -> None:
+    for action in knob_kinds.get(knob.kind).writes(knob, level):
+        journal.make(knob.name, action)
+
+
+@pytest.mark.parametrize("kind", list(TUNED))
+def test_every_option_is_taken_and_comes_back(kind: str, filesystem: Filesystem) -> None:
+    point = filesystem(kind, TUNED[kind])
+    before = _shown(point)
+    tried = 0
+    for row in load():
+        if not row.filesystems.keys() & {kind, "*"}:
+            continue
+        journal, knob = _intended(point, *row.resets, row.name)
+        for level in LEVELS.get(row.name) or row.allowed:
+            if level == ONLY_BTRFS and kind != "btrfs":
+                continue
+            _make(journal, knob, level)
+            assert read(HOST, knob).value == level, row.name
+            tried += 1
+        journal.restore()
+        assert _shown(point) == before, row.name
+    assert tried >= 3
+
+
+def test_a_file_system_in_use_or_a_wrong_option_leaves_it_mounted_as_it_was(filesystem: Filesystem) -> None:
+    point = filesystem("xfs", "noatime")
+    before = _shown(point)
+    journal, knob = _intended(point, "mount.logbsize")
+    with (point / "open").open("w"), pytest.raises(HostError, match="target is busy"):
+        _make(journal, knob, "256k")
+    with pytest.raises(HostError, match="cannot set"):
+        _make(journal, knob, "3k")
+    assert _shown(point) == before
+    journal.restore()
+
+
+def test_a_file_system_that_was_left_unmounted_is_mounted_again(filesystem: Filesystem) -> None:
+    """As when everything is killed between the two."""
+    point = filesystem("ext4", "noatime,commit=17")
+    before = _shown(point)
+    journal, _ = _intended(point, "mount.data")
+    subprocess.run(["umount", str(point)], check=True)
+    journal.restore()
+    assert _shown(point) == before
+
+
+def test_a_loop_device_that_goes_with_its_mount_is_not_unmounted(tmp_path: Path) -> None:
+    image, point = tmp_path / "disk.img", tmp_path / "point"
+    point.mkdir()
+    with image.open("wb") as file:
+        file.truncate(64 * 2**20)
+    subprocess.run(["mkfs.ext4", "-q", str(image)], check=True)
+    subprocess.run(["mount", "-o", "loop", str(image), str(point)], check=True)
+    try:
+        journal, knob = _intended(point, "mount.data")
+        with pytest.raises(HostError, match="would vanish when it is unmounted"):
+            _make(journal, knob, "journal")
+        assert point.is_mount()
+        journal.restore()  # the way back is refused like the way there, and all is as it was
+    finally:
+        subprocess.run(["umount", str(point)], check=True)
+
+
+def test_mount_options_in_an_experiment(ceteris, plan, filesystem: Filesystem) -> None:
+    """In place and by unmounting; what lies there stays."""
+    point = filesystem("ext4")
+    before = _shown(point)
+    (point / "mine").write_text("stays")
+    path = _moved(plan('"mount.atime" = ["relatime", "noatime"]\n"mount.data" = ["ordered", "writeback"]'), point)
+    checked = ceteris("check", path)
+    assert checked.code == 0, checked.err
+    assert "mount -o remount,noatime" in checked.out
+    done = ceteris("run", path)
+    assert done.code in RUN_ENDED, done.err
+    assert "mount.data" in done.out
+    assert _shown(point) == before
+    assert (point / "mine").read_text() == "stays"
+
+
+def test_an_option_of_another_file_system_is_told_before_anything_runs(ceteris, plan, filesystem: Filesystem) -> None:
+    done = ceteris("check", _moved(plan('"mount.barrier" = ["barrier", "nobarrier"]'), filesystem("xfs")))
+    assert done.code == 2
+    assert "is xfs, which does not have mount.barrier" in done.err
+    assert "since kernel 4.19" in done.err
+
+
+def _moved(plan: str, point: Path) -> str:
+    """The plan with its data on another file system."""
+    path = Path(plan)
+    path.write_text(path.read_text().replace(f'path = "{path.parent}"', f'path = "{point}"'))
+    return plan
