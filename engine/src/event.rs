@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::clock;
 use crate::error::EngineError;
 use crate::eyes::EyesEvent;
+use crate::journal::at_boot::AtBoot;
 use crate::journal::event::JournalEvent;
 use crate::probe::Probe;
 use crate::record::histogram::ResponseSummary;
@@ -49,6 +50,7 @@ pub enum Event {
     Census(Census),
     Probe(Box<Probe>),
     Users(Users),
+    AtBoot(AtBoot),
     #[serde(untagged)]
     Journal(JournalEvent),
     #[serde(untagged)]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use ceteris_engine::error::{EngineError, Result};
 use ceteris_engine::event::{Event, Events};
 use ceteris_engine::journal::undo::Selection;
-use ceteris_engine::journal::{Leftover, keeper, undo};
+use ceteris_engine::journal::{Leftover, at_boot, keeper, undo};
 use ceteris_engine::{eyes, input, machine, probe, run, telemetry, users};
 use clap::{Parser, Subcommand};
 
@@ -66,6 +66,16 @@ enum Command {
         #[arg(long)]
         experiment: Option<String>,
     },
+    /// Have journals undone when the machine starts.
+    AtBoot {
+        wish: at_boot::Wish,
+        /// Where journals are, as for `journal`.
+        #[arg(long)]
+        directory: Option<PathBuf>,
+        /// The root of the machine, where it is an image that is being made.
+        #[arg(long, default_value = "/")]
+        root: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -109,6 +119,14 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
             directory,
             allow_volatile,
         } => return keeper::keep(&journals(directory), allow_volatile, stdin()?, events),
+        Command::AtBoot {
+            wish,
+            directory,
+            root,
+        } => {
+            let found = at_boot::at_boot(wish, &journals(directory), &root)?;
+            events.emit(&Event::AtBoot(found));
+        }
         Command::Undo {
             directory,
             patience,

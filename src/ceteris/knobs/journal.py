@@ -169,6 +169,18 @@ def open_journals(host: Host, engine: str) -> list[OpenJournal]:
     ]
 
 
+def at_boot(host: Host, engine: str, wish: str) -> list[str]:
+    """Install, remove or show what undoes journals when the machine starts; the files it consists of.
+
+    Raises HostError with the engine's words.
+    """
+    done = host.run([engine, "at-boot", wish])
+    if done.exit_code != 0:
+        raise HostError(done.stderr.strip().removeprefix("ceteris-engine: "))
+    files: list[str] = _event(done.stdout)["files"]
+    return files
+
+
 def undo(host: Host, engine: str, tell: Callable[[dict[str, Any]], None], *, lost: str = "") -> None:
     """Put back what every journal without an owner lists; `tell` hears the engine's events.
 

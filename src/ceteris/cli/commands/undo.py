@@ -1,5 +1,6 @@
 """`ceteris undo`: put back what an experiment left changed."""
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -7,10 +8,21 @@ import typer
 from ceteris.cli.options import AsJson, Become, TargetName
 
 
+class AtBoot(StrEnum):
+    """What to do about the start of the machine."""
+
+    INSTALL = "install"
+    REMOVE = "remove"
+    SHOW = "show"
+
+
 def undo(
     target: TargetName = "local",
     become: Become = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be put back; change nothing.")] = False,
+    at_boot: Annotated[
+        AtBoot | None, typer.Option(help="Do it whenever the machine starts: install that, remove it, or show it.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Put back every setting that an experiment left changed when it was cut off.
@@ -21,6 +33,9 @@ def undo(
     Example: ceteris undo --dry-run
     """
     import json
+
+    if at_boot is not None:
+        return _at_boot(target, at_boot, become=become, as_json=as_json)
 
     from ceteris.cli.signals import StopRequest
     from ceteris.cli.target import site
@@ -42,6 +57,22 @@ def undo(
         else:
             lines = [_WORDS[event["event"]].format(**event) for event in told if event["event"] in _WORDS]
             typer.echo("\n".join(lines or ["nothing to put back"]))
+
+
+def _at_boot(target: str, wish: AtBoot, *, become: bool, as_json: bool) -> None:
+    import json
+
+    from ceteris.cli.target import site
+    from ceteris.knobs import journal
+
+    with site(target, become=become) as there:
+        files = journal.at_boot(there.host, there.engine, wish)
+    if as_json:
+        typer.echo(json.dumps({"at_boot": bool(files), "files": files}, indent=2))
+    elif files:
+        typer.echo("\n".join(["journals are undone when this machine starts, by", *(f"  {file}" for file in files)]))
+    else:
+        typer.echo("nothing is undone when this machine starts; see: ceteris undo --at-boot install")
 
 
 _WORDS = {

@@ -1,0 +1,172 @@
+//! `ceteris-engine at-boot`: having journals undone when the machine starts.
+//!
+//! In: the directory of journals. Out: a unit of systemd, or a line for cron where there is none,
+//! and a copy of this engine that stays. Called by `main`. Removing takes all of it away again.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::error::{Class, EngineError, Result};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Wish {
+    Install,
+    Remove,
+    Show,
+}
+
+/// What of it is on the machine; empty: nothing is done at boot.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AtBoot {
+    pub files: Vec<PathBuf>,
+}
+
+const UNIT: &str = "etc/systemd/system/ceteris-undo.service";
+const WANTED: &str = "etc/systemd/system/multi-user.target.wants/ceteris-undo.service";
+const CRON: &str = "etc/cron.d/ceteris-undo";
+const ENGINE: &str = "ceteris-engine-at-boot";
+
+/// `root` is `/`, but for an image that is being made.
+pub fn at_boot(wish: Wish, journals: &Path, root: &Path) -> Result<AtBoot> {
+    let engine = journals.with_file_name(ENGINE);
+    match wish {
+        Wish::Install => install(journals, &engine, root)?,
+        Wish::Remove => {
+            for path in files(&engine, root) {
+                fs::remove_file(&path).map_err(|cause| refused("remove", &path, &cause))?;
+            }
+        }
+        Wish::Show => {}
+    }
+    Ok(AtBoot {
+        files: files(&engine, root),
+    })
+}
+
+/// Of the files that there can be, those that there are.
+fn files(engine: &Path, root: &Path) -> Vec<PathBuf> {
+    let all = [
+        root.join(WANTED),
+        root.join(UNIT),
+        root.join(CRON),
+        engine.to_path_buf(),
+    ];
+    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+    all.into_iter().filter(is_there).collect()
+}
+
+fn install(journals: &Path, engine: &Path, root: &Path) -> Result<()> {
+    copy_self(engine)?;
+    let (engine, journals) = (quoted(engine)?, quoted(journals)?);
+    let undo = format!("{engine} undo --directory {journals}");
+    if root.join("etc/systemd/system").is_dir() {
+        write(&root.join(UNIT), &unit(&undo))?;
+        let link = root.join(WANTED);
+        let made = link.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| match symlink(Path::new("/").join(UNIT), &link) {
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            other => other,
+        })
+        .map_err(|cause| refused("make", &link, &cause))
+    } else if root.join("etc/cron.d").is_dir() {
+        write(&root.join(CRON), &format!("@reboot root {undo}\n"))
+    } else {
+        Err(EngineError::new(
+            Class::BadCommand,
+            "this machine has neither systemd nor cron.d".to_string(),
+            format!("let whatever starts it run: {undo}"),
+        ))
+    }
+}
+
+fn unit(undo: &str) -> String {
+    format!(
+        "[Unit]\n\
+         Description=Put back what a cut-off experiment of Ceteris left changed\n\
+         After=local-fs.target\n\
+         Before=mysql.service mariadb.service postgresql.service\n\
+         \n\
+         [Service]\n\
+         Type=oneshot\n\
+         ExecStart={undo}\n\
+         \n\
+         [Install]\n\
+         WantedBy=multi-user.target\n"
+    )
+}
+
+/// The engine may lie in a folder that is not there at boot, or not for long.
+fn copy_self(engine: &Path) -> Result<()> {
+    let beside = engine.with_extension("new");
+    let folder = engine.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::copy("/proc/self/exe", &beside))
+        .and_then(|_| fs::set_permissions(&beside, Permissions::from_mode(0o755)))
+        .and_then(|()| fs::rename(&beside, engine))
+        .map_err(|cause| refused("copy the engine to", engine, &cause))
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|cause| refused("write", path, &cause))
+}
+
+/// Neither systemd nor cron take every path as it is.
+fn quoted(path: &Path) -> Result<String> {
+    let text = path.display().to_string();
+    if text
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "/._-+@".contains(c))
+    {
+        return Ok(text);
+    }
+    Err(EngineError::new(
+        Class::BadCommand,
+        format!("the path {text} cannot stand in a unit of systemd"),
+        "set CETERIS_STATE to a folder without blanks and other special characters",
+    ))
+}
+
+fn refused(verb: &str, path: &Path, cause: &io::Error) -> EngineError {
+    let mut error = EngineError::from_io(verb, path, cause);
+    error.hint = "run it as root".to_string();
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_installed_is_removed_whole_with_either_starter() {
+        for folder in ["etc/systemd/system", "etc/cron.d"] {
+            let place = tempfile::tempdir().unwrap();
+            let root = place.path();
+            let journals = root.join("state/journal");
+            fs::create_dir_all(root.join(folder)).unwrap();
+            assert_eq!(at_boot(Wish::Show, &journals, root).unwrap().files.len(), 0);
+            for _ in 0..2 {
+                let files = at_boot(Wish::Install, &journals, root).unwrap().files;
+                assert!(files.contains(&root.join("state").join(ENGINE)));
+                assert!(files.len() >= 2, "{files:?}");
+            }
+            let gone = at_boot(Wish::Remove, &journals, root).unwrap();
+            assert_eq!(gone.files, Vec::<PathBuf>::new());
+        }
+    }
+
+    #[test]
+    fn a_machine_without_a_starter_or_a_path_that_would_be_two_words_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let journals = place.path().join("journal");
+        assert!(at_boot(Wish::Install, &journals, place.path()).is_err());
+        fs::create_dir_all(place.path().join("etc/cron.d")).unwrap();
+        let journals = place.path().join("a b; id/journal");
+        assert!(at_boot(Wish::Install, &journals, place.path()).is_err());
+        assert!(!place.path().join(CRON).exists());
+    }
+}
