@@ -15,6 +15,7 @@ pub enum Class {
     AddressBusy,
     BadCommand,
     BadJob,
+    ConditionRefused,
     DataCorrupt,
     DeviceInUse,
     DirectUnsupported,

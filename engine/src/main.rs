@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use ceteris_engine::conditions::Conditions;
 use ceteris_engine::error::{EngineError, Result};
 use ceteris_engine::event::{Event, Events};
 use ceteris_engine::journal::undo::Selection;
@@ -33,7 +34,10 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Carry out one job from stdin; closing stdin stops it.
-    Run,
+    Run {
+        #[command(flatten)]
+        conditions: Conditions,
+    },
     /// Sample the machine; the job comes from stdin, closing stdin ends it.
     Sample,
     /// Tell what this machine and a directory offer.
@@ -80,9 +84,14 @@ enum Command {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    // Before any other thread is there, so that all will have them.
+    let taken = match &arguments.command {
+        Command::Run { conditions } => conditions.take(),
+        _ => Ok(()),
+    };
     let events = Events::to(stdout());
     let patience = arguments.heartbeat.map(Duration::from_secs);
-    let outcome = carry_out(arguments.command, patience, &events);
+    let outcome = taken.and_then(|()| carry_out(arguments.command, patience, &events));
     let code = match outcome {
         Ok(Leftover::Nothing) => 0,
         Ok(Leftover::Stuck) => STUCK,
@@ -107,7 +116,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
             .map_err(|cause| EngineError::from_io("read", Path::new("stdin"), &cause))
     };
     match command {
-        Command::Run => run::run(stdin()?, events)?,
+        Command::Run { .. } => run::run(stdin()?, events)?,
         Command::Sample => telemetry::sample(stdin()?, events)?,
         Command::Eyes => eyes::look(stdin()?, events)?,
         Command::Probe { directory } => {

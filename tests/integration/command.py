@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+Filesystem = Callable[..., Path]
 RUN_ENDED = (0, 3)  # 3: another load on this machine made so many trials invalid that nothing was judged
 
 
@@ -88,3 +90,10 @@ def settings_of(device: str) -> dict[str, str]:
             except OSError:
                 found[str(path)] = "unreadable"
     return found
+
+
+def moved(plan: str, point: Path) -> str:
+    """The plan with its data on another file system."""
+    path = Path(plan)
+    path.write_text(path.read_text().replace(f'path = "{path.parent}"', f'path = "{point}"'))
+    return plan

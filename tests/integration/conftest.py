@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import Done, queue_of, run_ceteris
+from command import Done, Filesystem, queue_of, run_ceteris
 
 from ceteris.engine.find import binary
 
@@ -27,6 +27,35 @@ def loop(tmp_path: Path, as_root: None) -> Iterator[str]:
     subprocess.run([binary(), "undo"], capture_output=True, check=False)  # also where a test failed half-way
     (queue_of(name) / "scheduler").write_text("none")  # what a loop device is set to outlives its file
     subprocess.run(["losetup", "--detach", name], check=True)
+
+
+@pytest.fixture
+def filesystem(tmp_path: Path) -> Iterator[Filesystem]:
+    """Make and mount a file system, and return its mount point."""
+    mounted: list[tuple[Path, str]] = []
+
+    def make(kind: str, options: str = "rw") -> Path:
+        point = tmp_path / f"on {kind}"
+        point.mkdir()
+        device = "" if kind == "tmpfs" else _device(kind, tmp_path / f"{kind}.img")
+        subprocess.run(["mount", "-t", kind, "-o", options, device or "none", str(point)], check=True)
+        mounted.append((point, device))
+        return point
+
+    yield make
+    subprocess.run([binary(), "undo"], capture_output=True, check=False)
+    for point, device in mounted:
+        subprocess.run(["umount", "--lazy", str(point)], check=False)
+        if device:
+            subprocess.run(["losetup", "--detach", device], check=False)
+
+
+def _device(kind: str, image: Path) -> str:
+    with image.open("wb") as file:
+        file.truncate(400 * 2**20)
+    subprocess.run([f"mkfs.{kind}", "-q", str(image)], check=True, capture_output=True)
+    made = subprocess.run(["losetup", "--find", "--show", str(image)], capture_output=True, text=True, check=True)
+    return made.stdout.strip()
 
 
 TINY = """

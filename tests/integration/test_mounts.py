@@ -1,11 +1,10 @@
 """Options of real file systems: every row of the catalogue, as the kernel shows them, in an experiment too."""
 
 import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED
+from command import RUN_ENDED, Filesystem, moved
 
 from ceteris.engine.find import binary
 from ceteris.errors import HostError
@@ -26,37 +25,6 @@ LEVELS: dict[str, tuple[Value, ...]] = {
 }
 ONLY_BTRFS = "discard=async"
 TUNED = {"ext4": "noatime,nosuid,nobarrier", "xfs": "noatime,nosuid", "btrfs": "nosuid,commit=20", "tmpfs": "nosuid"}
-
-Filesystem = Callable[..., Path]
-
-
-@pytest.fixture
-def filesystem(tmp_path: Path) -> Iterator[Filesystem]:
-    """Make and mount a file system, and return its mount point."""
-    mounted: list[tuple[Path, str]] = []
-
-    def make(kind: str, options: str = "rw") -> Path:
-        point = tmp_path / f"on {kind}"
-        point.mkdir()
-        device = "" if kind == "tmpfs" else _device(kind, tmp_path / f"{kind}.img")
-        subprocess.run(["mount", "-t", kind, "-o", options, device or "none", str(point)], check=True)
-        mounted.append((point, device))
-        return point
-
-    yield make
-    subprocess.run([binary(), "undo"], capture_output=True, check=False)
-    for point, device in mounted:
-        subprocess.run(["umount", "--lazy", str(point)], check=False)
-        if device:
-            subprocess.run(["losetup", "--detach", device], check=False)
-
-
-def _device(kind: str, image: Path) -> str:
-    with image.open("wb") as file:
-        file.truncate(400 * 2**20)
-    subprocess.run([f"mkfs.{kind}", "-q", str(image)], check=True, capture_output=True)
-    made = subprocess.run(["losetup", "--find", "--show", str(image)], capture_output=True, text=True, check=True)
-    return made.stdout.strip()
 
 
 def _shown(point: Path) -> str:
@@ -144,7 +112,7 @@ def test_mount_options_in_an_experiment(ceteris, plan, filesystem: Filesystem) -
     point = filesystem("ext4")
     before = _shown(point)
     (point / "mine").write_text("stays")
-    path = _moved(plan('"mount.atime" = ["relatime", "noatime"]\n"mount.data" = ["ordered", "writeback"]'), point)
+    path = moved(plan('"mount.atime" = ["relatime", "noatime"]\n"mount.data" = ["ordered", "writeback"]'), point)
     checked = ceteris("check", path)
     assert checked.code == 0, checked.err
     assert "mount -o remount,noatime" in checked.out
@@ -156,14 +124,7 @@ def test_mount_options_in_an_experiment(ceteris, plan, filesystem: Filesystem) -
 
 
 def test_an_option_of_another_file_system_is_told_before_anything_runs(ceteris, plan, filesystem: Filesystem) -> None:
-    done = ceteris("check", _moved(plan('"mount.barrier" = ["barrier", "nobarrier"]'), filesystem("xfs")))
+    done = ceteris("check", moved(plan('"mount.barrier" = ["barrier", "nobarrier"]'), filesystem("xfs")))
     assert done.code == 2
     assert "is xfs, which does not have mount.barrier" in done.err
     assert "since kernel 4.19" in done.err
-
-
-def _moved(plan: str, point: Path) -> str:
-    """The plan with its data on another file system."""
-    path = Path(plan)
-    path.write_text(path.read_text().replace(f'path = "{path.parent}"', f'path = "{point}"'))
-    return plan

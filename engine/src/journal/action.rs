@@ -3,6 +3,7 @@
 //! In: an action as it stands in the journal. Out: it is done, or what is found instead. Called by
 //! `journal::restore`. An action needs nothing but the journal: no plan, no catalogue, no store.
 
+mod group;
 mod image;
 mod module;
 mod mount;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub use group::ControlGroup;
 pub use image::{Image, PutBack};
 pub use module::LoadModule;
 pub use mount::MountOption;
@@ -28,6 +30,8 @@ pub enum Action {
     Mount(MountOption),
     /// Loads a kernel module anew with one parameter changed.
     Module(LoadModule),
+    /// Makes or removes a control group.
+    Group(ControlGroup),
     /// Runs a program; another one tells whether it took.
     Run(RunProgram),
     /// Makes a file what it was.
@@ -61,6 +65,7 @@ impl Action {
             Action::Write(write) => write.path.display().to_string(),
             Action::Mount(mount) => mount.thing(),
             Action::Module(module) => module.thing(),
+            Action::Group(group) => group.path.display().to_string(),
             Action::Run(run) => run.thing(),
             Action::PutBack(put) => put.path.display().to_string(),
         }
@@ -72,6 +77,7 @@ impl Action {
             Action::Write(write) => &write.path,
             Action::Mount(mount) => &mount.path,
             Action::Module(module) => &module.path,
+            Action::Group(group) => &group.path,
             Action::PutBack(put) => &put.path,
             Action::Run(_) => return None,
         };
@@ -83,6 +89,7 @@ impl Action {
             Action::Write(write) => normalised(&write.text),
             Action::Mount(mount) => mount.wanted(),
             Action::Module(module) => module.wanted(),
+            Action::Group(group) => group.wanted(),
             Action::Run(run) => run.wanted(),
             Action::PutBack(put) => put.wanted(),
         }
@@ -93,6 +100,7 @@ impl Action {
             Action::Write(write) => write.execute(),
             Action::Mount(mount) => mount.execute(),
             Action::Module(module) => module.execute(),
+            Action::Group(group) => group.execute(),
             Action::Run(run) => run.execute(),
             Action::PutBack(put) => put.execute(),
         }
@@ -104,6 +112,7 @@ impl Action {
             Action::Write(write) => write.read_back(),
             Action::Mount(mount) => mount.read_back(),
             Action::Module(module) => module.read_back(),
+            Action::Group(group) => group.read_back(),
             Action::Run(run) => run.read_back(),
             Action::PutBack(put) => put.read_back(),
         }

@@ -2,12 +2,12 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pydantic import ValidationError
 
 from ceteris.engine.protocol import VERSION, Event, Failure, Hello, Job, Phase, Probe, Result, SampleJob, event_adapter
-from ceteris.errors import EngineError, HostError
+from ceteris.errors import EngineError, HostError, Unreachable
 from ceteris.hosts.transport import Host, LineProcess
 
 _SILENCE_S = 30.0  # under load the engine speaks at each interval
@@ -33,14 +33,16 @@ def _read(line: str) -> Event:
 class Engine:
     """One life of the engine process, carrying out one job."""
 
-    def __init__(self, host: Host, binary: str, job: Job) -> None:
-        """Start it and hand it the job. Raises HostError."""
-        self._process: LineProcess = host.start([binary, "run"])
+    def __init__(self, host: Host, binary: str, job: Job, conditions: Sequence[str] = ()) -> None:
+        """Start it under the conditions that its options ask for, with its job. Raises Missing and Unreachable."""
+        self._process: LineProcess = host.start([binary, "run", *conditions])
         try:
             self._process.send(job.model_dump_json())
-        except HostError:
+        except Unreachable:
             self._process.close()
             raise
+        except HostError:  # it has ended already; what it said, or its exit code, tells why
+            pass
         self._expected_end = time.monotonic() + job.settle_s + (job.measure_s or 0.0)
         self._loaded_patience_s = _SILENCE_S + job.interval_s
 

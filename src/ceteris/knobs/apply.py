@@ -14,6 +14,7 @@ from ceteris.errors import HostError, Missing, ReadOnly, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.catalog import Catalogue
 from ceteris.knobs.journal import Journal
+from ceteris.knobs.kinds import group_limit, launch
 from ceteris.knobs.survey import members, place, read
 from ceteris.model import Change, ChangeState, Knob, Location, NotTaken, Settings, Value
 from ceteris.registry import knob_kinds
@@ -40,6 +41,7 @@ class Applier:
         self._journal = journal
         self._touched: dict[str, _Touched] = {}
         self._in_force: dict[str, Value | None] = {}
+        self._written: set[str] = set()
         self._became: dict[tuple[str, Value, Value | None], NotTaken] = {}
 
     def apply(self, settings: Settings, tested: Collection[str]) -> tuple[Change, ...]:
@@ -69,9 +71,21 @@ class Applier:
                     self._in_force[other.knob.name] = again.observed
         return tuple(found)
 
+    def conditions(self, settings: Settings) -> tuple[str, ...]:
+        """The engine's options for a process that is to run under these settings."""
+        found: dict[tuple[str, ...], None] = {}
+        for name, value in settings.items():
+            knob = self._catalogue.get(name)
+            if knob.kind == launch.KIND:
+                found[launch.arguments(knob, value)] = None
+            elif knob.kind == group_limit.KIND and knob.name in self._written:
+                found["--cgroup", group_limit.group_of(self._touched[name].knob)] = None
+        return tuple(word for words in found for word in words)
+
     def _in_order(self, settings: Settings) -> list[Knob]:
         """The knobs of the settings, each after those that move it."""
-        knobs = {name: self._catalogue.get(name) for name in settings}
+        rows = {name: self._catalogue.get(name) for name in settings}
+        knobs = {name: knob for name, knob in rows.items() if knob.kind != launch.KIND}
         movers = {name: [other.name for other in knobs.values() if _moves(other, name)] for name in knobs}
         return [knobs[name] for name in TopologicalSorter(movers).static_order()]
 
@@ -136,6 +150,7 @@ class Applier:
         if not even_if_equal and in_force == wanted:
             return _change(touched, wanted, in_force, ChangeState.VERIFIED)
         error: HostError | None = None
+        self._written.add(touched.knob.name)
         try:
             for action in kind.writes(touched.knob, wanted):
                 self._journal.make(touched.knob.name, action)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ceteris.errors import HostError, JournalError, JournalOpen, NotRestored, Unreachable
 from ceteris.hosts.transport import Host, LineProcess, of_errno
-from ceteris.model import Action, LoadModule, MountOption, Value, WriteFile
+from ceteris.model import Action, ControlGroup, LoadModule, MountOption, Value, WriteFile
 
 _GLOBAL = ("/proc/sys/", "/sys/kernel/", "/sys/devices/system/")  # of the whole machine, not of a device
 _PATIENCE_S = 60.0
@@ -33,7 +33,7 @@ def _event(line: str) -> dict[str, Any]:
     return event
 
 
-_TAGS: dict[type, str] = {WriteFile: "write", MountOption: "mount", LoadModule: "module"}
+_TAGS: dict[type, str] = {WriteFile: "write", MountOption: "mount", LoadModule: "module", ControlGroup: "group"}
 
 
 def _wire(action: Action) -> dict[str, Any]:

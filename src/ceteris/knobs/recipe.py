@@ -1,20 +1,31 @@
 """A setting as commands that a person can type: to set it, and to look at it."""
 
 import shlex
+from collections.abc import Sequence
 
 from ceteris.hosts.mounts import MOUNTINFO
 from ceteris.knobs import kinds as _kinds  # noqa: F401  registers every kind
-from ceteris.model import Action, Knob, LoadModule, MountOption, Value, WriteFile
+from ceteris.knobs.kinds import launch
+from ceteris.model import Action, ControlGroup, Knob, LoadModule, MountOption, Value, WriteFile
 from ceteris.registry import knob_kinds
 
 
 def set_command(knob: Knob, value: Value) -> str:
     """The shell line that does by hand what applying the setting of a placed knob does."""
-    return " && ".join(_line(action) for action in knob_kinds.get(knob.kind).writes(knob, value))
+    if knob.kind == launch.KIND:
+        return shlex.join(["ceteris-engine", "run", *launch.arguments(knob, value)])
+    return commands(knob_kinds.get(knob.kind).writes(knob, value))
+
+
+def commands(actions: Sequence[Action]) -> str:
+    """The shell line that does by hand what these actions do."""
+    return " && ".join(map(_line, actions))
 
 
 def check_command(knob: Knob) -> str:
     """The shell line that shows the value in force of a placed knob."""
+    if knob.kind == launch.KIND:
+        return "cat /proc/PID/status /proc/PID/limits /proc/PID/numa_maps"
     paths = knob_kinds.get(knob.kind).reads(knob)
     if paths == (MOUNTINFO,):
         return shlex.join(["findmnt", "--output", "FSTYPE,OPTIONS", *knob.addresses])
@@ -30,6 +41,8 @@ def _line(action: Action) -> str:
             return f"{shlex.join(['umount', action.path])} && {shlex.join(['mount', *options, action.path])}"
         case MountOption():
             return shlex.join(["mount", "-o", f"remount,{action.option}", action.path])
+        case ControlGroup():
+            return shlex.join(["mkdir", "-p", action.path] if action.present else ["rmdir", action.path])
         case LoadModule():
             load = shlex.join(["modprobe", action.module, f"{action.parameter}={action.value}"])
             return f"modprobe -r {shlex.quote(action.module)} && {load}"

@@ -2,12 +2,14 @@
 
 import dataclasses
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 
 from ceteris.errors import CeterisError, Denied, HostError, Missing, UsageError
 from ceteris.hosts.mounts import MOUNTINFO, mounted_at
 from ceteris.hosts.transport import Host
 from ceteris.knobs import kinds as _kinds  # noqa: F401  registers every kind
 from ceteris.knobs.catalog import Catalogue, addresses_at
+from ceteris.knobs.kinds import group_limit, launch
 from ceteris.model import Knob, Location, Offer, Reading
 from ceteris.registry import knob_kinds
 
@@ -21,6 +23,8 @@ def place(host: Host, knob: Knob, location: Location) -> Knob:
     addresses = addresses_at(knob, location)
     if knob.filesystems:
         return _on_filesystem(host, dataclasses.replace(knob, addresses=addresses))
+    if knob.kind == group_limit.KIND:
+        return _in_group(host, knob, location)
     found = [one for address in addresses for one in _matching(host, address, location.device)]
     if not found or (knob.elsewhere and not _is_there(host, found[0])):
         there = [address for address in knob.elsewhere if _is_there(host, address)]
@@ -41,6 +45,28 @@ def _on_filesystem(host: Host, knob: Knob) -> Knob:
             where, knob.gone.get(name) or f"only {', '.join(knob.filesystems)} has it: take it out of the plan"
         )
     return dataclasses.replace(knob, filesystems={name: hidden})
+
+
+def _in_group(host: Host, knob: Knob, location: Location) -> Knob:
+    """The knob in the version of control groups that this machine has."""
+    second, first = PurePosixPath(knob.addresses[0]), PurePosixPath(knob.elsewhere[0])
+    controller = second.name.partition(".")[0]
+    top = second.parent.parent
+    if "cgroup.controllers" in host.names(str(top)):
+        if controller not in host.read(f"{top}/cgroup.subtree_control").split():
+            wrong = f"the controller {controller} of control groups is not enabled"
+            raise Missing(wrong, f"enable it: echo +{controller} > {top}/cgroup.subtree_control")
+        path, above = second, top / "cpuset.cpus.effective"
+    else:
+        path, above = first, first.parent.parent / first.name
+        if not _is_there(host, str(path.parent.parent)):
+            raise Missing(f"there is no {path.parent.parent}: this machine has no such control groups")
+    if path.name == group_limit.CPUS:
+        return dataclasses.replace(knob, addresses=(str(path), str(above)))
+    if not location.device:
+        raise UsageError(f"{knob.name} needs a device", "set target.device, for example /dev/nvme0n1")
+    name = location.device.removeprefix("/dev/").replace("/", "!")
+    return dataclasses.replace(knob, addresses=(str(path), host.read(f"/sys/block/{name}/dev").strip()))
 
 
 def kernels_of(knob: Knob) -> str:
@@ -86,12 +112,22 @@ def _interrupts(host: Host, device: str | None) -> list[str]:
 def read(host: Host, knob: Knob) -> Reading:
     """The value in force of a placed knob. Raises HostError when a file cannot be read or says something unforeseen."""
     kind = knob_kinds.get(knob.kind)
-    texts = tuple(host.read(path) for path in kind.reads(knob))
+    texts = tuple(_text(host, knob, path) for path in kind.reads(knob))
     try:
         reading = kind.parse(knob, texts)
     except (ValueError, IndexError) as error:
         raise HostError(f"{knob.addresses[0]} says {texts[0].strip()!r}, which is no value of {knob.name}") from error
     return dataclasses.replace(reading, allowed=reading.allowed or knob.allowed)
+
+
+def _text(host: Host, knob: Knob, path: str) -> str:
+    """The text of a file; nothing, where it is in a group that is yet to be made."""
+    try:
+        return host.read(path)
+    except Missing:
+        if knob.kind == group_limit.KIND:
+            return ""
+        raise
 
 
 def members(host: Host, catalogue: Catalogue, pattern: str, location: Location) -> list[Knob]:
@@ -113,14 +149,24 @@ def offer(host: Host, catalogue: Catalogue, key: str, location: Location, *, roo
     except CeterisError as error:
         todo = error.todo or _way_out(knob, error)
         return Offer(knob=knob, current=None, allowed=(), refused=error.message, todo=todo)
-    refused, todo = ("", "") if root else ("only root may set it", "run as root, or take it out of the plan")
+    refused, todo = _forbidden(host, placed, root=root)
     return Offer(
         knob=placed,
         current=reading.value,
         allowed=reading.allowed,
+        undo=reading.undo or knob_kinds.get(knob.kind).writes(placed, reading.value),
         refused=refused,
         todo=todo,
     )
+
+
+def _forbidden(host: Host, knob: Knob, *, root: bool) -> tuple[str, str]:
+    """Why a knob that can be read must not be set, and what to do; both empty where it may."""
+    if knob.kind == group_limit.KIND and _is_there(host, group := group_limit.group_of(knob)):
+        return f"there is a control group {group} already", f"remove it: rmdir {group}"
+    if not root and knob.kind != launch.KIND:
+        return "only root may set it", "run as root, or take it out of the plan"
+    return "", ""
 
 
 def offers(

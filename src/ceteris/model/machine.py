@@ -15,7 +15,8 @@ class Knob:
     moves. `exists_under` names the knob whose value a family belongs to. `aliases` are the kernel's own names where
     several are one knob, `renamed` what old values became. `since` and `until` are kernels. `filesystems` are those
     that have it, with the value that goes without saying; `unmounts` those that take it only when they are mounted;
-    `gone` those that lost it, and why. `danger` is what trying it may cost: nothing, or `data_loss`.
+    `gone` those that lost it, and why. `danger` is what trying it may cost: nothing, or `data_loss`. `pattern` is
+    what a level in words looks like.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Knob:
     unmounts: tuple[str, ...] = ()
     gone: Mapping[str, str] = field(default_factory=dict)
     danger: str = ""
+    pattern: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,15 @@ class LoadModule:
     value: str
 
 
-Action = WriteFile | MountOption | LoadModule
+@dataclass(frozen=True, slots=True)
+class ControlGroup:
+    """Make the control group at `path`, or remove it with all that is set in it."""
+
+    path: str
+    present: bool
+
+
+Action = WriteFile | MountOption | LoadModule | ControlGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +123,15 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What a host says of one knob, placed on it: its value now and what it allows, or why it cannot be used."""
+    """What a host says of one knob, placed on it: its value now and what it allows, or why it cannot be used.
+
+    `undo` are the actions that come back to the value now.
+    """
 
     knob: Knob
     current: Value | None
     allowed: tuple[Value, ...]
+    undo: tuple[Action, ...] = ()
     refused: str = ""
     todo: str = ""
 

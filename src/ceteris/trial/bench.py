@@ -13,6 +13,7 @@ from ceteris.hosts.transport import Host
 from ceteris.knobs import guard, journal
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.catalog import Catalogue
+from ceteris.knobs.kinds import launch
 from ceteris.knobs.survey import members, place
 from ceteris.model import Plan, Trial, Workload
 from ceteris.registry import data_of
@@ -137,7 +138,8 @@ class Bench:
         """The means to change settings. The journal also keeps a second run away from this experiment's data."""
         site, location = self._site, self._plan.target.location
         keys = dict.fromkeys(key for trial in self._trials for key in trial.settings)
-        knobs = [site.catalogue.get(key) for key in keys if site.catalogue.find(key) is not None]
+        rows = [row for key in keys if (row := site.catalogue.find(key)) is not None]
+        knobs = [row for row in rows if row.kind != launch.KIND]
         moved = [m for knob in knobs for p in knob.resets for m in members(site.host, site.catalogue, p, location)]
         addresses = {address for knob in [*knobs, *moved] for address in place(site.host, knob, location).addresses}
         opened = journal.Journal(

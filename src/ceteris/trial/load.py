@@ -1,7 +1,7 @@
 """One load from start to end: the engine's events in, the trial's events and measurements out."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ceteris.engine.protocol import Census, Hello, Interval, Job, Phase, Result, Sample
 from ceteris.engine.run import Engine, Sampler
@@ -27,9 +27,10 @@ class TrialLoad:
         foreign: validity.ForeignLoad,
         stopped: Callable[[], bool],
         limits: Limits,
+        conditions: Sequence[str],
     ) -> None:
         """Start the engine. Raises HostError."""
-        self._engine = Engine(host, engine, job)
+        self._engine = Engine(host, engine, job, conditions)
         self._job = job
         self._device = device
         self._sampler = sampler

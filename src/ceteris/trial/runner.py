@@ -9,7 +9,7 @@ from ceteris.engine.run import Engine, Sampler
 from ceteris.errors import CeterisError, EngineError, HostError, Interrupted, LimitReached, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.apply import Applier
-from ceteris.model import Change, FailureClass, Measurement, Plan, Purpose, Trial
+from ceteris.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
 from ceteris.trial import machine, validity
 from ceteris.trial.limits import refuse_machine
 from ceteris.trial.load import TrialLoad
@@ -21,6 +21,7 @@ Record = Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]
 # The engine's failures that are the tools' or the machine's; any other is the load's own.
 _FAILURES = {
     "no-data": FailureClass.NO_DATA,
+    "condition-refused": FailureClass.SETTING_REJECTED,
     "engine-died": FailureClass.TOOLING,
     "bad-job": FailureClass.TOOLING,
     "protocol-mismatch": FailureClass.TOOLING,
@@ -95,8 +96,7 @@ class Runner:
                 last = error
                 event = machine.Failed(FailureClass.LIMIT_REACHED, error.message, time.time())
             except EngineError as error:
-                failure = _FAILURES.get(error.failure, FailureClass.LOAD_ERROR)
-                event = machine.Failed(failure, str(error), time.time())
+                event = _failed(error, {key: trial.settings[key] for key in tested})
             except HostError as error:
                 last = error if isinstance(error, Unreachable) else None
                 event = machine.Failed(FailureClass.TOOLING, str(error), time.time())
@@ -115,9 +115,12 @@ class Runner:
 
     def _apply(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:
         """Set what of the trial's settings is the machine's; the workload's parameters go into its job."""
-        owners = {owner for workload in self._plan.workloads for owner in workload.owners}
-        knobs = {key: value for key, value in trial.settings.items() if key.partition(".")[0] not in owners}
+        knobs = self._knobs(trial)
         return self._applier.apply(knobs, [key for key in tested if key in knobs])
+
+    def _knobs(self, trial: Trial) -> dict[str, Value]:
+        owners = {owner for workload in self._plan.workloads for owner in workload.owners}
+        return {key: value for key, value in trial.settings.items() if key.partition(".")[0] not in owners}
 
     def _make_load(self, trial: Trial) -> TrialLoad:
         job = jobs.job(
@@ -133,7 +136,10 @@ class Runner:
         device = self._plan.target.device
         name = device.removeprefix("/dev/") if device else None
         limits = self._plan.limits
-        return TrialLoad(self._host, self._engine, job, name, self._sampler, self._foreign, self._stopped, limits)
+        conditions = self._applier.conditions(self._knobs(trial))
+        return TrialLoad(
+            self._host, self._engine, job, name, self._sampler, self._foreign, self._stopped, limits, conditions
+        )
 
     def _precondition(self, trial: Trial, onlooker: Onlooker) -> Preconditioning:
         workload = self._workloads[trial.workload]
@@ -153,3 +159,12 @@ class Runner:
                     progress(event.done_bytes, event.total_bytes)
         finally:
             engine.stop()
+
+
+def _failed(error: EngineError, tested: Settings) -> machine.Failed:
+    """What a failure of the engine means for a trial; a condition it could not have is named by its setting."""
+    failure = _FAILURES.get(error.failure, FailureClass.LOAD_ERROR)
+    words = str(error)
+    if failure is FailureClass.SETTING_REJECTED:
+        words = f"{', '.join(f'{key} = {value}' for key, value in tested.items())}: {error.message}"
+    return machine.Failed(failure, words, time.time())

@@ -4,6 +4,7 @@ Help, checking, documentation and undo follow from the row.
 """
 
 import dataclasses
+import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -72,16 +73,15 @@ def level_of(knob: Knob, key: str, value: Value) -> Value:
     """
     if value == "current":
         return value
-    if knob.type == "share_or_size":
-        return _share_or_size(key, value)
-    if knob.type == "integer":
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise ValueError(f"{value!r} is not a whole number")
-        if knob.minimum is not None and value < knob.minimum:
-            raise ValueError(f"{value} is below {knob.minimum}")
-        if knob.maximum is not None and value > knob.maximum:
-            raise ValueError(f"{value} is above {knob.maximum}")
-        return value
+    if knob.pattern and not re.fullmatch(knob.pattern, str(value)):
+        raise ValueError(f"{value!r} is no value of {knob.name}: {knob.documentation}")
+    match knob.type:
+        case "share_or_size":
+            return _share_or_size(key, value)
+        case "limit":
+            return _limit(value)
+        case "integer":
+            return _integer(knob, value)
     if knob.type == "word" and isinstance(value, int) and not isinstance(value, bool):
         return value
     if not isinstance(value, str):
@@ -89,6 +89,26 @@ def level_of(knob: Knob, key: str, value: Value) -> Value:
     if knob.kind == "every" and "|" in value:
         raise ValueError(f"{value!r} is several values: a level is one for all of {knob.name}")
     return value
+
+
+def _integer(knob: Knob, value: Value) -> int:
+    """A whole number within the knob's bounds."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{value!r} is not a whole number")
+    if knob.minimum is not None and value < knob.minimum:
+        raise ValueError(f"{value} is below {knob.minimum}")
+    if knob.maximum is not None and value > knob.maximum:
+        raise ValueError(f"{value} is above {knob.maximum}")
+    return value
+
+
+def _limit(value: Value) -> Value:
+    """`"max"`, a number or a size."""
+    if value == "max":
+        return value
+    if isinstance(value, bool | float) or (number := parse_size(value)) < 1:
+        raise ValueError(f"{value!r} is neither 'max' nor a number above 0")
+    return number
 
 
 def _share_or_size(key: str, value: Value) -> Value:

@@ -1,0 +1,298 @@
+//! Conditions that a process is started under: memory of which NUMA nodes, which processors, limits
+//! of its resources, control groups.
+//!
+//! In: options of the command line. Out: this process, and every thread and child it will have,
+//! under these conditions, each read back; or the error that says which one was not to be had.
+//! Called by `main` before anything else is started.
+
+use std::fs;
+use std::io;
+use std::mem;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+
+use crate::error::{Class, EngineError, Result};
+
+const NODES: &str = "/sys/devices/system/node/has_memory";
+const MOST: usize = 1024;
+
+#[derive(Debug, Clone, Default, Args)]
+pub struct Conditions {
+    /// Where memory comes from: default, local, or interleave, bind, preferred with `:NODES`.
+    #[arg(long, value_name = "POLICY")]
+    numa: Option<Numa>,
+    /// The processors it may run on, such as 0-3,8.
+    #[arg(long, value_name = "LIST")]
+    cpus: Option<Numbers>,
+    /// How much of a resource it may have: nofile=N, memlock=BYTES, or unlimited.
+    #[arg(long = "limit", value_name = "NAME=VALUE")]
+    limits: Vec<Limit>,
+    /// A control group to join.
+    #[arg(long = "cgroup", value_name = "FOLDER")]
+    groups: Vec<PathBuf>,
+}
+
+impl Conditions {
+    pub fn take(&self) -> Result<()> {
+        for group in &self.groups {
+            join(group).map_err(|cause| refused(&format!("group {}", group.display()), &cause))?;
+        }
+        if let Some(numa) = &self.numa {
+            numa.take()
+                .map_err(|cause| refused("NUMA policy", &cause))?;
+        }
+        if let Some(cpus) = &self.cpus {
+            run_on(cpus).map_err(|cause| refused("processors", &cause))?;
+        }
+        for limit in &self.limits {
+            limit.take().map_err(|cause| refused(limit.name, &cause))?;
+        }
+        Ok(())
+    }
+}
+
+fn refused(what: &str, cause: &io::Error) -> EngineError {
+    EngineError::new(
+        Class::ConditionRefused,
+        format!("the process cannot have its {what}: {cause}"),
+        "run as root, or choose a value that this machine offers",
+    )
+}
+
+/// Numbers as the kernel writes them: `0-3,8`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Numbers(Vec<usize>);
+
+impl FromStr for Numbers {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let wrong = || format!("`{text}` is no list of numbers such as 0-3,8");
+        let mut found = Vec::new();
+        for part in text.trim().split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let number = |digits: &str| digits.parse().ok().filter(|&number| number < MOST);
+            let (first, last): (usize, usize) =
+                number(first).zip(number(last)).ok_or_else(wrong)?;
+            found.extend(first..=last);
+        }
+        found.sort_unstable();
+        found.dedup();
+        if found.is_empty() {
+            Err(wrong())
+        } else {
+            Ok(Numbers(found))
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Numa {
+    mode: i32,
+    /// None: all that have memory.
+    nodes: Option<Numbers>,
+}
+
+impl FromStr for Numa {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (word, nodes) = match text.split_once(':') {
+            Some((word, nodes)) => (word, Some(nodes.parse()?)),
+            None => (text, None),
+        };
+        let mode = match (word, &nodes) {
+            ("default", None) => libc::MPOL_DEFAULT,
+            ("local", None) => libc::MPOL_LOCAL,
+            ("interleave", _) => libc::MPOL_INTERLEAVE,
+            ("bind", Some(_)) => libc::MPOL_BIND,
+            ("preferred", Some(_)) => libc::MPOL_PREFERRED,
+            _ => {
+                return Err(format!(
+                    "`{text}` is no policy: default, local, interleave, interleave:0,1, bind:0 or preferred:0"
+                ));
+            }
+        };
+        Ok(Numa { mode, nodes })
+    }
+}
+
+type Mask = [u64; MOST / 64];
+
+impl Numa {
+    fn take(&self) -> io::Result<()> {
+        let mut mask: Mask = [0; MOST / 64];
+        for node in self.wanted_nodes()? {
+            mask[node / 64] |= 1 << (node % 64);
+        }
+        // SAFETY: the kernel reads MOST bits of `mask`, which has as many.
+        call(unsafe { libc::syscall(libc::SYS_set_mempolicy, self.mode, mask.as_ptr(), MOST) })?;
+        let (mut mode, mut found): (i32, Mask) = (0, [0; MOST / 64]);
+        // SAFETY: the kernel writes one int and MOST bits, for which there is room; no address is asked about.
+        call(unsafe {
+            libc::syscall(
+                libc::SYS_get_mempolicy,
+                &raw mut mode,
+                found.as_mut_ptr(),
+                MOST,
+                0,
+                0,
+            )
+        })?;
+        // Older kernels call `local` preferred, with no node.
+        let same_mode =
+            mode == self.mode || (self.mode == libc::MPOL_LOCAL && mode == libc::MPOL_PREFERRED);
+        if same_mode && found == mask {
+            Ok(())
+        } else {
+            Err(different())
+        }
+    }
+
+    fn wanted_nodes(&self) -> io::Result<Vec<usize>> {
+        match &self.nodes {
+            Some(nodes) => Ok(nodes.0.clone()),
+            None if self.mode == libc::MPOL_INTERLEAVE => {
+                let text = fs::read_to_string(NODES)?;
+                let nodes: Numbers = text.parse().map_err(io::Error::other)?;
+                Ok(nodes.0)
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+fn run_on(cpus: &Numbers) -> io::Result<()> {
+    // SAFETY: a set of processors is bits, for which all zeros is valid; both calls get its size,
+    // and every number is below MOST, which is what a set has room for.
+    unsafe {
+        let (mut wanted, mut found): (libc::cpu_set_t, libc::cpu_set_t) =
+            (mem::zeroed(), mem::zeroed());
+        for &cpu in &cpus.0 {
+            libc::CPU_SET(cpu, &mut wanted);
+        }
+        let size = size_of::<libc::cpu_set_t>();
+        call(libc::sched_setaffinity(0, size, &raw const wanted).into())?;
+        call(libc::sched_getaffinity(0, size, &raw mut found).into())?;
+        // The kernel leaves out processors that there are not.
+        if libc::CPU_EQUAL(&wanted, &found) {
+            Ok(())
+        } else {
+            Err(different())
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Limit {
+    name: &'static str,
+    resource: libc::__rlimit_resource_t,
+    value: libc::rlim_t,
+}
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let known = [
+            ("nofile", libc::RLIMIT_NOFILE),
+            ("memlock", libc::RLIMIT_MEMLOCK),
+        ];
+        let wrong =
+            || format!("`{text}` is no limit: write nofile=N or memlock=BYTES, or unlimited");
+        let (word, value) = text.split_once('=').ok_or_else(wrong)?;
+        let (name, resource) = *known
+            .iter()
+            .find(|(name, _)| *name == word)
+            .ok_or_else(wrong)?;
+        let value = match value {
+            "unlimited" => libc::RLIM_INFINITY,
+            digits => digits.parse().map_err(|_| wrong())?,
+        };
+        Ok(Limit {
+            name,
+            resource,
+            value,
+        })
+    }
+}
+
+impl Limit {
+    fn take(&self) -> io::Result<()> {
+        let mut limit = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        // SAFETY: plain system calls on one structure of the right type.
+        call(unsafe { libc::getrlimit(self.resource, &raw mut limit) }.into())?;
+        limit.rlim_cur = self.value;
+        limit.rlim_max = limit.rlim_max.max(self.value);
+        // SAFETY: as above.
+        call(unsafe { libc::setrlimit(self.resource, &raw const limit) }.into())?;
+        // SAFETY: as above.
+        call(unsafe { libc::getrlimit(self.resource, &raw mut limit) }.into())?;
+        if limit.rlim_cur == self.value {
+            Ok(())
+        } else {
+            Err(different())
+        }
+    }
+}
+
+/// Moves this process, and so all it will start.
+fn join(group: &std::path::Path) -> io::Result<()> {
+    fs::write(group.join("cgroup.procs"), std::process::id().to_string())
+}
+
+fn different() -> io::Error {
+    io::Error::other("it reads back different")
+}
+
+fn call(outcome: libc::c_long) -> io::Result<()> {
+    if outcome == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_as_the_kernel_writes_them() {
+        let read = |text: &str| text.parse::<Numbers>().map(|numbers| numbers.0);
+        assert_eq!(read("0-2,5\n"), Ok(vec![0, 1, 2, 5]));
+        assert_eq!(read("3,1,1"), Ok(vec![1, 3]));
+        for wrong in ["", "a", "2-", "3-1", "1024", "0-99999999999999999999"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn policies_and_limits_are_read_or_refused_with_what_would_be_right() {
+        for right in [
+            "default",
+            "local",
+            "interleave",
+            "interleave:0-1",
+            "bind:0",
+            "preferred:1",
+        ] {
+            assert!(right.parse::<Numa>().is_ok(), "{right}");
+        }
+        for wrong in ["", "bind", "local:0", "bind:x", "everywhere"] {
+            assert!(wrong.parse::<Numa>().is_err(), "{wrong}");
+        }
+        assert_eq!(
+            "memlock=unlimited".parse::<Limit>().unwrap().value,
+            libc::RLIM_INFINITY
+        );
+        for wrong in ["nofile", "nofile=", "nofile=-1", "cpu=1"] {
+            assert!(wrong.parse::<Limit>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! A control group that is there for an experiment and goes with it.
+//!
+//! In: its folder, and whether it is to be. Out: it is. Called by `journal::action`. What is set in
+//! it needs no undo of its own: it goes with the group.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+/// A process that was killed may still be counted for a moment.
+const PATIENCE: Duration = Duration::from_secs(5);
+const GLANCE: Duration = Duration::from_millis(20);
+const MEMBERS: &str = "cgroup.procs";
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControlGroup {
+    pub path: PathBuf,
+    pub present: bool,
+}
+
+impl ControlGroup {
+    pub fn wanted(&self) -> String {
+        shown(self.present)
+    }
+
+    pub fn read_back(&self) -> io::Result<String> {
+        Ok(shown(self.path.is_dir()))
+    }
+
+    pub fn execute(&self) -> io::Result<()> {
+        match (self.path.is_dir(), self.present) {
+            (false, true) => self.make(),
+            (true, false) => self.remove(),
+            _ => Ok(()),
+        }
+    }
+
+    fn make(&self) -> io::Result<()> {
+        fs::create_dir(&self.path)?;
+        // In the first version nobody may join a group that has no processors or no memory.
+        for name in ["cpuset.cpus", "cpuset.mems"] {
+            let above = fs::read_to_string(self.parent().join(name));
+            let own = self.path.join(name);
+            if let (Ok(above), Ok(true)) = (
+                above,
+                fs::read_to_string(&own).map(|text| text.trim().is_empty()),
+            ) {
+                fs::write(&own, above)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whoever is still in it goes to the group above.
+    fn remove(&self) -> io::Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            for member in fs::read_to_string(self.path.join(MEMBERS))?.lines() {
+                // One that has ended meanwhile need not be moved.
+                let _ = fs::write(self.parent().join(MEMBERS), member);
+            }
+            match fs::remove_dir(&self.path) {
+                Err(cause)
+                    if cause.kind() == io::ErrorKind::ResourceBusy && Instant::now() < deadline =>
+                {
+                    thread::sleep(GLANCE);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn parent(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
+}
+
+fn shown(present: bool) -> String {
+    if present { "a group" } else { "no group" }.to_string()
+}

@@ -1,0 +1,153 @@
+"""Conditions of the process under test: what the kernel says of it, and what a limit does to a load."""
+
+import json
+import os
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from command import RUN_ENDED, Filesystem, moved
+
+from ceteris.engine.find import binary
+from ceteris.engine.protocol import VERSION
+from ceteris.hosts.local import LocalHost
+from ceteris.knobs.catalog import load
+from ceteris.knobs.journal import Journal
+from ceteris.knobs.survey import place, read
+from ceteris.model import Location
+from ceteris.registry import knob_kinds
+from ceteris.store import read as stored
+from ceteris.store.open import open_engine, store_url
+
+pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
+HOST = LocalHost()
+GROUPS = Path("/sys/fs/cgroup")
+CPUSETS = GROUPS if (GROUPS / "cgroup.controllers").exists() else GROUPS / "cpuset"
+
+
+def _null_load(*conditions: str) -> "subprocess.Popen[str]":
+    """The engine making a load of nothing for some seconds."""
+    job = {
+        "protocol": VERSION,
+        "phase": "run",
+        "workload": {
+            "kind": "fileio",
+            "data": {"directory": "/nowhere", "files": 1, "total_size_bytes": 2**20},
+            "io": {"engine": "null"},
+            "access": {"mode": "rndrd", "block_size_bytes": 4096},
+        },
+        "load": {"outstanding": 1},
+        "measure_s": 60,
+    }
+    started = subprocess.Popen(
+        [binary(), "run", *conditions], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert started.stdin
+    print(json.dumps(job), file=started.stdin, flush=True)
+    return started
+
+
+def test_the_kernel_says_of_the_process_what_was_asked_for() -> None:
+    group = CPUSETS / f"ceteris-test-{os.getpid()}"
+    group.mkdir()
+    try:
+        for name in ("cpuset.cpus", "cpuset.mems"):
+            (group / name).write_text((CPUSETS / name).read_text())
+        load = _null_load("--numa", "interleave", "--cpus", "0", "--limit", "nofile=512", "--cgroup", str(group))
+        try:
+            assert load.stdout and "hello" in load.stdout.readline()
+            time.sleep(0.3)
+            about = Path(f"/proc/{load.pid}")
+            assert "Cpus_allowed_list:\t0\n" in (about / "status").read_text()
+            assert " interleave:0" in (about / "numa_maps").read_text()
+            (files,) = [line for line in (about / "limits").read_text().splitlines() if "open files" in line]
+            assert files.split()[3] == "512"
+            assert f"/{group.name}\n" in (about / "cgroup").read_text()
+            for task in (about / "task").iterdir():
+                assert "Cpus_allowed_list:\t0\n" in (task / "status").read_text()
+        finally:
+            load.communicate(timeout=20)
+    finally:
+        group.rmdir()
+
+
+def test_every_limit_of_a_group_is_taken_and_goes_with_it(loop: str) -> None:
+    for row in (row for row in load() if row.kind == "group_limit"):
+        knob = place(HOST, row, Location(loop))
+        before = read(HOST, knob)
+        journal = Journal(HOST, binary(), f"e-{row.name}", list(knob.addresses), volatile=False)
+        journal.intend(row.name, knob.addresses[0], before.value, before.value, before.undo)
+        for level in ("0", "0-1") if row.name == "cgroup.cpus" else (2**20, 40, "max"):
+            for action in knob_kinds.get(row.kind).writes(knob, level):
+                journal.make(row.name, action)
+            assert read(HOST, knob).value == level, row.name
+        journal.restore()
+        assert not Path(knob.addresses[0]).parent.exists()
+        assert read(HOST, knob).value == before.value
+
+
+def test_a_group_that_still_has_a_process_goes_and_the_process_stays(loop: str) -> None:
+    knob = place(HOST, load().get("cgroup.cpus"), Location(loop))
+    journal = Journal(HOST, binary(), "e1", list(knob.addresses), volatile=False)
+    journal.intend(knob.name, knob.addresses[0], "0-1", "0", read(HOST, knob).undo)
+    for action in knob_kinds.get(knob.kind).writes(knob, "0"):
+        journal.make(knob.name, action)
+    group = Path(knob.addresses[0]).parent
+    load_ = _null_load("--cgroup", str(group))
+    assert load_.stdout
+    load_.stdout.readline()
+    journal.restore()
+    assert not group.exists()
+    assert load_.poll() is None
+    load_.communicate(timeout=20)
+
+
+@pytest.mark.parametrize("condition", [("--numa", "bind:999"), ("--cpus", "999"), ("--cgroup", "/nowhere")])
+def test_a_condition_that_cannot_be_had_ends_it_before_any_load(condition: tuple[str, str]) -> None:
+    said, _ = _null_load(*condition).communicate(timeout=20)
+    (line,) = said.splitlines()
+    assert json.loads(line)["class"] == "condition-refused"
+
+
+def test_limits_of_a_control_group_work_and_the_group_goes(ceteris, plan, filesystem: Filesystem) -> None:
+    point = filesystem("ext4")
+    path = Path(moved(plan('"cgroup.reads_per_s" = ["max", 40]\n"cgroup.cpus" = ["0-1", "0"]', trial="150ms"), point))
+    path.write_text(path.read_text().replace("[[workload]]", "[[workload]]\ndirect = true", 1))
+    checked = ceteris("check", str(path))
+    assert checked.code == 0, checked.err
+    assert "mkdir -p" in checked.out
+    done = ceteris("run", str(path))
+    assert done.code in RUN_ENDED, done.err
+    assert "cgroup.reads_per_s" in done.out
+    store = open_engine(store_url(None), create=False)
+    experiment = stored.find(store, "last").id
+    measured = stored.summaries(store, experiment)
+    rates: dict[object, list[float]] = {40: [], "max": []}
+    for trial in stored.trials(store, experiment):
+        if trial.order in measured:
+            rates[trial.settings["cgroup.reads_per_s"]].append(measured[trial.order]["throughput_per_s"].mean)
+    store.dispose()
+    assert max(rates[40]) < 80 < statistics.median(rates["max"])
+    assert not list(GROUPS.glob("**/ceteris"))
+
+
+def test_conditions_that_are_refused_are_findings(ceteris, plan) -> None:
+    done = ceteris("run", plan('"process.cpus" = ["0-1", "0-63"]\n"process.nofile" = ["default", 256]'), "--json")
+    assert done.code == 3
+    assert any("the machine refuses process.cpus = 0-63" in note for note in done.json["notes"])
+    wrong = ceteris("check", plan('"process.numa" = ["default", "everywhere"]'))
+    assert wrong.code == 2
+    assert "'everywhere' is no value of process.numa" in wrong.err
+
+
+def test_a_group_that_is_there_already_is_nobodys_to_use(ceteris, plan, loop: str) -> None:
+    group = CPUSETS / "ceteris"
+    group.mkdir()
+    try:
+        done = ceteris("check", plan('"cgroup.cpus" = ["0-1", "0"]', f'device = "{loop}"'))
+    finally:
+        group.rmdir()
+    assert done.code == 2
+    assert "remove it: rmdir" in done.err
