@@ -54,6 +54,10 @@ class Audience(Onlooker, Protocol):
         """A trial came to another state."""
         ...
 
+    def loses(self, why: str) -> None:
+        """The target was lost, and is being reached again."""
+        ...
+
 
 def begin(
     plan: Plan, overrides: Mapping[str, str], fingerprint: Mapping[str, str], versions: Mapping[str, str], store: Store
@@ -101,6 +105,7 @@ def carry_out(
                 losses += 1
                 if stopped() or losses == _MOST_LOSSES:
                     raise
+                audience.loses(error.message)
                 put_back(site, experiment.id, stopped)
                 write.add_note(store, experiment.id, f"{error.message}; it was reached again, and went on")
     except JournalOpen:

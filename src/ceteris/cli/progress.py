@@ -62,8 +62,12 @@ class Watch:
         spread = f", spread {last.spread * 100:.0f} %" if last else ""
         self._line.plain = f"preconditioning {workload}: round {number}, {per_s:,.0f} IOPS{spread}"
         if not self._console.is_terminal:
-            with contextlib.suppress(OSError):
-                self._console.print(self._line.plain, markup=False, highlight=False, soft_wrap=True)
+            self._say(self._line.plain)
+
+    def loses(self, why: str) -> None:
+        """Tell that the target was lost; it may take minutes to reach it."""
+        self._line.plain = "reaching the target again"
+        self._say(f"{why}; reaching it again, for some minutes")
 
     def shows(self, trial: Trial) -> None:
         """Show the trial at hand, and the time left."""
@@ -79,17 +83,12 @@ class Watch:
             self._made += 1
         left = (time.monotonic() - self._began) / max(1, self._made) * max(0, self._to_do - self._made)
         self._progress.update(self._whole, advance=1, left=f"{show_duration(left)} left" if left >= 1 else "")
-        with contextlib.suppress(OSError):
-            self._print(trial, words, place)
-
-    def _print(self, trial: Trial, words: str, place: str) -> None:
-        """What stays on the terminal of a trial that is over."""
         if not self._console.is_terminal and trial.state is TrialState.DONE:
-            self._console.print(words, markup=False, highlight=False, soft_wrap=True)
+            self._say(words)
         for why in (*trial.invalid_because, *filter(None, [trial.failure_message])):
-            self._console.print(
-                f"trial {trial.order} ({place}, {trial.subject}) {trial.state.value}: {why}",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
-            )
+            self._say(f"trial {trial.order} ({place}, {trial.subject}) {trial.state.value}: {why}")
+
+    def _say(self, words: str) -> None:
+        """A line that stays on the terminal."""
+        with contextlib.suppress(OSError):
+            self._console.print(words, markup=False, highlight=False, soft_wrap=True)

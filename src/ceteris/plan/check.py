@@ -11,7 +11,7 @@ from ceteris.plan import precondition
 from ceteris.plan.data import complaints
 from ceteris.plan.design import comparisons, measured
 from ceteris.plan.file import WorkloadTable
-from ceteris.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
+from ceteris.plan.levels import Level, impossible, knob_level, label_of, parameter_level, risk_of, unknown_key
 from ceteris.plan.parse import Parsed
 from ceteris.plan.places import Place
 from ceteris.plan.protocol import limits_of, protocol_of
@@ -101,6 +101,8 @@ class _Check:
             self.notes.append(f"{facts.path} lies on {where}: a load there may not reach {facts.device}")
         for place, key in places:
             knob = self.catalogue.find(key)
+            if knob is not None and (risk := risk_of(knob)) and risk not in self.notes:
+                self.notes.append(risk)
             offer = facts.offers.get(knob.name) if knob else None
             if offer is None or not offer.refused or (facts.device_refused and key.startswith("block.")):
                 continue

@@ -50,6 +50,13 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
     return Level(value, label_of(written))
 
 
+def risk_of(knob: Knob) -> str:
+    """In words, what trying the knob may cost; empty: nothing."""
+    if knob.danger != "data_loss":
+        return ""
+    return f"{knob.name} can lose data at a power cut or a crash while it is tried: {knob.documentation}"
+
+
 def parameter_level(table: WorkloadTable, parameter: str, written: Any, complain: Complain) -> Level | None:
     """A workload parameter's level; None, and a complaint, where the workload cannot have it."""
     try:

@@ -44,6 +44,9 @@ def list_knobs(as_json: AsJson = False) -> None:
         typer.echo(f"{knob.name:<{width}}  {knob.summary}")
 
 
+_DANGERS = {"data_loss": "some values can lose data at a power cut or a crash"}
+
+
 @app.command("show")
 def show(name: Name) -> None:
     """Explain one knob."""
@@ -57,8 +60,12 @@ def show(name: Name) -> None:
     unit = f" {knob.unit}" if knob.unit else ""
     rows = {
         "values": levels + unit,
-        "files": ", ".join([*knob.addresses, *knob.elsewhere]),
+        "lies at": ", ".join([*knob.addresses, *knob.elsewhere]),
         "takes effect": knob.takes_effect,
+        "file systems": ", ".join(knob.filesystems).replace("*", "all"),
+        "unmounts": ", ".join(knob.unmounts),
+        "gone": "; ".join(knob.gone.values()),
+        "danger": _DANGERS.get(knob.danger, knob.danger),
         "kernels": kernels_of(knob).removeprefix("kernels "),
         "also moves": ", ".join(knob.resets),
         "other names": ", ".join(knob.aliases),
