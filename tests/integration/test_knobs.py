@@ -1,134 +1,23 @@
 """Real knobs of a real block device, and the sysctls: every row of the catalogue, and what each moves."""
 
-import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED, Running, queue_of, run_ceteris, settings_of
+from command import RUN_ENDED, Filesystem, Running, moved, queue_of, run_ceteris, settings_of
 
-from ceteris.hosts.facts import whole_disk
 from ceteris.hosts.local import LocalHost
-from ceteris.knobs.catalog import load
-from ceteris.knobs.survey import offer, read
-from ceteris.model import ChangeState, Knob, Location, Value, WriteFile
-from ceteris.registry import knob_kinds
+from ceteris.model import ChangeState, WriteFile
 from ceteris.store import read as stored
 from ceteris.store.open import open_engine, store_url
 
 ROOT = Path(__file__).parent.parent.parent
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
-
-# Levels of the knobs whose files do not list them.
-LEVELS: dict[str, tuple[Value, ...]] = {
-    "block.read_ahead_kb": (0, 64, 4096),
-    "block.nr_requests": (32, 64),
-    "block.wbt_lat_usec": (0, 5000),
-    "block.max_sectors_kb": (64, 512),
-    "block.io_poll_delay": (-1,),
-    "irq.affinity": ("0", "1", "0-1"),
-    "kernel.numa_balancing": (0,),
-    "kernel.sched_base_slice_ns": (2_000_000, 4_000_000),
-    "kernel.sched_cfs_bandwidth_slice_us": (4000, 10_000),
-    "kernel.sched_migration_cost_ns": (0, 5_000_000),
-    "vm.compaction_proactiveness": (0, 50),
-    "vm.dirty": ("15%", 64 * 2**20),
-    "vm.dirty_background": ("5%", 32 * 2**20),
-    "vm.dirty_expire_centisecs": (500, 3000),
-    "vm.dirty_writeback_centisecs": (0, 100),
-    "vm.max_map_count": (65_530, 262_144),
-    "vm.min_free_kbytes": (30_000, 70_000),
-    "vm.nr_hugepages": (2, 0),
-    "vm.overcommit": ("60%", 2**36),
-    "vm.overcommit_memory": (0, 1),  # with 2 other programs of this machine could not go on
-    "vm.page-cluster": (0, 5),
-    "vm.swappiness": (0, 1, 100),
-    "vm.vfs_cache_pressure": (50, 200),
-    "vm.watermark_scale_factor": (10, 200),
-    "vm.zone_reclaim_mode": (0, 1),
-}
-KERNEL_FILES = ("sysfs", "sysctl", "every", "ratio_or_bytes")  # others: test_mounts, test_process
-# What this kernel or this virtual machine may lack; on another one the row is tried like any.
-MAY_BE_MISSING = {
-    "cpu.boost",
-    "cpu.energy_preference",
-    "cpu.governor",
-    "cpu.no_turbo",
-    "kernel.numa_balancing",
-    "kernel.sched_base_slice_ns",
-    "kernel.sched_migration_cost_ns",
-    "kernel.sched_min_granularity_ns",
-    "kernel.sched_wakeup_granularity_ns",
-    "thp.shmem_enabled",
-}
-GLOBAL = [Path("/proc/sys/vm"), Path("/proc/sys/kernel"), Path("/sys/kernel/mm/transparent_hugepage")]
-COUNTS_BY_ITSELF = {"ns_last_pid", "random", "keys", "pty", "stat_refresh", "drop_caches", "compact_memory"}
-SAME_THING = {"vm.nr_hugepages_mempolicy"}  # under another name
 HOST = LocalHost()
-
-
-def _state(device: str) -> dict[str, str]:
-    """Every setting of the device, and of the machine's memory and processes."""
-    found = {f"block.{name.replace('/', '.')}": value for name, value in settings_of(device).items()}
-    for folder in GLOBAL:
-        for path in folder.iterdir():
-            if path.is_file() and path.name not in COUNTS_BY_ITSELF:
-                with contextlib.suppress(OSError):
-                    found[f"{path.parent.name.replace('transparent_hugepage', 'thp')}.{path.name}"] = path.read_text()
-    return found
-
-
-def _set(knob: Knob, value: Value) -> None:
-    for action in knob_kinds.get(knob.kind).writes(knob, value):
-        assert isinstance(action, WriteFile)
-        Path(action.path).write_text(action.text)
-
-
-@pytest.mark.parametrize("name", [row.name for row in load() if row.kind in KERNEL_FILES and "*" not in row.name])
-def test_a_row_is_true(name: str, loop: str) -> None:
-    """Every level is taken and reads back, and whatever else moves stands in `resets`."""
-    kind = knob_kinds.get(load().get(name).kind)
-    (queue_of(loop) / "scheduler").write_text("mq-deadline")
-    for file, value in (("nr_requests", "100"), ("read_ahead_kb", "64"), ("wbt_lat_usec", "3000")):
-        (queue_of(loop) / file).write_text(value)
-    (queue_of(loop) / "iosched/read_expire").write_text("770")
-    device = whole_disk(HOST, _major_minor(ROOT)) if name.startswith("irq.") else loop
-    offered = offer(HOST, load(), name, Location(device), root=True)
-    if offered.current is None:
-        assert name in MAY_BE_MISSING, offered.refused
-        assert offered.todo
-        return
-    knob = offered.knob
-    levels = LEVELS.get(name) or offered.allowed
-    assert levels, f"add levels of {name} to LEVELS"
-    try:
-        for level in levels:
-            others = _state(loop)
-            try:
-                _set(knob, level)
-            except PermissionError:  # interrupts that the kernel manages by itself
-                assert name == "irq.affinity"
-                continue
-            assert kind.same(level, read(HOST, knob).value)
-            moved = {key for key, value in _state(loop).items() if others.get(key) != value}
-            moved |= others.keys() - _state(loop).keys()
-            own = {f"{name.partition('.')[0]}.{Path(address).name}" for address in knob.addresses}
-            for other in moved - own - SAME_THING:
-                assert any(other == reset or other.startswith(reset.rstrip("*")) for reset in knob.resets), (
-                    f"{name} = {level} moves {other}, which stands in no `resets`"
-                )
-    finally:
-        with contextlib.suppress(PermissionError):
-            _set(knob, offered.current)
-    assert read(HOST, knob).value == offered.current
-
-
-def _major_minor(path: Path) -> str:
-    number = path.stat().st_dev
-    return f"{os.major(number)}:{os.minor(number)}"
 
 
 def test_a_value_that_the_kernel_takes_and_does_not_keep_is_told(ceteris, plan, loop: str) -> None:
@@ -269,6 +158,25 @@ def test_two_experiments_cannot_change_one_thing(plan, loop: str) -> None:
     assert "left alone" in run_ceteris("undo").out
     assert running.goes_on()
     assert running.end().code in RUN_ENDED
+
+
+def test_two_experiments_on_two_devices_go_on_at_once(plan, loop: str, filesystem: Filesystem) -> None:
+    """Each undone alone, the other untouched."""
+    point = filesystem("ext4")
+    asked = subprocess.run(["findmnt", "-no", "SOURCE", str(point)], capture_output=True, text=True, check=True)
+    other = asked.stdout.strip()
+    before = settings_of(loop), settings_of(other)
+    first = Running("run", plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms"))
+    first.wait_for("trial 1")
+    second = Running("run", moved(plan('"block.nomerges" = [0, 2]', f'device = "{other}"', trial="200ms"), point))
+    second.wait_for("trial 1")
+    assert first.goes_on()
+    first.signal(signal.SIGTERM)
+    first.end()
+    assert settings_of(loop) == before[0]
+    assert second.goes_on()
+    assert second.end().code in RUN_ENDED
+    assert settings_of(other) == before[1]
 
 
 def test_a_setting_that_cannot_come_back_ends_with_four_and_its_name(plan, loop: str, tmp_path: Path) -> None:

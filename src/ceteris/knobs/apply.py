@@ -16,7 +16,7 @@ from ceteris.knobs.catalog import Catalogue
 from ceteris.knobs.journal import Journal
 from ceteris.knobs.kinds import group_limit, launch
 from ceteris.knobs.survey import members, place, read
-from ceteris.model import Change, ChangeState, Knob, Location, NotTaken, Settings, Value
+from ceteris.model import Action, Change, ChangeState, Knob, Location, NotTaken, Settings, Value
 from ceteris.registry import knob_kinds
 
 _NEAR = 0.1  # a value that is no further off was rounded; further, it met a bound
@@ -25,10 +25,15 @@ _ROUNDED = 0.05  # a knob with `readback = "rounded"` may read back this far fro
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """A knob that is in the journal, with its addresses here, and its value before the experiment."""
+    """A knob that is in the journal: placed here, its value before the experiment, and the way back.
+
+    `under` is the value of the knob that it exists under, where that was not the one before the experiment.
+    """
 
     knob: Knob
     before: Value
+    undo: tuple[Action, ...]
+    under: Value | None
 
 
 class Applier:
@@ -65,7 +70,7 @@ class Applier:
             found.append(change)
             self._in_force[knob.name] = change.observed
             for other in bystanders:
-                if other.knob.name not in settings and not self._is_foreign(other.knob):
+                if other.knob.name not in settings and self._is_here(other):
                     again = _as_bystander(self._set(other, other.before, even_if_equal=False))
                     found.append(again)
                     self._in_force[other.knob.name] = again.observed
@@ -107,7 +112,7 @@ class Applier:
 
     def leftovers(self) -> list[str]:
         """In words, what was touched and is not as before."""
-        found = ((touched, self._observe(touched)) for touched in self._touched.values())
+        found = ((touched, self._observe(touched)) for touched in self._touched.values() if self._is_here(touched))
         return [f"{t.knob.name}: wanted {t.before}, found {value}" for t, value in found if value != t.before]
 
     def _touch(self, knob: Knob, wanted: Value | None) -> list[_Touched]:
@@ -115,7 +120,7 @@ class Applier:
         back first and then what it moved. Returns what it moves."""
         bystanders = [member for pattern in knob.resets for member in self._members_of(pattern)]
         for member in bystanders:
-            if member.name not in self._touched and not self._is_foreign(member):
+            if member.name not in self._touched and self._owner_moved(member) is None:
                 with contextlib.suppress(HostError):  # one that cannot be read is not there to be moved
                     self._touch(member, None)
         if knob.name not in self._touched:
@@ -134,14 +139,21 @@ class Applier:
         """Read the knob and put the way back on disk, before anything is written."""
         reading = read(self._host, knob)
         before = reading.value
-        undo = reading.undo or knob_kinds.get(knob.kind).writes(knob, before)
+        owner = self._owner_moved(knob)  # one that came with its owner's value goes with it
+        undo = owner.undo if owner else reading.undo or knob_kinds.get(knob.kind).writes(knob, before)
         self._journal.intend(knob.name, knob.addresses[0], before, before if wanted is None else wanted, undo)
-        self._touched[knob.name] = _Touched(knob, before)
+        self._touched[knob.name] = _Touched(knob, before, undo, self._observe(owner) if owner else None)
 
-    def _is_foreign(self, knob: Knob) -> bool:
-        """Whether the knob is there only because an experiment changed what it exists under."""
+    def _owner_moved(self, knob: Knob) -> _Touched | None:
+        """What the knob exists under, where that has another value now than before the experiment."""
         owner = self._touched.get(knob.exists_under)
-        return owner is not None and self._observe(owner) != owner.before
+        return owner if owner and self._observe(owner) != owner.before else None
+
+    def _is_here(self, touched: _Touched) -> bool:
+        """Whether what the knob exists under has the value that it was found under."""
+        owner = self._touched.get(touched.knob.exists_under)
+        under = owner.before if owner and touched.under is None else touched.under
+        return owner is None or self._observe(owner) == under
 
     def _set(self, touched: _Touched, wanted: Value, *, even_if_equal: bool) -> Change:
         """Write and read back."""

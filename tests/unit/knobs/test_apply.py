@@ -195,3 +195,20 @@ def test_a_knob_is_journalled_once() -> None:
     for value in (2, 1, 0):
         applier.apply({"block.rq_affinity": value}, ["block.rq_affinity"])
     assert journal.lines == [("block.rq_affinity", 1, 2)]
+
+
+def test_a_member_that_came_with_its_owners_value_goes_with_it() -> None:
+    host = _machine()
+    journal = Notes(host)
+    applier = _applier(host, journal)
+    both: dict[str, Value] = {"block.scheduler": "bfq", "block.iosched.slice_idle": 16}
+    applier.apply(both, list(both))
+    assert host.files[f"{QUEUE}/iosched/slice_idle"] == "16\n"
+    assert ("block.iosched.slice_idle", 8, 16) in journal.lines
+    back = applier.apply({"block.scheduler": "mq-deadline"}, ["block.scheduler"])
+    assert "block.iosched.slice_idle" not in {change.knob for change in back}
+    assert host.files[f"{QUEUE}/iosched/read_expire"] == "700\n"
+    assert applier.leftovers() == []
+    applier.apply({"block.scheduler": "bfq"}, ["block.scheduler"])
+    assert host.files[f"{QUEUE}/iosched/slice_idle"] == "8\n"
+    assert [left.partition(":")[0] for left in applier.leftovers()] == ["block.scheduler"]

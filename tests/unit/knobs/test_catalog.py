@@ -64,6 +64,11 @@ def test_a_block_knob_needs_a_device() -> None:
         ("vm.swappiness", 1, 1),
         ("block.scheduler", "none", "none"),
         ("vm.swappiness", "current", "current"),
+        ("cgroup.read_bytes_per_s", "100MiB", 100 * 2**20),
+        ("cgroup.reads_per_s", "max", "max"),
+        ("process.numa", "bind:0-1", "bind:0-1"),
+        ("process.nofile", 512, 512),
+        ("module.zfs.zfs_arc_max", 2**33, 2**33),
     ],
 )
 def test_levels_are_read(key: str, written: object, level: object) -> None:
@@ -82,6 +87,10 @@ def test_levels_are_read(key: str, written: object, level: object) -> None:
         ("vm.swappiness", True),
         ("block.scheduler", 0),
         ("cpu.governor", "performance|powersave"),
+        ("cgroup.reads_per_s", 0),
+        ("cgroup.cpus", "all"),
+        ("process.numa", "everywhere"),
+        ("process.nofile", "many"),
     ],
 )
 def test_what_is_no_level_is_refused(key: str, written: object) -> None:

@@ -2,13 +2,14 @@
 
 import pytest
 
-from ceteris.errors import Missing
+from ceteris.errors import Missing, UsageError
 from ceteris.hosts.fake import FakeHost
 from ceteris.knobs import kinds
 from ceteris.knobs.catalog import load
+from ceteris.knobs.kinds import launch
 from ceteris.knobs.recipe import set_command
 from ceteris.knobs.survey import place
-from ceteris.model import Knob, LoadModule, Location, MountOption, Value, WriteFile
+from ceteris.model import ControlGroup, Knob, LoadModule, Location, MountOption, Value, WriteFile
 from ceteris.registry import knob_kinds
 
 assert kinds
@@ -121,3 +122,67 @@ def test_a_module_is_loaded_anew_with_its_parameter() -> None:
     (action,) = knob_kinds.get("module").writes(knob, 4)
     assert action == LoadModule("/sys/module/nvme/parameters/poll_queues", "nvme", "poll_queues", "4")
     assert set_command(knob, 4) == "modprobe -r nvme && modprobe nvme poll_queues=4"
+
+
+SECOND = {"/sys/fs/cgroup/cgroup.controllers": "cpuset io memory", "/sys/fs/cgroup/cgroup.subtree_control": "cpuset io"}
+FIRST = {
+    "/sys/fs/cgroup/blkio/tasks": "",
+    "/sys/fs/cgroup/cpuset/cpuset.cpus": "0-3\n",
+}
+DEVICE = {"/sys/block/sda/dev": "8:0\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "text", "value", "level", "path", "written"),
+    [
+        (SECOND, "reads_per_s", "", "max", 40, "/sys/fs/cgroup/ceteris/io.max", "8:0 riops=40"),
+        (SECOND, "reads_per_s", "8:0 rbps=9 riops=40\n", 40, "max", "/sys/fs/cgroup/ceteris/io.max", "8:0 riops=max"),
+        (SECOND, "write_bytes_per_s", "8:16 wbps=9\n8:0 rbps=7 wbps=max\n", "max", 1, None, "8:0 wbps=1"),
+        (FIRST, "reads_per_s", "", "max", 40, None, "8:0 40"),
+        (FIRST, "reads_per_s", "8:0 40\n", 40, "max", None, "8:0 0"),
+    ],
+)
+def test_a_limit_of_a_group_is_read_and_written_in_both_versions(
+    files: dict[str, str], name: str, text: str, value: Value, level: Value, path: str | None, written: str
+) -> None:
+    knob = place(FakeHost(files | DEVICE), load().get(f"cgroup.{name}"), Location("/dev/sda"))
+    kind = knob_kinds.get("group_limit")
+    reading = kind.parse(knob, (text,))
+    assert reading.value == value
+    group, write = kind.writes(knob, level)
+    assert isinstance(group, ControlGroup)
+    assert isinstance(write, WriteFile)
+    assert (write.path, write.text) == (path or knob.addresses[0], written)
+    assert reading.undo == (ControlGroup(group.path, present=False),)
+
+
+def test_a_group_that_the_machine_cannot_have_is_told_with_what_to_do() -> None:
+    with pytest.raises(Missing, match=r"controller io .* not enabled\n.*echo \+io"):
+        place(
+            FakeHost(DEVICE | SECOND | {"/sys/fs/cgroup/cgroup.subtree_control": "cpuset"}),
+            load().get("cgroup.reads_per_s"),
+            Location("/dev/sda"),
+        )
+    with pytest.raises(Missing, match="no such control groups"):
+        place(FakeHost(DEVICE), load().get("cgroup.reads_per_s"), Location("/dev/sda"))
+    with pytest.raises(UsageError, match="needs a device"):
+        place(FakeHost(SECOND), load().get("cgroup.reads_per_s"), Location())
+
+
+def test_processors_of_a_group_are_those_above_until_they_are_limited() -> None:
+    knob = place(FakeHost(FIRST), load().get("cgroup.cpus"), Location())
+    kind = knob_kinds.get("group_limit")
+    assert kind.parse(knob, ("", "0-3\n")).value == "0-3"
+    assert kind.parse(knob, ("0\n", "0-3\n")).value == "0"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("process.numa", "default", ()),
+        ("process.numa", "interleave:0,1", ("--numa", "interleave:0,1")),
+        ("process.nofile", 512, ("--limit", "nofile=512")),
+    ],
+)
+def test_a_condition_is_an_option_of_the_engine(name: str, value: Value, words: tuple[str, ...]) -> None:
+    assert launch.arguments(load().get(name), value) == words

@@ -1,0 +1,181 @@
+"""Every row of the catalogue that is a file of the kernel, on a real device: it is taken, and comes back."""
+
+import contextlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from command import queue_of, settings_of
+
+from ceteris.engine.find import binary
+from ceteris.hosts.facts import whole_disk
+from ceteris.hosts.local import LocalHost
+from ceteris.knobs.apply import Applier
+from ceteris.knobs.catalog import load
+from ceteris.knobs.journal import Journal
+from ceteris.knobs.survey import offer, read
+from ceteris.model import ChangeState, Knob, Location, Settings, Value, WriteFile
+from ceteris.registry import knob_kinds
+
+ROOT = Path(__file__).parent.parent.parent
+pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
+
+# Levels of the knobs whose files do not list them.
+LEVELS: dict[str, tuple[Value, ...]] = {
+    "block.read_ahead_kb": (0, 64, 4096),
+    "block.nr_requests": (32, 64),
+    "block.wbt_lat_usec": (0, 5000),
+    "block.max_sectors_kb": (64, 512),
+    "block.io_poll_delay": (-1,),
+    "irq.affinity": ("0", "1", "0-1"),
+    "kernel.numa_balancing": (0,),
+    "kernel.sched_base_slice_ns": (2_000_000, 4_000_000),
+    "kernel.sched_cfs_bandwidth_slice_us": (4000, 10_000),
+    "kernel.sched_migration_cost_ns": (0, 5_000_000),
+    "vm.compaction_proactiveness": (0, 50),
+    "vm.dirty": ("15%", 64 * 2**20),
+    "vm.dirty_background": ("5%", 32 * 2**20),
+    "vm.dirty_expire_centisecs": (500, 3000),
+    "vm.dirty_writeback_centisecs": (0, 100),
+    "vm.max_map_count": (65_530, 262_144),
+    "vm.min_free_kbytes": (30_000, 70_000),
+    "vm.nr_hugepages": (2, 0),
+    "vm.overcommit": ("60%", 2**36),
+    "vm.overcommit_memory": (0, 1),  # with 2 other programs of this machine could not go on
+    "vm.page-cluster": (0, 5),
+    "vm.swappiness": (0, 1, 100),
+    "vm.vfs_cache_pressure": (50, 200),
+    "vm.watermark_scale_factor": (10, 200),
+    "vm.zone_reclaim_mode": (0, 1),
+}
+KERNEL_FILES = ("sysfs", "sysctl", "every", "ratio_or_bytes")  # others: test_mounts, test_process
+# What this kernel or this virtual machine may lack; on another one the row is tried like any.
+MAY_BE_MISSING = {
+    "cpu.boost",
+    "cpu.energy_preference",
+    "cpu.governor",
+    "cpu.no_turbo",
+    "kernel.numa_balancing",
+    "kernel.sched_base_slice_ns",
+    "kernel.sched_migration_cost_ns",
+    "kernel.sched_min_granularity_ns",
+    "kernel.sched_wakeup_granularity_ns",
+    "thp.shmem_enabled",
+}
+GLOBAL = [Path("/proc/sys/vm"), Path("/proc/sys/kernel"), Path("/sys/kernel/mm/transparent_hugepage")]
+COUNTS_BY_ITSELF = {"ns_last_pid", "random", "keys", "pty", "stat_refresh", "drop_caches", "compact_memory"}
+SAME_THING = {"vm.nr_hugepages_mempolicy"}  # under another name
+HOST = LocalHost()
+
+
+def _state(device: str) -> dict[str, str]:
+    """Every setting of the device, and of the machine's memory and processes."""
+    found = {f"block.{name.replace('/', '.')}": value for name, value in settings_of(device).items()}
+    for folder in GLOBAL:
+        for path in folder.iterdir():
+            if path.is_file() and path.name not in COUNTS_BY_ITSELF:
+                with contextlib.suppress(OSError):
+                    found[f"{path.parent.name.replace('transparent_hugepage', 'thp')}.{path.name}"] = path.read_text()
+    return found
+
+
+def _set(knob: Knob, value: Value) -> None:
+    for action in knob_kinds.get(knob.kind).writes(knob, value):
+        assert isinstance(action, WriteFile)
+        Path(action.path).write_text(action.text)
+
+
+def _tune(device: str) -> None:
+    """Make what settings move different from any default."""
+    queue = queue_of(device)
+    (queue / "scheduler").write_text("mq-deadline")
+    for file, value in (("nr_requests", "100"), ("read_ahead_kb", "64"), ("wbt_lat_usec", "3000")):
+        (queue / file).write_text(value)
+    (queue / "iosched/read_expire").write_text("770")
+
+
+def _apply(device: str, steps: Iterable[Settings]) -> list[ChangeState]:
+    """Set one after the other as an experiment does, put all back, and see that it is; what became of the last knob."""
+    before = _state(device)
+    journal = Journal(HOST, binary(), "e1", ["everything"], volatile=False)
+    applier = Applier(HOST, load(), Location(device), journal)
+    became = []
+    for settings in steps:
+        *_, last = settings
+        changes = {change.knob: change for change in applier.apply(settings, list(settings))}
+        became.append(changes[last].state)
+    applier.restore()
+    assert _state(device) == before
+    return became
+
+
+ROWS = [row.name for row in load() if row.kind in KERNEL_FILES and "*" not in row.name]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_is_true(name: str, loop: str) -> None:
+    """Every level is taken and reads back, whatever else moves stands in `resets`, and all comes back as tuned."""
+    _tune(loop)
+    device = whole_disk(HOST, _major_minor(ROOT)) if name.startswith("irq.") else loop
+    offered = offer(HOST, load(), name, Location(device), root=True)
+    if offered.current is None:
+        assert name in MAY_BE_MISSING, offered.refused
+        assert offered.todo
+        return
+    levels = LEVELS.get(name) or offered.allowed
+    assert levels, f"add levels of {name} to LEVELS"
+    try:
+        for level in levels:
+            _moves_only_what_it_says(offered.knob, level, loop)
+    finally:
+        with contextlib.suppress(PermissionError):
+            _set(offered.knob, offered.current)
+    _tune(loop)
+    became = _apply(device, [{name: level} for level in levels])
+    assert set(became) == {ChangeState.VERIFIED} or name == "irq.affinity"
+
+
+def _moves_only_what_it_says(knob: Knob, level: Value, device: str) -> None:
+    others = _state(device)
+    try:
+        _set(knob, level)
+    except PermissionError:  # interrupts that the kernel manages by itself
+        assert knob.name == "irq.affinity"
+        return
+    assert knob_kinds.get(knob.kind).same(level, read(HOST, knob).value)
+    now = _state(device)
+    moved = {key for key in others if others[key] != now.get(key)} | (now.keys() - others.keys())
+    own = {f"{knob.name.partition('.')[0]}.{Path(address).name}" for address in knob.addresses}
+    for other in moved - own - SAME_THING:
+        assert any(other == reset or other.startswith(reset.rstrip("*")) for reset in knob.resets), (
+            f"{knob.name} = {level} moves {other}, which stands in no `resets`"
+        )
+
+
+@pytest.mark.parametrize("scheduler", ["mq-deadline", "bfq", "kyber"])
+def test_every_tunable_of_a_scheduler_is_taken_and_goes_with_it(scheduler: str, loop: str) -> None:
+    if scheduler not in offer(HOST, load(), "block.scheduler", Location(loop), root=True).allowed:
+        pytest.skip(f"this kernel has no {scheduler}")
+    _tune(loop)
+    (queue_of(loop) / "scheduler").write_text(scheduler)
+    tunables = {path.name: path.read_text().strip() for path in (queue_of(loop) / "iosched").iterdir()}
+    (queue_of(loop) / "scheduler").write_text("mq-deadline")
+    _tune(loop)
+    levels = {name: 1 - int(value) if value in "01" else int(value) * 2 for name, value in tunables.items()}
+    became = _apply(
+        loop, [{"block.scheduler": scheduler, f"block.iosched.{name}": level} for name, level in levels.items()]
+    )
+    refused = [name for name, state in zip(levels, became, strict=True) if state is not ChangeState.VERIFIED]
+    assert len(refused) <= len(levels) // 3, f"{scheduler} does not take {refused}"
+
+
+@pytest.mark.skipif(not Path("/sys/module/loop/parameters").exists(), reason="every kernel with loop devices has it")
+def test_a_parameter_of_a_module_is_read_where_it_cannot_be_written(loop: str) -> None:
+    found = offer(HOST, load(), "module.loop.max_loop", Location(loop), root=True)
+    assert isinstance(found.current, int), found.refused
+
+
+def _major_minor(path: Path) -> str:
+    number = path.stat().st_dev
+    return f"{os.major(number)}:{os.minor(number)}"
