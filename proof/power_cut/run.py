@@ -19,13 +19,13 @@ import threading
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent.parent
-sys.path += [str(ROOT / "tests")]
+sys.path += [str(Path(__file__).parents[2] / "tests")]
 
 from machine import EngineMachine, Event, engine_image
 
 from guest.image import Image, command
 
+ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "engine/target/release/ceteris-engine"
 
 FILES, FILE_BYTES, BLOCK_BYTES = 4, 8 << 20, 4096

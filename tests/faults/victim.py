@@ -1,6 +1,8 @@
-"""Runs `ceteris` and kills it with SIGKILL at the n-th moment of one sort.
+"""Runs `ceteris` and kills it with SIGKILL at the n-th moment of one sort, or leaves that to somebody else.
 
-    python victim.py MOMENTS SORT N KEEPER -- run PLAN …
+    python victim.py [MOMENTS SORT N KEEPER] -- run PLAN …
+
+No charts are drawn: the machine is back by then, and they take longer than the experiment.
 
 A moment is just before or just after a journal line, a write to the machine, a read of it, a transaction of the
 store, the start of a process, or a line heard from the engine. With N 0 nothing is killed, and the sort of each
@@ -18,6 +20,7 @@ from typing import Any
 from ceteris.cli.main import main
 from ceteris.hosts.local import LocalHost, LocalProcess
 from ceteris.knobs.journal import Journal
+from ceteris.report import html
 from ceteris.store import write
 
 MOMENTS = [
@@ -71,11 +74,17 @@ class Killer:
         return watched
 
 
-if __name__ == "__main__":
-    moments, sort, number, keeper = sys.argv[1:5]
+def _watch(moments: str, sort: str, number: str, keeper: str) -> None:
     killer = Killer(moments, sort, int(number), keeper)
     for owner, name in MOMENTS:
         label = f"{getattr(owner, '__name__', owner).rpartition('.')[2]}.{name}"
         setattr(owner, name, killer.around(label, getattr(owner, name)))
-    sys.argv = ["ceteris", *sys.argv[6:]]
+
+
+if __name__ == "__main__":
+    split = sys.argv.index("--")
+    if victim := sys.argv[1:split]:
+        _watch(*victim)
+    html.render = lambda _: ""
+    sys.argv = ["ceteris", *sys.argv[split + 1 :]]
     main()

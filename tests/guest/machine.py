@@ -29,9 +29,7 @@ PATIENCE_S = 120
 class Machine:
     """A booting machine; leaving its `with` block cuts its power."""
 
-    def __init__(
-        self, image: Image, disk: Path, *devices: str, parameters: str = "", lies: bool = False
-    ) -> None:
+    def __init__(self, image: Image, disk: Path, *devices: str, parameters: str = "", lies: bool = False) -> None:
         """`devices` are more words for QEMU, `parameters` more for the kernel; QEMU's stdin and stdout are pipes."""
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
@@ -44,7 +42,15 @@ class Machine:
         self._console.touch()
         with self._log.open("a") as log:
             self.qemu = subprocess.Popen(
-                [*QEMU, *boot, "-drive", f"{drive},file.server.path={socket}", "-serial", f"file:{self._console}", *devices],
+                [
+                    *QEMU,
+                    *boot,
+                    "-drive",
+                    f"{drive},file.server.path={socket}",
+                    "-serial",
+                    f"file:{self._console}",
+                    *devices,
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

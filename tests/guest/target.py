@@ -5,10 +5,12 @@ What every boot sets by hand, as a file in sysctl.d would, differs from boot to 
 is put back over a later one is seen.
 """
 
+import io
 import itertools
 import shutil
 import socket
 import subprocess
+import tarfile
 from pathlib import Path
 
 from ssh_target import make_access
@@ -78,6 +80,16 @@ class GuestTarget:
     def settings(self) -> dict[str, str]:
         """Every setting of the disk, and the sysctl, as they are now."""
         return dict(line.partition(":")[::2] for line in self.run(SETTINGS).splitlines())
+
+    def texts(self, folder: str) -> dict[str, str]:
+        """The files of a folder in the guest, with their paths; none where there is no such folder."""
+        line = f"test ! -e {folder} || tar -c {folder}"
+        packed = subprocess.run([self.path / "ssh", "guest", line], check=True, stdout=subprocess.PIPE).stdout
+        if not packed:
+            return {}
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            files = [(member.name, archive.extractfile(member)) for member in archive if member.isfile()]
+            return {f"/{name}": file.read().decode() for name, file in files if file}
 
     def by_hand(self) -> dict[str, str]:
         """Of those, what this boot has set to a value of its own."""
