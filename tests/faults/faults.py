@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from laboratory import Laboratory, Where
+from laboratory import Laboratory, Where, pause
 
 Strike = Callable[[Laboratory, "subprocess.Popen[str]", random.Random], bool]  # whether it met something to hurt
 Mend = Callable[[Laboratory], None]
@@ -69,16 +69,14 @@ def _keeper_and_controller(lab: Laboratory, process: "subprocess.Popen[str]", _:
     return _kill(*keepers, process.pid)
 
 
-def _while_changed(where: Where, strike: Strike) -> Strike:
-    """Mostly while settings differ: only then is something left that `undo` has to put back."""
+def _while_changed(where: Where, strike: Strike, longest_s: float = 0.3) -> Strike:
+    """Mostly up to `longest_s` after the first setting: only then is something left that `undo` has to put back."""
 
     def later(lab: Laboratory, process: "subprocess.Popen[str]", rng: random.Random) -> bool:
         if rng.random() < 0.8:
-            while not lab.different(where):
-                if process.poll() is not None:
-                    return False
+            while not lab.is_changed(where) and process.poll() is None:
                 time.sleep(0.005)
-            time.sleep(rng.uniform(0, 0.3))
+            pause(rng, process, longest_s)
         return process.poll() is None and strike(lab, process, rng)
 
     return later
@@ -131,7 +129,7 @@ def _power_and_controller(lab: Laboratory, process: "subprocess.Popen[str]", _: 
     return _kill(process.pid)
 
 
-def _power_on(lab: Laboratory) -> None:
+def _on(lab: Laboratory) -> None:
     if not lab.guest.is_on:
         lab.guest.boot()
 
@@ -184,6 +182,6 @@ FAULTS = [
     Fault("SIGKILL of sshd's connections", "there", _connections, share=8, longest_s=8),
     Fault("link down for a moment", "there", _link(3.0), longest_s=8),
     Fault("link down until the target is alone", "there", _link(40.0), share=2, longest_s=8),
-    Fault("power cut", "guest", _power, longest_s=25),
-    Fault("power cut, and SIGKILL of the controller", "guest", _power_and_controller, _power_on, longest_s=25),
+    Fault("power cut", "guest", _while_changed("guest", _power, 25)),
+    Fault("power cut, and SIGKILL of the controller", "guest", _while_changed("guest", _power_and_controller, 25), _on),
 ]

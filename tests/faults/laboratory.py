@@ -108,6 +108,10 @@ class Laboratory:
         now = self._values(where)
         return {name: f"{value} became {now.get(name)}" for name, value in before.items() if now.get(name) != value}
 
+    def is_changed(self, where: Where) -> bool:
+        """Whether the experiment has set something; in the guest, which is slow to be asked, after its first trial."""
+        return "\ntrial " in self.words() if where == "guest" else bool(self.different(where))
+
     def open_journals(self, where: Where) -> dict[str, str]:
         """The journals that are not closed, and any that cannot be read, with what they say."""
         if where == "guest":
@@ -234,9 +238,9 @@ def _is_readable(journal: str) -> bool:
         return False
 
 
-def pause(rng: random.Random, process: "subprocess.Popen[str]", longest_s: float) -> bool:
+def pause(rng: random.Random, process: "subprocess.Popen[str]", longest_s: float, shortest_s: float = 0.0) -> bool:
     """Wait for a random time; whether the process still runs then."""
-    until = time.monotonic() + rng.uniform(0.4, longest_s)
+    until = time.monotonic() + rng.uniform(shortest_s, longest_s)
     while time.monotonic() < until and process.poll() is None:
         time.sleep(0.005)
     return process.poll() is None

@@ -9,7 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
-HERE, THERE = "10.213.77.1", "10.213.77.2"
+NETWORK = f"10.213.{os.getpid() % 256}"  # of this process, since others may test on this machine too
+HERE, THERE = f"{NETWORK}.1", f"{NETWORK}.2"
 
 SSHD_CONFIG = """
 HostKey {folder}/host_key
@@ -20,7 +21,8 @@ PasswordAuthentication no
 UsePAM no
 StrictModes no
 ListenAddress {there}
-SetEnv CETERIS_STATE={folder}/state XDG_CACHE_HOME={folder}/cache
+# With SHLVL bash does not read what the person who tests has in .bashrc, once for each command.
+SetEnv CETERIS_STATE={folder}/state XDG_CACHE_HOME={folder}/cache SHLVL=1
 MaxStartups 100
 """
 
