@@ -26,7 +26,6 @@ from laboratory import Laboratory, Where, pause
 from faults import FAULTS, Fault
 
 _PATIENCE_S = 240.0
-_STARTED_S = 0.4  # before that it is Python that starts
 PLACES: dict[Where, str] = {"here": "this machine", "there": "over SSH", "guest": "over SSH, a virtual machine"}
 _KINDS = ("struck", "went on by itself", "left something to undo", "values different", "trials lost or double")
 
@@ -83,7 +82,7 @@ def _hurt(lab: Laboratory, fault: Fault, rng: random.Random, toll: Toll) -> bool
     """Let one fault strike, mend it, and look; whether it struck."""
     where = fault.where
     process = lab.start(where)
-    struck = pause(rng, process, fault.longest_s, _STARTED_S) and fault.strike(lab, process, rng)
+    struck = pause(rng, process, fault.longest_s) and fault.strike(lab, process, rng)
     code = process.wait(_PATIENCE_S)
     if where != "guest":  # which may be off
         lab.wait_until_nobody_works(where)

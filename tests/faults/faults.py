@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from forked import Forked
 from laboratory import Laboratory, Where, pause
 
-Strike = Callable[[Laboratory, "subprocess.Popen[str]", random.Random], bool]  # whether it met something to hurt
+Strike = Callable[[Laboratory, Forked, random.Random], bool]  # whether it met something to hurt
 Mend = Callable[[Laboratory], None]
 
 
@@ -45,7 +46,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _signal(*numbers: int) -> Strike:
-    def strike(_: Laboratory, process: "subprocess.Popen[str]", rng: random.Random) -> bool:
+    def strike(_: Laboratory, process: Forked, rng: random.Random) -> bool:
         for number in numbers:
             process.send_signal(number)
             time.sleep(rng.uniform(0, 0.05))
@@ -54,16 +55,16 @@ def _signal(*numbers: int) -> Strike:
     return strike
 
 
-def _controller(_: Laboratory, process: "subprocess.Popen[str]", __: random.Random) -> bool:
+def _controller(_: Laboratory, process: Forked, __: random.Random) -> bool:
     return _kill(process.pid)
 
 
-def _everything(_: Laboratory, process: "subprocess.Popen[str]", __: random.Random) -> bool:
+def _everything(_: Laboratory, process: Forked, __: random.Random) -> bool:
     """The keeper first, so that it has no time to put anything back."""
     return _kill(*_children(process.pid), process.pid)
 
 
-def _keeper_and_controller(lab: Laboratory, process: "subprocess.Popen[str]", _: random.Random) -> bool:
+def _keeper_and_controller(lab: Laboratory, process: Forked, _: random.Random) -> bool:
     """Without a keeper nobody puts anything back there, without a controller nobody asks for it."""
     keepers = lab.processes("journal")
     return _kill(*keepers, process.pid)
@@ -72,7 +73,7 @@ def _keeper_and_controller(lab: Laboratory, process: "subprocess.Popen[str]", _:
 def _while_changed(where: Where, strike: Strike, longest_s: float = 0.3) -> Strike:
     """Mostly up to `longest_s` after the first setting: only then is something left that `undo` has to put back."""
 
-    def later(lab: Laboratory, process: "subprocess.Popen[str]", rng: random.Random) -> bool:
+    def later(lab: Laboratory, process: Forked, rng: random.Random) -> bool:
         if rng.random() < 0.8:
             while not lab.is_changed(where) and process.poll() is None:
                 time.sleep(0.005)
@@ -85,7 +86,7 @@ def _while_changed(where: Where, strike: Strike, longest_s: float = 0.3) -> Stri
 def _engine(verb: str) -> Strike:
     """One of the engine's processes, as soon as there is one."""
 
-    def strike(lab: Laboratory, process: "subprocess.Popen[str]", _: random.Random) -> bool:
+    def strike(lab: Laboratory, process: Forked, _: random.Random) -> bool:
         while process.poll() is None:
             if found := lab.processes(verb):
                 return _kill(*found)
@@ -95,19 +96,19 @@ def _engine(verb: str) -> Strike:
     return strike
 
 
-def _ssh(_: Laboratory, process: "subprocess.Popen[str]", rng: random.Random) -> bool:
+def _ssh(_: Laboratory, process: Forked, rng: random.Random) -> bool:
     """One of the controller's own ssh."""
     children = _children(process.pid)
     return bool(children) and _kill(rng.choice(children))
 
 
-def _connections(lab: Laboratory, _: "subprocess.Popen[str]", __: random.Random) -> bool:
+def _connections(lab: Laboratory, _: Forked, __: random.Random) -> bool:
     lab.target.kill_connections()
     return True
 
 
 def _link(longest_s: float) -> Strike:
-    def strike(lab: Laboratory, _: "subprocess.Popen[str]", rng: random.Random) -> bool:
+    def strike(lab: Laboratory, _: Forked, rng: random.Random) -> bool:
         lab.target.cut_link()
         time.sleep(rng.uniform(0.2, longest_s))
         lab.target.mend_link()
@@ -116,7 +117,7 @@ def _link(longest_s: float) -> Strike:
     return strike
 
 
-def _power(lab: Laboratory, _: "subprocess.Popen[str]", rng: random.Random) -> bool:
+def _power(lab: Laboratory, _: Forked, rng: random.Random) -> bool:
     """The controller tries to reach it all the while."""
     lab.guest.cut_power()
     time.sleep(rng.uniform(0, 5))
@@ -124,7 +125,7 @@ def _power(lab: Laboratory, _: "subprocess.Popen[str]", rng: random.Random) -> b
     return True
 
 
-def _power_and_controller(lab: Laboratory, process: "subprocess.Popen[str]", _: random.Random) -> bool:
+def _power_and_controller(lab: Laboratory, process: Forked, _: random.Random) -> bool:
     lab.guest.cut_power()
     return _kill(process.pid)
 
@@ -135,7 +136,7 @@ def _on(lab: Laboratory) -> None:
 
 
 def _fill(disk: str) -> Strike:
-    def strike(lab: Laboratory, _: "subprocess.Popen[str]", __: random.Random) -> bool:
+    def strike(lab: Laboratory, _: Forked, __: random.Random) -> bool:
         lab.disks[disk].fill()
         return True
 
@@ -143,7 +144,7 @@ def _fill(disk: str) -> Strike:
 
 
 def _break(disk: str) -> Strike:
-    def strike(lab: Laboratory, _: "subprocess.Popen[str]", __: random.Random) -> bool:
+    def strike(lab: Laboratory, _: Forked, __: random.Random) -> bool:
         lab.disks[disk].break_()
         return True
 

@@ -5,11 +5,11 @@ is a machine of its own, with a kernel, a disk and power to lose; it is made whe
 """
 
 import contextlib
+import functools
 import json
 import os
 import random
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Literal
 
 from command import queue_of, settings_of
+from forked import Forked, import_everything
 from small_disk import SmallDisk
 from ssh_target import SshTarget
+from victim import run
 
 from ceteris.model import Experiment, ExperimentState, TrialState
 from ceteris.store import read
@@ -26,7 +28,6 @@ from ceteris.store.open import open_engine, store_url
 from guest.image import command
 from guest.target import GuestTarget
 
-HERE = Path(__file__).parent
 Where = Literal["here", "there", "guest"]
 PLANNED = 32  # trials of the plan, the fewest that can be judged
 
@@ -59,6 +60,7 @@ class Laboratory:
     """The device, the disks, the targets, and the experiments on them."""
 
     def __init__(self, folder: Path) -> None:
+        import_everything()
         self.folder = folder
         image = folder / "disk.img"
         with image.open("wb") as file:
@@ -127,16 +129,13 @@ class Laboratory:
         path = {"PATH": f"{self.guest.path}:{os.environ['PATH']}"} if where == "guest" else {}
         return self.environment | path
 
-    def start(self, where: Where, *victim: str) -> "subprocess.Popen[str]":
+    def start(self, where: Where, *victim: str) -> Forked:
         """Begin the experiment, or go on with it; killed by itself where `victim` says at which moment."""
         environment = self._environment(where)
         begun = self._unfinished(where)
         verb = ["resume", begun.id] if begun else ["run", str(self.folder / f"{where}.toml")]
-        with (self.folder / "words").open("w") as words:
-            return subprocess.Popen(
-                [sys.executable, str(HERE / "victim.py"), *victim, "--", *verb],
-                env=environment, stdout=words, stderr=words, text=True,
-            )  # fmt: skip
+        (self.folder / "words").write_text("")
+        return Forked(functools.partial(run, verb, victim), environment, self.folder / "words")
 
     def words(self) -> str:
         """What the last experiment said."""
@@ -144,11 +143,8 @@ class Laboratory:
 
     def ceteris(self, where: Where, *arguments: str) -> int:
         """The exit code of a command."""
-        done = subprocess.run(
-            [sys.executable, "-m", "ceteris.cli.main", *arguments],
-            env=self._environment(where), capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
-        return done.returncode
+        call = functools.partial(run, arguments)
+        return Forked(call, self._environment(where), self.folder / "words of a command").wait(300)
 
     def undo(self, where: Where) -> int:
         """Put back what is open there; the exit code."""
@@ -238,9 +234,9 @@ def _is_readable(journal: str) -> bool:
         return False
 
 
-def pause(rng: random.Random, process: "subprocess.Popen[str]", longest_s: float, shortest_s: float = 0.0) -> bool:
+def pause(rng: random.Random, process: Forked, longest_s: float) -> bool:
     """Wait for a random time; whether the process still runs then."""
-    until = time.monotonic() + rng.uniform(shortest_s, longest_s)
+    until = time.monotonic() + rng.uniform(0, longest_s)
     while time.monotonic() < until and process.poll() is None:
         time.sleep(0.005)
     return process.poll() is None

@@ -1,7 +1,6 @@
 """SIGKILL just before and after every kind of step, and one fault of every sort: the machine comes back."""
 
 import random
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from campaign import campaign
+from forked import Forked
 from laboratory import Laboratory
 
 from faults import FAULTS
@@ -35,7 +35,7 @@ def _choose(moments: Path, rng: random.Random) -> list[tuple[str, int]]:
     return chosen
 
 
-def _end(process: "subprocess.Popen[str]") -> int:
+def _end(process: Forked) -> int:
     return process.wait(120)
 
 

@@ -1,19 +1,17 @@
-"""Runs `ceteris` and kills it with SIGKILL at the n-th moment of one sort, or leaves that to somebody else.
-
-    python victim.py [MOMENTS SORT N KEEPER] -- run PLAN …
+"""Runs `ceteris`, and kills it with SIGKILL at the n-th moment of one sort, or leaves that to somebody else.
 
 No charts are drawn: the machine is back by then, and they take longer than the experiment.
 
 A moment is just before or just after a journal line, a write to the machine, a read of it, a transaction of the
-store, the start of a process, or a line heard from the engine. With N 0 nothing is killed, and the sort of each
-moment is written to MOMENTS. KEEPER `spare` kills the controller alone; `too` kills every process it started first.
+store, the start of a process, or a line heard from the engine. With 0 for n nothing is killed, and the sort of each
+moment is written to a file. `spare` kills the controller alone; `too` kills every process it started first.
 """
 
 import functools
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +79,10 @@ def _watch(moments: str, sort: str, number: str, keeper: str) -> None:
         setattr(owner, name, killer.around(label, getattr(owner, name)))
 
 
-if __name__ == "__main__":
-    split = sys.argv.index("--")
-    if victim := sys.argv[1:split]:
+def run(arguments: Sequence[str], victim: Sequence[str] = ()) -> None:
+    """`ceteris` with these arguments, in a process of its own. `victim`: file of moments, sort, n, keeper."""
+    if victim:
         _watch(*victim)
-    html.render = lambda _: ""
-    sys.argv = ["ceteris", *sys.argv[split + 1 :]]
+    html.render = lambda _: ""  # type: ignore[assignment]
+    sys.argv = ["ceteris", *arguments]
     main()
