@@ -29,7 +29,7 @@ class Fault:
     strike: Strike
     mend: Mend = field(default=_nothing)
     share: int = 4
-    longest_s: float = 3.5
+    longest_s: float = 2.5
 
 
 def _kill(*numbers: int) -> bool:
@@ -174,15 +174,15 @@ FAULTS = [
     Fault("SIGHUP", "here", _signal(signal.SIGHUP)),
     Fault("Ctrl-C three times", "here", _signal(signal.SIGINT, signal.SIGINT, signal.SIGINT)),
     *_disk_faults(),
-    Fault("SIGKILL of the controller", "there", _controller, share=6, longest_s=8),
-    Fault("SIGKILL of everything on the controller", "there", _everything, share=6, longest_s=8),
-    Fault("SIGKILL of keeper and controller", "there", _while_changed("there", _keeper_and_controller), longest_s=8),
-    Fault("SIGKILL of the load engine", "there", _engine("run"), longest_s=8),
-    Fault("SIGKILL of the keeper", "there", _while_changed("there", _engine("journal")), longest_s=8),
-    Fault("SIGKILL of one ssh", "there", _ssh, share=8, longest_s=8),
-    Fault("SIGKILL of sshd's connections", "there", _connections, share=8, longest_s=8),
-    Fault("link down for a moment", "there", _link(3.0), longest_s=8),
-    Fault("link down until the target is alone", "there", _link(40.0), share=2, longest_s=8),
+    Fault("SIGKILL of the controller", "there", _controller, share=6, longest_s=4),
+    Fault("SIGKILL of everything on the controller", "there", _everything, share=6, longest_s=4),
+    Fault("SIGKILL of keeper and controller", "there", _while_changed("there", _keeper_and_controller), longest_s=4),
+    Fault("SIGKILL of the load engine", "there", _engine("run"), longest_s=4),
+    Fault("SIGKILL of the keeper", "there", _while_changed("there", _engine("journal")), longest_s=4),
+    Fault("SIGKILL of one ssh", "there", _ssh, share=8, longest_s=4),
+    Fault("SIGKILL of sshd's connections", "there", _connections, share=8, longest_s=4),
+    Fault("link down for a moment", "there", _link(3.0), longest_s=4),
+    Fault("link down until the target is alone", "there", _link(40.0), share=2, longest_s=4),
     Fault("power cut", "guest", _while_changed("guest", _power, 25)),
     Fault("power cut, and SIGKILL of the controller", "guest", _while_changed("guest", _power_and_controller, 25), _on),
 ]
