@@ -64,7 +64,7 @@ class Image:
         self.initramfs = folder / "initramfs"
         names = "\n".join(str(path.relative_to(root)) for path in root.rglob("*"))
         with self.initramfs.open("wb") as archive:
-            cpio = [busybox.absolute(), "cpio", "-o", "-H", "newc"]
+            cpio = [str(busybox.absolute()), "cpio", "-o", "-H", "newc"]
             subprocess.run(cpio, check=True, cwd=root, input=names.encode(), stdout=archive, stderr=subprocess.DEVNULL)
 
 

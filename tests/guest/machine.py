@@ -38,19 +38,12 @@ class Machine:
         with self._log.open("w") as log:
             self._disk = subprocess.Popen([*NBDKIT, "--unix", socket, "file", disk, cache], stderr=log)
         drive = "if=virtio,format=raw,cache=writeback,file.driver=nbd,file.open-timeout=10,file.server.type=unix"
+        disks = ("-drive", f"{drive},file.server.path={socket}")
         boot = ("-kernel", image.kernel, "-initrd", image.initramfs, "-append", f"{COMMAND_LINE} {parameters}".strip())
         self._console.touch()
         with self._log.open("a") as log:
             self.qemu = subprocess.Popen(
-                [
-                    *QEMU,
-                    *boot,
-                    "-drive",
-                    f"{drive},file.server.path={socket}",
-                    "-serial",
-                    f"file:{self._console}",
-                    *devices,
-                ],
+                [*QEMU, *boot, *disks, "-serial", f"file:{self._console}", *devices],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -70,7 +70,7 @@ class GuestTarget:
 
     def cut_power(self) -> None:
         """From one moment to the next; what its disk has not promised to keep is gone."""
-        self._machine.cut()
+        self._machine.__exit__()
         self.is_on = False
 
     def run(self, line: str) -> str:
@@ -83,7 +83,7 @@ class GuestTarget:
 
     def texts(self, folder: str) -> dict[str, str]:
         """The files of a folder in the guest, with their paths; none where there is no such folder."""
-        line = f"test ! -e {folder} || tar -c {folder}"
+        line = f"test ! -e {folder} || tar -c -C / {folder.lstrip('/')}"
         packed = subprocess.run([self.path / "ssh", "guest", line], check=True, stdout=subprocess.PIPE).stdout
         if not packed:
             return {}
