@@ -49,7 +49,7 @@ class Toll:
 
     def table(self) -> str:
         """For a document."""
-        lines = [("fault", "target", *_KINDS), ("---",) * 7]
+        lines: list[tuple[str, ...]] = [("fault", "target", *_KINDS), ("---",) * 7]
         for fault in FAULTS:
             counts = self.counts.get((fault.name, fault.where), Counter())
             lines.append((fault.name, PLACES[fault.where], *(str(counts[kind]) for kind in _KINDS)))
