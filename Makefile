@@ -53,6 +53,7 @@ proof: packages $(BIN)/python ## what takes long: the engine under Miri and sani
 	$(BIN)/python proof/power_cut/run.py
 
 campaign: packages $(VENV)/dev ## as root: 300 faults of every sort, and whether the machine comes back from each; about an hour
+	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
 	$(BIN)/python tests/faults/campaign.py
 
 schema: $(VENV)/dev ## write schema/ anew from the code

@@ -19,9 +19,13 @@ import threading
 import time
 from pathlib import Path
 
-from machine import Event, Image, Machine, command
+sys.path += [str(Path(__file__).parents[2] / "tests")]
 
-ROOT = Path(__file__).parent.parent.parent
+from machine import EngineMachine, Event, engine_image
+
+from guest.image import Image, command
+
+ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "engine/target/release/ceteris-engine"
 
 FILES, FILE_BYTES, BLOCK_BYTES = 4, 8 << 20, 4096
@@ -77,7 +81,7 @@ def run_until_cut(image: Image, disk: Path, run: Event, wait_s: float, *, lies: 
     """
     durable: list[int] = []
     start = cut = 0.0
-    with Machine(image, disk, run, lies=lies) as machine:
+    with EngineMachine(image, disk, run, lies=lies) as machine:
         for event in machine.events():
             if event["event"] == "error":
                 raise RuntimeError(f"the load has failed: {event}")
@@ -95,7 +99,7 @@ def run_until_cut(image: Image, disk: Path, run: Event, wait_s: float, *, lies: 
 
 def verify(image: Image, disk: Path, run: Event, durable: list[int]) -> Event:
     """What the engine says of the data after the machine was booted again."""
-    with Machine(image, disk, {**run, "phase": "verify", "durable": durable}) as machine:
+    with EngineMachine(image, disk, {**run, "phase": "verify", "durable": durable}) as machine:
         for event in machine.events():
             if event["event"] in ("verified", "error"):
                 return event
@@ -111,7 +115,7 @@ def main() -> None:
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         sys.exit("the kernel to cut the power of is a Debian package: run this on Debian, or install apt and dpkg")
     os.environ["PATH"] += ":/usr/sbin:/sbin"  # where Debian keeps mkfs, and does not let users look
-    image = Image(ROOT / "artefacts/power_cut", ENGINE)
+    image = engine_image(ROOT / "artefacts/guest", ROOT / "artefacts/power_cut", ENGINE)
     qemu, nbdkit = (command(name, "--version").splitlines()[0] for name in ("qemu-system-x86_64", "nbdkit"))
     print(f"{image.kernel_package}; {qemu}; {nbdkit}; seed {seed}\n")
     print("| disk | engine | durable by | cut after | writes acknowledged | of blocks | lost |")

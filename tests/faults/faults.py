@@ -1,5 +1,6 @@
 """What can happen to an experiment: every fault strikes at a random moment, and is mended before the next."""
 
+import contextlib
 import os
 import random
 import signal
@@ -8,10 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from laboratory import Laboratory, Where
+from forked import Forked
+from laboratory import Laboratory, Where, pause
 
-Process = "subprocess.Popen[str]"
-Strike = Callable[[Laboratory, "subprocess.Popen[str]", random.Random], None]
+Strike = Callable[[Laboratory, Forked, random.Random], bool]  # whether it met something to hurt
 Mend = Callable[[Laboratory], None]
 
 
@@ -28,15 +29,15 @@ class Fault:
     strike: Strike
     mend: Mend = field(default=_nothing)
     share: int = 4
-    longest_s: float = 3.5
+    longest_s: float = 2.5
 
 
-def _kill(*numbers: int) -> None:
+def _kill(*numbers: int) -> bool:
+    """SIGKILL all of them; whether there was one."""
     for number in numbers:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+    return bool(numbers)
 
 
 def _children(pid: int) -> list[int]:
@@ -45,63 +46,109 @@ def _children(pid: int) -> list[int]:
 
 
 def _signal(*numbers: int) -> Strike:
-    def strike(_: Laboratory, process: "subprocess.Popen[str]", rng: random.Random) -> None:
+    def strike(_: Laboratory, process: Forked, rng: random.Random) -> bool:
         for number in numbers:
             process.send_signal(number)
             time.sleep(rng.uniform(0, 0.05))
+        return True
 
     return strike
 
 
-def _controller(_: Laboratory, process: "subprocess.Popen[str]", __: random.Random) -> None:
-    _kill(process.pid)
+def _controller(_: Laboratory, process: Forked, __: random.Random) -> bool:
+    return _kill(process.pid)
 
 
-def _everything(_: Laboratory, process: "subprocess.Popen[str]", __: random.Random) -> None:
+def _everything(_: Laboratory, process: Forked, __: random.Random) -> bool:
     """The keeper first, so that it has no time to put anything back."""
-    children = _children(process.pid)
-    _kill(*children, process.pid)
+    return _kill(*_children(process.pid), process.pid)
+
+
+def _keeper_and_controller(lab: Laboratory, process: Forked, _: random.Random) -> bool:
+    """Without a keeper nobody puts anything back there, without a controller nobody asks for it."""
+    keepers = lab.processes("journal")
+    return _kill(*keepers, process.pid)
+
+
+def _while_changed(where: Where, strike: Strike, longest_s: float = 0.3) -> Strike:
+    """Mostly up to `longest_s` after the first setting: only then is something left that `undo` has to put back."""
+
+    def later(lab: Laboratory, process: Forked, rng: random.Random) -> bool:
+        if rng.random() < 0.8:
+            while not lab.is_changed(where) and process.poll() is None:
+                time.sleep(0.005)
+            pause(rng, process, longest_s)
+        return process.poll() is None and strike(lab, process, rng)
+
+    return later
 
 
 def _engine(verb: str) -> Strike:
     """One of the engine's processes, as soon as there is one."""
 
-    def strike(lab: Laboratory, process: "subprocess.Popen[str]", _: random.Random) -> None:
-        deadline = time.monotonic() + 5
-        while time.monotonic() < deadline and process.poll() is None:
+    def strike(lab: Laboratory, process: Forked, _: random.Random) -> bool:
+        while process.poll() is None:
             if found := lab.processes(verb):
                 return _kill(*found)
             time.sleep(0.002)
-        return None
+        return False
 
     return strike
 
 
-def _ssh(_: Laboratory, process: "subprocess.Popen[str]", rng: random.Random) -> None:
+def _ssh(_: Laboratory, process: Forked, rng: random.Random) -> bool:
     """One of the controller's own ssh."""
-    if children := _children(process.pid):
-        _kill(rng.choice(children))
+    children = _children(process.pid)
+    return bool(children) and _kill(rng.choice(children))
 
 
-def _connections(lab: Laboratory, _: "subprocess.Popen[str]", __: random.Random) -> None:
+def _connections(lab: Laboratory, _: Forked, __: random.Random) -> bool:
     lab.target.kill_connections()
+    return True
 
 
 def _link(longest_s: float) -> Strike:
-    def strike(lab: Laboratory, _: "subprocess.Popen[str]", rng: random.Random) -> None:
+    def strike(lab: Laboratory, _: Forked, rng: random.Random) -> bool:
         lab.target.cut_link()
         time.sleep(rng.uniform(0.2, longest_s))
         lab.target.mend_link()
+        return True
 
     return strike
 
 
+def _power(lab: Laboratory, _: Forked, rng: random.Random) -> bool:
+    """The controller tries to reach it all the while."""
+    lab.guest.cut_power()
+    time.sleep(rng.uniform(0, 5))
+    lab.guest.boot()
+    return True
+
+
+def _power_and_controller(lab: Laboratory, process: Forked, _: random.Random) -> bool:
+    lab.guest.cut_power()
+    return _kill(process.pid)
+
+
+def _on(lab: Laboratory) -> None:
+    if not lab.guest.is_on:
+        lab.guest.boot()
+
+
 def _fill(disk: str) -> Strike:
-    return lambda lab, _process, _rng: lab.disks[disk].fill()
+    def strike(lab: Laboratory, _: Forked, __: random.Random) -> bool:
+        lab.disks[disk].fill()
+        return True
+
+    return strike
 
 
 def _break(disk: str) -> Strike:
-    return lambda lab, _process, _rng: lab.disks[disk].break_()
+    def strike(lab: Laboratory, _: Forked, __: random.Random) -> bool:
+        lab.disks[disk].break_()
+        return True
+
+    return strike
 
 
 def _whole(disk: str) -> Mend:
@@ -118,20 +165,24 @@ def _disk_faults() -> list[Fault]:
 
 FAULTS = [
     Fault("SIGKILL of the controller", "here", _controller, share=12),
-    Fault("SIGKILL of everything", "here", _everything, share=12),
+    Fault("SIGKILL of everything", "here", _while_changed("here", _everything), share=12),
+    Fault("SIGKILL of keeper and controller", "here", _while_changed("here", _keeper_and_controller)),
     Fault("SIGKILL of the load engine", "here", _engine("run"), share=6),
     Fault("SIGKILL of the sampler", "here", _engine("sample")),
-    Fault("SIGKILL of the keeper", "here", _engine("journal"), share=6),
+    Fault("SIGKILL of the keeper", "here", _while_changed("here", _engine("journal")), share=6),
     Fault("SIGTERM", "here", _signal(signal.SIGTERM)),
     Fault("SIGHUP", "here", _signal(signal.SIGHUP)),
     Fault("Ctrl-C three times", "here", _signal(signal.SIGINT, signal.SIGINT, signal.SIGINT)),
     *_disk_faults(),
-    Fault("SIGKILL of the controller", "there", _controller, share=6, longest_s=8),
-    Fault("SIGKILL of everything on the controller", "there", _everything, share=6, longest_s=8),
-    Fault("SIGKILL of the load engine", "there", _engine("run"), longest_s=8),
-    Fault("SIGKILL of the keeper", "there", _engine("journal"), longest_s=8),
-    Fault("SIGKILL of one ssh", "there", _ssh, share=8, longest_s=8),
-    Fault("SIGKILL of sshd's connections", "there", _connections, share=8, longest_s=8),
-    Fault("link down for a moment", "there", _link(3.0), longest_s=8),
-    Fault("link down until the target is alone", "there", _link(40.0), share=2, longest_s=8),
+    Fault("SIGKILL of the controller", "there", _controller, share=6, longest_s=4),
+    Fault("SIGKILL of everything on the controller", "there", _everything, share=6, longest_s=4),
+    Fault("SIGKILL of keeper and controller", "there", _while_changed("there", _keeper_and_controller), longest_s=4),
+    Fault("SIGKILL of the load engine", "there", _engine("run"), longest_s=4),
+    Fault("SIGKILL of the keeper", "there", _while_changed("there", _engine("journal")), longest_s=4),
+    Fault("SIGKILL of one ssh", "there", _ssh, share=8, longest_s=4),
+    Fault("SIGKILL of sshd's connections", "there", _connections, share=8, longest_s=4),
+    Fault("link down for a moment", "there", _link(3.0), longest_s=4),
+    Fault("link down until the target is alone", "there", _link(40.0), share=2, longest_s=4),
+    Fault("power cut", "guest", _while_changed("guest", _power, 25)),
+    Fault("power cut, and SIGKILL of the controller", "guest", _while_changed("guest", _power_and_controller, 25), _on),
 ]

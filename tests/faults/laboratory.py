@@ -1,31 +1,35 @@
-"""A machine to be hurt: a loop device tuned by hand, small disks that can be filled or break, and a target over SSH.
+"""A machine to be hurt: a loop device tuned by hand, small disks that can be filled or break, and targets over SSH.
 
-Both experiments, here and over SSH, change the same device, one after the other. What is set is looked at from here.
+Experiments here and over SSH change the same device, one after the other; what is set is looked at from here. A guest
+is a machine of its own, with a kernel, a disk and power to lose; it is made when a fault first wants it.
 """
 
 import contextlib
-import fcntl
+import functools
+import json
 import os
 import random
-import struct
 import subprocess
-import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 from command import queue_of, settings_of
+from forked import Forked, import_everything
+from small_disk import SmallDisk
 from ssh_target import SshTarget
+from victim import run
 
-from ceteris.model import ExperimentState, TrialState
+from ceteris.model import Experiment, ExperimentState, TrialState
 from ceteris.store import read
 from ceteris.store.open import open_engine, store_url
+from guest.image import command
+from guest.target import GuestTarget
 
-HERE = Path(__file__).parent
-Where = Literal["here", "there"]
-PLANNED = 32  # trials of the plan
-_SHUTDOWN, _AT_ONCE = 0x8004587D, 2  # ext4's own: from now on every operation is an I/O error
+Where = Literal["here", "there", "guest"]
+PLANNED = 32  # trials of the plan, the fewest that can be judged
 
 PLAN = """
 name = "{name}"
@@ -45,75 +49,23 @@ block_size = "4KiB"
 threads    = [1]
 data       = "round"
 [protocol]
-trial  = "20ms"
+trial  = "{trial}"
 settle = "5ms"
 rounds = 2
 margin = "50%"
 """
 
 
-class SmallDisk:
-    """An ext4 of 32 MiB on a loop device, mounted at `path`."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        path.mkdir(parents=True)
-        image = path.with_suffix(".img")
-        with image.open("wb") as file:
-            file.truncate(32 * 2**20)
-        _run("mkfs.ext4", "-q", str(image))
-        self._device = _run("losetup", "--find", "--show", str(image)).strip()
-        self.mount()
-
-    def mount(self) -> None:
-        """Mount it, after it was broken with all that was written whole."""
-        _run("mount", self._device, str(self.path))
-
-    def fill(self) -> None:
-        """Leave no byte free."""
-        with contextlib.suppress(OSError), (self.path / "ballast").open("wb", buffering=0) as file:
-            while True:
-                file.write(bytes(4096))
-
-    def break_(self) -> None:
-        """From now on every operation fails with an I/O error."""
-        folder = os.open(self.path, os.O_RDONLY)
-        try:
-            os.sync()
-            fcntl.ioctl(folder, _SHUTDOWN, struct.pack("I", _AT_ONCE))
-        finally:
-            os.close(folder)
-
-    def mend(self) -> None:
-        """Free and whole again; nothing may be using it."""
-        with contextlib.suppress(OSError):
-            (self.path / "ballast").unlink()
-        for _ in range(200):
-            if subprocess.run(["umount", str(self.path)], capture_output=True, check=False).returncode == 0:
-                break
-            time.sleep(0.1)
-        subprocess.run(["fsck.ext4", "-fy", self._device], capture_output=True, check=False)
-        self.mount()
-
-    def remove(self) -> None:
-        """Unmount it and give its loop device back."""
-        subprocess.run(["umount", "--lazy", str(self.path)], capture_output=True, check=False)
-        subprocess.run(["losetup", "--detach", self._device], capture_output=True, check=False)
-
-
-def _run(*argv: str) -> str:
-    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
-
-
 class Laboratory:
-    """The device, the disks, the target, and the experiments on them."""
+    """The device, the disks, the targets, and the experiments on them."""
 
     def __init__(self, folder: Path) -> None:
+        import_everything()
         self.folder = folder
         image = folder / "disk.img"
         with image.open("wb") as file:
             file.truncate(64 * 2**20)
-        self.device = _run("losetup", "--find", "--show", str(image)).strip()
+        self.device = command("losetup", "--find", "--show", image).strip()
         for name, value in (("scheduler", "mq-deadline"), ("nr_requests", "100"), ("iosched/read_expire", "770")):
             (queue_of(self.device) / name).write_text(value)
         self.disks = {name: SmallDisk(folder / name) for name in ("store", "journal", "data")}
@@ -124,88 +76,138 @@ class Laboratory:
             "CETERIS_STATE": str(folder / "journal"),
             "PATH": f"{self.target.path}:{os.environ['PATH']}",
         }
-        self.before = self.values()
-        self._plans: dict[Where, Path] = {}
-        for where, host in (("here", ""), ("there", f'host = "{SshTarget.address}"')):
-            path = self._plans[where] = folder / f"{where}.toml"  # type: ignore[index]
-            path.write_text(PLAN.format(name=where, host=host, device=self.device, path=self.disks["data"].path))
+        self._guest: GuestTarget | None = None
+        self._before: dict[Where, dict[str, str]] = {"here": self._values("here")}
+        self._before["there"] = self._before["here"]
+        self._plan("here", "", self.device, str(self.disks["data"].path), "20ms")
+        self._plan("there", f'host = "{SshTarget.address}"', self.device, str(self.disks["data"].path), "20ms")
 
-    def values(self) -> dict[str, str]:
+    def _plan(self, where: Where, host: str, device: str, path: str, trial: str) -> None:
+        text = PLAN.format(name=where, host=host, device=device, path=path, trial=trial)
+        (self.folder / f"{where}.toml").write_text(text)
+
+    @property
+    def guest(self) -> GuestTarget:
+        """The machine whose power can be cut, booted."""
+        if self._guest is None:
+            (self.folder / "guest").mkdir()
+            self._guest = made = GuestTarget(self.folder / "guest")
+            self._before["guest"] = self._values("guest")
+            self._plan("guest", f'host = "{made.address}"', made.device, made.data, "50ms")  # it is slow
+        return self._guest
+
+    # --- what is set ---
+
+    def _values(self, where: Where) -> dict[str, str]:
         """Every setting of the device and the sysctl, as they are now."""
+        if where == "guest":
+            return self.guest.settings()
         return settings_of(self.device) | {"swappiness": Path("/proc/sys/vm/swappiness").read_text()}
 
-    def different(self) -> dict[str, str]:
-        """What is not as it was before anything was tried."""
-        now = self.values()
-        return {
-            name: f"{value} became {now.get(name)}" for name, value in self.before.items() if now.get(name) != value
-        }
+    def different(self, where: Where) -> dict[str, str]:
+        """What is not as it was before anything was tried, or as this boot of the guest has set it by hand."""
+        before = self._before[where] | (self.guest.by_hand() if where == "guest" else {})
+        now = self._values(where)
+        return {name: f"{value} became {now.get(name)}" for name, value in before.items() if now.get(name) != value}
 
-    def start(self, where: Where, *victim: str) -> "subprocess.Popen[str]":
+    def is_changed(self, where: Where) -> bool:
+        """Whether the experiment has set something; in the guest, which is slow to be asked, after its first trial."""
+        return "\ntrial " in self.words() if where == "guest" else bool(self.different(where))
+
+    def open_journals(self, where: Where) -> dict[str, str]:
+        """The journals that are not closed, and any that cannot be read, with what they say."""
+        if where == "guest":
+            texts = {path: text for path, text in self.guest.texts("/data/state").items() if path.endswith(".jsonl")}
+        else:
+            state = Path(self.environment["CETERIS_STATE"]) if where == "here" else self.target.state
+            texts = {str(path): path.read_text() for path in state.rglob("*.jsonl")}
+        return {path: text for path, text in texts.items() if "/closed/" not in path or not _is_readable(text)}
+
+    # --- experiments ---
+
+    def _environment(self, where: Where) -> dict[str, str]:
+        path = {"PATH": f"{self.guest.path}:{os.environ['PATH']}"} if where == "guest" else {}
+        return self.environment | path
+
+    def start(self, where: Where, *victim: str) -> Forked:
         """Begin the experiment, or go on with it; killed by itself where `victim` says at which moment."""
-        verb = ["resume", self._latest(where)] if self.is_unfinished(where) else ["run", str(self._plans[where])]
-        program = [str(HERE / "victim.py"), *victim, "--"] if victim else ["-m", "ceteris.cli.main"]
-        with (self.folder / "words").open("w") as words:
-            return subprocess.Popen(
-                [sys.executable, *program, *verb], env=self.environment, stdout=words, stderr=words, text=True
-            )
+        environment = self._environment(where)
+        begun = self._unfinished(where)
+        verb = ["resume", begun.id] if begun else ["run", str(self.folder / f"{where}.toml")]
+        (self.folder / "words").write_text("")
+        return Forked(functools.partial(run, verb, victim), environment, self.folder / "words")
 
     def words(self) -> str:
         """What the last experiment said."""
         return (self.folder / "words").read_text()
 
-    def ceteris(self, *arguments: str) -> int:
+    def ceteris(self, where: Where, *arguments: str) -> int:
         """The exit code of a command."""
-        done = subprocess.run(
-            [sys.executable, "-m", "ceteris.cli.main", *arguments],
-            env=self.environment, capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
-        return done.returncode
+        call = functools.partial(run, arguments)
+        return Forked(call, self._environment(where), self.folder / "words of a command").wait(300)
 
-    def undo(self) -> int:
-        """Put back what is open here and there; the worse of the two exit codes."""
-        return max(self.ceteris("undo"), self.ceteris("undo", "--target", SshTarget.address))
+    def undo(self, where: Where) -> int:
+        """Put back what is open there; the exit code."""
+        addresses = {"there": SshTarget.address, "guest": GuestTarget.address}
+        target = ["--target", addresses[where]] if where in addresses else []
+        return self.ceteris(where, "undo", *target)
 
-    def wait_until_nobody_works(self, patience_s: float = 60.0) -> None:
-        """Until no engine of an experiment runs any more, here or there."""
+    def wait_until_nobody_works(self, where: Where, patience_s: float = 60.0) -> None:
+        """Until no engine of an experiment runs any more."""
+        verbs = ("run", "sample", "journal")
+        if where == "guest":
+            self._wait(lambda: "ceteris-engine" not in self.guest.run("ps"), patience_s, "engines in the guest")
+        self._wait(lambda: not any(self.processes(verb) for verb in verbs), patience_s, "engines")
+
+    @staticmethod
+    def _wait(ends: Callable[[], bool], patience_s: float, what: str) -> None:
         deadline = time.monotonic() + patience_s
-        while self.processes("run") or self.processes("sample") or self.processes("journal"):
+        while not ends():
             if time.monotonic() > deadline:
-                raise AssertionError(f"still there: {self.processes('')}")
+                raise AssertionError(f"still there after {patience_s:.0f} s: {what}")
             time.sleep(0.05)
 
     def processes(self, verb: str) -> list[int]:
         """The engine's processes with this subcommand, of this laboratory's experiments."""
         pattern = rf"ceteris-engine(-[0-9a-f]+)? {verb}"
         found = subprocess.run(["pgrep", "--full", pattern], capture_output=True, text=True, check=False)
-        return [int(pid) for pid in found.stdout.split() if _is_engine(int(pid))]
+        return [int(pid) for pid in found.stdout.split() if self._is_ours(int(pid))]
+
+    def _is_ours(self, pid: int) -> bool:
+        """An engine, not a shell or an ssh that only has one in its arguments, and not one of somebody else's."""
+        with contextlib.suppress(OSError):
+            process = Path(f"/proc/{pid}")
+            state = f"CETERIS_STATE={self.folder}/"
+            return "ceteris-engine" in str((process / "exe").readlink()) and state in (process / "environ").read_text()
+        return False
 
     # --- what the store holds ---
 
-    def _trials(self, where: Where) -> list[tuple[str, ExperimentState]]:
+    def _newest(self, where: Where) -> Experiment | None:
         if not Path(self.environment["CETERIS_STORE"]).exists():
-            return []
+            return None
         store = open_engine(store_url(self.environment["CETERIS_STORE"]), create=False)
         try:
-            return [(one.id, one.state) for one in read.experiments(store) if one.name == where]
+            return next((one for one in read.experiments(store) if one.name == where), None)
         finally:
             store.dispose()
 
-    def _latest(self, where: Where) -> str:
-        return self._trials(where)[0][0]
+    def _unfinished(self, where: Where) -> Experiment | None:
+        found = self._newest(where)
+        return found if found and found.state is not ExperimentState.DONE else None
 
     def is_unfinished(self, where: Where) -> bool:
         """Whether the newest experiment can be resumed."""
-        found = self._trials(where)
-        return bool(found) and found[0][1] is not ExperimentState.DONE
+        return self._unfinished(where) is not None
 
     def lost_or_double(self, where: Where) -> int:
         """Of the newest experiment: (block, arm) without a counting trial, or with more than one."""
-        if not self._trials(where):
+        newest = self._newest(where)
+        if newest is None:
             return 0
         store = open_engine(store_url(self.environment["CETERIS_STORE"]), create=False)
         try:
-            trials = read.trials(store, self._latest(where))
+            trials = read.trials(store, newest.id)
         finally:
             store.dispose()
         counting = Counter((t.block, t.arm) for t in trials if t.state is not TrialState.SUPERSEDED)
@@ -213,7 +215,10 @@ class Laboratory:
 
     def remove(self) -> None:
         """Put all back and take the laboratory down."""
-        self.undo()
+        self.undo("here")
+        self.undo("there")
+        if self._guest is not None:
+            self._guest.remove()
         self.target.remove()
         for disk in self.disks.values():
             disk.remove()
@@ -221,17 +226,17 @@ class Laboratory:
         subprocess.run(["losetup", "--detach", self.device], check=False)
 
 
-def _is_engine(pid: int) -> bool:
-    """Not a shell or an ssh that only has the engine in its arguments."""
+def _is_readable(journal: str) -> bool:
+    """Whether its lines are JSON; what follows the last newline was never finished, and says nothing."""
     try:
-        return "ceteris-engine" in str(Path(f"/proc/{pid}/exe").readlink())
-    except OSError:
+        return all(isinstance(json.loads(line), dict) for line in journal.split("\n")[:-1])
+    except ValueError:
         return False
 
 
-def pause(rng: random.Random, process: "subprocess.Popen[str]", longest_s: float) -> bool:
+def pause(rng: random.Random, process: Forked, longest_s: float) -> bool:
     """Wait for a random time; whether the process still runs then."""
-    until = time.monotonic() + rng.uniform(0.4, longest_s)
+    until = time.monotonic() + rng.uniform(0, longest_s)
     while time.monotonic() < until and process.poll() is None:
         time.sleep(0.005)
     return process.poll() is None

@@ -1,14 +1,17 @@
-"""SIGKILL just before and after every kind of step: the machine comes back."""
+"""SIGKILL just before and after every kind of step, and one fault of every sort: the machine comes back."""
 
 import random
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from campaign import campaign
+from forked import Forked
 from laboratory import Laboratory
+
+from faults import FAULTS
 
 pytestmark = [pytest.mark.kills, pytest.mark.root, pytest.mark.usefixtures("as_root")]
 KILLS = 30
@@ -32,7 +35,7 @@ def _choose(moments: Path, rng: random.Random) -> list[tuple[str, int]]:
     return chosen
 
 
-def _end(process: "subprocess.Popen[str]") -> int:
+def _end(process: Forked) -> int:
     return process.wait(120)
 
 
@@ -43,16 +46,29 @@ def test_the_machine_comes_back_from_a_kill_at_any_step(lab: Laboratory, tmp_pat
     for number, (sort, occurrence) in enumerate(_choose(moments, random.Random(20260101))):
         code = _end(lab.start("here", str(tmp_path / "none"), sort, str(occurrence), "too" if number % 3 else "spare"))
         killed += code == -9
-        lab.wait_until_nobody_works()
-        if lab.different():
+        lab.wait_until_nobody_works("here")
+        if lab.different("here"):
             left_open += 1
-            assert lab.ceteris("run", str(tmp_path / "here.toml")) == 4, "run must refuse while a journal is open"
-            assert lab.ceteris("resume", "here") == 4, "resume must refuse while a journal is open"
-        assert lab.undo() == 0
-        assert lab.different() == {}, f"after kill {number}: {sort}, {occurrence}"
+            assert lab.ceteris("here", "run", str(tmp_path / "here.toml")) == 4, (
+                "run must refuse while a journal is open"
+            )
+            assert lab.ceteris("here", "resume", "here") == 4, "resume must refuse while a journal is open"
+        assert lab.undo("here") == 0
+        assert lab.different("here") == {}, f"after kill {number}: {sort}, {occurrence}"
         assert lab.lost_or_double("here") == 0
     assert _end(lab.start("here")) in (0, 3)
-    assert (lab.different(), lab.lost_or_double("here")) == ({}, 0)
+    assert (lab.different("here"), lab.lost_or_double("here")) == ({}, 0)
     print(f"{killed} kills, {left_open} of them left settings changed", file=sys.stderr)
     assert killed >= KILLS * 0.6  # what is resumed has fewer steps left, and no beginning
     assert left_open >= 3
+
+
+def test_the_machine_comes_back_from_every_sort_of_fault(lab: Laboratory) -> None:
+    """All but those that want a guest, or a target that is left alone for a minute."""
+    chosen = [
+        fault for fault in FAULTS if fault.where != "guest" and fault.name != "link down until the target is alone"
+    ]
+    toll = campaign(lab, chosen, random.Random(20260101))
+    print(toll.table(), file=sys.stderr)
+    assert toll.wrong == []
+    assert [fault.name for fault in chosen if not toll.of(fault)["struck"]] == []

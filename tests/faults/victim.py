@@ -1,23 +1,24 @@
-"""Runs `ceteris` and kills it with SIGKILL at the n-th moment of one sort.
+"""Runs `ceteris`, and kills it with SIGKILL at the n-th moment of one sort, or leaves that to somebody else.
 
-    python victim.py MOMENTS SORT N KEEPER -- run PLAN …
+No charts are drawn: the machine is back by then, and they take longer than the experiment.
 
 A moment is just before or just after a journal line, a write to the machine, a read of it, a transaction of the
-store, the start of a process, or a line heard from the engine. With N 0 nothing is killed, and the sort of each
-moment is written to MOMENTS. KEEPER `spare` kills the controller alone; `too` kills every process it started first.
+store, the start of a process, or a line heard from the engine. With 0 for n nothing is killed, and the sort of each
+moment is written to a file. `spare` kills the controller alone; `too` kills every process it started first.
 """
 
 import functools
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ceteris.cli.main import main
 from ceteris.hosts.local import LocalHost, LocalProcess
 from ceteris.knobs.journal import Journal
+from ceteris.report import html
 from ceteris.store import write
 
 MOMENTS = [
@@ -71,11 +72,17 @@ class Killer:
         return watched
 
 
-if __name__ == "__main__":
-    moments, sort, number, keeper = sys.argv[1:5]
+def _watch(moments: str, sort: str, number: str, keeper: str) -> None:
     killer = Killer(moments, sort, int(number), keeper)
     for owner, name in MOMENTS:
         label = f"{getattr(owner, '__name__', owner).rpartition('.')[2]}.{name}"
         setattr(owner, name, killer.around(label, getattr(owner, name)))
-    sys.argv = ["ceteris", *sys.argv[6:]]
+
+
+def run(arguments: Sequence[str], victim: Sequence[str] = ()) -> None:
+    """`ceteris` with these arguments, in a process of its own. `victim`: file of moments, sort, n, keeper."""
+    if victim:
+        _watch(*victim)
+    html.render = lambda _: ""  # type: ignore[assignment]
+    sys.argv = ["ceteris", *arguments]
     main()

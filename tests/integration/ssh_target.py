@@ -9,7 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
-HERE, THERE = "10.213.77.1", "10.213.77.2"
+NETWORK = f"10.213.{os.getpid() % 256}"  # of this process, since others may test on this machine too
+HERE, THERE = f"{NETWORK}.1", f"{NETWORK}.2"
 
 SSHD_CONFIG = """
 HostKey {folder}/host_key
@@ -20,13 +21,15 @@ PasswordAuthentication no
 UsePAM no
 StrictModes no
 ListenAddress {there}
-SetEnv CETERIS_STATE={folder}/state XDG_CACHE_HOME={folder}/cache
+# With SHLVL bash does not read what the person who tests has in .bashrc, once for each command.
+SetEnv CETERIS_STATE={folder}/state XDG_CACHE_HOME={folder}/cache SHLVL=1
 MaxStartups 100
 """
 
 SSH_CONFIG = """
-Host target
-    HostName {there}
+Host {name}
+    HostName {address}
+    Port {port}
     User root
     IdentityFile {folder}/user_key
     IdentitiesOnly yes
@@ -39,6 +42,18 @@ def _run(*argv: str) -> None:
     subprocess.run(argv, check=True, capture_output=True)
 
 
+def make_access(folder: Path, name: str, address: str, port: int) -> Path:
+    """Keys of a host and of its user, and a folder with an `ssh` that knows both, to be found first in PATH."""
+    for key in ("host_key", "user_key"):
+        _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / key))
+    (folder / "ssh_config").write_text(SSH_CONFIG.format(name=name, address=address, port=port, folder=folder))
+    ssh = folder / "bin" / "ssh"  # stands for the user's own configuration
+    ssh.parent.mkdir()
+    ssh.write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config "$@"\n')
+    ssh.chmod(0o755)
+    return ssh.parent
+
+
 class SshTarget:
     """The target and the link to it. `ssh://target` names it for an ssh that is found first in `path`."""
 
@@ -49,15 +64,8 @@ class SshTarget:
         self.state = folder / "state"
         self._namespace = f"ceteris-{os.getpid()}"
         self._link = f"cet{os.getpid() % 100000}"
-        for name in ("host_key", "user_key"):
-            _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name))
+        self.path = make_access(folder, "target", THERE, 22)
         (folder / "sshd_config").write_text(SSHD_CONFIG.format(folder=folder, there=THERE))
-        (folder / "ssh_config").write_text(SSH_CONFIG.format(folder=folder, there=THERE))
-        self.path = folder / "bin"
-        self.path.mkdir()
-        ssh = self.path / "ssh"  # stands for the user's own configuration
-        ssh.write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config "$@"\n')
-        ssh.chmod(0o755)
         Path("/run/sshd").mkdir(exist_ok=True)
         _run("ip", "netns", "add", self._namespace)
         _run("ip", "link", "add", self._link, "type", "veth", "peer", "name", "there", "netns", self._namespace)

@@ -1,0 +1,62 @@
+"""A disk to be hurt: small, with a file system of its own, that can be filled or made to fail."""
+
+import contextlib
+import fcntl
+import os
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+from guest.image import command
+
+_SHUTDOWN, _AT_ONCE = 0x8004587D, 2  # ext4's own: from now on every operation is an I/O error
+
+
+class SmallDisk:
+    """An ext4 of 32 MiB on a loop device, mounted at `path`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.mkdir(parents=True)
+        image = path.with_suffix(".img")
+        with image.open("wb") as file:
+            file.truncate(32 * 2**20)
+        command("mkfs.ext4", "-q", str(image))
+        self._device = command("losetup", "--find", "--show", str(image)).strip()
+        self.mount()
+
+    def mount(self) -> None:
+        """Mount it, after it was broken with all that was written whole."""
+        command("mount", self._device, str(self.path))
+
+    def fill(self) -> None:
+        """Leave no byte free."""
+        with contextlib.suppress(OSError), (self.path / "ballast").open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+
+    def break_(self) -> None:
+        """From now on every operation fails with an I/O error."""
+        folder = os.open(self.path, os.O_RDONLY)
+        try:
+            os.sync()
+            fcntl.ioctl(folder, _SHUTDOWN, struct.pack("I", _AT_ONCE))
+        finally:
+            os.close(folder)
+
+    def mend(self) -> None:
+        """Free and whole again; nothing may be using it."""
+        with contextlib.suppress(OSError):
+            (self.path / "ballast").unlink()
+        for _ in range(200):
+            if subprocess.run(["umount", str(self.path)], capture_output=True, check=False).returncode == 0:
+                break
+            time.sleep(0.1)
+        subprocess.run(["fsck.ext4", "-fy", self._device], capture_output=True, check=False)
+        self.mount()
+
+    def remove(self) -> None:
+        """Unmount it and give its loop device back."""
+        subprocess.run(["umount", "--lazy", str(self.path)], capture_output=True, check=False)
+        subprocess.run(["losetup", "--detach", self._device], capture_output=True, check=False)
