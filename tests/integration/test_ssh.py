@@ -105,6 +105,17 @@ def test_killed_connections_are_made_again(over_ssh, target: SshTarget, loop: st
     _arms_count_once(32)
 
 
+def test_an_engine_that_a_power_cut_tore_is_pushed_again(ceteris, target: SshTarget) -> None:
+    assert ceteris("undo", "--target", target.address).code == 0
+    (pushed,) = (target.folder / "cache" / "ceteris").iterdir()
+    whole = pushed.read_bytes()
+    for torn in (whole[: len(whole) // 3], b"", bytes(len(whole))):
+        pushed.write_bytes(torn)
+        done = ceteris("undo", "--target", target.address)
+        assert (done.code, done.out) == (0, "nothing to put back\n"), done.err
+        assert pushed.read_bytes() == whole
+
+
 def test_a_target_that_cannot_be_reached_is_named_with_what_to_do(ceteris, over_ssh, target: SshTarget) -> None:
     wrong = ceteris("run", over_ssh(), "--set", "target.host=ssh://root@127.0.0.1:9")
     assert wrong.code == 3

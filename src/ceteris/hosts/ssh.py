@@ -32,10 +32,11 @@ _LOST = 255  # ssh's own exit code
 _NETWORK = "look at the network between the two; the target puts itself back"
 
 _WHERE = 'file="${XDG_CACHE_HOME:-$HOME/.cache}/ceteris/$1"'
-_FIND = f'{_WHERE}; test -x "$file" && printf %s "$file"; exit 0'
+_WHOLE = 'test "$(sha256sum < "$file" | cut -c1-16)" = "${1##*-}"'  # a power cut can leave a part of it
+_FIND = f'{_WHERE}; test -x "$file" && {_WHOLE} && printf %s "$file"; exit 0'
 _PUSH = (
-    f'{_WHERE}; set -e; umask 077; mkdir -p "${{file%/*}}"; cat > "$file.$$"; chmod 700 "$file.$$"; '
-    'mv "$file.$$" "$file"; printf %s "$file"'
+    f'{_WHERE}; set -e; umask 077; mkdir -p "${{file%/*}}"; dd of="$file.$$" conv=fsync 2>/dev/null; '
+    'chmod 700 "$file.$$"; mv "$file.$$" "$file"; printf %s "$file"'
 )
 
 

@@ -19,6 +19,7 @@ from ceteris.knobs.survey import members, place, read
 from ceteris.model import Action, Change, ChangeState, Knob, Location, NotTaken, Settings, Value
 from ceteris.registry import knob_kinds
 
+_BOOT = "/proc/sys/kernel/random/boot_id"
 _NEAR = 0.1  # a value that is no further off was rounded; further, it met a bound
 _ROUNDED = 0.05  # a knob with `readback = "rounded"` may read back this far from what was written
 
@@ -44,6 +45,7 @@ class Applier:
         self._catalogue = catalogue
         self._location = location
         self._journal = journal
+        self._boot = host.read(_BOOT)
         self._touched: dict[str, _Touched] = {}
         self._in_force: dict[str, Value | None] = {}
         self._written: set[str] = set()
@@ -111,7 +113,9 @@ class Applier:
         self._journal.restore()
 
     def leftovers(self) -> list[str]:
-        """In words, what was touched and is not as before."""
+        """In words, what was touched and is not as before; of another boot, nothing is."""
+        if self._host.read(_BOOT) != self._boot:
+            return []
         found = ((touched, self._observe(touched)) for touched in self._touched.values() if self._is_here(touched))
         return [f"{t.knob.name}: wanted {t.before}, found {value}" for t, value in found if value != t.before]
 

@@ -58,9 +58,13 @@ def _set_requests(host: FakeHost, path: str, text: str) -> None:
     host.files[path] = text + "\n"
 
 
+BOOT = {"/proc/sys/kernel/random/boot_id": "one"}
+
+
 def _machine() -> FakeHost:
     host = FakeHost(
-        {
+        BOOT
+        | {
             f"{QUEUE}/scheduler": "none [mq-deadline] bfq\n",
             f"{QUEUE}/nr_requests": "200\n",
             f"{QUEUE}/wbt_lat_usec": "2000\n",
@@ -143,7 +147,7 @@ def test_a_value_that_is_not_taken_is_told_by_what_became_of_it(
     kernel: Write, observed: Value | None, became: NotTaken
 ) -> None:
     path = f"{QUEUE}/read_ahead_kb"
-    host = FakeHost({path: "128\n"}, {path: kernel})
+    host = FakeHost(BOOT | {path: "128\n"}, {path: kernel})
     applier = _applier(host, Notes(host))
     for _ in range(1 if became is NotTaken.MISSING else 2):
         (change,) = applier.apply({"block.read_ahead_kb": 1000}, ["block.read_ahead_kb"])
@@ -186,6 +190,15 @@ def test_only_tested_knobs_are_written_when_equal() -> None:
     assert host.written == []
     applier.apply({"block.rq_affinity": 1}, ["block.rq_affinity"])
     assert host.written == [(f"{QUEUE}/rq_affinity", "1")]
+
+
+def test_after_a_boot_nothing_is_left_over() -> None:
+    host = _machine()
+    applier = _applier(host, Notes(host))
+    applier.apply({"block.rq_affinity": 2}, [])
+    assert applier.leftovers() == ["block.rq_affinity: wanted 1, found 2"]
+    host.files["/proc/sys/kernel/random/boot_id"] = "two"
+    assert applier.leftovers() == []
 
 
 def test_a_knob_is_journalled_once() -> None:
