@@ -3,7 +3,6 @@
 Called by the trial's runner, once per application.
 """
 
-import contextlib
 import dataclasses
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -125,8 +124,12 @@ class Applier:
         bystanders = [member for pattern in knob.resets for member in self._members_of(pattern)]
         for member in bystanders:
             if member.name not in self._touched and self._owner_moved(member) is None:
-                with contextlib.suppress(HostError):  # one that cannot be read is not there to be moved
+                try:
                     self._touch(member, None)
+                except Unreachable:
+                    raise
+                except HostError:  # one that cannot be read is not there to be moved
+                    continue
         if knob.name not in self._touched:
             self._journal_first(place(self._host, knob, self._location), wanted)
         return [self._touched[member.name] for member in bystanders if member.name in self._touched]

@@ -23,6 +23,7 @@ class Notes:
         self.host = host
         self.lines: list[tuple[str, Value, Value]] = []
         self.full = False
+        self.lost = ""
 
     def assert_kept(self) -> None:
         """Nobody has killed it."""
@@ -30,6 +31,8 @@ class Notes:
     def intend(self, knob: str, address: str, before: Value, wanted: Value, undo: Sequence[Action]) -> None:
         if self.full:
             raise JournalError("no space left")
+        if knob == self.lost:
+            raise Unreachable("the connection was lost")
         assert undo
         self.lines.append((knob, before, wanted))
 
@@ -159,6 +162,16 @@ def test_a_lost_target_is_not_taken_for_a_refusal() -> None:
     host.on_write[f"{QUEUE}/rq_affinity"] = _refuse(Unreachable)
     with pytest.raises(Unreachable):
         _applier(host, Notes(host)).apply({"block.rq_affinity": 2}, ["block.rq_affinity"])
+
+
+def test_a_target_lost_while_looking_at_a_bystander_stops_before_anything_is_set() -> None:
+    host = _machine()
+    journal = Notes(host)
+    applier = _applier(host, journal)
+    journal.lost = "block.nr_requests"
+    with pytest.raises(Unreachable):
+        applier.apply({"block.scheduler": "bfq"}, ["block.scheduler"])
+    assert host.written == []
 
 
 def test_what_someone_else_sets_meanwhile_is_found() -> None:
