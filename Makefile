@@ -46,11 +46,12 @@ test: packages check ## everything, on real devices and in a real browser
 	cd engine && cargo test --quiet --locked
 	$(BIN)/python -m pytest -q tests --ignore tests/unit
 
-proof: packages $(BIN)/python ## what takes long: the engine under Miri and sanitizers, and power cuts of a virtual machine
+proof: packages $(BIN)/python ## what takes long: the engine under Miri and sanitizers, power cuts of a virtual machine, the knobs of another kernel
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
 	$(BIN)/python proof/sanitizers/run.py
 	cd engine && cargo build --release --quiet --locked
 	$(BIN)/python proof/power_cut/run.py
+	$(BIN)/python proof/other_kernel/run.py
 
 campaign: packages $(VENV)/dev ## as root: 300 faults of every sort, and whether the machine comes back from each; about an hour
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit

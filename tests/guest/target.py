@@ -106,7 +106,7 @@ def _contents(folder: Path) -> Contents:
         init=Path(__file__).with_name("init"),
         programs={str(path): path for path in (Path("/usr/sbin/sshd"), *helpers)},
         later=(Path(binary()),),
-        modules=(*DISK_MODULES, "virtio_net", "bfq", "kyber_iosched"),
+        modules=(*DISK_MODULES, "virtio_net", "bfq", "kyber_iosched", "loop"),
         files={
             "/etc/passwd": USERS,
             "/etc/group": "root:x:0:\nnogroup:x:65534:\n",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command import queue_of, settings_of
+from levels import LEVELS
 
 from ceteris.engine.find import binary
 from ceteris.hosts.facts import whole_disk
@@ -21,34 +22,6 @@ from ceteris.registry import knob_kinds
 ROOT = Path(__file__).parent.parent.parent
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
-# Levels of the knobs whose files do not list them.
-LEVELS: dict[str, tuple[Value, ...]] = {
-    "block.read_ahead_kb": (0, 64, 4096),
-    "block.nr_requests": (32, 64),
-    "block.wbt_lat_usec": (0, 5000),
-    "block.max_sectors_kb": (64, 512),
-    "block.io_poll_delay": (-1,),
-    "irq.affinity": ("0", "1", "0-1"),
-    "kernel.numa_balancing": (0,),
-    "kernel.sched_base_slice_ns": (2_000_000, 4_000_000),
-    "kernel.sched_cfs_bandwidth_slice_us": (4000, 10_000),
-    "kernel.sched_migration_cost_ns": (0, 5_000_000),
-    "vm.compaction_proactiveness": (0, 50),
-    "vm.dirty": ("15%", 64 * 2**20),
-    "vm.dirty_background": ("5%", 32 * 2**20),
-    "vm.dirty_expire_centisecs": (500, 3000),
-    "vm.dirty_writeback_centisecs": (0, 100),
-    "vm.max_map_count": (65_530, 262_144),
-    "vm.min_free_kbytes": (30_000, 70_000),
-    "vm.nr_hugepages": (2, 0),
-    "vm.overcommit": ("60%", 2**36),
-    "vm.overcommit_memory": (0, 1),  # with 2 other programs of this machine could not go on
-    "vm.page-cluster": (0, 5),
-    "vm.swappiness": (0, 1, 100),
-    "vm.vfs_cache_pressure": (50, 200),
-    "vm.watermark_scale_factor": (10, 200),
-    "vm.zone_reclaim_mode": (0, 1),
-}
 KERNEL_FILES = ("sysfs", "sysctl", "every", "ratio_or_bytes")  # others: test_mounts, test_process
 # What this kernel or this virtual machine may lack; on another one the row is tried like any.
 MAY_BE_MISSING = {

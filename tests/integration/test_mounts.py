@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command import RUN_ENDED, Filesystem, moved
+from levels import LEVELS
 
 from ceteris.engine.find import binary
 from ceteris.errors import HostError
@@ -18,11 +19,6 @@ from ceteris.registry import knob_kinds
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 HOST = LocalHost()
 
-LEVELS: dict[str, tuple[Value, ...]] = {
-    "mount.commit": (1, 60, 5, 30),
-    "mount.allocsize": ("64k", "dynamic"),
-    "mount.logbufs": (2, 8),
-}
 ONLY_BTRFS = "discard=async"
 TUNED = {"ext4": "noatime,nosuid,nobarrier", "xfs": "noatime,nosuid", "btrfs": "nosuid,commit=20", "tmpfs": "nosuid"}
 
