@@ -66,12 +66,19 @@ def choose(faults: int, rng: random.Random, among: Sequence[Fault] = FAULTS) -> 
 
 
 def campaign(lab: Laboratory, chosen: Sequence[Fault], rng: random.Random) -> Toll:
-    """One fault after the other, and what came of each."""
+    """One fault after the other until Ctrl-C, and what came of each."""
     toll = Toll()
+    told = 0
     for number, fault in enumerate(chosen, start=1):
-        for _ in range(5):  # an experiment that had ended before was not hurt
-            if _hurt(lab, fault, rng, toll):
-                break
+        try:
+            for _ in range(5):  # an experiment that had ended before was not hurt
+                if _hurt(lab, fault, rng, toll):
+                    break
+        except KeyboardInterrupt:
+            break
+        for wrong in toll.wrong[told:]:
+            print(f"WRONG: {wrong}", file=sys.stderr)
+        told = len(toll.wrong)
         print(f"{number} of {len(chosen)}: {fault.name}, {fault.where}: {+toll.of(fault)}", file=sys.stderr)
     for where in dict.fromkeys(fault.where for fault in chosen):
         _finish(lab, where, toll)
