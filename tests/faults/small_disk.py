@@ -11,17 +11,18 @@ from pathlib import Path
 from guest.image import command
 
 _SHUTDOWN, _AT_ONCE = 0x8004587D, 2  # ext4's own: from now on every operation is an I/O error
+_SIZE_BYTES = 160 * 2**20  # the store of a whole campaign
 
 
 class SmallDisk:
-    """An ext4 of 32 MiB on a loop device, mounted at `path`."""
+    """A small ext4 on a loop device, mounted at `path`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         path.mkdir(parents=True)
         image = path.with_suffix(".img")
         with image.open("wb") as file:
-            file.truncate(32 * 2**20)
+            file.truncate(_SIZE_BYTES)
         command("mkfs.ext4", "-q", str(image))
         self._device = command("losetup", "--find", "--show", str(image)).strip()
         self.mount()
