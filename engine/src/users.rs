@@ -68,16 +68,22 @@ fn pids() -> Vec<u32> {
     numbers.filter(|&pid| pid != own).collect()
 }
 
-/// Whether one of a process's descriptors is the device; `None` where that may not be seen.
+/// Whether a process has the device open, or mapped after closing it; `None` where that may not be
+/// seen.
 fn has_open(process: &Path, is_it: &impl Fn(&fs::Metadata) -> bool) -> Option<bool> {
-    let descriptors = match fs::read_dir(process.join("fd")) {
-        Ok(descriptors) => descriptors,
-        Err(cause) if cause.kind() == std::io::ErrorKind::PermissionDenied => return None,
-        // It has ended meanwhile.
-        Err(_) => return Some(false),
-    };
-    let mut open = descriptors.flatten().map(|entry| entry.path());
-    Some(open.any(|path| fs::metadata(path).is_ok_and(|metadata| is_it(&metadata))))
+    for folder in ["fd", "map_files"] {
+        let links = match fs::read_dir(process.join(folder)) {
+            Ok(links) => links,
+            Err(cause) if cause.kind() == std::io::ErrorKind::PermissionDenied => return None,
+            // It has ended meanwhile.
+            Err(_) => return Some(false),
+        };
+        let mut held = links.flatten().map(|entry| entry.path());
+        if held.any(|path| fs::metadata(path).is_ok_and(|metadata| is_it(&metadata))) {
+            return Some(true);
+        }
+    }
+    Some(false)
 }
 
 fn why_not_exclusive(device: &Path) -> Option<String> {

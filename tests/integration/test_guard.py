@@ -17,6 +17,25 @@ from ceteris.knobs.guard import refusal
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 MIB = 2**20
 
+OPENS = """
+import sys, time
+file = open(sys.argv[1], 'rb')
+print('open', flush=True)
+time.sleep(60)
+"""
+# Python's own mmap keeps a descriptor; a program need not.
+MAPS = """
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None)
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.mmap.restype = ctypes.c_void_p
+file = os.open(sys.argv[1], os.O_RDONLY)
+assert libc.mmap(None, 4096, 1, 1, file, 0) != ctypes.c_void_p(-1).value
+os.close(file)
+print('mapped', flush=True)
+time.sleep(60)
+"""
+
 
 def _run(*argv: str, **more: str) -> str:
     return subprocess.run(argv, check=True, capture_output=True, text=True, input=more.get("text")).stdout.strip()
@@ -155,14 +174,14 @@ def test_a_loop_device_of_a_device_stands_for_that_device(attach, image: Path) -
     assert f"is made of {lower}, another device" in _why(upper, lower)
 
 
-def test_a_device_that_a_program_has_open_is_refused_with_the_programs_name(
-    attach, image: Path, tmp_path: Path
+@pytest.mark.parametrize("script", [OPENS, MAPS])
+def test_a_device_that_a_program_has_open_or_mapped_is_refused_with_the_programs_name(
+    script: str, attach, image: Path, tmp_path: Path
 ) -> None:
     device = attach(image)
     node = tmp_path / "node"  # an old node of the same device
     os.mknod(node, stat.S_IFBLK | 0o600, Path(device).stat().st_rdev)
     for name in (device, str(node)):
-        script = "import sys, time; file = open(sys.argv[1], 'rb'); print('open', flush=True); time.sleep(60)"
         holder = subprocess.Popen([sys.executable, "-c", script, name], stdout=subprocess.PIPE, text=True)
         assert holder.stdout is not None
         holder.stdout.readline()

@@ -1,8 +1,9 @@
 //! The journal: what was changed on this machine and how to put it back, whatever happens.
 //!
 //! A keeper owns the journal of one experiment and outlives its controller; `undo` does the same
-//! for journals whose keeper was killed or lost its power, `at_boot` has that done by itself. Both restore in the same way. Layers:
-//! `keeper`, `undo` -> `restore`, `directory` -> `file` -> `line`, `action`.
+//! for journals whose keeper was killed or lost its power, and `at_boot` has that done by itself.
+//! Both restore in the same way. Layers: `keeper`, `undo` -> `restore`, `directory` -> `file` ->
+//! `line`, `action`.
 
 pub mod action;
 pub mod at_boot;

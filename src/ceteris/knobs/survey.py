@@ -44,7 +44,8 @@ def _on_filesystem(host: Host, knob: Knob) -> Knob:
         raise Missing(
             where, knob.gone.get(name) or f"only {', '.join(knob.filesystems)} has it: take it out of the plan"
         )
-    return dataclasses.replace(knob, filesystems={name: hidden})
+    allowed = tuple(level for level in knob.allowed if knob.only_on.get(str(level), name) == name)
+    return dataclasses.replace(knob, filesystems={name: hidden}, allowed=allowed)
 
 
 def _in_group(host: Host, knob: Knob, location: Location) -> Knob:

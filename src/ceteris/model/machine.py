@@ -15,8 +15,8 @@ class Knob:
     moves. `exists_under` names the knob whose value a family belongs to. `aliases` are the kernel's own names where
     several are one knob, `renamed` what old values became. `since` and `until` are kernels. `filesystems` are those
     that have it, with the value that goes without saying; `unmounts` those that take it only when they are mounted;
-    `gone` those that lost it, and why. `danger` is what trying it may cost: nothing, or `data_loss`. `pattern` is
-    what a level in words looks like.
+    `gone` those that lost it, and why; `only_on` are values that one of them alone has. `danger` is what trying it may
+    cost: nothing, or `data_loss`. `pattern` is what a level in words looks like.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Knob:
     filesystems: Mapping[str, str] = field(default_factory=dict)
     unmounts: tuple[str, ...] = ()
     gone: Mapping[str, str] = field(default_factory=dict)
+    only_on: Mapping[str, str] = field(default_factory=dict)
     danger: str = ""
     pattern: str = ""
 

@@ -16,7 +16,8 @@ def test_every_row_is_complete(knob: Knob) -> None:
     assert knob.takes_effect in ("live", "reload", "remount")
     assert knob.danger in ("", "data_loss")
     assert bool(knob.filesystems) == knob.name.startswith("mount.")
-    assert set(knob.unmounts) <= set(knob.filesystems)
+    assert set(knob.unmounts) | set(knob.only_on.values()) <= set(knob.filesystems)
+    assert set(knob.only_on) <= set(knob.allowed)
     assert all(load().find(pattern) for pattern in knob.resets)
     assert not knob.exists_under or load().find(knob.exists_under)
 
