@@ -109,12 +109,12 @@ def test_a_matrix_is_measured_at_every_point_and_read(ceteris, tmp_path: Path) -
     assert not (tmp_path / "ceteris-data").exists()
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
-def test_a_report_in_every_form(ceteris, plan, tmp_path: Path, form: str) -> None:
+def test_a_report_in_every_form(ceteris, plan, tmp_path: Path) -> None:
     assert ceteris("run", plan()).code in RUN_ENDED
-    target = tmp_path / f"report.{form}"
-    assert ceteris("report", "tiny", "--format", form, "--output", str(target)).code == 0
-    assert "fileio.direct" in target.read_text()
+    for form in ("text", "markdown", "html", "json"):
+        target = tmp_path / f"report.{form}"
+        assert ceteris("report", "tiny", "--format", form, "--output", str(target)).code == 0
+        assert "fileio.direct" in target.read_text(), form
 
 
 def test_check_touches_nothing_and_lists_every_block(ceteris, plan, tmp_path: Path) -> None:
