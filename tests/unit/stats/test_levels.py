@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from ceteris.stats.levels import level_means
+
+
+def _data(seed: int, effects: list[float], each: int = 10, sd: float = 0.02):
+    rng = np.random.default_rng(seed)
+    level = np.repeat(np.arange(len(effects)), each)
+    order = np.tile([1.0, -1.0], len(level) // 2)
+    return np.asarray(effects)[level] + rng.normal(0, sd, len(level)) + 0.003 * order, order, level
+
+
+def test_it_is_the_analysis_of_variance_of_statsmodels() -> None:
+    d, order, level = _data(1, [0.0, 0.01, 0.02])
+    ours = level_means(d, order, level)
+    assert ours is not None
+    dummies = (level[:, None] == np.arange(3)).astype(float)
+    full = sm.OLS(d, np.column_stack([dummies, order])).fit()
+    reduced = sm.OLS(d, np.column_stack([np.ones(len(d)), order])).fit()
+    assert ours.p_equal == pytest.approx(full.compare_f_test(reduced)[1])
+    test = full.t_test([1 / 3, 1 / 3, 1 / 3, 0])
+    assert ours.mean == pytest.approx(float(test.effect[0]))
+    assert ours.mean_error == pytest.approx(float(test.sd[0, 0]))
+    assert ours.estimates == pytest.approx(full.params[:3])
+
+
+def test_levels_that_are_alike_are_drawn_together_and_unlike_ones_hardly() -> None:
+    alike, unlike = level_means(*_data(2, [0.01] * 4)), level_means(*_data(3, [0.1, -0.1, 0.2, 0.0]))
+    assert alike is not None and unlike is not None
+    assert np.ptp(alike.shrunk()) < 0.6 * np.ptp(alike.estimates)
+    assert unlike.shrunk() == pytest.approx(unlike.estimates, abs=0.002)
+    assert unlike.p_equal < 1e-6
+
+
+def test_one_level_has_nothing_to_be_tested() -> None:
+    found = level_means(*_data(4, [0.02], each=20))
+    assert found is not None
+    assert found.p_equal == 1.0
+
+
+def test_known_noise_of_levels_weighs_them() -> None:
+    rng = np.random.default_rng(5)
+    level = np.repeat([0, 1], 20)
+    sd = np.array([0.001, 0.1])
+    d = rng.normal(0, sd[level])
+    order = np.tile([1.0, -1.0], 20)
+    plain, weighted = level_means(d, order, level), level_means(d, order, level, sd)
+    assert plain is not None and weighted is not None
+    assert plain.errors[0] == pytest.approx(plain.errors[1])
+    assert weighted.errors[1] == pytest.approx(100 * weighted.errors[0], rel=0.01)
+
+
+def test_a_level_without_pairs_leaves_nothing_to_say() -> None:
+    assert level_means(np.zeros(4), np.tile([1.0, -1.0], 2), np.array([0, 0, 2, 2])) is None

@@ -1,0 +1,26 @@
+import pytest
+
+from ceteris.stats.planner import pairs_for, rounds_for, smallest_effect, smallest_margin, sub_trials
+
+
+def test_four_times_the_noise_needs_sixteen_times_the_pairs() -> None:
+    assert pairs_for(0.02, 0.04) == pytest.approx(16 * pairs_for(0.02, 0.01), rel=0.2)
+
+
+def test_rounds_are_of_32_to_128_pairs() -> None:
+    assert rounds_for(0.02, 0.001, 8) == 4
+    assert rounds_for(0.02, 1.0, 8) == 16
+    assert rounds_for(0.02, 0.045, 8) == 10
+    assert rounds_for(0.02, 0.001, 12) == 3
+
+
+def test_so_many_pairs_show_the_margin_that_they_were_counted_for() -> None:
+    assert smallest_margin(0.04, pairs_for(0.02, 0.04)) == pytest.approx(0.02, rel=0.02)
+    assert smallest_effect(0.04, 80) == pytest.approx(0.01386, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("apply_s", "between_sd", "best"), [(90, 0.01, 2), (300, 0.01, 4), (1800, 0.01, 9), (14400, 0.01, 25), (0, 0, 1)]
+)
+def test_the_costlier_an_application_the_more_trials_it_holds(apply_s: float, between_sd: float, best: int) -> None:
+    assert sub_trials(apply_s, 60, 15, between_sd, 0.0187) == pytest.approx(best, abs=1)
