@@ -6,7 +6,7 @@ an experiment, a report and a simulation decide by the same lines; `judge` puts 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -40,6 +40,13 @@ class Pairs:
     application: NDArray[np.intp] | None = None
     resolution: float = 0.0
     count: int = 0
+
+    def first(self, n: int) -> "Pairs":
+        """Those made first."""
+        application = None if self.application is None else self.application[:n]
+        return replace(
+            self, difference=self.difference[:n], order=self.order[:n], level=self.level[:n], application=application
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +147,8 @@ def look(pairs: Pairs, question: Question, before: Sequence[Looked] = (), *, ove
     slow = diagnostics.outliers(fitted, data.resolution)
     unlike = means is not None and means.p_equal < _CHANCE
     guarded = robust and means is not None and (unlike or diagnostics.unequal(*slow) < _CHANCE)
-    step = data.resolution if fitted.scale / math.sqrt(2) < data.resolution / 2 else 0.0
+    trial_sd = fitted.residual_sd / math.sqrt(2)
+    step = data.resolution if trial_sd < data.resolution / 2 else 0.0  # noise does not smooth the steps
 
     def interval(sides: int) -> Interval:
         found = _around(fitted.estimate, spending.standard_errors(looks, sides, fitted.freedom) * fitted.error)
@@ -150,7 +158,7 @@ def look(pairs: Pairs, question: Question, before: Sequence[Looked] = (), *, ove
         return Interval(found.low - step, found.high + step)
 
     outer, inner = interval(2), interval(1)
-    verdict = _decide(outer, inner, question, one_effect=not unlike)
+    verdict = verdict_of(outer, inner, question, one_effect=not unlike)
     levels = _at_levels(means, question, looks, step) if means is not None and len(means.estimates) > 1 else ()
     if verdict is not None or over:
         torn = unlike and _torn(levels)
@@ -169,6 +177,20 @@ def look(pairs: Pairs, question: Question, before: Sequence[Looked] = (), *, ove
         verdict=verdict,
         fitted=fitted,
     )
+
+
+def decide(pairs: Pairs, question: Question, at: Sequence[int]) -> tuple[int, Finding]:
+    """Look after so many pairs each, until it is decided or there are no more: the number of the look, and what it saw.
+
+    Raises CannotJudge where the data allow no conclusion.
+    """
+    looks: tuple[Looked, ...] = ()
+    for number, count in enumerate(at, start=1):
+        found = look(pairs.first(count), question, looks, over=number == len(at))
+        if found.verdict is not None:
+            return number, found
+        looks = found.looks
+    raise ValueError("there must be a look")
 
 
 def _units(pairs: Pairs, unit: Unit) -> Pairs:
@@ -210,7 +232,7 @@ def _around(estimate: float, reach: float) -> Interval:
     return Interval(estimate - reach, estimate + reach)
 
 
-def _decide(outer: Interval, inner: Interval, question: Question, *, one_effect: bool = True) -> Verdict | None:
+def verdict_of(outer: Interval, inner: Interval, question: Question, *, one_effect: bool = True) -> Verdict | None:
     """The verdict in the order of the procedure: equivalent, then better or worse; None where neither is shown."""
     if one_effect and inner.within(question.margin):
         return Verdict.EQUIVALENT
@@ -229,7 +251,7 @@ def _at_levels(means: LevelMeans, question: Question, looks: Sequence[Looked], s
     found = []
     for estimate, shrunk, wide, narrow in zip(means.estimates, means.shrunk(), outer, inner, strict=True):
         interval = _around(float(estimate), float(wide))
-        verdict = _decide(interval, _around(float(estimate), float(narrow)), question)
+        verdict = verdict_of(interval, _around(float(estimate), float(narrow)), question)
         found.append(LevelFinding(estimate=float(estimate), shrunk=float(shrunk), interval=interval, verdict=verdict))
     return tuple(found)
 

@@ -86,7 +86,7 @@ def balanced_orders(arms: int) -> list[tuple[Order, Order]]:
     return [(row, row[::-1]) for row in rows if arms % 2 or row < row[::-1]]
 
 
-def _blocks(
+def blocks(
     levels: Sequence[LoadLevel], arms: int, rounds: int, rng: random.Random
 ) -> Iterator[tuple[int, LoadLevel, Order]]:
     """(round, load level, order of the arms) of each block of a comparison.
@@ -163,7 +163,7 @@ def _compared(comparison: Comparison, plan: Plan, rounds: int) -> list[_Block]:
             )
             for position, arm in enumerate(order, start=1)
         ]
-        for number, load, order in _blocks(comparison.workload.levels, len(comparison.arms), rounds, rng)
+        for number, load, order in blocks(comparison.workload.levels, len(comparison.arms), rounds, rng)
     ]
 
 

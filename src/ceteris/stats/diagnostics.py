@@ -57,9 +57,9 @@ def carry_over(d: Array, order: Array, after_compared: Array) -> Coefficient | N
     return coefficient(huber(d, x), 2)
 
 
-def split_half(first: Array, second: Array) -> Coefficient | None:
-    """By how much the effect in the second half of the windows is larger than in the first: a paired t test."""
-    change = second - first
+def trend_in_trials(first: Array, last: Array) -> Coefficient | None:
+    """By how much the effect at the end of the windows is larger than at their beginning: a paired t test."""
+    change = last - first
     if len(change) < 3 or np.ptp(change) == 0:
         return None
     return coefficient(huber(change, np.ones((len(change), 1))), 0)
@@ -98,13 +98,15 @@ def smooth(times: Array, values: Array, share: float = 0.5) -> list[float]:
     return found
 
 
-def half_effects(pairs: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """Log ratios of the first and of the second half of each pair's windows; a pair is (compared, baseline) points."""
-    halves = []
+def ends(pairs: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Log ratios of the first and of the last third of each pair's windows; a pair is (compared, baseline) points.
+
+    Thirds, since what lies between tells little of a trend and adds its noise.
+    """
+    found = []
     for compared, baseline in pairs:
-        middle = min(len(compared), len(baseline)) // 2
-        halves.append(
-            [np.log(compared[part].mean() / baseline[part].mean()) for part in (slice(middle), slice(-middle, None))]
-        )
-    table = np.asarray(halves, dtype=float).reshape(-1, 2)
+        third = max(1, min(len(compared), len(baseline)) // 3)
+        parts = (slice(third), slice(-third, None))
+        found.append([np.log(compared[part].mean() / baseline[part].mean()) for part in parts])
+    table = np.asarray(found, dtype=float).reshape(-1, 2)
     return table[:, 0], table[:, 1]

@@ -4,6 +4,7 @@ In: which load level, and how much true effect, each trial of a schedule has. Ca
 tests of the judging procedure.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -86,6 +87,7 @@ def _drift(noise: Noise, rng: np.random.Generator, slots: int) -> Array:
     if shape == "mixed":
         shape, most = _MIXED[rng.integers(len(_MIXED))], most * rng.random()
     sign = rng.choice([-1.0, 1.0])
+    course: Array
     match shape:
         case "none":
             course = np.zeros(slots)
@@ -98,12 +100,11 @@ def _drift(noise: Noise, rng: np.random.Generator, slots: int) -> Array:
         case "saw":
             course = (at * rng.uniform(3, 12) + rng.random()) % 1
         case "walk":
-            course = np.cumsum(rng.standard_normal(slots)) / np.sqrt(noise.horizon)
+            course = np.cumsum(rng.standard_normal(slots)) / math.sqrt(noise.horizon)
         case "settling":
             course = 1 - np.exp(-at / rng.uniform(0.05, 0.4))
         case "periodic 2" | "periodic 4":
             period = int(shape[-1])
-            course = 1.0 - 2.0 * ((np.arange(slots) + rng.integers(period)) % period < period / 2)
+            course = np.where((np.arange(slots) + rng.integers(period)) % period < period / 2, -1.0, 1.0)
             most = _PERIODIC
-    found: Array = sign * most * course
-    return found
+    return course * float(sign * most)

@@ -40,6 +40,11 @@ class Regression:
         """Its standard error."""
         return float(np.sqrt(self.covariance[0, 0]))
 
+    @property
+    def residual_sd(self) -> float:
+        """The standard deviation of the residuals, outliers and all."""
+        return float(np.sqrt(self.residuals @ self.residuals / self.freedom))
+
 
 def huber(y: Array, x: Array) -> Regression:
     """Huber's M-estimate with the median absolute residual as scale (Huber and Ronchetti 2009, 7.6 and 7.8).
@@ -51,7 +56,7 @@ def huber(y: Array, x: Array) -> Regression:
     if n <= p:
         raise ValueError(f"{n} values do not determine {p} coefficients and an error")
     inverse = np.linalg.inv(x.T @ x)
-    coefficients = inverse @ (x.T @ y)
+    coefficients: Array = inverse @ (x.T @ y)
     residuals = y - x @ coefficients
     scale = _scale(residuals)
     noise = float(np.abs(y).max()) * 1e-12
@@ -61,7 +66,7 @@ def huber(y: Array, x: Array) -> Regression:
         before = coefficients
         weights = TUNING / np.maximum(np.abs(residuals) / scale, TUNING)
         weighted = x * weights[:, None]
-        coefficients = np.linalg.solve(weighted.T @ x, weighted.T @ y)
+        coefficients = np.asarray(np.linalg.solve(weighted.T @ x, weighted.T @ y), dtype=np.float64)
         residuals = y - x @ coefficients
         scale = _scale(residuals)
         if scale <= noise:

@@ -1,0 +1,78 @@
+"""Experiments that are drawn instead of made: the schedule of the product, the noise of the generator, its decision."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ceteris.analysis.decision import Finding, Pairs, Question, decide
+from ceteris.plan.design import blocks, passes_per_round
+from ceteris.stats.generator import Noise, draw
+from ceteris.units import LoadLevel, LoadUnit
+
+BY_LEVEL = (1.4, 1.2, 1.1, 1.0, 0.9, 0.85, 0.75, 0.75)
+MARGIN = float(np.log(1.02))
+LEVELS = 8
+LOOK_PAIRS = 8
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """Experiments with one comparison of two arms at eight load levels."""
+
+    noise: Noise = field(default_factory=lambda: Noise(by_level=BY_LEVEL))
+    margin: float = MARGIN
+    pairs: int = 80
+    claims: int = 1
+
+    def question(self) -> Question:
+        """What is asked."""
+        return Question(margin=self.margin, planned=self.pairs, claims=self.claims)
+
+    def draw(self, rng: np.random.Generator, effect: float | Sequence[float]) -> Pairs:
+        """All pairs of an experiment, with a true effect at each level."""
+        order, level = schedule(int(rng.integers(2**31)), self.pairs)
+        noise = draw(self.noise, rng, np.repeat(level, 2))
+        first, second = noise[0::2], noise[1::2]
+        true = np.broadcast_to(np.asarray(effect, dtype=float), (LEVELS,))[level]
+        return Pairs(np.where(order > 0, second - first, first - second) + true, order, level)
+
+    def experiment(self, rng: np.random.Generator, effect: float | Sequence[float]) -> tuple[int, Finding]:
+        """One, looked at after each eight pairs from sixteen on."""
+        at = range(2 * LOOK_PAIRS, self.pairs + 1, LOOK_PAIRS)
+        return decide(self.draw(rng, effect), self.question(), at)
+
+
+def schedule(seed: int, pairs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Orders and levels of so many pairs as the product plans them."""
+    levels = [LoadLevel(n, LoadUnit.OUTSTANDING) for n in range(LEVELS)]
+    rounds = -(-pairs // (LEVELS * passes_per_round(LEVELS)))
+    planned = list(blocks(levels, 2, rounds, random.Random(seed)))[:pairs]
+    order = np.array([1.0 if first == 0 else -1.0 for _, _, (first, _) in planned])
+    return order, np.array([load.n for _, load, _ in planned])
+
+
+@dataclass(frozen=True)
+class Share:
+    """How often something was so, of how many."""
+
+    of: int
+    count: int
+
+    @property
+    def value(self) -> float:
+        """The share."""
+        return self.count / self.of
+
+    @property
+    def error(self) -> float:
+        """Its standard error from so many draws."""
+        return float(np.sqrt(max(self.value * (1 - self.value), 1 / self.of) / self.of))
+
+
+def count(n: int, seed: Sequence[int], each: Callable[[np.random.Generator], str | None]) -> dict[str, Share]:
+    """Carry out so many experiments, each with a seed of its own, and count what each says."""
+    found = Counter(each(np.random.default_rng([*seed, number])) for number in range(n))
+    return {word: Share(n, times) for word, times in found.items() if word is not None}

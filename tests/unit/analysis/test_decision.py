@@ -1,0 +1,206 @@
+"""What a decision keeps exactly, whatever the data; its error rates are in tests/property."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from experiments import BY_LEVEL, LEVELS, Laboratory, schedule
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ceteris.analysis.decision import Pairs, Question, decide, look
+from ceteris.analysis.screening import look_at_screen
+from ceteris.analysis.spending import Looked
+from ceteris.model import Verdict
+from ceteris.stats.generator import Noise
+from ceteris.stats.huber import least_squares
+from ceteris.stats.levels import design
+from ceteris.stats.pairs import CannotJudge, log_ratios
+from ceteris.stats.screen import replicate
+
+LAB = Laboratory()
+AT = range(16, 81, 8)
+MIRROR = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+seeds = st.integers(0, 2**31)
+effects = st.sampled_from([0.0, 0.01, 0.02, 0.03, -0.05])
+
+
+def _drawn(seed: int, effect: float = 0.0) -> Pairs:
+    return LAB.draw(np.random.default_rng(seed), effect)
+
+
+@given(seeds, effects, st.lists(st.floats(1e-6, 1e6), min_size=LEVELS, max_size=LEVELS))
+def test_other_units_at_each_level_change_nothing(seed: int, effect: float, units: list[float]) -> None:
+    pairs = _drawn(seed, effect)
+    factor = np.asarray(units)[pairs.level]
+    again = np.array(log_ratios(np.exp(pairs.difference) * factor, factor))
+    number, found = decide(pairs, LAB.question(), AT)
+    number_again, found_again = decide(replace(pairs, difference=again), LAB.question(), AT)
+    assert (number, found.verdict) == (number_again, found_again.verdict)
+    assert found_again.estimate == pytest.approx(found.estimate, abs=1e-9)
+    assert found_again.interval.low == pytest.approx(found.interval.low, abs=1e-9)
+
+
+@given(seeds, effects, st.booleans())
+def test_swapped_arms_and_a_turned_response_are_mirrored(seed: int, effect: float, turned: bool) -> None:
+    pairs = _drawn(seed, effect)
+    swapped = replace(pairs, difference=-pairs.difference, order=pairs.order if turned else -pairs.order)
+    number, found = decide(pairs, LAB.question(), AT)
+    asked = replace(LAB.question(), higher_is_better=not turned)
+    number_again, mirrored = decide(swapped, asked, AT)
+    assert number == number_again
+    assert mirrored.verdict == (found.verdict if turned else MIRROR.get(found.verdict, found.verdict))
+    assert mirrored.estimate == pytest.approx(-found.estimate, abs=1e-9)
+    assert mirrored.interval.low == pytest.approx(-found.interval.high, abs=1e-9)
+
+
+@given(seeds)
+def test_an_even_slope_over_time_hardly_moves_the_estimate(seed: int) -> None:
+    pairs = _drawn(seed)
+    sloped = pairs.difference + 0.001 * pairs.order  # the second of a pair is one slot later
+    x = design(pairs.order)
+    before, after = least_squares(pairs.difference, x), least_squares(sloped, x)
+    assert after.estimate == pytest.approx(before.estimate, abs=1e-9)
+    robust = [look(replace(pairs, difference=d), LAB.question(), over=True) for d in (pairs.difference, sloped)]
+    assert abs(robust[1].estimate - robust[0].estimate) < 0.1 * robust[0].fitted.error
+
+
+@given(seeds, st.floats(1.01, 4))
+def test_a_larger_margin_takes_back_no_equivalence(seed: int, times: float) -> None:
+    pairs = _drawn(seed)
+    asked = LAB.question()
+    for count in AT:
+        found = look(pairs.first(count), asked)
+        wider = look(pairs.first(count), replace(asked, margin=asked.margin * times))
+        assert found.verdict is not Verdict.EQUIVALENT or wider.verdict is Verdict.EQUIVALENT
+
+
+def test_more_pairs_make_narrower_intervals() -> None:
+    widths = []
+    for count in (16, 32, 80):
+        found = [look(_drawn(seed).first(count), Question(margin=0.02, planned=count), over=True) for seed in range(40)]
+        widths.append(np.mean([one.interval.high - one.interval.low for one in found]))
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_the_error_spent_rises_to_what_was_declared_and_no_further() -> None:
+    pairs = _drawn(1)
+    asked = replace(LAB.question(), margin=1e-9)
+    _, found = decide(pairs, asked, AT)
+    spent = [one.spent for one in found.looks]
+    assert spent == sorted(spent)
+    assert spent[-1] == pytest.approx(0.05)
+    with pytest.raises(ValueError, match="cannot follow"):
+        look(pairs.first(24), asked, found.looks[:3])
+
+
+def test_without_new_pairs_there_is_no_new_look() -> None:
+    pairs = _drawn(3)
+    found = look(pairs.first(32), LAB.question(), [Looked(16, 0.01)])
+    again = look(pairs.first(32), LAB.question(), found.looks, over=True)
+    assert again.looks == found.looks
+    assert again.interval == found.interval
+    assert again.verdict is not None
+
+
+def test_experiments_that_stop_short_spend_what_is_left() -> None:
+    assert look(_drawn(1).first(40), LAB.question(), [Looked(16, 0.01)], over=True).looks[-1] == Looked(40, 0.05)
+
+
+@pytest.mark.parametrize("method", ["adaptive", "fixed", "open-ended"])
+def test_every_method_sees_what_is_there_and_calls_nothing_nothing(method: str) -> None:
+    asked = replace(LAB.question(), method=method)
+    quiet = Laboratory(noise=Noise(between_sd=0.002, within_sd=0.005, outliers=0.0, drift="none"))
+    seen = {
+        effect: decide(quiet.draw(np.random.default_rng(1), effect), asked, [80])[1] for effect in (0.0, 0.05, -0.05)
+    }
+    assert [found.verdict for found in seen.values()] == [Verdict.EQUIVALENT, Verdict.BETTER, Verdict.WORSE]
+    assert seen[0.05].interval.beyond(LAB.margin)
+
+
+def test_an_effect_with_two_signs_depends_on_load() -> None:
+    quiet = Laboratory(noise=Noise(between_sd=0.005, within_sd=0.01, outliers=0.0))
+    found = quiet.experiment(np.random.default_rng(1), [0.05] * 4 + [-0.05] * 4)[1]
+    assert found.verdict is Verdict.DEPENDS_ON_LOAD
+    assert {one.verdict for one in found.levels} == {Verdict.BETTER, Verdict.WORSE}
+
+
+def test_one_effect_at_all_levels_does_not_depend_on_load() -> None:
+    quiet = Laboratory(noise=Noise(between_sd=0.005, within_sd=0.01, outliers=0.0))
+    assert quiet.experiment(np.random.default_rng(2), 0.021)[1].verdict is Verdict.BETTER
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"difference": np.full(16, np.nan)}, "no positive number"),
+        ({"difference": np.full(16, np.inf)}, "no positive number"),
+        ({"difference": np.zeros(16)}, "exactly alike"),
+        ({"difference": np.zeros(16), "resolution": 0.002, "count": 500}, "exactly alike"),
+        ({"resolution": 0.02}, "half the margin"),
+    ],
+)
+def test_data_that_allow_no_conclusion_give_none(changes: dict[str, object], said: str) -> None:
+    pairs = replace(_drawn(1).first(16), **changes)
+    with pytest.raises(CannotJudge, match=said):
+        look(pairs, LAB.question(), over=True)
+
+
+@pytest.mark.parametrize("count", [0, 1, 8, 15])
+def test_too_few_pairs_give_no_verdict(count: int) -> None:
+    with pytest.raises(CannotJudge, match="16 valid pairs"):
+        look(_drawn(1).first(count), LAB.question(), over=True)
+
+
+def test_a_device_that_gives_exactly_so_many_is_known_to_one_of_them() -> None:
+    pairs = replace(_drawn(1).first(16), difference=np.zeros(16), resolution=1 / 5000, count=5000)
+    found = look(pairs, LAB.question(), over=True)
+    assert found.verdict is Verdict.EQUIVALENT
+    assert found.interval.high == -found.interval.low == 1 / 5000
+
+
+def test_trials_of_one_application_are_no_replicates() -> None:
+    pairs = replace(_drawn(1), application=np.arange(80) // 4)
+    with pytest.raises(ValueError, match="no replicates"):
+        look(pairs, LAB.question(), over=True)
+    found = look(pairs, replace(LAB.question(), unit="application", planned=20), over=True)
+    assert found.fitted.freedom == 19
+    with pytest.raises(ValueError, match="not said"):
+        look(replace(pairs, application=None), replace(LAB.question(), unit="application"), over=True)
+
+
+def test_claims_share_the_error_of_differences_and_not_that_of_equivalence() -> None:
+    pairs = _drawn(5)
+    alone, shared = (look(pairs, replace(LAB.question(), claims=claims), over=True) for claims in (1, 20))
+    assert shared.interval.low < alone.interval.low
+    assert shared.inner == alone.inner
+
+
+@given(seeds, st.floats(0.5, 50))
+def test_what_two_factors_do_together_leaves_a_screen_as_it_is(seed: int, size: float) -> None:
+    rng = np.random.default_rng(seed)
+    x = np.concatenate([replicate(20, rng), replicate(20, rng)])
+    first, second = rng.permutation(20)[:2]
+    mirrored = -x
+    noise = rng.normal(0, 0.02, (2, 64))
+    together = [size * one[:, first] * one[:, second] for one in (x, mirrored)]
+    plain = noise[0] - noise[1]
+    disturbed = (noise[0] + together[0]) - (noise[1] + together[1])
+    assert least_squares(disturbed, x).coefficients == pytest.approx(least_squares(plain, x).coefficients, abs=1e-9)
+
+
+def test_a_screen_of_too_few_pairs_is_refused() -> None:
+    x = replicate(5, np.random.default_rng(1))
+    with pytest.raises(CannotJudge, match="64 valid pairs"):
+        look_at_screen(np.zeros(32), x, np.ones(32), Question(margin=0.02, planned=64, claims=5))
+
+
+def test_the_laboratory_has_the_schedule_of_the_procedure() -> None:
+    order, level = schedule(1, 80)
+    for start in range(0, 80, 16):
+        for place in range(LEVELS):
+            assert order[start : start + 16][level[start : start + 16] == place].sum() == 0
+        assert order[start : start + 8].sum() == 0
+    assert len(BY_LEVEL) == LEVELS
+    assert math.isclose(Noise().trial_sd, 0.02236, abs_tol=1e-5)
