@@ -4,8 +4,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
+hypothesis.settings.register_profile("ceteris", deadline=None)  # a machine that measures is not always quick
+hypothesis.settings.load_profile("ceteris")
 ROOT = Path(__file__).parent.parent
 
 

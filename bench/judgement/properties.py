@@ -11,7 +11,7 @@ import numpy as np
 import screens
 from experiments import BY_LEVEL, LOOK_PAIRS, MARGIN, Laboratory, Share, count
 
-from ceteris.analysis.decision import Pairs, Question, decide, look
+from ceteris.analysis.decision import Pairs, Question, decide, next_look
 from ceteris.model import Verdict
 from ceteris.stats import diagnostics
 from ceteris.stats.generator import Noise, draw, warm_up
@@ -83,7 +83,7 @@ def coverage_fixed(n: int, seed: int) -> Iterator[Seen]:
         question = replace(lab.question(), method="fixed")
 
         def covers(rng: np.random.Generator, effect: float = effect, question: Question = question) -> str | None:
-            found = look(lab.draw(rng, effect), question, over=True)
+            found = next_look(lab.draw(rng, effect), question, over=True)
             return "covers" if found.interval.low <= effect <= found.interval.high else None
 
         seen = count(n, (seed, 2, which), covers)
@@ -140,7 +140,7 @@ def gross_error(n: int, seed: int) -> Iterator[Seen]:
         wrong = pairs.difference.copy()
         wrong[rng.integers(len(wrong))] += rng.choice([-1, 1]) * np.log(10)
         before, after = (
-            look(replace(pairs, difference=d), lab.question(), over=True) for d in (pairs.difference, wrong)
+            next_look(replace(pairs, difference=d), lab.question(), over=True) for d in (pairs.difference, wrong)
         )
         moved = abs(after.estimate - before.estimate) < before.fitted.error
         return "little, seen" if moved and sum(after.slow) else "much or unseen"
@@ -220,7 +220,7 @@ def percentiles(n: int, seed: int) -> Iterator[Seen]:
             order = rng.permutation(np.arange(40) % 2 * 2.0 - 1)
             pairs = Pairs(read[1] - read[0], order, np.zeros(40, dtype=int), resolution=step, count=10_000)
             question = Question(margin=float(np.log(1.05)), planned=40, method="fixed", higher_is_better=False)
-            found = look(pairs, question, over=True)
+            found = next_look(pairs, question, over=True)
             held = found.interval.low <= effect <= found.interval.high and found.interval.high > found.interval.low
             return f"{'held' if held else 'missed'} {found.verdict}"
 

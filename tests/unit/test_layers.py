@@ -15,7 +15,7 @@ MAY_IMPORT = {
     "trial": {"knobs", "workloads", "engine", "hosts", "stats"},
     "analysis": {"stats"},
     "report": set(),
-    "experiment": {"plan", "trial", "store", "analysis"},
+    "experiment": {"plan", "trial", "store", "analysis", "stats"},
     "cli": {
         "experiment",
         "plan",

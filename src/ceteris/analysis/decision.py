@@ -131,15 +131,16 @@ class Finding:
     fitted: Regression = field(repr=False, compare=False)
 
 
-def look(pairs: Pairs, question: Question, before: Sequence[Looked] = (), *, over: bool = False) -> Finding:
-    """Look at the pairs so far after those looks; `over`: no more will come, so that it ends undecided at worst.
+def look(pairs: Pairs, question: Question, looks: Sequence[Looked], *, over: bool) -> Finding:
+    """Look at the pairs so far, this being the last of `looks`; `over`: it ends undecided at worst.
 
-    Raises CannotJudge where the data allow no conclusion, and ValueError where a look is repeated or inserted.
+    Raises CannotJudge where the data allow no conclusion, and ValueError where it is another look.
     """
     data = _units(pairs, question.unit)
     _refuse(data, question)
+    if len(data.difference) != looks[-1].units:
+        raise ValueError(f"a look at {looks[-1].units} units has {len(data.difference)}")
     spending = question.spending
-    looks = spending.next(before, len(data.difference), over=over)
     by_pair = question.unit == "pair"
     robust = by_pair and question.method != "open-ended"
     fitted = huber(data.difference, design(data.order)) if robust else _mean(data.difference)
@@ -167,7 +168,7 @@ def look(pairs: Pairs, question: Question, before: Sequence[Looked] = (), *, ove
         estimate=fitted.estimate,
         interval=outer,
         inner=inner,
-        looks=looks,
+        looks=tuple(looks),
         scale=fitted.scale,
         p_levels=means.p_equal if means is not None else 1.0,
         slow=slow,
@@ -179,6 +180,12 @@ def look(pairs: Pairs, question: Question, before: Sequence[Looked] = (), *, ove
     )
 
 
+def next_look(pairs: Pairs, question: Question, before: Sequence[Looked] = (), *, over: bool = False) -> Finding:
+    """Look at the pairs so far after those looks. Raises CannotJudge, and ValueError where a look is inserted."""
+    units = len(_units(pairs, question.unit).difference)
+    return look(pairs, question, question.spending.next(before, units, over=over), over=over)
+
+
 def decide(pairs: Pairs, question: Question, at: Sequence[int]) -> tuple[int, Finding]:
     """Look after so many pairs each, until it is decided or there are no more: the number of the look, and what it saw.
 
@@ -186,7 +193,7 @@ def decide(pairs: Pairs, question: Question, at: Sequence[int]) -> tuple[int, Fi
     """
     looks: tuple[Looked, ...] = ()
     for number, count in enumerate(at, start=1):
-        found = look(pairs.first(count), question, looks, over=number == len(at))
+        found = next_look(pairs.first(count), question, looks, over=number == len(at))
         if found.verdict is not None:
             return number, found
         looks = found.looks

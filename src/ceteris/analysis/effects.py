@@ -13,13 +13,17 @@ Summaries = Mapping[int, Mapping[str, Measurement]]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two trials of one block: the baseline's and the compared arm's values of a response."""
+    """Two trials of one block: the baseline's and the compared arm's values of a response.
+
+    `count` is the number of operations of the trial that has fewer, 0 where it is not known.
+    """
 
     load: LoadLevel
     baseline: float
     compared: float
     later: int
     trials: tuple[int, int]
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Series:
 
     factor: str
     workload: str
+    response: str
     baseline: str
     arm: str
     planned: int
@@ -52,7 +57,7 @@ def whole_blocks(trials: Iterable[Trial]) -> dict[int, list[Trial]]:
     rejected = {_arm(t) for t in counted if t.failure is FailureClass.SETTING_REJECTED}
     blocks: dict[int, list[Trial]] = defaultdict(list)
     for trial in counted:
-        if _arm(trial) not in rejected:
+        if _arm(trial) not in rejected and trial.state is not TrialState.SPARED:
             blocks[trial.block].append(trial)
     whole = {n: block for n, block in blocks.items() if all(t.state is TrialState.DONE for t in block)}
     for number, block in whole.items():
@@ -73,7 +78,7 @@ def series(trials: Sequence[Trial], summaries: Summaries, responses: Mapping[str
     found: dict[tuple[str, str, str], list[Pair]] = defaultdict(list)
     planned: dict[tuple[str, str, str], int] = defaultdict(int)
     for trial in counted:
-        if trial.baseline:
+        if trial.baseline or trial.workload not in responses:
             continue
         key = (trial.factor, trial.workload, trial.arm)
         planned[key] += 1
@@ -84,21 +89,30 @@ def series(trials: Sequence[Trial], summaries: Summaries, responses: Mapping[str
         values = [summaries.get(t.order, {}).get(metric) for t in (base, trial)]
         if values[0] is not None and values[1] is not None:
             later = trial.position - base.position
-            found[key].append(Pair(trial.load, values[0].mean, values[1].mean, later, (base.order, trial.order)))
+            count = min(_operations(summaries[t.order]) for t in (base, trial))
+            pair = Pair(trial.load, values[0].mean, values[1].mean, later, (base.order, trial.order), count)
+            found[key].append(pair)
     faults = Counter(_arm(t) for t in trials if t.invalid_because or t.failure not in (None, FailureClass.INTERRUPTED))
     names = {(t.factor, t.workload): t.arm for t in counted if t.baseline}
     return [
         Series(
             factor,
             workload,
+            responses[workload],
             names[factor, workload],
             arm,
             count,
-            tuple(found[factor, workload, arm]),
+            tuple(sorted(found[factor, workload, arm], key=lambda pair: max(pair.trials))),
             (faults[factor, workload, names[factor, workload]], faults[factor, workload, arm]),
         )
         for (factor, workload, arm), count in planned.items()
     ]
+
+
+def _operations(measured: Mapping[str, Measurement]) -> int:
+    """How many operations a trial completed."""
+    throughput = measured.get("throughput_per_s")
+    return round(throughput.total) if throughput else 0
 
 
 def cells(trials: Sequence[Trial], summaries: Summaries, confidence: float) -> list[Cell]:

@@ -9,7 +9,7 @@ from sqlalchemy.engine import Engine as Store
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.precondition import preconditioned, preconditioning
 from ceteris.errors import CeterisError, StoreError
-from ceteris.experiment import analyse
+from ceteris.experiment.walk import analyse
 from ceteris.findings import Preconditioned
 from ceteris.knobs import recipe
 from ceteris.model import Experiment, ExperimentState, Plan

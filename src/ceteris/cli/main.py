@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ceteris.cli.commands import check, doctor, knobs, report, resume, run, schema, status, undo
+from ceteris.cli.commands import check, doctor, knobs, report, resume, run, schema, simulate, status, undo
 from ceteris.errors import CeterisError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("check")(check.check)
+app.command("simulate")(simulate.simulate)
 app.command("run")(run.run)
 app.command("status")(status.status)
 app.command("resume")(resume.resume)

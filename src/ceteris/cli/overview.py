@@ -28,6 +28,7 @@ class ExperimentStatus(_Document):
     started: float
     done: int
     planned: int
+    spared: int
     invalid: int
     trial: str
 
@@ -74,7 +75,7 @@ def document(store: str | None, target: str = LOCAL, *, become: bool = False) ->
 
 
 def _status(experiment: Experiment, trials: list[Trial]) -> ExperimentStatus:
-    counted = [trial for trial in trials if trial.state is not TrialState.SUPERSEDED]
+    counted = [trial for trial in trials if trial.state not in (TrialState.SUPERSEDED, TrialState.SPARED)]
     active = [t for t in counted if t.state in (TrialState.APPLYING, TrialState.SETTLING)]
     return ExperimentStatus(
         id=experiment.id,
@@ -83,6 +84,7 @@ def _status(experiment: Experiment, trials: list[Trial]) -> ExperimentStatus:
         started=experiment.started,
         done=sum(trial.state is TrialState.DONE for trial in counted),
         planned=len(counted),
+        spared=sum(trial.state is TrialState.SPARED for trial in trials),
         invalid=sum(trial.state in (TrialState.INVALID, TrialState.FAILED) for trial in counted),
         trial=f"{active[0].subject} at {active[0].load}" if active else "",
     )
@@ -101,7 +103,7 @@ def show(found: StatusDocument, console: Console) -> None:
         for one in found.experiments:
             started = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started))
             state = one.state + (f" ({one.trial})" if one.trial and one.state == "running" else "")
-            done = f"{one.done} of {one.planned}"
+            done = f"{one.done} of {one.planned}" + (f", {one.spared} spared" if one.spared else "")
             table.add_row(one.id, Text(one.name), Text(state), done, str(one.invalid), started)
         console.print(table)
     for change in found.open_changes:

@@ -9,14 +9,14 @@ from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.text import Text
 
-from ceteris.analysis.judge import fingerprint_digest, stack_of
+from ceteris.analysis.noise import fingerprint_digest, stack_of
 from ceteris.errors import HostError, StoreError
 from ceteris.knobs import recipe, survey
 from ceteris.model import Facts, Plan, Purpose, Trial, Value
 from ceteris.plan import data, precondition
 from ceteris.plan.budget import rounds_within, trial_time, trials_per_round
 from ceteris.plan.design import comparisons, passes_per_round, schedule
-from ceteris.stats.pairs import smallest_effect
+from ceteris.stats.planner import smallest_effect
 from ceteris.trial.bench import Site
 from ceteris.units import LoadLevel, LoadUnit, show_duration, show_percent, show_size
 

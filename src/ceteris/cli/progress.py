@@ -9,9 +9,9 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from ceteris.model import Purpose, Trial, TrialState
+from ceteris.model import Look, Purpose, Trial, TrialState
 from ceteris.stats.steady import Steadiness
-from ceteris.units import show_duration, show_size
+from ceteris.units import show_duration, show_percent, show_size
 
 _OVER = (TrialState.DONE, TrialState.INVALID, TrialState.FAILED)
 
@@ -43,7 +43,7 @@ class Watch:
     def begins(self, trials: Sequence[Trial]) -> None:
         """Count the trials."""
         over = sum(trial.state in _OVER for trial in trials)
-        counted = sum(trial.state is not TrialState.SUPERSEDED for trial in trials)
+        counted = sum(trial.state not in (TrialState.SUPERSEDED, TrialState.SPARED) for trial in trials)
         self._to_do = counted - over
         self._made = 0
         self._began = time.monotonic()
@@ -63,6 +63,15 @@ class Watch:
         self._line.plain = f"preconditioning {workload}: round {number}, {per_s:,.0f} IOPS{spread}"
         if not self._console.is_terminal:
             self._say(self._line.plain)
+
+    def decides(self, looks: Sequence[Look]) -> None:
+        """Tell what is decided."""
+        for look in looks:
+            effect = f"{show_percent(look.estimate)} [{show_percent(look.low)}, {show_percent(look.high)}]"
+            what = f"{look.factor} = {look.arm} under {look.workload}"
+            self._say(
+                f"{what}: {str(look.verdict).replace('_', ' ')} after {look.pairs} pairs, {look.response} {effect}"
+            )
 
     def loses(self, why: str) -> None:
         """Tell that the target was lost; it may take minutes to reach it."""

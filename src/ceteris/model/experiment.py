@@ -85,7 +85,10 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """A decision point: what was known of one comparison after a round."""
+    """A decision point: what was known of one comparison after so many pairs; `verdict` None: to go on.
+
+    `alpha_spent` is the error spent on claims of a difference, up to here.
+    """
 
     factor: str
     arm: str
@@ -97,6 +100,7 @@ class Look:
     low: float
     high: float
     estimate: float
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,6 +85,7 @@ class Workload:
     """What load is made: parameters of its kind, and the load levels.
 
     `load_levels` are operations outstanding at once, or with `open_loop` operations started each second.
+    `response` is judged, and so are those `also` declared.
     `part_of` is what the plan calls a workload that is made of several, each with a name of its own.
     """
 
@@ -98,6 +99,12 @@ class Workload:
     open_loop: OpenLoop | None = None
     part_of: str = ""
     precondition: Precondition | None = None
+    also: tuple[str, ...] = ()
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """What is judged, the response that matters most first."""
+        return self.response, *self.also
 
     @property
     def levels(self) -> tuple[LoadLevel, ...]:
@@ -118,7 +125,10 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """How the comparison is made. `margins` are log ratios by response; `rounds` is None: the budget decides."""
+    """How the comparison is made. `margins` are log ratios by response; `rounds` is None: the budget decides.
+
+    `method`: looks after each round until it is decided, one look at the end, or looks without a last one.
+    """
 
     trial_s: float
     settle_s: float
@@ -127,6 +137,7 @@ class Protocol:
     seed: int
     margins: Mapping[str, float]
     rounds: int | None
+    method: Literal["adaptive", "fixed", "open-ended"] = "adaptive"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

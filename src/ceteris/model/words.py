@@ -40,7 +40,7 @@ class Purpose(StrEnum):
 
 
 class TrialState(StrEnum):
-    """Where a trial is; `superseded` trials were rerun with their block and count nowhere."""
+    """Where a trial is; `superseded` ones were rerun with their block, `spared` ones were not needed to decide."""
 
     PLANNED = "planned"
     APPLYING = "applying"
@@ -50,6 +50,7 @@ class TrialState(StrEnum):
     FAILED = "failed"
     INVALID = "invalid"
     SUPERSEDED = "superseded"
+    SPARED = "spared"
 
 
 class FailureClass(StrEnum):

@@ -122,7 +122,7 @@ class _Check:
         for number, table in enumerate(self.table.workload):
             name = name_of(table)
             place: Place = ("workload", number)
-            ones = workloads_of(table, self.response_of(name, table, kind_of(table).sizes_an_operation))
+            ones = workloads_of(table, self.responses_of(name, table, kind_of(table).sizes_an_operation))
             taken = {name for one in found for name in (one.name, one.plan_name)}
             for double in taken.intersection([name, *(one.name for one in ones)]):
                 self.complain((*place, "name"), f"two workloads are called {double!r}", "give each a name of its own")
@@ -140,15 +140,16 @@ class _Check:
         facts = self.facts if on_files else dataclasses.replace(self.facts, direct_refused="")
         return impossible(parameter, value, facts)
 
-    def response_of(self, name: str, table: WorkloadTable, sizes: frozenset[str]) -> str:
-        """The response judged; bandwidth where a factor changes what an operation is."""
+    def responses_of(self, name: str, table: WorkloadTable, sizes: frozenset[str]) -> list[str]:
+        """The responses judged; bandwidth where a factor changes what an operation is."""
         usual = "response_p95_s" if table.rate else "throughput_per_s"  # what is offered is what is served
-        response: str = table.response or self.table.protocol.response or usual
+        responses = list(dict.fromkeys(table.response or self.table.protocol.response or [usual]))
         resized = [key for key in self.table.factors if key.rpartition(".")[2] in sizes and has_parameter(table, key)]
-        if resized and response == "throughput_per_s":
+        if resized and "throughput_per_s" in responses:
             self.notes.append(f"{resized[0]} changes the size of an operation, so {name} is judged by bytes_per_s")
-            return "bytes_per_s"
-        return response
+            bandwidth = ["bytes_per_s" if response == "throughput_per_s" else response for response in responses]
+            return list(dict.fromkeys(bandwidth))
+        return responses
 
     # --- settings ---
 

@@ -70,6 +70,11 @@ def passes_per_round(levels: int) -> int:
     return passes
 
 
+def blocks_per_look(levels: int) -> int:
+    """The blocks after which a comparison is looked at: a round, or where a single pass has eight blocks, a pass."""
+    return levels if levels >= _BLOCKS_PER_ROUND else levels * passes_per_round(levels)
+
+
 Order = tuple[int, ...]
 
 

@@ -27,6 +27,17 @@ def _exact_value(value: Any) -> Any:
     return value
 
 
+def _responses(written: Any) -> list[str]:
+    """One response, or several."""
+    names = [written] if isinstance(written, str) else written
+    if not isinstance(names, list) or not names:
+        raise ValueError("must be a response or a list of them")
+    for name in names:
+        if name not in RESPONSES:
+            raise ValueError(f"{name!r} is not one of {', '.join(RESPONSES)}")
+    return names
+
+
 Level = Annotated[
     Any, BeforeValidator(_exact_value), WithJsonSchema({"type": ["string", "number", "integer", "boolean"]})
 ]
@@ -50,6 +61,13 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
 ResponseName = Literal["throughput_per_s", "bytes_per_s", "response_p95_s", "response_p99_s"]
 MOST_OUTSTANDING = 64  # of an open loop that sets no limit; 1,000/s of 64 ms each
+Responses = Annotated[
+    list[str],
+    BeforeValidator(_responses),
+    WithJsonSchema(
+        {"anyOf": [one := {"enum": list(RESPONSES), "type": "string"}, {"items": one, "minItems": 1, "type": "array"}]}
+    ),
+]
 assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined]
 
 
@@ -123,7 +141,9 @@ class WorkloadTable(Table):
         "poisson",
         description="with rate: poisson, as of users who know nothing of each other; constant, as of a clock",
     )
-    response: ResponseName | None = Field(None, description="what is judged; default: the protocol's")
+    response: Responses | None = Field(
+        None, description="what is judged, or a list of it, the most important first; default: the protocol's"
+    )
     data: Literal["keep", "round", "application"] | None = Field(
         None,
         description="when the data is made anew; default: round for writing workloads, keep for reading and for "
@@ -158,8 +178,15 @@ class ProtocolTable(Table):
         None, ge=2, le=16, description="rounds of each comparison; default: what the budget holds, at most 10"
     )
     seed: int = Field(1, ge=0, lt=2**31, description="of the run order")
-    response: ResponseName | None = Field(
-        None, description="what is judged; default: throughput_per_s, in an open loop response_p95_s"
+    response: Responses | None = Field(
+        None,
+        description="what is judged, or a list of it, the most important first; default: throughput_per_s, in an "
+        "open loop response_p95_s",
+    )
+    method: Literal["adaptive", "fixed", "open-ended"] = Field(
+        "adaptive",
+        description="adaptive: look after each round and stop what is decided; fixed: one look at the end; "
+        "open-ended: look after each round, with intervals that hold however long it goes on",
     )
 
 

@@ -22,6 +22,7 @@ def protocol_of(table: ProtocolTable) -> Protocol:
         seed=table.seed,
         margins={name: math.log1p(margin) for name, margin in margins.items()},
         rounds=table.rounds,
+        method=table.method,
     )
 
 

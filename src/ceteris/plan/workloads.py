@@ -3,6 +3,8 @@
 In: tables as validated. Out: records. Called by the check and by what asks for data and devices.
 """
 
+from collections.abc import Sequence
+
 from ceteris.model import OpenLoop, Value, Workload
 from ceteris.plan import precondition
 from ceteris.plan.file import MOST_OUTSTANDING, WorkloadTable
@@ -38,7 +40,7 @@ def data_in(table: WorkloadTable) -> list[DataSet]:
     return [kind.data(one.parameters) for one in kind.series(table)]
 
 
-def workloads_of(table: WorkloadTable, response: str) -> list[Workload]:
+def workloads_of(table: WorkloadTable, responses: Sequence[str]) -> list[Workload]:
     """The workloads a table stands for: one, or each series under a name of its own."""
     kind, name = kind_of(table), name_of(table)
     written = any(data.written for data in data_in(table))
@@ -48,7 +50,8 @@ def workloads_of(table: WorkloadTable, response: str) -> list[Workload]:
             kind=kind.name,
             parameters=one.parameters.model_dump(include=set(kind.parameters.model_fields)),
             load_levels=tuple(sorted(set(table.rate or one.threads))),
-            response=response,
+            response=responses[0],
+            also=tuple(responses[1:]),
             data=table.data or ("round" if written and table.precondition is None else "keep"),
             cache=table.cache,
             open_loop=_open_loop(table),

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from scipy import special
 
 from ceteris.stats.huber import Array
 from ceteris.stats.pairs import CannotJudge
@@ -33,7 +34,7 @@ def time_constant(log_series: Array, step_s: float) -> tuple[float, float]:
     `log_series` are logarithms of rates, one each `step_s`; the depth is a log ratio, positive where it starts low.
     Zero and zero where nothing of the kind is seen: the fit does not explain significantly more than a constant.
     """
-    from scipy import optimize, special
+    from scipy import optimize
 
     n = len(log_series)
     if n < 20:

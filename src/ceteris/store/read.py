@@ -25,6 +25,7 @@ from ceteris.model import (
     Purpose,
     Trial,
     TrialState,
+    Verdict,
 )
 from ceteris.store import schema
 from ceteris.store.open import failing_as_store_error
@@ -163,7 +164,13 @@ def looks(store: Engine, experiment: str) -> list[Look]:
     table = schema.look
     with _connection(store) as connection:
         rows = connection.execute(sa.select(table).where(table.c.experiment == experiment).order_by(table.c.id))
-        return [Look(**{k: v for k, v in row.items() if k not in ("id", "experiment")}) for row in rows.mappings()]
+        return [
+            Look(
+                **{k: v for k, v in row.items() if k not in ("id", "experiment", "verdict")},
+                verdict=Verdict(row["verdict"]) if row["verdict"] else None,
+            )
+            for row in rows.mappings()
+        ]
 
 
 def calibrations(store: Engine, host: str, now: float) -> list[Calibration]:

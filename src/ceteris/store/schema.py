@@ -120,6 +120,7 @@ look = Table(
     Column("low", Float, nullable=False),
     Column("high", Float, nullable=False),
     Column("estimate", Float, nullable=False),
+    Column("verdict", String),
     Index("look_once", "experiment", "factor", "arm", "workload", "response", "number", unique=True),
 )
 

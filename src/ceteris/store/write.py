@@ -124,6 +124,17 @@ def rerun(store: Engine, old: Sequence[Trial], new: Sequence[Trial]) -> None:
         connection.execute(sa.insert(table), [_trial_row(trial) for trial in new])
 
 
+def spare(store: Engine, experiment: str, orders: Sequence[int]) -> None:
+    """Keep that some planned trials are not needed, since what they are for is decided."""
+    table = schema.trial
+    with _transaction(store) as connection:
+        connection.execute(
+            sa.update(table)
+            .where(table.c.experiment == experiment, table.c.order.in_(orders), table.c.state == TrialState.PLANNED)
+            .values(state=TrialState.SPARED)
+        )
+
+
 def add_looks(store: Engine, experiment: str, looks: Sequence[Look]) -> None:
     """Keep what was decided on; a look can be neither repeated nor changed."""
     if looks:

@@ -1,8 +1,10 @@
 """Which block is next, from nothing but the trials as stored: a first run and a resumed one are one path."""
 
 import dataclasses
+import itertools
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
 
 from ceteris.model import FailureClass, Purpose, Trial, TrialState
 
@@ -54,23 +56,60 @@ def _next_compared(trials: Sequence[Trial]) -> list[Trial] | None:
     Within a round: first a block that was interrupted, then those not yet tried, at the end those with an
     invalid or failed trial, each at most twice more. Blocks of which too few arms are left are passed over.
     """
+    blocks = _counting(trials)
+    turns = _turns(blocks, trials)
+    waiting = [(blocks[n][0].round, turn, n) for n, turn in turns.items() if turn is not None]
+    return sorted(blocks[min(waiting)[2]], key=lambda trial: trial.position) if waiting else None
+
+
+def blocks_over(trials: Sequence[Trial]) -> dict[tuple[str, str], int]:
+    """By factor and workload, how many blocks of the comparison, from its first on, will not be tried again."""
+    blocks = _counting([trial for trial in trials if trial.purpose is Purpose.COMPARE])
+    turns = _turns(blocks, trials)
+    found: dict[tuple[str, str], list[_Turn | None]] = defaultdict(list)
+    for number in sorted(blocks):
+        found[blocks[number][0].factor, blocks[number][0].workload].append(turns[number])
+    return {place: len(list(itertools.takewhile(lambda turn: turn is None, all_of))) for place, all_of in found.items()}
+
+
+class _Turn(IntEnum):
+    """In which order the blocks of a round are made."""
+
+    INTERRUPTED = 1
+    FRESH = 2
+    BROKEN = 3
+
+
+def _counting(trials: Sequence[Trial]) -> dict[int, list[Trial]]:
+    """The trials of each block that were not rerun and are still wanted."""
+    blocks: dict[int, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        if trial.state not in (TrialState.SUPERSEDED, TrialState.SPARED):
+            blocks[trial.block].append(trial)
+    return blocks
+
+
+def _turns(blocks: Mapping[int, Sequence[Trial]], trials: Sequence[Trial]) -> dict[int, _Turn | None]:
+    """When each block is to be made; None where it is over."""
     refused = refused_arms(trials)
-    rounds: dict[int, dict[int, list[Trial]]] = defaultdict(lambda: defaultdict(list))
     attempts: dict[int, set[int]] = defaultdict(set)
     for trial in trials:
-        if trial.state is not TrialState.SUPERSEDED:
-            rounds[trial.round][trial.block].append(trial)
-        elif trial.invalid_because or trial.failure not in (None, FailureClass.INTERRUPTED):
+        again = trial.invalid_because or trial.failure not in (None, FailureClass.INTERRUPTED)
+        if trial.state is TrialState.SUPERSEDED and again:
             attempts[trial.block].add(trial.attempt)
-    for _, blocks in sorted(rounds.items()):
-        usable = {n: [t for t in block if arm_of(t) not in refused] for n, block in blocks.items()}
-        usable = {n: block for n, block in usable.items() if len(block) >= min(2, len(blocks[n]))}
-        interrupted = [n for n, block in usable.items() if _is_interrupted(block)]
-        fresh = [n for n, block in usable.items() if all(t.state is TrialState.PLANNED for t in block)]
-        broken = [n for n, block in usable.items() if _is_broken(block) and len(attempts[n]) < MOST_RERUNS]
-        for number in [*interrupted, *fresh, *broken][:1]:
-            return sorted(blocks[number], key=lambda trial: trial.position)
-    return None
+    found: dict[int, _Turn | None] = {}
+    for number, block in blocks.items():
+        left = [trial for trial in block if arm_of(trial) not in refused]
+        found[number] = _turn(left, len(attempts[number])) if len(left) >= min(2, len(block)) else None
+    return found
+
+
+def _turn(block: Sequence[Trial], attempts: int) -> _Turn | None:
+    if _is_interrupted(block):
+        return _Turn.INTERRUPTED
+    if all(trial.state is TrialState.PLANNED for trial in block):
+        return _Turn.FRESH
+    return _Turn.BROKEN if _is_broken(block) and attempts < MOST_RERUNS else None
 
 
 def _is_broken(block: Sequence[Trial]) -> bool:

@@ -9,7 +9,7 @@ from experiments import BY_LEVEL, LEVELS, Laboratory, schedule
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ceteris.analysis.decision import Pairs, Question, decide, look
+from ceteris.analysis.decision import Pairs, Question, decide, next_look
 from ceteris.analysis.screening import look_at_screen
 from ceteris.analysis.spending import Looked
 from ceteris.model import Verdict
@@ -62,7 +62,7 @@ def test_an_even_slope_over_time_hardly_moves_the_estimate(seed: int) -> None:
     x = design(pairs.order)
     before, after = least_squares(pairs.difference, x), least_squares(sloped, x)
     assert after.estimate == pytest.approx(before.estimate, abs=1e-9)
-    robust = [look(replace(pairs, difference=d), LAB.question(), over=True) for d in (pairs.difference, sloped)]
+    robust = [next_look(replace(pairs, difference=d), LAB.question(), over=True) for d in (pairs.difference, sloped)]
     assert abs(robust[1].estimate - robust[0].estimate) < 0.1 * robust[0].fitted.error
 
 
@@ -71,15 +71,17 @@ def test_a_larger_margin_takes_back_no_equivalence(seed: int, times: float) -> N
     pairs = _drawn(seed)
     asked = LAB.question()
     for count in AT:
-        found = look(pairs.first(count), asked)
-        wider = look(pairs.first(count), replace(asked, margin=asked.margin * times))
+        found = next_look(pairs.first(count), asked)
+        wider = next_look(pairs.first(count), replace(asked, margin=asked.margin * times))
         assert found.verdict is not Verdict.EQUIVALENT or wider.verdict is Verdict.EQUIVALENT
 
 
 def test_more_pairs_make_narrower_intervals() -> None:
     widths = []
     for count in (16, 32, 80):
-        found = [look(_drawn(seed).first(count), Question(margin=0.02, planned=count), over=True) for seed in range(40)]
+        found = [
+            next_look(_drawn(seed).first(count), Question(margin=0.02, planned=count), over=True) for seed in range(40)
+        ]
         widths.append(np.mean([one.interval.high - one.interval.low for one in found]))
     assert widths == sorted(widths, reverse=True)
 
@@ -92,20 +94,20 @@ def test_the_error_spent_rises_to_what_was_declared_and_no_further() -> None:
     assert spent == sorted(spent)
     assert spent[-1] == pytest.approx(0.05)
     with pytest.raises(ValueError, match="cannot follow"):
-        look(pairs.first(24), asked, found.looks[:3])
+        next_look(pairs.first(24), asked, found.looks[:3])
 
 
 def test_without_new_pairs_there_is_no_new_look() -> None:
     pairs = _drawn(3)
-    found = look(pairs.first(32), LAB.question(), [Looked(16, 0.01)])
-    again = look(pairs.first(32), LAB.question(), found.looks, over=True)
+    found = next_look(pairs.first(32), LAB.question(), [Looked(16, 0.01)])
+    again = next_look(pairs.first(32), LAB.question(), found.looks, over=True)
     assert again.looks == found.looks
     assert again.interval == found.interval
     assert again.verdict is not None
 
 
 def test_experiments_that_stop_short_spend_what_is_left() -> None:
-    assert look(_drawn(1).first(40), LAB.question(), [Looked(16, 0.01)], over=True).looks[-1] == Looked(40, 0.05)
+    assert next_look(_drawn(1).first(40), LAB.question(), [Looked(16, 0.01)], over=True).looks[-1] == Looked(40, 0.05)
 
 
 @pytest.mark.parametrize("method", ["adaptive", "fixed", "open-ended"])
@@ -144,18 +146,18 @@ def test_one_effect_at_all_levels_does_not_depend_on_load() -> None:
 def test_data_that_allow_no_conclusion_give_none(changes: dict[str, object], said: str) -> None:
     pairs = replace(_drawn(1).first(16), **changes)
     with pytest.raises(CannotJudge, match=said):
-        look(pairs, LAB.question(), over=True)
+        next_look(pairs, LAB.question(), over=True)
 
 
 @pytest.mark.parametrize("count", [0, 1, 8, 15])
 def test_too_few_pairs_give_no_verdict(count: int) -> None:
     with pytest.raises(CannotJudge, match="16 valid pairs"):
-        look(_drawn(1).first(count), LAB.question(), over=True)
+        next_look(_drawn(1).first(count), LAB.question(), over=True)
 
 
 def test_a_device_that_gives_exactly_so_many_is_known_to_one_of_them() -> None:
     pairs = replace(_drawn(1).first(16), difference=np.zeros(16), resolution=1 / 5000, count=5000)
-    found = look(pairs, LAB.question(), over=True)
+    found = next_look(pairs, LAB.question(), over=True)
     assert found.verdict is Verdict.EQUIVALENT
     assert found.interval.high == -found.interval.low == 1 / 5000
 
@@ -163,16 +165,16 @@ def test_a_device_that_gives_exactly_so_many_is_known_to_one_of_them() -> None:
 def test_trials_of_one_application_are_no_replicates() -> None:
     pairs = replace(_drawn(1), application=np.arange(80) // 4)
     with pytest.raises(ValueError, match="no replicates"):
-        look(pairs, LAB.question(), over=True)
-    found = look(pairs, replace(LAB.question(), unit="application", planned=20), over=True)
+        next_look(pairs, LAB.question(), over=True)
+    found = next_look(pairs, replace(LAB.question(), unit="application", planned=20), over=True)
     assert found.fitted.freedom == 19
     with pytest.raises(ValueError, match="not said"):
-        look(replace(pairs, application=None), replace(LAB.question(), unit="application"), over=True)
+        next_look(replace(pairs, application=None), replace(LAB.question(), unit="application"), over=True)
 
 
 def test_claims_share_the_error_of_differences_and_not_that_of_equivalence() -> None:
     pairs = _drawn(5)
-    alone, shared = (look(pairs, replace(LAB.question(), claims=claims), over=True) for claims in (1, 20))
+    alone, shared = (next_look(pairs, replace(LAB.question(), claims=claims), over=True) for claims in (1, 20))
     assert shared.interval.low < alone.interval.low
     assert shared.inner == alone.inner
 

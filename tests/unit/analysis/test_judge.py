@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ceteris.analysis.judge import Judgement, calibrations, judge, looks
+from ceteris.analysis.judge import Judgement, judge, take_looks
+from ceteris.analysis.noise import calibrations
 from ceteris.model import (
     RESPONSES,
     FailureClass,
@@ -81,9 +82,21 @@ def _experiment(
     return trials, values
 
 
+def _judged(
+    trials: list[Trial],
+    values: dict[int, dict[str, Measurement]],
+    response: str = "throughput_per_s",
+    finished: bool = True,
+) -> Judgement:
+    """By one look at what there is."""
+    workloads = [_workload(response)]
+    looks = take_looks(trials, values, workloads, PROTOCOL, [], [("k", "w")], over=finished)
+    return judge(trials, values, workloads, PROTOCOL, looks, baseline={}, finished=finished)
+
+
 def _judge(effect: Effect, response: str = "throughput_per_s", **kind: float) -> Judgement:
     trials, values = _experiment(effect, **kind)  # type: ignore[arg-type]
-    return judge(trials, values, [_workload(response)], PROTOCOL, baseline={}, finished=True)
+    return _judged(trials, values, response)
 
 
 def test_a_gain_beyond_the_margin_is_better_and_material() -> None:
@@ -119,10 +132,11 @@ def test_opposite_effects_at_two_loads_are_not_called_equivalent() -> None:
 
 
 def test_each_load_level_has_its_interval_and_no_verdict() -> None:
-    levels = [effect for effect in _judge(lambda _load: 0.05).effects if effect.load is not None]
+    whole, *levels = _judge(lambda _load: 0.05).effects
+    effect_width = whole.high - whole.low
     assert [effect.load for effect in levels] == [LoadLevel(n) for n in LOADS]
     assert all(effect.verdict is None and effect.pairs == 8 for effect in levels)
-    assert levels[0].confidence == pytest.approx(1 - 0.05 / 3)
+    assert levels[0].high - levels[0].low > effect_width
 
 
 def test_an_order_effect_makes_the_verdict_suspect() -> None:
@@ -132,7 +146,7 @@ def test_an_order_effect_makes_the_verdict_suspect() -> None:
 def test_too_few_valid_pairs_give_no_verdict() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     broken = [dataclasses.replace(t, state=TrialState.INVALID) if t.block > 15 and t.arm == "b" else t for t in trials]
-    found = judge(broken, values, [_workload()], PROTOCOL, baseline={}, finished=True)
+    found = _judged(broken, values)
     assert found.effects == ()
     assert found.unjudged == (
         "k = b under w was not judged: 16 valid pairs are needed (15 of 24 planned pairs are valid)",
@@ -143,15 +157,13 @@ def test_superseded_trials_count_nowhere() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     old = [dataclasses.replace(t, order=t.order + 100, state=TrialState.SUPERSEDED) for t in trials]
     values |= {t.order: values[1] for t in old}
-    plain = judge(trials, values, [_workload()], PROTOCOL, baseline={}, finished=True)
-    assert judge(trials + old, values, [_workload()], PROTOCOL, baseline={}, finished=True) == plain
+    plain = _judged(trials, values)
+    assert _judged(trials + old, values) == plain
 
 
 def test_the_order_of_rows_changes_nothing() -> None:
     trials, values = _experiment(lambda _load: 0.05)
-    forward, backward = (
-        judge(rows, values, [_workload()], PROTOCOL, baseline={}, finished=True) for rows in (trials, trials[::-1])
-    )
+    forward, backward = (_judged(rows, values) for rows in (trials, trials[::-1]))
     for one, other in zip(forward.effects, backward.effects, strict=True):
         assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high), rel=1e-9)
         assert (one.verdict, one.trials) == (other.verdict, other.trials)
@@ -160,25 +172,70 @@ def test_the_order_of_rows_changes_nothing() -> None:
 def test_nothing_measured_is_a_refusal_not_a_number() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     zero = dataclasses.replace(values[1]["throughput_per_s"], mean=0.0)
-    found = judge(trials, values | {1: {"throughput_per_s": zero}}, [_workload()], PROTOCOL, baseline={}, finished=True)
+    found = _judged(trials, values | {1: {"throughput_per_s": zero}})
     assert found.effects == ()
     assert "no positive number" in found.unjudged[0]
 
 
-def test_looks_and_noise_are_kept_for_planning() -> None:
+def test_the_noise_is_kept_for_planning() -> None:
     trials, values = _experiment(lambda _load: 0.05, sd=0.02)
-    found = judge(trials, values, [_workload()], PROTOCOL, baseline={}, finished=True)
-    assert [(look.arm, look.number, look.pairs) for look in looks(found.effects)] == [("b", 1, 24)]
     noise = calibrations(trials, values, [_workload()], PROTOCOL, "db1", 0.0)
     assert [c.load for c in noise] == [LoadLevel(n) for n in LOADS]
     assert all(0.01 < c.pair_sd < 0.06 for c in noise)
 
 
-def test_nothing_is_decided_before_the_end() -> None:
-    trials, values = _experiment(lambda _load: 0.05)
-    effect = judge(trials, values, [_workload()], PROTOCOL, baseline={}, finished=False).effects[0]
+def test_a_look_on_the_way_decides_what_is_clear_and_stays_as_it_was() -> None:
+    trials, values = _experiment(lambda _load: 0.05, passes=8)
+    planned = [t if t.block <= 18 else dataclasses.replace(t, state=TrialState.PLANNED) for t in trials]
+    (taken,) = take_looks(planned, values, [_workload()], PROTOCOL, [], [("k", "w")])
+    assert (taken.arm, taken.number, taken.pairs, taken.verdict) == ("b", 1, 18, Verdict.BETTER)
+    assert taken.alpha_spent == pytest.approx(0.05 * 18 / 24)
+    assert take_looks(trials, values, [_workload()], PROTOCOL, [taken], [("k", "w")], over=True) == []
+    later, now = (
+        judge(rows, values, [_workload()], PROTOCOL, [taken], baseline={}, finished=True).effects
+        for rows in (trials, planned)
+    )
+    assert later == now
+    assert (now[0].low, now[0].high, now[0].pairs) == pytest.approx((taken.low, taken.high, 18))
+
+
+def test_what_is_not_decided_yet_is_looked_at_again_with_the_error_that_is_left() -> None:
+    trials, values = _experiment(lambda _load: 0.0, sd=0.2)
+    early = [t if t.block <= 18 else dataclasses.replace(t, state=TrialState.PLANNED) for t in trials]
+    (first,) = take_looks(early, values, [_workload()], PROTOCOL, [], [("k", "w")])
+    assert first.verdict is None
+    effect = judge(early, values, [_workload()], PROTOCOL, [first], baseline={}, finished=False).effects[0]
     assert (effect.verdict, effect.tags) == (Verdict.UNDECIDED, ())
-    assert effect.reasons == ("24 of 24 planned pairs so far: judged when all are made",)
+    assert effect.reasons[0] == "18 of 24 planned pairs so far, and not decided yet"
+    (last,) = take_looks(trials, values, [_workload()], PROTOCOL, [first], [("k", "w")], over=True)
+    assert (last.number, last.pairs, last.alpha_spent) == (2, 24, pytest.approx(0.05))
+    assert last.verdict is Verdict.UNDECIDED
+    alone = judge(trials, values, [_workload()], PROTOCOL, [last], baseline={}, finished=True).effects[0]
+    both = judge(trials, values, [_workload()], PROTOCOL, [first, last], baseline={}, finished=True).effects[0]
+    assert both.low < alone.low
+
+
+def test_only_what_is_due_is_looked_at() -> None:
+    trials, values = _experiment(lambda _load: 0.05)
+    assert take_looks(trials, values, [_workload()], PROTOCOL, [], [("other", "w")]) == []
+
+
+def test_every_declared_response_is_judged_at_its_own_margin() -> None:
+    trials, values = _experiment(lambda _load: 0.03)
+    workload = dataclasses.replace(_workload(), also=("response_p95_s",))
+    looks = take_looks(trials, values, [workload], PROTOCOL, [], [("k", "w")], over=True)
+    effects = judge(trials, values, [workload], PROTOCOL, looks, baseline={}, finished=True).effects
+    seen = {effect.response: effect for effect in effects if effect.load is None}
+    assert seen["throughput_per_s"].verdict is Verdict.BETTER
+    assert seen["response_p95_s"].verdict is Verdict.EQUIVALENT  # 3 % lie within 5 %
+    assert {effect.confidence for effect in effects} == {0.975}  # two claims share the error
+
+
+def test_before_any_look_there_is_nothing_to_judge() -> None:
+    trials, values = _experiment(lambda _load: 0.05)
+    found = judge(trials, values, [_workload()], PROTOCOL, [], baseline={}, finished=False)
+    assert found.effects == ()
+    assert "24 of 24 planned pairs are valid" in found.unjudged[0]
 
 
 def test_an_arm_that_spoils_its_trials_is_suspect() -> None:
@@ -188,7 +245,7 @@ def test_an_arm_that_spoils_its_trials_is_suspect() -> None:
         for t in trials
         if t.arm == "b" and t.block <= 8
     ]
-    effect = judge(trials + spoilt, values, [_workload()], PROTOCOL, baseline={}, finished=True).effects[0]
+    effect = _judged(trials + spoilt, values).effects[0]
     assert Tag.SUSPECT in effect.tags
     assert "8 trials of b could not be used, and 0 of a" in effect.reasons
 
@@ -206,7 +263,7 @@ def test_a_refused_arm_does_not_spoil_the_others() -> None:
         for t in trials
         if t.arm == "b"
     ]
-    found = judge(trials + third, values, [_workload()], PROTOCOL, baseline={}, finished=True)
+    found = _judged(trials + third, values)
     assert found.effects[0].verdict is Verdict.BETTER
     assert "k = c under w was not judged" in found.unjudged[0]
 
@@ -214,11 +271,4 @@ def test_a_refused_arm_does_not_spoil_the_others() -> None:
 def test_an_arm_that_counts_twice_stops_everything() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     with pytest.raises(AssertionError, match="counts twice"):
-        judge(
-            [*trials, dataclasses.replace(trials[0], order=999)],
-            values,
-            [_workload()],
-            PROTOCOL,
-            baseline={},
-            finished=True,
-        )
+        _judged([*trials, dataclasses.replace(trials[0], order=999)], values)

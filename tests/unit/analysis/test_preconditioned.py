@@ -2,10 +2,10 @@
 
 import dataclasses
 
-from test_judge import LOADS, PROTOCOL, _experiment, _workload
+from test_judge import LOADS, PROTOCOL, _experiment, _judged, _workload
 
 from ceteris.analysis.effects import whole_blocks
-from ceteris.analysis.judge import calibrations, judge, stack_of
+from ceteris.analysis.noise import calibrations, stack_of
 from ceteris.analysis.precondition import preconditioned
 from ceteris.model import FailureClass, Measurement, Precondition, Purpose, Trial, TrialState, Workload
 from ceteris.units import LoadLevel
@@ -59,8 +59,8 @@ def test_no_effect_cell_or_noise_is_made_of_them() -> None:
     more = values | {trial.order: _found(1.0) for trial in first}
     for state in (TrialState.DONE, TrialState.FAILED, TrialState.INVALID):
         every = [*trials, *(dataclasses.replace(trial, state=state) for trial in first)]
-        plain = judge(trials, values, [_workload()], PROTOCOL, baseline={}, finished=True)
-        assert judge(every, more, [_workload()], PROTOCOL, baseline={}, finished=True) == plain
+        plain = _judged(trials, values)
+        assert _judged(every, more) == plain
         noise = (calibrations(t, v, [_workload()], PROTOCOL, "h", 0.0) for t, v in ((trials, values), (every, more)))
         assert next(noise) == next(noise)
         assert len({cell.load.n for cell in plain.cells}) == len(LOADS)

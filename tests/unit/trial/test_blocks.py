@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from test_machine import TRIAL
 
 from ceteris.model import FailureClass, Purpose, Trial, TrialState
-from ceteris.trial.blocks import MOST_RERUNS, lost_preconditioning, next_block, renewed
+from ceteris.trial.blocks import MOST_RERUNS, blocks_over, lost_preconditioning, next_block, renewed
 
 S = TrialState
 
@@ -145,3 +145,22 @@ def test_any_states_lead_to_a_block_that_is_not_whole_or_to_the_end(
 ) -> None:
     block = next_block(_blocks(*states))
     assert block is None or any(trial.state is not S.DONE for trial in block)
+
+
+def test_blocks_are_over_when_none_of_them_will_be_tried_again() -> None:
+    place = (TRIAL.factor, TRIAL.workload)
+    assert blocks_over(_blocks((S.DONE, S.DONE), (S.DONE, S.DONE), (S.PLANNED, S.PLANNED))) == {place: 2}
+    assert blocks_over(_blocks((S.DONE, S.DONE), (S.DONE, S.INVALID), (S.DONE, S.DONE))) == {place: 1}
+    assert blocks_over(_blocks((S.DONE, S.PLANNED), (S.DONE, S.DONE))) == {place: 0}
+    given_up = _blocks((S.DONE, S.INVALID), (S.PLANNED, S.PLANNED))
+    again = [
+        dataclasses.replace(given_up[1], state=S.SUPERSEDED, attempt=n, order=90 + n, invalid_because=("errors",))
+        for n in range(MOST_RERUNS)
+    ]
+    assert blocks_over(given_up + again) == {place: 1}
+
+
+def test_an_arm_that_is_decided_leaves_its_blocks_to_the_others() -> None:
+    trials = [*_blocks((S.PLANNED, S.SPARED)), _trial(3, 1, "c", S.PLANNED)]
+    assert [trial.arm for trial in next_block(trials) or ()] == ["a", "c"]
+    assert _next(_blocks((S.SPARED, S.SPARED))) is None

@@ -32,8 +32,9 @@ def run(
 
     Example: ceteris run examples/first.toml
     """
-    from ceteris import __version__, experiment
+    from ceteris import __version__
     from ceteris.cli import target
+    from ceteris.experiment import walk
     from ceteris.plan.parse import parse, read_file
     from ceteris.store.open import open_engine, store_url
 
@@ -46,7 +47,7 @@ def run(
             refuse_store_in_data(url, plan)
         opened = open_engine(url, create=True)
         versions = {"ceteris": __version__}
-        begun = experiment.begin(plan, parsed.overrides, facts.fingerprint, versions, opened)
+        begun = walk.begin(plan, parsed.overrides, facts.fingerprint, versions, opened)
         carry_out(plan, begun, opened, site, report_file, as_json=as_json)
 
 
@@ -68,10 +69,10 @@ def carry_out(
     """Run or resume an experiment before a person's eyes, and end with its verdicts."""
     from rich.console import Console
 
-    from ceteris import experiment
     from ceteris.cli import conclude
     from ceteris.cli.progress import Watch
     from ceteris.cli.signals import StopRequest
+    from ceteris.experiment import walk
     from ceteris.report import text
     from ceteris.store import read
     from ceteris.store.open import file_of
@@ -83,7 +84,7 @@ def carry_out(
     for note in begun.notes:
         words.print(f"note: {note}", markup=False)
     with Watch(words) as watch:
-        found = experiment.carry_out(plan, begun, store, site, watch, stop.asked)
+        found = walk.carry_out(plan, begun, store, site, watch, stop.asked)
     ended = read.find(store, begun.id)
     seen = conclude.report_view(store, ended)
     if as_json:

@@ -13,8 +13,10 @@ from typing import Protocol
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.judge import Judgement, calibrations, fingerprint_digest, judge, looks
+from ceteris.analysis.judge import Judgement, judge
+from ceteris.analysis.noise import calibrations, fingerprint_digest
 from ceteris.errors import EngineError, Interrupted, JournalOpen, StoreError, Unreachable
+from ceteris.experiment.looks import look
 from ceteris.model import (
     Calibration,
     Change,
@@ -22,6 +24,7 @@ from ceteris.model import (
     Experiment,
     ExperimentState,
     FailureClass,
+    Look,
     Measurement,
     Plan,
     Purpose,
@@ -52,6 +55,10 @@ class Audience(Onlooker, Protocol):
 
     def shows(self, trial: Trial) -> None:
         """A trial came to another state."""
+        ...
+
+    def decides(self, looks: Sequence[Look]) -> None:
+        """These need no more trials."""
         ...
 
     def loses(self, why: str) -> None:
@@ -116,12 +123,10 @@ def carry_out(
         with contextlib.suppress(StoreError):  # what is raised already must not be hidden by a full disk
             write.set_state(store, experiment.id, state, ended=time.time())
         raise
-    found = analyse(plan, experiment, store, finished=True)
-    if not read.looks(store, experiment.id):
-        write.add_calibrations(store, _noise(plan, experiment, store))
-        write.add_looks(store, experiment.id, looks(found.effects))
+    look(plan, experiment, store, read.trials(store, experiment.id), over=True)
+    write.add_calibrations(store, _noise(plan, experiment, store))
     write.set_state(store, experiment.id, ExperimentState.DONE, ended=time.time())
-    return found
+    return analyse(plan, experiment, store, finished=True)
 
 
 def _sit_down(
@@ -133,15 +138,20 @@ def _sit_down(
     with Bench(site, plan, trials, tested, _recorder(store, audience), stopped) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         audience.begins(trials)
-        _make_trials(trials, store, bench, audience, stopped)
+        _make_trials(trials, store, bench, audience, stopped, functools.partial(look, plan, experiment, store))
         for note in bench.notes():
             write.add_note(store, experiment.id, note)
 
 
 def _make_trials(
-    trials: list[Trial], store: Store, bench: Bench, audience: Audience, stopped: Callable[[], bool]
+    trials: list[Trial],
+    store: Store,
+    bench: Bench,
+    audience: Audience,
+    stopped: Callable[[], bool],
+    after_block: Callable[[Sequence[Trial]], Sequence[Look]],
 ) -> None:
-    """Block after block until none is left. `trials` follows what the store holds."""
+    """Block after block until none is left, with a look after each. `trials` follows what the store holds."""
     failures = 0
     _renew(lost_preconditioning(trials), trials, store, audience)
     while (block := next_block(trials)) is not None:
@@ -167,6 +177,10 @@ def _make_trials(
                 )
             if done.state is not TrialState.DONE:
                 break  # the block is rerun whole, so its other arms need not be made now
+        if decided := after_block(trials):
+            trials[:] = read.trials(store, trials[0].experiment)
+            audience.begins(trials)
+            audience.decides(decided)
 
 
 def _renew(block: list[Trial], trials: list[Trial], store: Store, audience: Audience) -> list[Trial]:
@@ -202,7 +216,8 @@ def analyse(plan: Plan, experiment: Experiment, store: Store, *, finished: bool)
     """Judge what the store holds of an experiment; before it is finished nothing is decided."""
     trials = read.trials(store, experiment.id)
     summaries = read.summaries(store, experiment.id)
-    return judge(trials, summaries, plan.workloads, plan.protocol, baseline=plan.baseline, finished=finished)
+    looks = read.looks(store, experiment.id)
+    return judge(trials, summaries, plan.workloads, plan.protocol, looks, baseline=plan.baseline, finished=finished)
 
 
 def _noise(plan: Plan, experiment: Experiment, store: Store) -> list[Calibration]:

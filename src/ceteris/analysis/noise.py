@@ -1,0 +1,74 @@
+"""What an experiment showed of a machine's noise, kept for planning the next one on it.
+
+In: trials with what they measured. Out: Calibrations, by digests of the machine and of what was run on it.
+"""
+
+import dataclasses
+import hashlib
+import json
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ceteris.analysis.effects import Pair, Summaries, series
+from ceteris.model import Calibration, Protocol, Trial, Workload
+from ceteris.stats.huber import huber
+from ceteris.stats.levels import design
+from ceteris.stats.pairs import CannotJudge, log_ratios
+from ceteris.units import LoadLevel
+
+_KEEPS_S = 7 * 86400.0
+
+
+def stack_of(workload: Workload, protocol: Protocol) -> str:
+    """What a workload's noise belongs to: its kind, parameters, response and length of trial, as a digest."""
+    parts = [workload.kind, dict(workload.parameters), workload.cache, workload.response, protocol.trial_s]
+    if workload.precondition:
+        parts.append(dataclasses.asdict(workload.precondition))
+    if workload.open_loop:
+        parts += [workload.open_loop.arrivals, workload.open_loop.outstanding]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def fingerprint_digest(fingerprint: Mapping[str, str]) -> str:
+    """What a machine's noise belongs to: all that identifies machine, software and disk, as a digest."""
+    return hashlib.sha256(json.dumps(dict(fingerprint), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def calibrations(
+    trials: Sequence[Trial],
+    summaries: Summaries,
+    workloads: Sequence[Workload],
+    protocol: Protocol,
+    host: str,
+    now: float,
+) -> list[Calibration]:
+    """The noise of a pair at each workload and load level."""
+    responses = {workload.name: workload.response for workload in workloads}
+    stacks = {workload.name: stack_of(workload, protocol) for workload in workloads}
+    pooled: dict[tuple[str, LoadLevel], list[tuple[float, int]]] = defaultdict(list)
+    for one in series(trials, summaries, responses):
+        by_load: dict[LoadLevel, list[Pair]] = defaultdict(list)
+        for pair in one.pairs:
+            by_load[pair.load].append(pair)
+        for load, pairs in by_load.items():
+            try:
+                differences = log_ratios([pair.compared for pair in pairs], [pair.baseline for pair in pairs])
+                fitted = huber(np.array(differences), design(np.array([float(pair.later) for pair in pairs])))
+            except (CannotJudge, ValueError):
+                continue
+            pooled[one.workload, load].append((fitted.residual_sd, fitted.freedom))
+    return [
+        Calibration(
+            host=host,
+            workload=stacks[workload],
+            load=load,
+            settle_s=protocol.settle_s,
+            pair_sd=math.sqrt(sum(sd * sd * n for sd, n in fits) / sum(n for _, n in fits)),
+            made=now,
+            expires=now + _KEEPS_S,
+        )
+        for (workload, load), fits in pooled.items()
+    ]

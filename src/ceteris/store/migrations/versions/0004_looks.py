@@ -1,0 +1,15 @@
+"""What a look decided; the earlier ones, one for each comparison, decided at the end.
+
+Revision ID: 0004
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+
+
+def upgrade() -> None:
+    """Make room for it."""
+    op.add_column("look", sa.Column("verdict", sa.String))

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from statsmodels.nonparametric.smoothers_lowess import lowess
+
+from ceteris.stats import diagnostics
+from ceteris.stats.huber import huber, least_squares
+
+RNG = np.random.default_rng
+
+
+def test_a_coefficient_has_the_p_value_of_statsmodels() -> None:
+    rng = RNG(1)
+    x = np.column_stack([np.ones(30), np.tile([1.0, -1.0], 15)])
+    y = 0.02 * x[:, 1] + rng.normal(0, 0.03, 30)
+    ours, theirs = diagnostics.coefficient(least_squares(y, x), 1), sm.OLS(y, x).fit()
+    assert (ours.estimate, ours.error, ours.p) == pytest.approx((theirs.params[1], theirs.bse[1], theirs.pvalues[1]))
+
+
+def test_a_slow_trial_is_counted_on_its_arm() -> None:
+    d = RNG(2).normal(0, 0.01, 40)
+    d[3], d[7], d[9] = -0.5, 0.5, 0.5
+    fitted = huber(d, np.ones((40, 1)))
+    assert diagnostics.outliers(fitted) == (1, 2)
+    assert diagnostics.outliers(fitted, resolution=1.0) == (0, 0)
+
+
+@pytest.mark.parametrize(("one", "other", "unlike"), [(0, 0, False), (3, 3, False), (0, 6, True), (6, 0, True)])
+def test_counts_that_are_unlike_are_told_from_chance(one: int, other: int, unlike: bool) -> None:
+    assert (diagnostics.unequal(one, other) < 0.05) is unlike
+
+
+def test_what_an_arm_leaves_to_the_next_trial_is_found() -> None:
+    rng = RNG(3)
+    order = rng.choice([-1.0, 1.0], 200)
+    before = rng.random(200) < 0.5  # whether the trial before the pair was of the compared arm
+    compared_after = np.where(order > 0, False, before)
+    baseline_after = np.where(order > 0, before, True)
+    left = 0.05
+    d = left * compared_after - left * baseline_after + rng.normal(0, 0.02, 200)
+    found = diagnostics.carry_over(d, order, np.column_stack([compared_after, baseline_after]))
+    assert found is not None
+    assert found.estimate == pytest.approx(left, abs=3 * found.error)
+    assert found.p < 1e-6
+    assert diagnostics.carry_over(d, order, np.zeros((200, 2), dtype=bool)) is None
+
+
+def test_a_trend_in_trials_is_seen_at_their_ends() -> None:
+    seconds = np.linspace(0.9, 1.0, 60)
+    rng = RNG(4)
+    pairs = [(seconds + rng.normal(0, 0.01, 60), np.ones(60)) for _ in range(20)]
+    found = diagnostics.trend_in_trials(*diagnostics.ends(pairs))
+    assert found is not None and found.p < 1e-6
+    assert found.estimate == pytest.approx(np.log(0.983 / 0.917), abs=0.01)
+    assert diagnostics.trend_in_trials(np.zeros(2), np.zeros(2)) is None
+
+
+def test_neighbours_that_are_alike_correlate() -> None:
+    assert diagnostics.lag_one(np.cumsum(RNG(5).normal(size=500))) > 0.9
+    assert abs(diagnostics.lag_one(RNG(6).normal(size=500))) < 0.15
+    assert diagnostics.lag_one(np.ones(5)) == 0
+
+
+def test_a_drift_is_a_median_of_slopes() -> None:
+    at = np.arange(50.0)
+    slope, low, high = diagnostics.drift(at, 0.01 * at + RNG(7).normal(0, 0.05, 50))
+    assert low < 0.01 < high
+    assert slope == pytest.approx(0.01, abs=0.002)
+    assert diagnostics.drift(np.zeros(5), np.arange(5.0)) == (0.0, 0.0, 0.0)
+
+
+def test_a_course_is_smoothed_like_by_statsmodels() -> None:
+    at = np.sort(RNG(8).uniform(0, 10, 60))
+    y = np.sin(at) + RNG(9).normal(0, 0.2, 60)
+    theirs = lowess(y, at, frac=0.4, it=0, return_sorted=False)
+    assert diagnostics.smooth(at, y, 0.4) == pytest.approx(list(theirs), abs=1e-6)

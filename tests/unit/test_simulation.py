@@ -1,0 +1,61 @@
+"""Experiments that are simulated go the way of real ones."""
+
+import dataclasses
+import math
+
+import pytest
+from plan_samples import FILEIO, checked, simple
+
+from ceteris.experiment.simulation import simulate
+from ceteris.model import Plan, Verdict
+from ceteris.stats.generator import Noise
+
+QUIET = Noise(between_sd=0.005, within_sd=0.01, outliers=0.0)
+
+
+def _plan(factors: str = '"vm.swappiness" = [60, 1]', rest: str = "") -> Plan:
+    return checked(simple(factors, FILEIO, f"[protocol]\nrounds = 4\n{rest}"))
+
+
+def _shares(plan: Plan, effect: float, noise: Noise = QUIET, times: int = 30) -> dict[str, dict[Verdict, int]]:
+    found = simulate(plan, 4, noise, effect, times, 1, lambda _made: None)
+    return {one.arm: dict(one.verdicts) for one in found.outcomes}
+
+
+def test_what_is_there_is_found_and_what_is_not_is_not() -> None:
+    assert _shares(_plan(), math.log(1.05)) == {"1": {Verdict.BETTER: 30}}
+    assert _shares(_plan(), math.log(0.95)) == {"1": {Verdict.WORSE: 30}}
+    assert _shares(_plan(), 0.0)["1"][Verdict.EQUIVALENT] >= 27
+
+
+def test_lower_is_better_of_a_response_time() -> None:
+    plan = _plan(rest='response = "response_p95_s"')
+    assert _shares(plan, math.log(0.9)) == {"1": {Verdict.BETTER: 30}}
+
+
+def test_a_large_effect_is_decided_early_and_with_one_look_never() -> None:
+    plan = _plan()
+    early = simulate(plan, 4, QUIET, math.log(1.1), 10, 1, lambda _made: None)
+    assert early.duration_s < 0.6 * early.planned_s
+    assert early.outcomes[0].pairs < early.outcomes[0].planned
+    fixed = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, method="fixed"))
+    whole = simulate(fixed, 4, QUIET, math.log(1.1), 10, 1, lambda _made: None)
+    assert whole.duration_s == whole.planned_s
+
+
+def test_each_arm_goes_on_until_it_is_decided_itself() -> None:
+    found = simulate(_plan('"vm.swappiness" = [60, 1, 10, 30]'), 4, QUIET, math.log(1.04), 20, 1, lambda _made: None)
+    assert {one.arm for one in found.outcomes} == {"1", "10", "30"}
+    assert all(one.verdicts == {Verdict.BETTER: 20} for one in found.outcomes)
+
+
+def test_the_same_seed_gives_the_same_experiments() -> None:
+    noisy = Noise()
+    one, again, other = (simulate(_plan(), 4, noisy, 0.0, 5, seed, lambda _made: None) for seed in (1, 1, 9))
+    assert one == again
+    assert one != other
+
+
+def test_noise_by_level_is_of_the_plans_levels() -> None:
+    with pytest.raises(ValueError, match="3 load levels, and there are 2"):
+        simulate(_plan(), 4, Noise(by_level=(1.0, 1.0, 1.0)), 0.0, 1, 1, lambda _made: None)
