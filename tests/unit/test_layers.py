@@ -11,7 +11,7 @@ MAY_IMPORT = {
     "engine": {"hosts"},
     "knobs": {"hosts"},
     "workloads": {"engine"},
-    "plan": {"knobs.catalog", "knobs.guard"},
+    "plan": {"knobs.catalog", "knobs.guard", "stats"},
     "trial": {"knobs", "workloads", "engine", "hosts", "stats"},
     "analysis": {"stats"},
     "report": set(),

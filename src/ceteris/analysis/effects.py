@@ -1,7 +1,7 @@
 """Which trials count, and what they showed: the pairs of a comparison, and the mean of each cell."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ceteris.model import Cell, FailureClass, Measurement, Purpose, Trial, TrialState
@@ -43,17 +43,20 @@ class Series:
     faults: tuple[int, int]
 
 
-def counting(trials: Iterable[Trial]) -> list[Trial]:
-    """The trials that were not rerun; those that precondition data measure nothing that is asked."""
-    return [t for t in trials if t.state is not TrialState.SUPERSEDED and t.purpose is not Purpose.PRECONDITION]
+_ASKED = (Purpose.COMPARE, Purpose.MEASURE)
 
 
-def whole_blocks(trials: Iterable[Trial]) -> dict[int, list[Trial]]:
+def counting(trials: Iterable[Trial], purposes: Container[Purpose] = _ASKED) -> list[Trial]:
+    """The trials that were not rerun; those that precondition data or compare equals measure nothing that is asked."""
+    return [t for t in trials if t.state is not TrialState.SUPERSEDED and t.purpose in purposes]
+
+
+def whole_blocks(trials: Iterable[Trial], purposes: Container[Purpose] = _ASKED) -> dict[int, list[Trial]]:
     """The done trials of the blocks in which all counting ones are done; the others enter no effect.
 
     An arm whose setting the machine refuses does not spoil the blocks of the others.
     """
-    counted = counting(trials)
+    counted = counting(trials, purposes)
     rejected = {_arm(t) for t in counted if t.failure is FailureClass.SETTING_REJECTED}
     blocks: dict[int, list[Trial]] = defaultdict(list)
     for trial in counted:
@@ -70,10 +73,15 @@ def _arm(trial: Trial) -> tuple[str, str, str]:
     return trial.factor, trial.workload, trial.arm
 
 
-def series(trials: Sequence[Trial], summaries: Summaries, responses: Mapping[str, str]) -> list[Series]:
+def series(
+    trials: Sequence[Trial],
+    summaries: Summaries,
+    responses: Mapping[str, str],
+    purposes: Container[Purpose] = _ASKED,
+) -> list[Series]:
     """The pairs of every compared arm. `responses`: by workload, the metric judged."""
-    whole = whole_blocks(trials)
-    counted = counting(trials)
+    whole = whole_blocks(trials, purposes)
+    counted = counting(trials, purposes)
     bases = {number: t for number, block in whole.items() for t in block if t.baseline}
     found: dict[tuple[str, str, str], list[Pair]] = defaultdict(list)
     planned: dict[tuple[str, str, str], int] = defaultdict(int)

@@ -13,8 +13,9 @@ import numpy as np
 from ceteris.analysis.decision import LEAST_UNITS, LevelFinding, Pairs, Question, look, next_look
 from ceteris.analysis.effects import Pair, Series, Summaries, cells, series
 from ceteris.analysis.matrix import matrices
+from ceteris.analysis.noise import unlike_itself
 from ceteris.analysis.overload import overloads
-from ceteris.analysis.reasons import METHODS, reasons_of, suspicions_of
+from ceteris.analysis.reasons import METHODS, doubts_of_noise, reasons_of, suspicions_of
 from ceteris.analysis.spending import Looked
 from ceteris.findings import Matrix
 from ceteris.model import RESPONSES, Cell, Effect, Look, Protocol, Settings, Tag, Trial, Verdict, Workload
@@ -55,9 +56,11 @@ def judge(
     taken = _by_place(looks)
     effects: list[Effect] = []
     unjudged: list[str] = []
+    doubts = {workload.name: doubts_of_noise(unlike_itself(trials, summaries, workload)) for workload in workloads}
     for one, question in questions(trials, summaries, workloads, protocol):
         try:
-            whole, *levels = _effects_of(one, question, taken[place_of(one)], finished=finished)
+            seen = taken[place_of(one)]
+            whole, *levels = _effects_of(one, question, seen, doubts[one.workload], finished=finished)
         except CannotJudge as why:
             what = f"{one.factor} = {one.arm} under {one.workload}"
             unjudged.append(f"{what} was not judged: {why} ({len(one.pairs)} of {one.planned} planned pairs are valid)")
@@ -171,8 +174,10 @@ def _looked(looks: Sequence[Look], question: Question) -> list[Looked]:
     return [Looked(taken.pairs, taken.alpha_spent) for taken in counting]
 
 
-def _effects_of(one: Series, question: Question, looks: Sequence[Look], *, finished: bool) -> list[Effect]:
-    """The effect over all load levels with its verdict, then the one at each level."""
+def _effects_of(
+    one: Series, question: Question, looks: Sequence[Look], doubts: tuple[str, ...], *, finished: bool
+) -> list[Effect]:
+    """The effect over all load levels with its verdict, then the one at each level; `doubts` make it suspect."""
     if not looks:
         arrays(one)  # raises where values are no numbers
         raise CannotJudge(f"{LEAST_UNITS[question.unit]} valid pairs are needed")
@@ -185,7 +190,7 @@ def _effects_of(one: Series, question: Question, looks: Sequence[Look], *, finis
         tags.append(Tag.MATERIAL)
     if verdict is Verdict.EQUIVALENT and not found.interval.low <= 0 <= found.interval.high:
         tags.append(Tag.NEGLIGIBLE)
-    if suspicions := suspicions_of(found, question, one):
+    if suspicions := (*suspicions_of(found, question, one), *doubts):
         tags.append(Tag.SUSPECT)
     whole = Effect(
         factor=one.factor,

@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ceteris.analysis.effects import Pair, Summaries, series
-from ceteris.model import Calibration, Protocol, Trial, Workload
-from ceteris.stats.huber import huber
+from ceteris.model import Calibration, Protocol, Purpose, Trial, Workload
+from ceteris.stats.diagnostics import coefficient
+from ceteris.stats.huber import Regression, huber
 from ceteris.stats.levels import design
 from ceteris.stats.pairs import CannotJudge, log_ratios
 from ceteris.units import LoadLevel
@@ -49,17 +50,11 @@ def calibrations(
     responses = {workload.name: workload.response for workload in workloads}
     stacks = {workload.name: stack_of(workload, protocol) for workload in workloads}
     pooled: dict[tuple[str, LoadLevel], list[tuple[float, int]]] = defaultdict(list)
-    for one in series(trials, summaries, responses):
-        by_load: dict[LoadLevel, list[Pair]] = defaultdict(list)
-        for pair in one.pairs:
-            by_load[pair.load].append(pair)
-        for load, pairs in by_load.items():
-            try:
-                differences = log_ratios([pair.compared for pair in pairs], [pair.baseline for pair in pairs])
-                fitted = huber(np.array(differences), design(np.array([float(pair.later) for pair in pairs])))
-            except (CannotJudge, ValueError):
-                continue
-            pooled[one.workload, load].append((fitted.residual_sd, fitted.freedom))
+    for one in series(trials, summaries, responses, (Purpose.NOISE_FLOOR, Purpose.COMPARE)):
+        for load in sorted({pair.load for pair in one.pairs}):
+            fitted = _fit([pair for pair in one.pairs if pair.load == load])
+            if fitted is not None:
+                pooled[one.workload, load].append((fitted.residual_sd, fitted.freedom))
     return [
         Calibration(
             host=host,
@@ -72,3 +67,30 @@ def calibrations(
         )
         for (workload, load), fits in pooled.items()
     ]
+
+
+def pair_sd(known: Sequence[Calibration]) -> float | None:
+    """The noise of a pair over all load levels of one workload, of what was measured last; None where nothing was."""
+    newest: dict[LoadLevel, Calibration] = {}
+    for one in sorted(known, key=lambda one: one.made):
+        newest[one.load] = one
+    return math.sqrt(sum(one.pair_sd**2 for one in newest.values()) / len(newest)) if newest else None
+
+
+def unlike_itself(trials: Sequence[Trial], summaries: Summaries, workload: Workload) -> tuple[float, float] | None:
+    """By how much the baseline differed from itself (log ratio), and the p value; None where that was not looked at."""
+    for one in series(trials, summaries, {workload.name: workload.response}, (Purpose.NOISE_FLOOR,)):
+        fitted = _fit(one.pairs)
+        if fitted is not None:
+            seen = coefficient(fitted, 0)
+            return seen.estimate, seen.p
+    return None
+
+
+def _fit(pairs: Sequence[Pair]) -> Regression | None:
+    """The differences of pairs, fitted; None where they say nothing of noise."""
+    try:
+        differences = np.array(log_ratios([pair.compared for pair in pairs], [pair.baseline for pair in pairs]))
+        return huber(differences, design(np.array([float(pair.later) for pair in pairs])))
+    except (CannotJudge, ValueError):
+        return None

@@ -60,6 +60,13 @@ def suspicions_of(found: Finding, question: Question, one: Series) -> tuple[str,
     return tuple(said)
 
 
+def doubts_of_noise(unlike: tuple[float, float] | None) -> tuple[str, ...]:
+    """What comparing equals says against the verdicts: the difference, and its p value."""
+    if unlike is None or unlike[1] >= _SUSPICIOUS:
+        return ()
+    return (f"the baseline differed from itself by {show_percent(unlike[0])} before anything was compared",)
+
+
 def _between(interval: Interval) -> str:
     return f"{show_percent(interval.low)} to {show_percent(interval.high)}"
 

@@ -1,24 +1,22 @@
 """What a plan would do, as one document and as text: cost, commands with their undo, blocks in order."""
 
 import contextlib
-import statistics
-import time
+import math
 from collections.abc import Iterator
 
 from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.text import Text
 
-from ceteris.analysis.noise import fingerprint_digest, stack_of
 from ceteris.errors import HostError, StoreError
 from ceteris.knobs import recipe, survey
 from ceteris.model import Facts, Plan, Purpose, Trial, Value
 from ceteris.plan import data, precondition
-from ceteris.plan.budget import rounds_within, trial_time, trials_per_round
-from ceteris.plan.design import comparisons, passes_per_round, schedule
-from ceteris.stats.planner import smallest_effect
+from ceteris.plan.budget import duration_s, extent, pairs_per_round, time_for
+from ceteris.plan.design import comparisons, schedule
+from ceteris.stats.planner import smallest_effect, smallest_margin
 from ceteris.trial.bench import Site
-from ceteris.units import LoadLevel, LoadUnit, show_duration, show_percent, show_size
+from ceteris.units import LoadLevel, LoadUnit, show_duration, show_size
 
 
 class _Document(BaseModel):
@@ -45,11 +43,19 @@ class Block(_Document):
     arms: list[str]
 
 
-class Detectable(_Document):
-    """The smallest effect that a comparison sees four times out of five, by the noise measured here before."""
+class Reach(_Document):
+    """What a comparison can show by the noise measured here before; effects and margins are log ratios.
+
+    `effect` is seen four times out of five, equivalence within `margin_reached` is shown nine times out of ten, and
+    within the plan's `margin` in `margin_takes_s`.
+    """
 
     workload: str
-    effect_log_ratio: float
+    pair_sd: float
+    effect: float
+    margin: float
+    margin_reached: float
+    margin_takes_s: float
 
 
 class Preconditioning(_Document):
@@ -71,6 +77,7 @@ class CheckDocument(_Document):
     device: str | None
     notes: list[str]
     rounds: int
+    noise_rounds: int
     trials: int
     duration_s: float
     data_bytes: int
@@ -80,14 +87,15 @@ class CheckDocument(_Document):
     memory_bytes: int
     commands: list[Command]
     also_moved: list[str]
-    detectable: list[Detectable]
+    reach: list[Reach]
     blocks: list[Block]
 
 
 def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDocument:
     """Everything a plan would do. Raises PlanError where the budget is too small."""
-    rounds = rounds_within(plan)
-    planned = schedule(plan, "", rounds)
+    noise = _known_noise(plan, facts, store)
+    wanted = extent(plan, noise)
+    planned = schedule(plan, "", wanted.rounds, wanted.noise_rounds)
     trials = tuple(trial for trial in planned if trial.purpose is not Purpose.PRECONDITION)
     return CheckDocument(
         plan=plan.name,
@@ -95,9 +103,10 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         path=plan.target.path,
         device=plan.target.device,
         notes=list(plan.notes),
-        rounds=rounds,
+        rounds=wanted.rounds,
+        noise_rounds=wanted.noise_rounds,
         trials=len(trials),
-        duration_s=rounds * trials_per_round(plan) * trial_time(plan),
+        duration_s=duration_s(plan, wanted),
         data_bytes=sum(data.size_bytes(plan).values()),
         made_bytes={device or facts.path: size for device, size in data.made_bytes(plan, trials).items()},
         preconditioning=[
@@ -114,7 +123,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         memory_bytes=facts.memory_bytes,
         commands=list(_commands(plan, facts)),
         also_moved=_also_moved(plan, site),
-        detectable=_detectable(plan, facts, rounds, store),
+        reach=_reach(plan, noise, wanted.rounds),
         blocks=_blocks(trials),
     )
 
@@ -160,27 +169,34 @@ def _also_moved(plan: Plan, site: Site) -> list[str]:
     return list(found)
 
 
-def _detectable(plan: Plan, facts: Facts, rounds: int, url: str | None) -> list[Detectable]:
-    """What the noise of earlier experiments on this host says about this one."""
+def _known_noise(plan: Plan, facts: Facts, url: str | None) -> dict[str, float]:
+    """What earlier experiments on this machine say of the noise of a pair, by workload."""
+    from ceteris.experiment import noise
     from ceteris.store.open import open_engine, store_url
-    from ceteris.store.read import calibrations
 
     try:
-        store = open_engine(store_url(url), create=False)
-        known = calibrations(store, fingerprint_digest(facts.fingerprint), time.time())
+        return noise.known(open_engine(store_url(url), create=False), plan, facts.fingerprint)
     except StoreError:
-        return []  # no experiment was made here yet
-    found = []
-    for workload in plan.workloads:
-        noise = [
-            calibration.pair_sd for calibration in known if calibration.workload == stack_of(workload, plan.protocol)
-        ]
-        if noise:
-            pairs = rounds * passes_per_round(len(workload.load_levels)) * len(workload.load_levels)
-            found.append(
-                Detectable(workload=workload.name, effect_log_ratio=smallest_effect(statistics.median(noise), pairs))
-            )
-    return found
+        return {}  # no experiment was made here yet
+
+
+def _reach(plan: Plan, noise: dict[str, float], rounds: int) -> list[Reach]:
+    found = {}
+    for one in comparisons(plan):
+        name, sd = one.workload.name, noise.get(one.workload.name)
+        takes_s = time_for(plan, noise, name)
+        if sd is None or takes_s is None:
+            continue
+        pairs = rounds * pairs_per_round(len(one.workload.load_levels))
+        found[name] = Reach(
+            workload=name,
+            pair_sd=sd,
+            effect=smallest_effect(sd, pairs),
+            margin=plan.protocol.margins[one.workload.response],
+            margin_reached=smallest_margin(sd, pairs),
+            margin_takes_s=takes_s,
+        )
+    return list(found.values())
 
 
 def _blocks(trials: tuple[Trial, ...]) -> list[Block]:
@@ -240,6 +256,11 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
             tried = f"{block.factor}: {' → '.join(block.arms)}" if block.factor else "measured"
             place = f"round {block.round}  {block.workload} at {LoadLevel(block.load, block.load_unit)}"
             console.print(f"  {block.number:>4}  {place}:  {tried}", markup=False)
+    _show_cost(found, console)
+
+
+def _show_cost(found: CheckDocument, console: Console) -> None:
+    """The time it takes, and what can be shown in it."""
     blocks = f"{found.trials} trials in {len(found.blocks)} blocks and {found.rounds} rounds"
     console.print(f"\n{blocks}, about {show_duration(found.duration_s)}")
     if found.preconditioning:
@@ -248,8 +269,15 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
         console.print(
             f"Before that, beside the budget: preconditioning, {filled} in order, then at most {most} at random."
         )
-    for one in found.detectable:
-        seen = show_percent(one.effect_log_ratio).lstrip("+")
-        console.print(f"With this machine's noise, effects from {seen} can be seen under {one.workload}.", markup=False)
-    if not found.detectable:
+    if found.noise_rounds:
+        rounds = "a round" if found.noise_rounds == 1 else f"{found.noise_rounds} rounds"
+        console.print(
+            f"First, in {rounds}, the baseline is compared with itself: this machine's noise is not known yet."
+        )
+    for one in found.reach:
+        noise = f"With this machine's noise under {one.workload} ({math.expm1(one.pair_sd):.1%} between equal trials)"
+        wanted = f"{math.expm1(one.margin):.1%} in at most {show_duration(one.margin_takes_s)}"
+        given = f"in the {show_duration(found.duration_s)} planned: {math.expm1(one.margin_reached):.1%}"
+        console.print(f"{noise}: {wanted}; {given}.", markup=False)
+    if not found.reach and not found.noise_rounds:
         console.print("The noise of this machine is not known yet: the first experiment measures it.")

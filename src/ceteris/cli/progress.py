@@ -64,6 +64,11 @@ class Watch:
         if not self._console.is_terminal:
             self._say(self._line.plain)
 
+    def learns(self, words: Sequence[str]) -> None:
+        """Tell what is known of the noise."""
+        for one in words:
+            self._say(one)
+
     def decides(self, looks: Sequence[Look]) -> None:
         """Tell what is decided."""
         for look in looks:

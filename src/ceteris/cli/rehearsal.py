@@ -2,7 +2,6 @@
 
 import math
 import statistics
-import time
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,11 +10,10 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from ceteris.analysis.noise import fingerprint_digest, stack_of
 from ceteris.errors import StoreError, UsageError
 from ceteris.experiment.simulation import simulate
 from ceteris.model import Facts, Plan, Verdict
-from ceteris.plan.budget import rounds_within
+from ceteris.plan.budget import extent
 from ceteris.stats.generator import Noise
 from ceteris.units import parse_share, show_duration, show_percent
 
@@ -82,12 +80,13 @@ def document(
     plan: Plan, facts: Facts, wanted: Asked, times: int, seed: int, store: str | None, console: Console
 ) -> SimulateDocument:
     """Simulate, with a bar on the console. Raises PlanError where the budget is too small."""
-    rounds = rounds_within(plan)
-    known = None if wanted.noise is not None else _known(plan, facts, store)
-    if known is not None:
-        noise = Noise(between_sd=known, within_sd=0.0)
+    known = {} if wanted.noise is not None else _known(plan, facts, store)
+    if known:
+        noise = Noise(between_sd=statistics.median(known.values()) / math.sqrt(2), within_sd=0.0)
     else:
         noise = Noise(between_sd=wanted.noise or _USUAL_NOISE, trial_s=plan.protocol.trial_s)
+    pair_sds = known or {workload.name: noise.pair_sd for workload in plan.workloads}
+    rounds = extent(plan, pair_sds).rounds
     bar = iter(track(range(times), "simulating", console=console, transient=True))
     found = simulate(plan, rounds, noise, wanted.effect, times, seed, lambda _made: next(bar, None))
     return SimulateDocument(
@@ -96,7 +95,7 @@ def document(
         seed=seed,
         effect=math.expm1(wanted.effect),
         noise=noise.between_sd,
-        noise_is_known=known is not None,
+        noise_is_known=bool(known),
         rounds=rounds,
         duration_s=found.duration_s,
         planned_s=found.planned_s,
@@ -117,19 +116,15 @@ def document(
     )
 
 
-def _known(plan: Plan, facts: Facts, url: str | None) -> float | None:
-    """The standard deviation of a trial on this machine, by earlier experiments with such workloads."""
+def _known(plan: Plan, facts: Facts, url: str | None) -> dict[str, float]:
+    """The noise of a pair by workload, as earlier experiments on this machine tell."""
+    from ceteris.experiment import noise
     from ceteris.store.open import open_engine, store_url
-    from ceteris.store.read import calibrations
 
     try:
-        store = open_engine(store_url(url), create=False)
-        known = calibrations(store, fingerprint_digest(facts.fingerprint), time.time())
+        return noise.known(open_engine(store_url(url), create=False), plan, facts.fingerprint)
     except StoreError:
-        return None
-    stacks = {stack_of(workload, plan.protocol) for workload in plan.workloads}
-    found = [one.pair_sd for one in known if one.workload in stacks]
-    return statistics.median(found) / math.sqrt(2) if found else None
+        return {}
 
 
 def show(found: SimulateDocument, console: Console) -> None:

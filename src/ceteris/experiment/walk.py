@@ -16,6 +16,7 @@ from sqlalchemy.engine import Engine as Store
 from ceteris.analysis.judge import Judgement, judge
 from ceteris.analysis.noise import calibrations, fingerprint_digest
 from ceteris.errors import EngineError, Interrupted, JournalOpen, StoreError, Unreachable
+from ceteris.experiment import noise
 from ceteris.experiment.looks import look
 from ceteris.model import (
     Calibration,
@@ -31,8 +32,8 @@ from ceteris.model import (
     Trial,
     TrialState,
 )
-from ceteris.plan.budget import rounds_within
-from ceteris.plan.design import comparisons, schedule, schedule_hash
+from ceteris.plan.budget import extent
+from ceteris.plan.design import comparisons, noise_comparisons, schedule, schedule_hash
 from ceteris.store import read, write
 from ceteris.trial.bench import Bench, Site, put_back
 from ceteris.trial.blocks import arm_of, lost_preconditioning, next_block, refused_arms, renewed
@@ -57,6 +58,10 @@ class Audience(Onlooker, Protocol):
         """A trial came to another state."""
         ...
 
+    def learns(self, words: Sequence[str]) -> None:
+        """This is known of the machine's noise."""
+        ...
+
     def decides(self, looks: Sequence[Look]) -> None:
         """These need no more trials."""
         ...
@@ -72,8 +77,8 @@ def begin(
     """Keep a new experiment with all its trials in the store; nothing is touched yet. Raises StoreError."""
     started = time.time()
     name = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(started))}-{secrets.token_hex(2)}"
-    rounds = rounds_within(plan)
-    trials = schedule(plan, name, rounds)
+    wanted = extent(plan, noise.known(store, plan, fingerprint))
+    trials = schedule(plan, name, wanted.rounds, wanted.noise_rounds)
     experiment = Experiment(
         id=name,
         name=plan.name,
@@ -82,7 +87,7 @@ def begin(
         overrides=dict(overrides),
         seed=plan.protocol.seed,
         schedule_hash=schedule_hash(trials),
-        rounds=rounds,
+        rounds=wanted.rounds,
         state=ExperimentState.PLANNED,
         started=started,
         ended=None,
@@ -124,7 +129,7 @@ def carry_out(
             write.set_state(store, experiment.id, state, ended=time.time())
         raise
     look(plan, experiment, store, read.trials(store, experiment.id), over=True)
-    write.add_calibrations(store, _noise(plan, experiment, store))
+    write.add_calibrations(store, _calibrations(plan, experiment, store))
     write.set_state(store, experiment.id, ExperimentState.DONE, ended=time.time())
     return analyse(plan, experiment, store, finished=True)
 
@@ -134,11 +139,12 @@ def _sit_down(
 ) -> None:
     """Make the trials that are left, from opening the journal to having put the machine back. Raises as `carry_out`."""
     trials = read.trials(store, experiment.id)
-    tested = {(c.factor, c.workload.name): c.tested for c in comparisons(plan)}
+    tested = {(c.factor, c.workload.name): c.tested for c in [*comparisons(plan), *noise_comparisons(plan)]}
     with Bench(site, plan, trials, tested, _recorder(store, audience), stopped) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         audience.begins(trials)
-        _make_trials(trials, store, bench, audience, stopped, functools.partial(look, plan, experiment, store))
+        after_block = functools.partial(_after_block, plan, experiment, store, audience)
+        _make_trials(trials, store, bench, audience, stopped, after_block)
         for note in bench.notes():
             write.add_note(store, experiment.id, note)
 
@@ -149,9 +155,9 @@ def _make_trials(
     bench: Bench,
     audience: Audience,
     stopped: Callable[[], bool],
-    after_block: Callable[[Sequence[Trial]], Sequence[Look]],
+    after_block: Callable[[list[Trial]], None],
 ) -> None:
-    """Block after block until none is left, with a look after each. `trials` follows what the store holds."""
+    """Block after block until none is left. `trials` follows what the store holds."""
     failures = 0
     _renew(lost_preconditioning(trials), trials, store, audience)
     while (block := next_block(trials)) is not None:
@@ -177,10 +183,20 @@ def _make_trials(
                 )
             if done.state is not TrialState.DONE:
                 break  # the block is rerun whole, so its other arms need not be made now
-        if decided := after_block(trials):
-            trials[:] = read.trials(store, trials[0].experiment)
-            audience.begins(trials)
-            audience.decides(decided)
+        after_block(trials)
+
+
+def _after_block(plan: Plan, experiment: Experiment, store: Store, audience: Audience, trials: list[Trial]) -> None:
+    """Learn the noise when it is known, and look at what is due: some trials may then not be needed."""
+    following = next_block(trials)
+    learning = noise.is_to_be_learned(trials) and following and following[0].purpose is not Purpose.NOISE_FLOOR
+    learned = noise.learn(plan, experiment, store, trials) if learning else []
+    decided = look(plan, experiment, store, trials)
+    if learning or decided:
+        trials[:] = read.trials(store, experiment.id)
+        audience.begins(trials)
+        audience.learns(learned)
+        audience.decides(decided)
 
 
 def _renew(block: list[Trial], trials: list[Trial], store: Store, audience: Audience) -> list[Trial]:
@@ -220,7 +236,7 @@ def analyse(plan: Plan, experiment: Experiment, store: Store, *, finished: bool)
     return judge(trials, summaries, plan.workloads, plan.protocol, looks, baseline=plan.baseline, finished=finished)
 
 
-def _noise(plan: Plan, experiment: Experiment, store: Store) -> list[Calibration]:
+def _calibrations(plan: Plan, experiment: Experiment, store: Store) -> list[Calibration]:
     """What the experiment showed of this machine's noise."""
     trials, summaries = read.trials(store, experiment.id), read.summaries(store, experiment.id)
     host = fingerprint_digest(experiment.fingerprint)

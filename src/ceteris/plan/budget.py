@@ -1,13 +1,30 @@
-"""What a plan costs in trials and machine time, and the rounds a budget holds."""
+"""What a plan costs in trials and machine time: the rounds that a budget holds, and those that its question needs."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ceteris.errors import PlanError, Problem
 from ceteris.model import Plan
-from ceteris.plan.design import comparisons, measured, passes_per_round
+from ceteris.plan.design import comparisons, measured, noise_comparisons, passes_per_round
+from ceteris.stats.planner import MOST_PAIRS, pairs_for, rounds_for
 from ceteris.units import show_duration
 
-MOST_ROUNDS = 10
 LEAST_ROUNDS = 2
 OVERHEAD_S = 0.15  # starting the engine, setting and reading back; measured on a small virtual machine
+_MOST_NOISE_ROUNDS = 3
+_NOISE_SHARE = 0.2  # of the budget, that learning the noise may take
+_MOST_OPEN_ROUNDS = 200
+
+Noise = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much will be made: rounds that compare equals to learn the noise, then at most so many that compare arms."""
+
+    noise_rounds: int
+    rounds: int
 
 
 def trial_time(plan: Plan) -> float:
@@ -15,29 +32,80 @@ def trial_time(plan: Plan) -> float:
     return plan.protocol.settle_s + plan.protocol.trial_s + OVERHEAD_S
 
 
+def pairs_per_round(levels: int) -> int:
+    """Pairs of one arm in a round over so many load levels."""
+    return passes_per_round(levels) * levels
+
+
 def trials_per_round(plan: Plan) -> int:
     """Trials of one round of every comparison, and of what is only measured."""
-    compared = sum(
-        passes_per_round(len(c.workload.load_levels)) * len(c.workload.load_levels) * len(c.arms)
-        for c in comparisons(plan)
-    )
+    compared = sum(pairs_per_round(len(c.workload.load_levels)) * len(c.arms) for c in comparisons(plan))
     return compared + sum(len(workload.load_levels) for workload in measured(plan))
 
 
-def rounds_within(plan: Plan) -> int:
-    """The rounds to make: as the plan says, else as many as its budget holds.
+def noise_trials_per_round(plan: Plan) -> int:
+    """Trials of one round of comparing equals."""
+    return sum(pairs_per_round(len(c.workload.load_levels)) * len(c.arms) for c in noise_comparisons(plan))
 
-    Raises PlanError where the budget does not hold the least number that can be judged.
+
+def duration_s(plan: Plan, extent: Extent) -> float:
+    """Seconds that it takes, where nothing is decided early."""
+    noise = extent.noise_rounds * noise_trials_per_round(plan)
+    return (noise + extent.rounds * trials_per_round(plan)) * trial_time(plan)
+
+
+def extent(plan: Plan, noise: Noise) -> Extent:
+    """The rounds to make: as the plan says, else as many as the question needs and the budget holds.
+
+    `noise` is the standard deviation of a pair by workload, so far as it is known; where it is not, up to a fifth of
+    the budget goes to learning it first. Raises PlanError where the budget does not hold the least that can be judged.
     """
+    protocol = plan.protocol
     one = trials_per_round(plan) * trial_time(plan)
-    wanted = plan.protocol.rounds
-    rounds = wanted or min(MOST_ROUNDS, int(plan.protocol.budget_s // one))
-    if rounds < LEAST_ROUNDS or rounds * one > plan.protocol.budget_s:
-        needed = show_duration((wanted or LEAST_ROUNDS) * one)
-        wrong = (
-            f"{show_duration(plan.protocol.budget_s)} do not hold {wanted or LEAST_ROUNDS} rounds, which take {needed}"
-        )
-        raise PlanError(
-            plan.name, [Problem("protocol.budget", wrong, "raise the budget, shorten trial, or compare less")]
-        )
-    return rounds
+    if protocol.rounds:
+        wanted = Extent(0, protocol.rounds)
+        _refuse_beyond_budget(plan, wanted)
+        return wanted
+    unknown = [c for c in noise_comparisons(plan) if c.workload.name not in noise]
+    learning = noise_trials_per_round(plan) * trial_time(plan) if unknown else 0.0
+    held = int(_NOISE_SHARE * protocol.budget_s // learning) if learning else 0
+    noise_rounds = min(_MOST_NOISE_ROUNDS, held)
+    left_s = protocol.budget_s - noise_rounds * learning
+    found = Extent(noise_rounds, min(rounds_needed(plan, noise), int(left_s // one)))
+    if found.rounds < LEAST_ROUNDS:
+        _refuse_beyond_budget(plan, Extent(0, LEAST_ROUNDS))
+        return Extent(0, LEAST_ROUNDS)
+    return found
+
+
+def rounds_needed(plan: Plan, noise: Noise) -> int:
+    """The most rounds worth planning: those that show equivalence at the margin nine times out of ten."""
+    if plan.protocol.method == "open-ended":
+        return _MOST_OPEN_ROUNDS
+    found = [LEAST_ROUNDS]
+    for one in comparisons(plan):
+        pairs = pairs_per_round(len(one.workload.load_levels))
+        sd = noise.get(one.workload.name)
+        margin = plan.protocol.margins[one.workload.response]
+        found.append(math.ceil(MOST_PAIRS / pairs) if sd is None else rounds_for(margin, sd, pairs))
+    return max(found) if len(found) > 1 else 10  # what is only measured has no margin
+
+
+def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:
+    """Seconds until equivalence at the margin is shown nine times out of ten; None where the noise is not known."""
+    sd = noise.get(workload)
+    if sd is None:
+        return None
+    (one,) = {c.workload.name: c.workload for c in comparisons(plan) if c.workload.name == workload}.values()
+    pairs = pairs_for(plan.protocol.margins[one.response], sd)
+    rounds = max(LEAST_ROUNDS, math.ceil(pairs / pairs_per_round(len(one.load_levels))))
+    return rounds * trials_per_round(plan) * trial_time(plan)
+
+
+def _refuse_beyond_budget(plan: Plan, wanted: Extent) -> None:
+    needed_s = duration_s(plan, wanted)
+    budget_s = plan.protocol.budget_s
+    if needed_s > budget_s:
+        wrong = f"{show_duration(budget_s)} do not hold {wanted.rounds} rounds, which take {show_duration(needed_s)}"
+        todo = "raise the budget, shorten trial, or compare less"
+        raise PlanError(plan.name, [Problem("protocol.budget", wrong, todo)])

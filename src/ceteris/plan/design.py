@@ -18,6 +18,7 @@ from ceteris.plan import precondition
 from ceteris.units import LoadLevel
 
 _BLOCKS_PER_ROUND = 8
+NOISE_FLOOR = "noise floor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,20 @@ def comparisons(plan: Plan) -> list[Comparison]:
             tested = tuple(sorted({key for combination in plan.combinations for key in combination.settings}))
             found.append(Comparison("combination", workload, (Arm("baseline", plan.baseline), *combined), tested))
     return found
+
+
+def noise_comparisons(plan: Plan) -> list[Comparison]:
+    """The baseline against itself under each workload, everything that some comparison sets being set each time.
+
+    What it shows is noise: of the machine, and of the way in which settings are applied.
+    """
+    found: dict[str, Comparison] = {}
+    for one in comparisons(plan):
+        before = found.get(one.workload.name)
+        tested = tuple(sorted({*one.tested, *(before.tested if before else ())}))
+        arms = (Arm("baseline", plan.baseline), Arm("baseline again", plan.baseline))
+        found[one.workload.name] = Comparison(NOISE_FLOOR, one.workload, arms, tested)
+    return list(found.values())
 
 
 def measured(plan: Plan) -> list[Workload]:
@@ -124,15 +139,20 @@ def _spread(places: int, values: int, rng: random.Random) -> list[int]:
     return spread
 
 
-def schedule(plan: Plan, experiment: str, rounds: int) -> tuple[Trial, ...]:
-    """Every trial of an experiment in order: first those that precondition data, then round by round, what a round is
-    made of in random order."""
+def schedule(plan: Plan, experiment: str, rounds: int, noise_rounds: int = 0) -> tuple[Trial, ...]:
+    """Every trial of an experiment in order: those that precondition data, those that compare equals, then round by
+    round, what a round is made of in random order. Fewer rounds are the beginning of more."""
     stretches = [_compared(comparison, plan, rounds) for comparison in comparisons(plan)]
     if alone := measured(plan):
         stretches.append(_measured(alone, plan, rounds))
     rng = random.Random(f"{plan.protocol.seed}/rounds")
     trials: list[Trial] = []
     block = 0
+    for one in (one for c in noise_comparisons(plan) for one in _compared(c, plan, noise_rounds)):
+        block += 1
+        for trial in one:
+            as_noise = dataclasses.replace(trial, purpose=Purpose.NOISE_FLOOR, round=0)
+            trials.append(dataclasses.replace(as_noise, experiment=experiment, order=len(trials) + 1, block=block))
     for number in range(1, rounds + 1):
         turn = list(range(len(stretches)))
         rng.shuffle(turn)

@@ -124,6 +124,20 @@ def rerun(store: Engine, old: Sequence[Trial], new: Sequence[Trial]) -> None:
         connection.execute(sa.insert(table), [_trial_row(trial) for trial in new])
 
 
+def shorten(store: Engine, experiment: str, rounds: int, schedule_hash: str) -> None:
+    """Take back the planned trials of later rounds, none of which was touched, in one step."""
+    table, own = schema.trial, schema.experiment
+    with _transaction(store) as connection:
+        connection.execute(
+            sa.delete(table).where(
+                table.c.experiment == experiment, table.c.round > rounds, table.c.state == TrialState.PLANNED
+            )
+        )
+        connection.execute(
+            sa.update(own).where(own.c.id == experiment).values(rounds=rounds, schedule_hash=schedule_hash)
+        )
+
+
 def spare(store: Engine, experiment: str, orders: Sequence[int]) -> None:
     """Keep that some planned trials are not needed, since what they are for is decided."""
     table = schema.trial

@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 from plan_samples import FILEIO, checked, simple
 
 from ceteris.errors import PlanError
-from ceteris.model import Plan, Trial
-from ceteris.plan.budget import rounds_within
-from ceteris.plan.design import balanced_orders, comparisons, passes_per_round, schedule, schedule_hash
+from ceteris.model import Plan, Purpose, Trial
+from ceteris.plan.budget import Extent, extent, rounds_needed, time_for
+from ceteris.plan.design import (
+    balanced_orders,
+    comparisons,
+    noise_comparisons,
+    passes_per_round,
+    schedule,
+    schedule_hash,
+)
 from ceteris.units import LoadLevel, LoadUnit
 
 
@@ -124,15 +131,42 @@ def test_what_only_one_combination_names_is_as_found_in_the_others() -> None:
     ]
 
 
-def test_the_budget_decides_the_rounds() -> None:
-    assert rounds_within(_plan(1)) == 9
-    assert rounds_within(_plan(1, rest='budget = "100h"')) == 10
-    assert rounds_within(_plan(1, rest="rounds = 4")) == 4
-    assert rounds_within(_plan(1, rest='budget = "60min"')) == 2
+def test_the_budget_decides_the_rounds_where_the_noise_is_not_known() -> None:
+    assert extent(_plan(1), {}) == Extent(1, 8)
+    assert extent(_plan(1, rest='budget = "100h"'), {}) == Extent(3, 16)
+    assert extent(_plan(1, rest="rounds = 4"), {}) == Extent(0, 4)
+    assert extent(_plan(1, rest='budget = "60min"'), {}) == Extent(0, 2)
     with pytest.raises(PlanError, match="do not hold 2 rounds, which take"):
-        rounds_within(_plan(1, rest='budget = "10min"'))
+        extent(_plan(1, rest='budget = "10min"'), {})
     with pytest.raises(PlanError, match="do not hold 9 rounds"):
-        rounds_within(_plan(1, rest='rounds = 9\nbudget = "60min"'))
+        extent(_plan(1, rest='rounds = 9\nbudget = "60min"'), {})
+
+
+def test_known_noise_decides_the_rounds_that_are_worth_it() -> None:
+    plan = _plan(4, rest='budget = "100h"')
+    assert [extent(plan, {"fileio": sd}).rounds for sd in (0.001, 0.045, 1.0)] == [4, 10, 16]
+    assert extent(plan, {"fileio": 0.045}).noise_rounds == 0
+    assert time_for(plan, {}, "fileio") is None
+    assert time_for(plan, {"fileio": 0.045}, "fileio") == pytest.approx(10 * 16 * 90.15)
+    assert rounds_needed(_plan(4, rest='method = "open-ended"'), {"fileio": 0.001}) == 200
+
+
+def test_equals_are_compared_first_with_all_that_is_set() -> None:
+    plan = checked(simple('"vm.swappiness" = [60, 1]\n"block.rq_affinity" = [1, 2]'))
+    trials = schedule(plan, "e", 2, 1)
+    noise = [trial for trial in trials if trial.purpose is Purpose.NOISE_FLOOR]
+    assert trials[: len(noise)] == tuple(noise)
+    assert {trial.round for trial in noise} == {0}
+    assert {trial.arm for trial in noise} == {"baseline", "baseline again"}
+    assert all(trial.settings == plan.baseline for trial in noise)
+    (found,) = noise_comparisons(plan)
+    assert found.tested == ("block.rq_affinity", "vm.swappiness")
+
+
+def test_fewer_rounds_are_the_beginning_of_more() -> None:
+    plan = _plan(3, arms=3)
+    few, many = schedule(plan, "e", 2, 1), schedule(plan, "e", 5, 1)
+    assert many[: len(few)] == few
 
 
 def test_the_load_levels_of_an_open_loop_are_rates() -> None:

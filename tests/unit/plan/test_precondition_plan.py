@@ -8,7 +8,7 @@ from plan_samples import FILEIO, checked, simple
 from ceteris.errors import PlanError
 from ceteris.model import BlockDevice, Plan, Precondition, Purpose, Trial
 from ceteris.plan import precondition
-from ceteris.plan.budget import rounds_within
+from ceteris.plan.budget import extent
 from ceteris.plan.data import made_bytes
 from ceteris.plan.design import schedule
 from ceteris.registry import data_of
@@ -45,7 +45,7 @@ def test_it_comes_before_all_and_moves_the_others_only_in_number() -> None:
     assert (first.purpose, first.block, first.round, first.load) == (Purpose.PRECONDITION, 0, 0, LoadLevel(4))
     assert first.settings == plan.baseline
     assert [dataclasses.replace(trial, order=trial.order - 1) for trial in others] == list(schedule(plain, "e", 2))
-    assert rounds_within(plan) == rounds_within(plain)
+    assert extent(plan, {}) == extent(plain, {})
 
 
 def test_each_data_set_gets_its_own_and_only_one() -> None:

@@ -1,0 +1,67 @@
+"""What is known of a machine's noise, and how much of a plan it makes needful.
+
+Called before an experiment begins, by what previews it, and by the walk between comparing equals and comparing arms.
+"""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy.engine import Engine as Store
+
+from ceteris.analysis.noise import calibrations, fingerprint_digest, pair_sd, stack_of
+from ceteris.model import Experiment, Plan, Purpose, Trial, TrialState
+from ceteris.plan.budget import pairs_per_round, rounds_needed
+from ceteris.plan.design import comparisons, schedule_hash
+from ceteris.stats.planner import smallest_margin
+from ceteris.store import read, write
+
+
+def known(store: Store, plan: Plan, fingerprint: Mapping[str, str]) -> dict[str, float]:
+    """The noise of a pair by workload, so far as earlier experiments on this machine tell. Raises StoreError."""
+    found = read.calibrations(store, fingerprint_digest(fingerprint), time.time())
+    by_workload = {
+        workload.name: pair_sd([one for one in found if one.workload == stack_of(workload, plan.protocol)])
+        for workload in plan.workloads
+    }
+    return {name: sd for name, sd in by_workload.items() if sd}
+
+
+def is_to_be_learned(trials: Sequence[Trial]) -> bool:
+    """Whether equals were compared, and nothing else yet."""
+    compared = [trial for trial in trials if trial.purpose is Purpose.COMPARE]
+    return any(trial.purpose is Purpose.NOISE_FLOOR for trial in trials) and all(
+        trial.state is TrialState.PLANNED for trial in compared
+    )
+
+
+def learn(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> list[str]:
+    """Keep the noise that comparing equals showed, and drop the rounds that it makes needless.
+
+    Returns in words what was learned. Doing it twice is doing it once. Raises StoreError.
+    """
+    summaries = read.summaries(store, experiment.id)
+    digest = fingerprint_digest(experiment.fingerprint)
+    found = calibrations(trials, summaries, plan.workloads, plan.protocol, digest, time.time())
+    write.add_calibrations(store, found)
+    noise = known(store, plan, experiment.fingerprint)
+    rounds = min(max(trial.round for trial in trials), rounds_needed(plan, noise))
+    kept = [trial for trial in trials if trial.round <= rounds]
+    write.shorten(store, experiment.id, rounds, schedule_hash(kept))
+    notes = [words for name, sd in noise.items() if (words := promise(plan, name, sd, rounds))]
+    for note in notes:
+        write.add_note(store, experiment.id, note)
+    return notes
+
+
+def promise(plan: Plan, workload: str, sd: float, rounds: int) -> str:
+    """What so many rounds can show at this noise; empty where nothing is compared under the workload."""
+    for one in comparisons(plan):
+        if one.workload.name == workload:
+            margin = plan.protocol.margins[one.workload.response]
+            reached = smallest_margin(sd, rounds * pairs_per_round(len(one.workload.load_levels)))
+            shown = f"noise under {workload}: equal trials differ by {math.expm1(sd):.1%}; "
+            rounds_shown = f"{rounds} rounds show equivalence within {math.expm1(reached):.1%}"
+            short = f", not within {math.expm1(margin):.1%}: raise the budget or the margin" if reached > margin else ""
+            return shown + rounds_shown + short
+    return ""
