@@ -137,6 +137,25 @@ fn windows_are_opened_and_closed_by_command() {
 }
 
 #[test]
+fn windows_that_are_timed_settle_first_and_the_load_goes_on_between_them() {
+    let directory = disk_directory();
+    prepare(directory.path(), json!({}));
+    let mut engine = Engine::run(&job(directory.path(), "run", json!({"measure_s": null})));
+    engine.wait_for_phase("settling");
+    for id in ["t1", "t2"] {
+        let asked = Instant::now();
+        engine.send(&json!({"measure": {"window": id, "settle_s": 0.1, "measure_s": 0.2}}));
+        assert_eq!(engine.wait_for_phase("measuring")["window"], id);
+        assert!(asked.elapsed() >= Duration::from_millis(100));
+        let result = engine.wait_for("result");
+        assert_eq!(result["window"], id);
+        assert!((number(&result["duration_s"]) - 0.2).abs() < 0.1);
+        assert!(result["operations"].as_u64().unwrap() > 0);
+    }
+    assert_eq!(engine.finish().0, 0, "the end of stdin is the usual end");
+}
+
+#[test]
 fn commands_that_do_not_fit_are_refused() {
     let directory = disk_directory();
     prepare(directory.path(), json!({}));
@@ -145,11 +164,18 @@ fn commands_that_do_not_fit_are_refused() {
         vec![json!({"close": "a"})],
         vec![json!({"open": "a"}), json!({"open": "b"})],
         vec![json!({"dance": "a"})],
+        vec![timed(0.5), timed(0.5)],
+        vec![timed(-1.0)],
+        vec![json!({"open": "a"}), timed(0.0)],
     ] {
         let mut engine = Engine::run(&commanded);
         lines.iter().for_each(|line| engine.send(line));
         assert_eq!(only_error(engine.wait(), 2)["class"], "bad-command");
     }
+}
+
+fn timed(settle_s: f64) -> Value {
+    json!({"measure": {"window": "b", "settle_s": settle_s, "measure_s": 0.5}})
 }
 
 #[test]

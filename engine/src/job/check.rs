@@ -15,7 +15,7 @@ const MAX_BUFFER_BYTES: u64 = 8 << 30;
 const SECTOR_BYTES: u64 = 512;
 /// Enough for what a block says of itself.
 const MIN_VERIFIED_BYTES: u64 = 512;
-const MAX_SECONDS: f64 = 30.0 * 86_400.0;
+pub const MAX_SECONDS: f64 = 30.0 * 86_400.0;
 const MAX_RATE_PER_S: f64 = 1e8;
 
 fn refuse<T>(message: String) -> Result<T> {

@@ -3,7 +3,7 @@
 //! In: the first line of stdin. Out: a checked `Job`, or an error that names the field. Called by
 //! `run`; the types are read by `load` and `workload`.
 
-mod check;
+pub mod check;
 pub mod workload;
 
 use serde::{Deserialize, Serialize};

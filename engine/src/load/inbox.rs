@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::error::{EngineError, Result};
 use crate::input::Input;
+use crate::job::check::MAX_SECONDS;
 use crate::workload::fileio::shared::Shared;
 
 pub enum Message {
@@ -22,13 +23,37 @@ pub enum Message {
 }
 
 /// A line on stdin after the job.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Command {
+    /// Opens a window after some time, and closes it in time.
+    Measure(Timed),
     /// Opens a window with this id.
     Open(String),
     /// Closes the window with this id.
     Close(String),
+}
+
+/// A window that is to come.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timed {
+    pub window: String,
+    pub settle_s: f64,
+    pub measure_s: f64,
+}
+
+impl Timed {
+    pub fn check(&self) -> Result<()> {
+        let fits = |value: f64, least: f64| (least..=MAX_SECONDS).contains(&value);
+        if fits(self.settle_s, 0.0) && fits(self.measure_s, 0.001) {
+            return Ok(());
+        }
+        Err(EngineError::bad_command(format!(
+            "window `{}` cannot settle for {} s and be measured for {} s",
+            self.window, self.settle_s, self.measure_s
+        )))
+    }
 }
 
 impl Command {

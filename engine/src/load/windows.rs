@@ -65,9 +65,11 @@ pub struct Windows<'a> {
     /// When to tell again what is durable of verified data.
     next_durable: Nanos,
     window: Option<Window>,
-    /// How long the timed window is; `None` when windows are commanded.
+    /// Whether windows are commanded; else the job's own times make one.
+    commanded: bool,
+    /// How long the window is that is timed.
     measure: Option<Nanos>,
-    /// The next step of the timed window.
+    /// The next step of a timed window.
     due: Option<Due>,
 }
 
@@ -92,6 +94,7 @@ impl<'a> Windows<'a> {
             next_check: start + SECOND,
             next_durable: start + DURABLE_EVERY,
             window: None,
+            commanded: job.measure_s.is_none(),
             measure: job.measure_s.map(nanos),
             due,
         }
@@ -156,7 +159,7 @@ impl<'a> Windows<'a> {
 
     fn obey(&mut self, line: &str) -> Result<()> {
         let command = Command::parse(line)?;
-        if self.measure.is_some() {
+        if !self.commanded {
             return Err(EngineError::bad_command(format!(
                 "`{line}` came, but the job has measure_s and so its window is timed"
             )));
@@ -164,7 +167,7 @@ impl<'a> Windows<'a> {
         self.carry_out(command)
     }
 
-    /// Carries out what is due; true when that was the last.
+    /// Carries out what is due; true when the load is to end with that.
     fn next_due(&mut self) -> Result<bool> {
         if let Some(due) = self.due.take() {
             self.carry_out(due.command)?;
@@ -173,14 +176,28 @@ impl<'a> Windows<'a> {
         if let (Some(window), Some(measure)) = (&self.window, self.measure) {
             self.due = Some(Due {
                 at: window.start + measure,
-                command: Command::Close(TIMED.into()),
+                command: Command::Close(window.id.clone()),
             });
         }
-        Ok(self.due.is_none())
+        Ok(!self.commanded && self.due.is_none())
     }
 
     fn carry_out(&mut self, command: Command) -> Result<()> {
         match (command, &self.window) {
+            (Command::Measure(timed), None) if self.due.is_none() => {
+                timed.check()?;
+                self.measure = Some(nanos(timed.measure_s));
+                self.due = Some(Due {
+                    at: clock::now() + nanos(timed.settle_s),
+                    command: Command::Open(timed.window),
+                });
+            }
+            (Command::Measure(timed), _) => {
+                return Err(EngineError::bad_command(format!(
+                    "window `{}` cannot be timed while another is open or to come",
+                    timed.window
+                )));
+            }
             (Command::Open(id), None) => self.open(id),
             (Command::Close(id), Some(window)) if window.id == id => self.close(),
             (Command::Open(id), Some(window)) => {
@@ -213,6 +230,7 @@ impl<'a> Windows<'a> {
         let Some(window) = self.window.take() else {
             return;
         };
+        self.measure = None;
         self.events
             .emit(&Phase::at(PhaseName::Closed, Some(&window.id), end));
         let mut result = window.result(end, cpu, self.last_look);
@@ -253,7 +271,7 @@ impl<'a> Windows<'a> {
     }
 
     fn input_ended(&self) -> Ending {
-        match (&self.window, self.measure.is_some()) {
+        match (&self.window, !self.commanded) {
             (Some(window), _) => {
                 Ending::Interrupted(format!("window `{}` was measured", window.id))
             }
