@@ -75,6 +75,15 @@ class Engine:
         if exit_code != 0:
             raise EngineError("engine-died", f"the engine ended with code {exit_code}: {words or 'no word'}")
 
+    def measure(self, window: str, settle_s: float, measure_s: float) -> None:
+        """Have a window opened after `settle_s` and closed `measure_s` later, while the load goes on.
+
+        Raises HostError where it has ended.
+        """
+        self._expected_end = time.monotonic() + settle_s + measure_s
+        asked = {"window": window, "settle_s": settle_s, "measure_s": measure_s}
+        self._process.send(json.dumps({"measure": asked}))
+
     def finish(self) -> None:
         """Let a load without a timed window end in good order; its events go on until it has."""
         self._process.end_input()

@@ -15,7 +15,7 @@ import numpy as np
 from ceteris.analysis.judge import Place, judge, take_looks
 from ceteris.experiment.looks import decided_arms
 from ceteris.model import Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict
-from ceteris.plan.budget import trial_time
+from ceteris.plan.budget import Extent, duration_s
 from ceteris.plan.design import Comparison, blocks_per_look, comparisons, schedule
 from ceteris.stats.generator import Noise, draw
 from ceteris.trial.blocks import arm_of
@@ -79,6 +79,7 @@ def simulate(
         claims += any(one.verdict not in (Verdict.EQUIVALENT, Verdict.UNDECIDED) for one in whole)
         made += sum(trial.state is TrialState.DONE for trial in ended)
         progress(number + 1)
+    planned_s = duration_s(plan, Extent(0, rounds))
     planned = Counter((t.factor, t.arm, t.workload) for t in trials)
     return Simulation(
         times=times,
@@ -95,8 +96,8 @@ def simulate(
             )
             for place in verdicts
         ),
-        duration_s=made / times * trial_time(plan),
-        planned_s=len(trials) * trial_time(plan),
+        duration_s=made / times / len(trials) * planned_s,
+        planned_s=planned_s,
         claims=claims,
     )
 

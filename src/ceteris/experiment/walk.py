@@ -33,7 +33,7 @@ from ceteris.model import (
     TrialState,
 )
 from ceteris.plan.budget import extent
-from ceteris.plan.design import comparisons, noise_comparisons, schedule, schedule_hash
+from ceteris.plan.design import comparisons, is_in_flight, noise_comparisons, schedule, schedule_hash
 from ceteris.store import read, write
 from ceteris.trial.bench import Bench, Site, put_back
 from ceteris.trial.blocks import arm_of, lost_preconditioning, next_block, refused_arms, renewed
@@ -139,8 +139,10 @@ def _sit_down(
 ) -> None:
     """Make the trials that are left, from opening the journal to having put the machine back. Raises as `carry_out`."""
     trials = read.trials(store, experiment.id)
-    tested = {(c.factor, c.workload.name): c.tested for c in [*comparisons(plan), *noise_comparisons(plan)]}
-    with Bench(site, plan, trials, tested, _recorder(store, audience), stopped) as bench:
+    compared = [*comparisons(plan), *noise_comparisons(plan)]
+    tested = {(c.factor, c.workload.name): c.tested for c in compared}
+    in_flight = {(c.factor, c.workload.name) for c in compared if is_in_flight(c, plan)}
+    with Bench(site, plan, trials, tested, in_flight, _recorder(store, audience), stopped) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         audience.begins(trials)
         after_block = functools.partial(_after_block, plan, experiment, store, audience)
@@ -183,6 +185,7 @@ def _make_trials(
                 )
             if done.state is not TrialState.DONE:
                 break  # the block is rerun whole, so its other arms need not be made now
+        bench.land()
         after_block(trials)
 
 

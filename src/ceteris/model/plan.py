@@ -128,6 +128,8 @@ class Protocol:
     """How the comparison is made. `margins` are log ratios by response; `rounds` is None: the budget decides.
 
     `method`: looks after each round until it is decided, one look at the end, or looks without a last one.
+    Where settings change `in_flight` one load carries a block: `takeoff_s` are discarded at its start, `toggle_s`
+    after each change; elsewhere `settle_s` at the start of each trial's load.
     """
 
     trial_s: float
@@ -138,6 +140,9 @@ class Protocol:
     margins: Mapping[str, float]
     rounds: int | None
     method: Literal["adaptive", "fixed", "open-ended"] = "adaptive"
+    in_flight: bool = False
+    takeoff_s: float = 0.0
+    toggle_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,18 @@
 """What a plan costs in trials and machine time: the rounds that a budget holds, and those that its question needs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ceteris.errors import PlanError, Problem
 from ceteris.model import Plan
-from ceteris.plan.design import comparisons, measured, noise_comparisons, passes_per_round
+from ceteris.plan.design import Comparison, comparisons, is_in_flight, measured, noise_comparisons, passes_per_round
 from ceteris.stats.planner import MOST_PAIRS, pairs_for, rounds_for
 from ceteris.units import show_duration
 
 LEAST_ROUNDS = 2
 OVERHEAD_S = 0.15  # starting the engine, setting and reading back; measured on a small virtual machine
+TOGGLE_OVERHEAD_S = 0.05  # setting and reading back under load, and keeping the trial
 _MOST_NOISE_ROUNDS = 3
 _NOISE_SHARE = 0.2  # of the budget, that learning the noise may take
 _MOST_OPEN_ROUNDS = 200
@@ -27,31 +28,43 @@ class Extent:
     rounds: int
 
 
-def trial_time(plan: Plan) -> float:
-    """Seconds one trial takes in all."""
-    return plan.protocol.settle_s + plan.protocol.trial_s + OVERHEAD_S
-
-
 def pairs_per_round(levels: int) -> int:
     """Pairs of one arm in a round over so many load levels."""
     return passes_per_round(levels) * levels
 
 
-def trials_per_round(plan: Plan) -> int:
-    """Trials of one round of every comparison, and of what is only measured."""
-    compared = sum(pairs_per_round(len(c.workload.load_levels)) * len(c.arms) for c in comparisons(plan))
-    return compared + sum(len(workload.load_levels) for workload in measured(plan))
+def block_s(one: Comparison, plan: Plan) -> float:
+    """Seconds that one block of a comparison takes."""
+    protocol, arms = plan.protocol, len(one.arms)
+    if is_in_flight(one, plan):
+        discarded = protocol.takeoff_s + (arms - 1) * protocol.toggle_s
+        return discarded + arms * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
+    return arms * _alone_s(plan)
 
 
-def noise_trials_per_round(plan: Plan) -> int:
-    """Trials of one round of comparing equals."""
-    return sum(pairs_per_round(len(c.workload.load_levels)) * len(c.arms) for c in noise_comparisons(plan))
+def round_s(plan: Plan) -> float:
+    """Seconds that a round of every comparison takes, and of what is only measured."""
+    alone = sum(len(workload.load_levels) for workload in measured(plan)) * _alone_s(plan)
+    return _round_s(comparisons(plan), plan) + alone
+
+
+def noise_round_s(plan: Plan) -> float:
+    """Seconds that a round of comparing equals takes."""
+    return _round_s(noise_comparisons(plan), plan)
 
 
 def duration_s(plan: Plan, extent: Extent) -> float:
     """Seconds that it takes, where nothing is decided early."""
-    noise = extent.noise_rounds * noise_trials_per_round(plan)
-    return (noise + extent.rounds * trials_per_round(plan)) * trial_time(plan)
+    return extent.noise_rounds * noise_round_s(plan) + extent.rounds * round_s(plan)
+
+
+def _round_s(compared: Sequence[Comparison], plan: Plan) -> float:
+    return sum(pairs_per_round(len(one.workload.load_levels)) * block_s(one, plan) for one in compared)
+
+
+def _alone_s(plan: Plan) -> float:
+    """Seconds that a trial with a load of its own takes."""
+    return plan.protocol.settle_s + plan.protocol.trial_s + OVERHEAD_S
 
 
 def extent(plan: Plan, noise: Noise) -> Extent:
@@ -61,13 +74,13 @@ def extent(plan: Plan, noise: Noise) -> Extent:
     the budget goes to learning it first. Raises PlanError where the budget does not hold the least that can be judged.
     """
     protocol = plan.protocol
-    one = trials_per_round(plan) * trial_time(plan)
+    one = round_s(plan)
     if protocol.rounds:
         wanted = Extent(0, protocol.rounds)
         _refuse_beyond_budget(plan, wanted)
         return wanted
     unknown = [c for c in noise_comparisons(plan) if c.workload.name not in noise]
-    learning = noise_trials_per_round(plan) * trial_time(plan) if unknown else 0.0
+    learning = noise_round_s(plan) if unknown else 0.0
     held = int(_NOISE_SHARE * protocol.budget_s // learning) if learning else 0
     noise_rounds = min(_MOST_NOISE_ROUNDS, held)
     left_s = protocol.budget_s - noise_rounds * learning
@@ -99,7 +112,7 @@ def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:
     (one,) = {c.workload.name: c.workload for c in comparisons(plan) if c.workload.name == workload}.values()
     pairs = pairs_for(plan.protocol.margins[one.response], sd)
     rounds = max(LEAST_ROUNDS, math.ceil(pairs / pairs_per_round(len(one.load_levels))))
-    return rounds * trials_per_round(plan) * trial_time(plan)
+    return rounds * round_s(plan)
 
 
 def _refuse_beyond_budget(plan: Plan, wanted: Extent) -> None:

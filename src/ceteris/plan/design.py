@@ -57,6 +57,12 @@ def comparisons(plan: Plan) -> list[Comparison]:
     return found
 
 
+def is_in_flight(one: Comparison, plan: Plan) -> bool:
+    """Whether the settings of a comparison can change while the load goes on: all of them take effect at once."""
+    live = {knob.name for knob in plan.knobs if knob.takes_effect == "live"}
+    return plan.protocol.in_flight and one.workload.cache == "warm" and live.issuperset(one.tested)
+
+
 def noise_comparisons(plan: Plan) -> list[Comparison]:
     """The baseline against itself under each workload, everything that some comparison sets being set each time.
 

@@ -172,7 +172,11 @@ class ProtocolTable(Table):
     margins: dict[ResponseName, Share] = Field({}, description="margins of single responses")
     confidence: float = Field(0.95, ge=0.8, le=0.999)
     trial: Duration = Field(60.0, ge=0.01, description="measured time of a trial")
-    settle: Duration | None = Field(None, description="discarded time before it; default: half of trial, at most 30 s")
+    settle: Duration | None = Field(
+        None,
+        description="discarded time before it; default: half of trial, at most 30 s; of a load that goes on in flight "
+        "a third, at most 20 s, and after a change a fifth, at most 12 s",
+    )
     budget: Duration = Field(4 * 3600.0, description="machine time for all but making and preconditioning data")
     rounds: int | None = Field(
         None, ge=2, le=16, description="rounds of each comparison; default: what the budget holds, at most 10"
@@ -182,6 +186,10 @@ class ProtocolTable(Table):
         None,
         description="what is judged, or a list of it, the most important first; default: throughput_per_s, in an "
         "open loop response_p95_s",
+    )
+    in_flight: bool = Field(
+        True,
+        description="change what takes effect at once while the load goes on, instead of a new load for each trial",
     )
     method: Literal["adaptive", "fixed", "open-ended"] = Field(
         "adaptive",

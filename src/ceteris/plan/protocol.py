@@ -5,7 +5,8 @@ import math
 from ceteris.model import RESPONSES, Limits, Protocol
 from ceteris.plan.file import LimitsTable, ProtocolTable
 
-_LONGEST_SETTLE_S = 30.0
+# Of the length of a trial, and at most so many seconds: for a new load, one that then goes on, and after a change.
+_SETTLE, _TAKEOFF, _TOGGLE = (1 / 2, 30.0), (1 / 3, 20.0), (1 / 5, 12.0)
 
 
 def protocol_of(table: ProtocolTable) -> Protocol:
@@ -16,7 +17,10 @@ def protocol_of(table: ProtocolTable) -> Protocol:
     margins |= dict(table.margins.items())
     return Protocol(
         trial_s=table.trial,
-        settle_s=table.settle if table.settle is not None else min(table.trial / 2, _LONGEST_SETTLE_S),
+        settle_s=_discarded(table, _SETTLE),
+        in_flight=table.in_flight,
+        takeoff_s=_discarded(table, _TAKEOFF),
+        toggle_s=_discarded(table, _TOGGLE),
         budget_s=table.budget,
         confidence=table.confidence,
         seed=table.seed,
@@ -24,6 +28,11 @@ def protocol_of(table: ProtocolTable) -> Protocol:
         rounds=table.rounds,
         method=table.method,
     )
+
+
+def _discarded(table: ProtocolTable, usual: tuple[float, float]) -> float:
+    share, most_s = usual
+    return table.settle if table.settle is not None else min(table.trial * share, most_s)
 
 
 def limits_of(table: LimitsTable) -> Limits:

@@ -2,7 +2,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -75,14 +75,17 @@ class Bench:
         plan: Plan,
         trials: Sequence[Trial],
         tested: Mapping[tuple[str, str], Sequence[str]],
+        in_flight: Collection[tuple[str, str]],
         record: Record,
         stopped: Callable[[], bool],
     ) -> None:
-        """`tested`: by factor and workload, the settings that a comparison varies; elsewhere none is."""
+        """`tested`: by factor and workload, the settings that a comparison varies; elsewhere none is. Where these are
+        `in_flight`, the load goes on while they change."""
         self._site = site
         self._plan = plan
         self._trials = trials
         self._tested = tested
+        self._in_flight = in_flight
         self._record = record
         self._stopped = stopped
         self._workloads = {workload.name: workload for workload in plan.workloads}
@@ -193,7 +196,12 @@ class Bench:
 
     def run(self, trial: Trial, onlooker: Onlooker) -> Trial:
         """Carry out one trial. Raises JournalError and StoreError."""
-        return self._runner.run(trial, self._tested.get((trial.factor, trial.workload), ()), onlooker)
+        place = (trial.factor, trial.workload)
+        return self._runner.run(trial, self._tested.get(place, ()), onlooker, in_flight=place in self._in_flight)
+
+    def land(self) -> None:
+        """End a load that went on from trial to trial; called after each block."""
+        self._runner.stop()
 
     def notes(self) -> list[str]:
         """What a reader of the report must know of the machine."""

@@ -1,37 +1,36 @@
-"""One load from start to end: the engine's events in, the trial's events and measurements out."""
+"""One trial's window of a load: the engine's events in, the trial's events and measurements out."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
-from ceteris.engine.protocol import Census, Hello, Interval, Job, Phase, Result, Sample
-from ceteris.engine.run import Engine, Sampler
+from ceteris.engine.protocol import Census, Hello, Interval, Phase, Result, Sample
+from ceteris.engine.run import Sampler
 from ceteris.errors import EngineError, Interrupted
-from ceteris.hosts.transport import Host
 from ceteris.model import Limits, Measurement
 from ceteris.trial import limits, machine, telemetry, validity
+from ceteris.trial.flight import Flight
 from ceteris.workloads import jobs
 
 _CENSUS_PATIENCE_S = 5.0
 
 
 class TrialLoad:
-    """The load of one trial, watched by the sampler. `measurements` is filled when it has ended."""
+    """The load of one trial, watched by the sampler. `measurements` is filled when its window is over."""
 
     def __init__(
         self,
-        host: Host,
-        engine: str,
-        job: Job,
+        flight: Flight,
+        label: str,
         device: str | None,
         sampler: Sampler,
         foreign: validity.ForeignLoad,
         stopped: Callable[[], bool],
         limits: Limits,
-        conditions: Sequence[str],
     ) -> None:
-        """Start the engine. Raises HostError."""
-        self._engine = Engine(host, engine, job, conditions)
-        self._job = job
+        """`label` tells the trial from others, and is its window's name where it has one of its own."""
+        self._flight = flight
+        self._job = flight.job
+        self._label = label
         self._device = device
         self._sampler = sampler
         self._foreign = foreign
@@ -41,35 +40,37 @@ class TrialLoad:
 
     def stop(self) -> None:
         """End the load at once."""
-        self._engine.stop()
+        self._flight.stop()
 
     def events(self) -> Iterator[machine.Event]:
         """What happens to the trial. Raises EngineError, HostError, LimitReached and Interrupted."""
         intervals: list[Interval] = []
-        hello: Hello | None = None
         result: Result | None = None
-        for event in self._engine.events():
+        for event in self._flight.events:
             if self._stopped():
                 raise Interrupted("stopped under load")
             if isinstance(event, Interval):
                 limits.refuse_load(self._limits, event)
             match event:
                 case Hello():
-                    hello = event
+                    self._flight.hello = event
                     self._foreign.own.add(event.pid)
                 case Phase(name="measuring"):
-                    self._sampler.ask_census(f"open {self._job.seed}")
+                    self._sampler.ask_census(f"open {self._label}")
                     yield machine.Measuring()
                 case Interval(window=str()):
                     intervals.append(event)
                 case Result():
-                    self._sampler.ask_census(f"close {self._job.seed}")
+                    self._sampler.ask_census(f"close {self._label}")
                     result = event
+                    if self._job.measure_s is None:
+                        break  # the load goes on for the next trial
                 case _:
                     pass
         if result is None or result.reads + result.writes == 0:
             raise EngineError("no-data", "the load completed no operation", "lengthen trial")
-        yield machine.LoadEnded((*validity.of_settings(self._job, hello), *self._conclude(result, intervals)))
+        wrong = validity.of_settings(self._job, self._flight.hello)
+        yield machine.LoadEnded((*wrong, *self._conclude(result, intervals)))
 
     def _conclude(self, result: Result, intervals: list[Interval]) -> list[str]:
         """Take the measurements; what is wrong with them."""
@@ -92,6 +93,6 @@ class TrialLoad:
             event = self._sampler.receive(left_s)
             if isinstance(event, Sample):
                 samples.append(event)
-            elif isinstance(event, Census) and event.label == f"close {self._job.seed}":
+            elif isinstance(event, Census) and event.label == f"close {self._label}":
                 return samples, event
         return samples, None

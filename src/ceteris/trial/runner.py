@@ -11,6 +11,7 @@ from ceteris.hosts.transport import Host
 from ceteris.knobs.apply import Applier
 from ceteris.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
 from ceteris.trial import machine, validity
+from ceteris.trial.flight import Flight
 from ceteris.trial.limits import refuse_machine
 from ceteris.trial.load import TrialLoad
 from ceteris.trial.precondition import Onlooker, Preconditioning
@@ -53,9 +54,10 @@ class Runner:
         self._workloads = {workload.name: workload for workload in plan.workloads}
         self._foreign = validity.ForeignLoad(own={os.getpid()} if plan.target.is_local else set())
         self._load: TrialLoad | Preconditioning | None = None
+        self._flight: Flight | None = None
 
-    def run(self, trial: Trial, tested: Sequence[str], onlooker: Onlooker) -> Trial:
-        """Carry out one trial to its end, whatever that is.
+    def run(self, trial: Trial, tested: Sequence[str], onlooker: Onlooker, *, in_flight: bool = False) -> Trial:
+        """Carry out one trial to its end, whatever that is; `in_flight`: the load goes on for the next of its block.
 
         Raises JournalError and StoreError, and, when the trial is kept as failed, Unreachable and LimitReached.
         """
@@ -81,7 +83,9 @@ class Runner:
                         case machine.MakeLoad():
                             preconditions = trial.purpose is Purpose.PRECONDITION
                             self._load = (
-                                self._precondition(trial, onlooker) if preconditions else self._make_load(trial)
+                                self._precondition(trial, onlooker)
+                                if preconditions
+                                else self._make_load(trial, in_flight=in_flight)
                             )
                             coming = self._load.events()
                         case machine.StopLoad():
@@ -110,8 +114,10 @@ class Runner:
 
     def stop(self) -> None:
         """End the load, if there is one."""
-        if self._load is not None:
-            self._load.stop()
+        for load in (self._load, self._flight):
+            if load is not None:
+                load.stop()
+        self._load = self._flight = None
 
     def _apply(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:
         """Set what of the trial's settings is the machine's; the workload's parameters go into its job."""
@@ -122,24 +128,31 @@ class Runner:
         owners = {owner for workload in self._plan.workloads for owner in workload.owners}
         return {key: value for key, value in trial.settings.items() if key.partition(".")[0] not in owners}
 
-    def _make_load(self, trial: Trial) -> TrialLoad:
+    def _make_load(self, trial: Trial, *, in_flight: bool) -> TrialLoad:
+        protocol, limits = self._plan.protocol, self._plan.limits
         job = jobs.job(
             self._workloads[trial.workload],
             trial.settings,
             self._data_folder,
             "run",
             load=trial.load,
-            settle_s=self._plan.protocol.settle_s,
-            measure_s=self._plan.protocol.trial_s,
+            settle_s=0.0 if in_flight else protocol.settle_s,
+            measure_s=None if in_flight else protocol.trial_s,
+            interval_s=min(1.0, protocol.trial_s),
             seed=trial.order,  # other offsets for each arm, or the second would find its pages in the cache
         )
+        conditions = self._applier.conditions(self._knobs(trial))
+        label = str(trial.order)
+        flight = self._flight if in_flight and self._flight and self._flight.carries(job, conditions) else None
+        settle_s = protocol.toggle_s if flight else protocol.takeoff_s
+        if flight is None:
+            self.stop()
+            flight = self._flight = Flight(self._host, self._engine, job, conditions)
+        if in_flight:
+            flight.measure(label, settle_s, protocol.trial_s)
         device = self._plan.target.device
         name = device.removeprefix("/dev/") if device else None
-        limits = self._plan.limits
-        conditions = self._applier.conditions(self._knobs(trial))
-        return TrialLoad(
-            self._host, self._engine, job, name, self._sampler, self._foreign, self._stopped, limits, conditions
-        )
+        return TrialLoad(flight, label, name, self._sampler, self._foreign, self._stopped, limits)
 
     def _precondition(self, trial: Trial, onlooker: Onlooker) -> Preconditioning:
         workload = self._workloads[trial.workload]

@@ -52,6 +52,7 @@ def job(
     load: LoadLevel | None = None,
     settle_s: float = 0.0,
     measure_s: float | None = None,
+    interval_s: float = 1.0,
     seed: int = 1,
 ) -> Job:
     """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`."""
@@ -64,6 +65,6 @@ def job(
         cache="cold" if workload.cache == "cold" else "warm",
         settle_s=settle_s,
         measure_s=measure_s,
-        interval_s=min(1.0, measure_s or 1.0),
+        interval_s=interval_s,
         seed=seed,
     )

@@ -1,5 +1,6 @@
 """The run order: balanced, random, the same from one seed."""
 
+import dataclasses
 from collections import Counter, defaultdict
 from itertools import pairwise
 
@@ -10,10 +11,11 @@ from plan_samples import FILEIO, checked, simple
 
 from ceteris.errors import PlanError
 from ceteris.model import Plan, Purpose, Trial
-from ceteris.plan.budget import Extent, extent, rounds_needed, time_for
+from ceteris.plan.budget import Extent, block_s, extent, rounds_needed, time_for
 from ceteris.plan.design import (
     balanced_orders,
     comparisons,
+    is_in_flight,
     noise_comparisons,
     passes_per_round,
     schedule,
@@ -132,7 +134,7 @@ def test_what_only_one_combination_names_is_as_found_in_the_others() -> None:
 
 
 def test_the_budget_decides_the_rounds_where_the_noise_is_not_known() -> None:
-    assert extent(_plan(1), {}) == Extent(1, 8)
+    assert extent(_plan(1), {}) == Extent(2, 9)
     assert extent(_plan(1, rest='budget = "100h"'), {}) == Extent(3, 16)
     assert extent(_plan(1, rest="rounds = 4"), {}) == Extent(0, 4)
     assert extent(_plan(1, rest='budget = "60min"'), {}) == Extent(0, 2)
@@ -147,7 +149,8 @@ def test_known_noise_decides_the_rounds_that_are_worth_it() -> None:
     assert [extent(plan, {"fileio": sd}).rounds for sd in (0.001, 0.045, 1.0)] == [4, 10, 16]
     assert extent(plan, {"fileio": 0.045}).noise_rounds == 0
     assert time_for(plan, {}, "fileio") is None
-    assert time_for(plan, {"fileio": 0.045}, "fileio") == pytest.approx(10 * 16 * 90.15)
+    (one,) = comparisons(plan)
+    assert time_for(plan, {"fileio": 0.045}, "fileio") == pytest.approx(10 * 8 * block_s(one, plan))
     assert rounds_needed(_plan(4, rest='method = "open-ended"'), {"fileio": 0.001}) == 200
 
 
@@ -173,3 +176,29 @@ def test_the_load_levels_of_an_open_loop_are_rates() -> None:
     plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO.replace("threads = [1, 4]", "rate = [100, 200]")))
     made = {trial.load for trial in schedule(plan, "e", 2)}
     assert made == {LoadLevel(100, LoadUnit.RATE_PER_S), LoadLevel(200, LoadUnit.RATE_PER_S)}
+
+
+@pytest.mark.parametrize(
+    ("factors", "rest", "in_flight"),
+    [
+        ('"vm.swappiness" = [60, 1]', "", True),
+        ('"fileio.direct" = [false, true]', "", False),
+        ('"process.nofile" = ["default", 4096]', "", False),
+        ('"vm.swappiness" = [60, 1]', "[protocol]\nin_flight = false", False),
+    ],
+)
+def test_what_takes_effect_at_once_is_changed_in_flight(factors: str, rest: str, in_flight: bool) -> None:
+    plan = checked(simple(factors, FILEIO, rest))
+    assert is_in_flight(comparisons(plan)[0], plan) is in_flight
+
+
+def test_a_cold_cache_wants_a_load_of_its_own() -> None:
+    plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO + 'cache = "cold"\n'))
+    assert not is_in_flight(comparisons(plan)[0], plan)
+
+
+def test_in_flight_at_most_a_quarter_of_the_time_is_not_measured() -> None:
+    plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO))
+    (one,) = comparisons(plan)
+    assert 2 * 60 / block_s(one, plan) >= 0.75
+    assert 2 * 60 / block_s(one, dataclasses.replace(plan, knobs=())) < 0.70

@@ -8,8 +8,8 @@ from plan_samples import checked, simple
 from ceteris.errors import PlanError
 from ceteris.model import Plan, Purpose
 from ceteris.plan import data
-from ceteris.plan.budget import trials_per_round
-from ceteris.plan.design import measured, schedule
+from ceteris.plan.budget import OVERHEAD_S, block_s, round_s
+from ceteris.plan.design import comparisons, measured, schedule
 
 MATRIX = """
 [[workload]]
@@ -45,7 +45,7 @@ def test_without_factors_every_point_is_measured_once_a_round_in_another_order()
     assert {t.purpose for t in trials} == {Purpose.MEASURE}
     assert Counter(t.block for t in trials).most_common(1)[0][1] == 1
     assert [t.order for t in trials] == list(range(1, 31))
-    assert trials_per_round(plan) == 10
+    assert round_s(plan) == pytest.approx(10 * (90 + OVERHEAD_S))
 
 
 def test_a_factor_is_tried_under_every_series_and_what_it_does_not_reach_is_measured() -> None:
@@ -58,7 +58,10 @@ def test_a_factor_is_tried_under_every_series_and_what_it_does_not_reach_is_meas
     assert by_purpose[Purpose.COMPARE] == SERIES
     assert by_purpose[Purpose.MEASURE] == {one.name for one in measured(plan)}
     assert all(name.startswith("alone-") for name in by_purpose[Purpose.MEASURE])
-    assert len([t for t in trials if t.round == 1]) == trials_per_round(plan)
+    alone = [trial for trial in trials if trial.round == 1 and trial.purpose is Purpose.MEASURE]
+    blocks = {trial.block for trial in trials if trial.round == 1 and trial.purpose is Purpose.COMPARE}
+    each_s = block_s(comparisons(plan)[0], plan)
+    assert round_s(plan) == pytest.approx(len(alone) * (90 + OVERHEAD_S) + len(blocks) * each_s)
 
 
 def test_all_series_share_one_data_set() -> None:
