@@ -233,6 +233,9 @@ class _Check:
             if why:
                 dropped = True
                 self.notes.append(f"{key} = {level.label} is left out: {why}")
+            elif level.value in [other.value for other in found] and len(written) == 2:
+                self.notes.append(f"{key}: both levels are {level.label}, so that what differs is noise")
+                found.append(dataclasses.replace(level, label=f"{level.label} again"))
             elif level.value in [other.value for other in found]:
                 self.complain((*place, number), f"{level.label} stands twice", "name each level once")
             else:

@@ -65,7 +65,7 @@ def test_ten_mistakes_are_told_in_one_go() -> None:
         ('name = "n"\n' + FILEIO, "there is nothing to compare"),
         ('name = "n"\n[[workload]]\nkind = "filio"', "did you mean 'fileio'?"),
         (simple('"vm.swappiness" = [60]'), "one level is nothing to compare"),
-        (simple('"vm.swappiness" = [60, 60]'), "60 stands twice"),
+        (simple('"vm.swappiness" = [60, 60, 1]'), "60 stands twice"),
         (simple('"vm.swappiness" = []'), "at least 1 item"),
         (simple('"vm.swappiness" = [60, [1]]'), "a level is a number, text, true or false"),
         (simple('"block.scheduler" = ["none", "kyber"]'), "/dev/sda does not offer 'kyber'"),
@@ -196,3 +196,10 @@ def test_an_open_loop_is_judged_by_response_time_unless_the_plan_says_otherwise(
     assert _open('response = "response_p99_s"').response == "response_p99_s"
     assert _open(rest='[protocol]\nresponse = "throughput_per_s"').response == "throughput_per_s"
     assert checked(simple('"vm.swappiness" = [60, 1]')).workloads[0].response == "throughput_per_s"
+
+
+def test_one_level_twice_compares_equals() -> None:
+    plan = checked(simple('"vm.swappiness" = [60, 60]'))
+    (factor,) = plan.factors
+    assert (factor.levels, factor.labels) == ((60, 60), ("60", "60 again"))
+    assert "what differs is noise" in " ".join(plan.notes)
