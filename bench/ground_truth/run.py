@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import practice
 import table
 
 ROOT = Path(__file__).parents[2]
@@ -125,74 +126,12 @@ def experiment(case: Case, folder: Path) -> dict[str, object]:
     }
 
 
-def practice(case: Case, folder: Path) -> dict[str, object]:
+def long_runs(case: Case, folder: Path) -> dict[str, object]:
     """The field's way: a long run of each setting at each load level, all of the first before all of the second."""
     began = time.monotonic()
-    rates = {limit: [_rate(limit, level, folder) for level in LEVELS] for limit in _limits(case)}
-    first, second = rates.values()
-    return {"seconds": time.monotonic() - began, "ratio": sum(second) / sum(first), "rates": [*first, *second]}
-
-
-def _limits(case: Case) -> list[tuple[int, int]]:
-    """Numbered, since the two may be equal."""
-    return [(0, BASE), (1, round(BASE * (1 + case.effect)))]
-
-
-def _rate(limit: tuple[int, int], level: int, folder: Path) -> float:
-    """Writes per second that the engine completes in a group with this limit."""
-    from ceteris.engine.find import binary
-
-    group = Path("/sys/fs/cgroup/blkio/ground-truth")
-    group.mkdir(exist_ok=True)
-    number = (folder / "data").stat().st_dev
-    device = f"{os.major(number)}:{os.minor(number)}"
-    (group / "blkio.throttle.write_iops_device").write_text(f"{device} {limit[1]}")
-    job = {
-        "protocol": 2,
-        "phase": "run",
-        "workload": {
-            "kind": "fileio",
-            "data": {"directory": str(folder / "data"), "files": 1, "total_size_bytes": 256 * 2**20},
-            "io": {"engine": "io_uring", "direct": True},
-            "access": {"mode": "rndwr", "block_size_bytes": 4096, "fsync_every": 0, "fsync_at_end": False},
-        },
-        "load": {"outstanding": level},
-        "settle_s": 0.2,
-        "measure_s": PRACTICE_S,
-        "seed": level,
-    }
-    engine = subprocess.Popen(
-        [binary(), "run"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: (group / "cgroup.procs").write_text(str(os.getpid())),  # noqa: PLW1509
-    )
-    assert engine.stdin and engine.stdout
-    engine.stdin.write(json.dumps(job) + "\n")
-    engine.stdin.flush()
-    events = [json.loads(line) for line in engine.stdout]
-    engine.wait()
-    group.rmdir()
-    return float(next(event["throughput_per_s"] for event in events if event["event"] == "result"))
-
-
-def prepare(folder: Path) -> None:
-    """The data of the field's runs."""
-    from ceteris.engine.find import binary
-
-    (folder / "data").mkdir()
-    job = {
-        "protocol": 2,
-        "phase": "prepare",
-        "workload": {
-            "kind": "fileio",
-            "data": {"directory": str(folder / "data"), "files": 1, "total_size_bytes": 256 * 2**20},
-            "io": {"engine": "io_uring", "direct": True},
-            "access": {"mode": "rndwr", "block_size_bytes": 4096},
-        },
-    }
-    subprocess.run([binary(), "run"], input=json.dumps(job) + "\n", text=True, check=True, stdout=subprocess.DEVNULL)
+    limits = (BASE, round(BASE * (1 + case.effect)))
+    first, second = ([practice.rate(folder, limit, level, PRACTICE_S) for level in LEVELS] for limit in limits)
+    return {"seconds": time.monotonic() - began, "ratio": sum(second) / sum(first), "rates": [first, second]}
 
 
 def campaign(results: Path, only: int | None) -> None:
@@ -204,9 +143,9 @@ def campaign(results: Path, only: int | None) -> None:
             continue
         with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
             folder = Path(name)
-            prepare(folder)
+            practice.prepare(folder)
             with neighbour(folder, case.number, wanted=case.neighbour):
-                row = asdict(case) | {"ceteris": experiment(case, folder), "practice": practice(case, folder)}
+                row = asdict(case) | {"ceteris": experiment(case, folder), "practice": long_runs(case, folder)}
         with results.open("a") as kept:
             kept.write(json.dumps(row) + "\n")
         found = row["ceteris"]["effect"]  # type: ignore[index]
