@@ -11,20 +11,20 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Bursts of a tenth of a second to two seconds, with pauses as long."""
+    """Bursts of up to 0.4 seconds, with pauses as long."""
     folder, seed = Path(sys.argv[1]), int(sys.argv[2])
     rng = random.Random(seed)
     block = os.urandom(64 * 1024)
     file = os.open(folder / "neighbour", os.O_RDWR | os.O_CREAT)
     while True:
-        busy_until = time.monotonic() + rng.uniform(0.1, 2.0)
+        busy_until = time.monotonic() + rng.uniform(0.02, 0.4)
         while time.monotonic() < busy_until:
             if rng.random() < 0.5:
                 os.pwrite(file, block, rng.randrange(1024) * len(block))
                 os.fdatasync(file)
             else:
                 sum(range(20_000))
-        time.sleep(rng.uniform(0.1, 2.0))
+        time.sleep(rng.uniform(0.02, 0.4))
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
 
 A control group limits the writes per second, so the true ratio of two settings is known exactly. Twenty experiments
 compare 5,000 with 5,000 writes per second, ten each 5,000 with 3 % less, 3 % more, 5 % less and 10 % more; beside half
-of them a second process makes random load. Each experiment is judged by Ceteris, and by the field's practice: one long
-run of each setting at each load level, one after the other, a difference when it exceeds 2 %. A campaign that was cut
-off goes on with the experiments that are not in its results yet; `--table` prints what it found.
+of them a second process makes random load. Each experiment is judged by Ceteris, and the same trials by the field's
+practice: one setting first, then the other, a difference when it exceeds 2 %. A campaign that was cut off goes on with
+the experiments that are not in its results yet; `--table` prints what it found.
 """
 
 import argparse
@@ -23,15 +23,17 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import practice
 import table
+
+from ceteris.model import TrialState
+from ceteris.store import read
+from ceteris.store.open import open_engine, store_url
 
 ROOT = Path(__file__).parents[2]
 BASE = 5000
 EFFECTS = {0.0: 20, -0.03: 10, 0.03: 10, -0.05: 10, 0.10: 10}
 LEVELS = (1, 2, 4, 8)
 TRIAL_S = 1.0
-PRACTICE_S = 2.0
 MARGIN = 0.02
 
 PLAN = """
@@ -54,7 +56,7 @@ data       = "keep"
 threads    = {levels}
 [protocol]
 trial  = "{trial}s"
-settle = "0.2s"
+settle = "0.1s"
 margin = "{margin}"
 rounds = 10
 seed   = {seed}
@@ -66,7 +68,7 @@ class Case:
     """One experiment: its number, the true effect as a ratio, and whether somebody else uses the disk."""
 
     number: int
-    effect: float
+    ratio: float
     neighbour: bool
 
 
@@ -95,7 +97,7 @@ def neighbour(path: Path, seed: int, *, wanted: bool) -> Iterator[None]:
 def experiment(case: Case, folder: Path) -> dict[str, object]:
     """Carry it out as a user would, and read the report."""
     plan = folder / "plan.toml"
-    other = round(BASE * (1 + case.effect))
+    other = round(BASE * (1 + case.ratio))
     plan.write_text(
         PLAN.format(
             path=folder, base=BASE, other=other, levels=list(LEVELS), trial=TRIAL_S, margin=MARGIN, seed=case.number
@@ -123,15 +125,26 @@ def experiment(case: Case, folder: Path) -> dict[str, object]:
         "effect": whole[0] if whole else None,
         "notes": report["notes"],
         "true": true,
+        "practice": as_practised(folder / "store.db"),
     }
 
 
-def long_runs(case: Case, folder: Path) -> dict[str, object]:
-    """The field's way: a long run of each setting at each load level, all of the first before all of the second."""
-    began = time.monotonic()
-    limits = (BASE, round(BASE * (1 + case.effect)))
-    first, second = ([practice.rate(folder, limit, level, PRACTICE_S) for level in LEVELS] for limit in limits)
-    return {"seconds": time.monotonic() - began, "ratio": sum(second) / sum(first), "rates": [first, second]}
+def as_practised(store: Path) -> float:
+    """The ratio that the field would read off the same trials: the first setting's of the first half of the time, over
+    the load levels, and then the second setting's of the other half."""
+    opened = open_engine(store_url(str(store)), create=False)
+    found = read.find(opened, "last")
+    measured = read.summaries(opened, found.id)
+    done = [trial for trial in read.trials(opened, found.id) if trial.state is TrialState.DONE]
+    opened.dispose()
+    done.sort(key=lambda trial: trial.started or 0.0)
+    middle = (done[0].started + done[-1].started) / 2 if done else 0.0
+    means = []
+    for baseline in (True, False):
+        mine = [t for t in done if t.baseline is baseline and (t.started < middle) is baseline]
+        rates = [measured[trial.order]["throughput_per_s"].mean for trial in mine]
+        means.append(sum(rates) / len(rates) if rates else math.nan)
+    return means[1] / means[0]
 
 
 def campaign(results: Path, only: int | None) -> None:
@@ -143,14 +156,13 @@ def campaign(results: Path, only: int | None) -> None:
             continue
         with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
             folder = Path(name)
-            practice.prepare(folder)
             with neighbour(folder, case.number, wanted=case.neighbour):
-                row = asdict(case) | {"ceteris": experiment(case, folder), "practice": long_runs(case, folder)}
+                row = asdict(case) | experiment(case, folder)
         with results.open("a") as kept:
             kept.write(json.dumps(row) + "\n")
-        found = row["ceteris"]["effect"]  # type: ignore[index]
+        found = row["effect"]
         said = f"{found['verdict']} {found['percent']}" if found else "no verdict"
-        print(f"{case.number} of {len(cases())}: true {case.effect:+.0%}: {said}", file=sys.stderr, flush=True)
+        print(f"{case.number} of {len(cases())}: true {case.ratio:+.0%}: {said}", file=sys.stderr, flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -18,7 +18,7 @@ def read(path: Path) -> list[Row]:
 
 def is_false(row: Row) -> bool:
     """Whether Ceteris claimed what is not so: a difference where none is, the wrong sign, or equivalence beyond it."""
-    verdict, effect = _verdict(row), row["effect"]
+    verdict, effect = _verdict(row), row["ratio"]
     if effect == 0:
         return verdict in ("better", "worse", "depends_on_load")
     return verdict in (("worse" if effect > 0 else "better"), "depends_on_load", "equivalent")
@@ -26,35 +26,35 @@ def is_false(row: Row) -> bool:
 
 def is_right(row: Row) -> bool:
     """Whether it said what is so."""
-    verdict, effect = _verdict(row), row["effect"]
+    verdict, effect = _verdict(row), row["ratio"]
     return bool(verdict == ("equivalent" if effect == 0 else "better" if effect > 0 else "worse"))
 
 
 def _verdict(row: Row) -> str:
-    found = row["ceteris"]["effect"]
+    found = row["effect"]
     return str(found["verdict"]) if found else "none"
 
 
 def _covered(row: Row) -> bool:
-    found = row["ceteris"]["effect"]
-    return bool(found) and found["log_ratio"]["low"] <= row["ceteris"]["true"] <= found["log_ratio"]["high"]
+    found = row["effect"]
+    return bool(found) and found["log_ratio"]["low"] <= row["true"] <= found["log_ratio"]["high"]
 
 
 def _practice(row: Row) -> str:
     """What somebody reads off two long runs."""
-    ratio = row["practice"]["ratio"]
+    ratio = row["practice"]
     return "same" if abs(ratio - 1) <= MARGIN else "better" if ratio > 1 else "worse"
 
 
 def _practice_is_right(row: Row) -> bool:
-    effect = row["effect"]
+    effect = row["ratio"]
     return _practice(row) == ("same" if effect == 0 else "better" if effect > 0 else "worse")
 
 
 def holds(rows: Sequence[Row]) -> bool:
     """Whether what was seen is as likely as 2 % under the error rates promised."""
-    for effect in sorted({row["effect"] for row in rows}):
-        mine = [row for row in rows if row["effect"] == effect]
+    for effect in sorted({row["ratio"] for row in rows}):
+        mine = [row for row in rows if row["ratio"] == effect]
         false = sum(map(is_false, mine))
         right = sum(map(is_right, mine))
         if effect == 0 and _tail(false, len(mine), 0.05) < _LEAST_TAIL:
@@ -72,15 +72,13 @@ def _tail(count: int, of: int, p: float) -> float:
 def text(rows: Sequence[Row]) -> str:
     """The table in Markdown."""
     head = ["true ratio", "neighbour", "experiments", "right", "false", "undecided or none", "interval holds the truth"]
-    head += ["median width", "minutes", "by practice: right", "minutes"]
+    head += ["median width", "minutes", "right by practice"]
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    groups = sorted({(row["effect"], row["neighbour"]) for row in rows})
+    groups = sorted({(row["ratio"], row["neighbour"]) for row in rows})
     for effect, beside in [*groups, (None, None)]:
-        mine = [row for row in rows if effect is None or (row["effect"], row["neighbour"]) == (effect, beside)]
+        mine = [row for row in rows if effect is None or (row["ratio"], row["neighbour"]) == (effect, beside)]
         right, false = sum(map(is_right, mine)), sum(map(is_false, mine))
-        widths = sorted(
-            e["percent"]["high"] - e["percent"]["low"] for row in mine if (e := row["ceteris"]["effect"]) is not None
-        )
+        widths = sorted(e["percent"]["high"] - e["percent"]["low"] for row in mine if (e := row["effect"]) is not None)
         cells = [
             "all" if effect is None else f"{effect:+.0%}",
             "" if effect is None else ("yes" if beside else "no"),
@@ -90,9 +88,8 @@ def text(rows: Sequence[Row]) -> str:
             len(mine) - right - false,
             sum(map(_covered, mine)),
             f"{widths[len(widths) // 2]:.2f} %" if widths else "",
-            f"{sum(row['ceteris']['seconds'] for row in mine) / 60:.1f}",
+            f"{sum(row['seconds'] for row in mine) / 60:.1f}",
             sum(map(_practice_is_right, mine)),
-            f"{sum(row['practice']['seconds'] for row in mine) / 60:.1f}",
         ]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines)
