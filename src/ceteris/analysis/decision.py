@@ -89,6 +89,10 @@ class Interval:
         """Whether it lies inside (-margin, margin)."""
         return -margin < self.low and self.high < margin
 
+    def holds(self, value: float) -> bool:
+        """Whether the value lies in it."""
+        return self.low <= value <= self.high
+
     def beyond(self, margin: float) -> bool:
         """Whether all of it lies on one side of [-margin, margin]."""
         return self.low > margin or self.high < -margin

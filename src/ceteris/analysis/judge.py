@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ceteris.analysis.decision import LEAST_UNITS, LevelFinding, Pairs, Question, look, next_look
+from ceteris.analysis.checks import Courses, Timeline, checks_of
+from ceteris.analysis.decision import LEAST_UNITS, Finding, LevelFinding, Pairs, Question, look, next_look
 from ceteris.analysis.effects import Pair, Series, Summaries, cells, series
 from ceteris.analysis.matrix import matrices
 from ceteris.analysis.noise import unlike_itself
 from ceteris.analysis.overload import overloads
-from ceteris.analysis.reasons import METHODS, doubts_of_noise, reasons_of, suspicions_of
+from ceteris.analysis.reasons import METHODS, reasons_of
 from ceteris.analysis.spending import Looked
 from ceteris.findings import Matrix
-from ceteris.model import RESPONSES, Cell, Effect, Look, Protocol, Settings, Tag, Trial, Verdict, Workload
+from ceteris.model import RESPONSES, Cell, Check, Effect, Look, Protocol, Settings, Tag, Trial, Verdict, Workload
 from ceteris.stats.pairs import CannotJudge, log_ratios
 from ceteris.units import LoadLevel
 
@@ -46,21 +47,27 @@ def judge(
     *,
     baseline: Settings,
     finished: bool,
+    courses: Mapping[str, Courses] = {},
 ) -> Judgement:
     """Judge every compared arm by its last look; read the matrices at `baseline`.
 
-    An arm whose last look did not decide it is undecided, and before the experiment is `finished` still under way.
+    `courses`: of some responses, the course within each trial. An arm whose last look did not decide it is undecided,
+    and before the experiment is `finished` still under way.
     """
     means = cells(trials, summaries, protocol.confidence)
     overloaded = overloads(means)
     taken = _by_place(looks)
     effects: list[Effect] = []
     unjudged: list[str] = []
-    doubts = {workload.name: doubts_of_noise(unlike_itself(trials, summaries, workload)) for workload in workloads}
+    noise = {workload.name: unlike_itself(trials, summaries, workload) for workload in workloads}
+    timeline = Timeline.of(trials)
     for one, question in questions(trials, summaries, workloads, protocol):
         try:
-            seen = taken[place_of(one)]
-            whole, *levels = _effects_of(one, question, seen, doubts[one.workload], finished=finished)
+            found, looked = _look_again(one, question, taken[place_of(one)], finished=finished)
+            seen = arrays(looked)
+            course = courses.get(one.response, {})
+            checks = checks_of(found, question, looked, seen, timeline, course, noise[one.workload])
+            whole, *levels = _effects_of(found, question, looked, taken[place_of(one)][-1], checks, finished=finished)
         except CannotJudge as why:
             what = f"{one.factor} = {one.arm} under {one.workload}"
             unjudged.append(f"{what} was not judged: {why} ({len(one.pairs)} of {one.planned} planned pairs are valid)")
@@ -174,24 +181,28 @@ def _looked(looks: Sequence[Look], question: Question) -> list[Looked]:
     return [Looked(taken.pairs, taken.alpha_spent) for taken in counting]
 
 
-def _effects_of(
-    one: Series, question: Question, looks: Sequence[Look], doubts: tuple[str, ...], *, finished: bool
-) -> list[Effect]:
-    """The effect over all load levels with its verdict, then the one at each level; `doubts` make it suspect."""
+def _look_again(one: Series, question: Question, looks: Sequence[Look], *, finished: bool) -> tuple[Finding, Series]:
+    """What the last look saw, and the comparison as it was then."""
     if not looks:
         arrays(one)  # raises where values are no numbers
         raise CannotJudge(f"{LEAST_UNITS[question.unit]} valid pairs are needed")
-    last = looks[-1]
-    seen = arrays(replace(one, pairs=one.pairs[: last.pairs]))
-    found = look(seen, question, _looked(looks, question), over=finished or last.verdict is not None)
+    looked = replace(one, pairs=one.pairs[: looks[-1].pairs])
+    over = finished or looks[-1].verdict is not None
+    return look(arrays(looked), question, _looked(looks, question), over=over), looked
+
+
+def _effects_of(
+    found: Finding, question: Question, one: Series, last: Look, checks: tuple[Check, ...], *, finished: bool
+) -> list[Effect]:
+    """The effect over all load levels with its verdict, then the one at each level."""
     verdict = found.verdict or Verdict.UNDECIDED
-    tags, reasons = [], reasons_of(found, question, one, under_way=not finished and last.verdict is None)
-    if found.verdict in (Verdict.BETTER, Verdict.WORSE) and found.interval.beyond(question.margin):
-        tags.append(Tag.MATERIAL)
-    if verdict is Verdict.EQUIVALENT and not found.interval.low <= 0 <= found.interval.high:
-        tags.append(Tag.NEGLIGIBLE)
-    if suspicions := (*suspicions_of(found, question, one), *doubts):
-        tags.append(Tag.SUSPECT)
+    under_way = not finished and last.verdict is None
+    failed = tuple(check.found for check in checks if not check.passed)
+    tags = [
+        *([Tag.MATERIAL] if _is_claim(verdict) and found.interval.beyond(question.margin) else []),
+        *([Tag.NEGLIGIBLE] if verdict is Verdict.EQUIVALENT and not found.interval.holds(0.0) else []),
+        *([Tag.SUSPECT] if failed and not under_way else []),
+    ]
     whole = Effect(
         factor=one.factor,
         baseline=one.baseline,
@@ -209,16 +220,21 @@ def _effects_of(
         look=last.number,
         verdict=verdict,
         tags=tuple(tags),
-        reasons=(*reasons, *suspicions),
-        trials=_trials(one.pairs[: last.pairs]),
+        reasons=(*reasons_of(found, question, one, under_way=under_way), *failed),
+        trials=_trials(one.pairs),
+        checks=checks,
     )
-    loads = sorted({pair.load for pair in one.pairs[: last.pairs]})
+    loads = sorted({pair.load for pair in one.pairs})
     return [whole, *(_at(whole, one, load, level) for load, level in zip(loads, found.levels, strict=False))]
+
+
+def _is_claim(verdict: Verdict) -> bool:
+    return verdict in (Verdict.BETTER, Verdict.WORSE)
 
 
 def _at(whole: Effect, one: Series, load: LoadLevel, found: LevelFinding) -> Effect:
     """The effect at one load level, which has no verdict of its own."""
-    pairs = [pair for pair in one.pairs[: whole.pairs] if pair.load == load]
+    pairs = [pair for pair in one.pairs if pair.load == load]
     return replace(
         whole,
         load=load,
@@ -229,6 +245,7 @@ def _at(whole: Effect, one: Series, load: LoadLevel, found: LevelFinding) -> Eff
         verdict=None,
         tags=(),
         reasons=(),
+        checks=(),
         trials=_trials(pairs),
     )
 

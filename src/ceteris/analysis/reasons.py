@@ -18,7 +18,6 @@ METHODS = {
     "open-ended": "mean of log ratios of pairs; t confidence sequence, valid at any look",
 }
 _CHANCE = 0.05
-_SUSPICIOUS = 0.01  # a check that is true of good data once in a hundred
 
 
 def reasons_of(found: Finding, question: Question, one: Series, *, under_way: bool) -> tuple[str, ...]:
@@ -47,24 +46,6 @@ def reasons_of(found: Finding, question: Question, one: Series, *, under_way: bo
     if slow + base and unequal(slow, base) < _CHANCE:
         said.append(f"{slow} trials of {one.arm} and {base} of {one.baseline} lie far below the rest")
     return tuple(said)
-
-
-def suspicions_of(found: Finding, question: Question, one: Series) -> tuple[str, ...]:
-    """What makes the verdict suspect."""
-    said = []
-    order = found.order_effect
-    if order is not None and abs(order.estimate) > question.margin / 2 and order.p < _SUSPICIOUS:
-        said.append(f"whoever runs later gains {show_percent(order.estimate)}: settle longer")
-    if unequal(*one.faults) < _CHANCE:
-        said.append(f"{one.faults[1]} trials of {one.arm} could not be used, and {one.faults[0]} of {one.baseline}")
-    return tuple(said)
-
-
-def doubts_of_noise(unlike: tuple[float, float] | None) -> tuple[str, ...]:
-    """What comparing equals says against the verdicts: the difference, and its p value."""
-    if unlike is None or unlike[1] >= _SUSPICIOUS:
-        return ()
-    return (f"the baseline differed from itself by {show_percent(unlike[0])} before anything was compared",)
 
 
 def _between(interval: Interval) -> str:

@@ -235,8 +235,18 @@ def analyse(plan: Plan, experiment: Experiment, store: Store, *, finished: bool)
     """Judge what the store holds of an experiment; before it is finished nothing is decided."""
     trials = read.trials(store, experiment.id)
     summaries = read.summaries(store, experiment.id)
-    looks = read.looks(store, experiment.id)
-    return judge(trials, summaries, plan.workloads, plan.protocol, looks, baseline=plan.baseline, finished=finished)
+    made = [trial.order for trial in trials if trial.state is TrialState.DONE]
+    judged = {response for workload in plan.workloads for response in workload.responses}
+    return judge(
+        trials,
+        summaries,
+        plan.workloads,
+        plan.protocol,
+        read.looks(store, experiment.id),
+        baseline=plan.baseline,
+        finished=finished,
+        courses={response: read.series(store, experiment.id, response, made) for response in sorted(judged)},
+    )
 
 
 def _calibrations(plan: Plan, experiment: Experiment, store: Store) -> list[Calibration]:

@@ -4,7 +4,7 @@ Everything that crosses from one part of the program to another is one of these.
 Effects are natural-log ratios to the baseline; times are UTC seconds since the epoch.
 """
 
-from ceteris.model.experiment import Calibration, Cell, Effect, Experiment, Look, Measurement, Trial
+from ceteris.model.experiment import Calibration, Cell, Check, Effect, Experiment, Look, Measurement, Trial
 from ceteris.model.machine import (
     Action,
     BlockDevice,
@@ -46,6 +46,7 @@ __all__ = [
     "Cell",
     "Change",
     "ChangeState",
+    "Check",
     "Combination",
     "Condition",
     "ControlGroup",

@@ -116,6 +116,15 @@ class Calibration:
     expires: float
 
 
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An assumption behind a verdict, by name: whether it holds, and what was found, in words."""
+
+    name: str
+    passed: bool
+    found: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
     """What changing `factor` from `baseline` to `arm` did to a response: a log ratio and its interval.
@@ -141,6 +150,7 @@ class Effect:
     tags: tuple[Tag, ...]
     reasons: tuple[str, ...]
     trials: tuple[int, ...]
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,14 @@ class Interval(_Document):
     high: float | None
 
 
+class CheckDocument(_Document):
+    """An assumption behind a verdict: whether it holds, and what was found."""
+
+    name: str
+    passed: bool
+    found: str
+
+
 class EffectDocument(_Document):
     """What changing a factor from `baseline` to `arm` did to a response; `load` null means all load levels."""
 
@@ -48,6 +56,7 @@ class EffectDocument(_Document):
     verdict: Verdict | None
     tags: list[Tag]
     reasons: list[str]
+    checks: list[CheckDocument]
     trials: list[int]
 
 
@@ -131,6 +140,7 @@ def _effect(effect: Effect) -> EffectDocument:
         verdict=effect.verdict,
         tags=list(effect.tags),
         reasons=list(effect.reasons),
+        checks=[CheckDocument(name=c.name, passed=c.passed, found=c.found) for c in effect.checks],
         trials=list(effect.trials),
     )
 

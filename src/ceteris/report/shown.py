@@ -6,6 +6,7 @@ Made by `views.view`; read by every renderer. Percentages are percentages, not r
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ceteris.model import Check
 from ceteris.report.shown_trust import Trust
 from ceteris.units import LoadLevel
 
@@ -177,6 +178,15 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckList:
+    """The checks behind one verdict: of which arm and response, how many failed, and each with what was found."""
+
+    title: str
+    summary: str
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """One factor under one workload. `empty` says why there is nothing to show."""
 
@@ -186,6 +196,7 @@ class Section:
     arms: tuple[Arm, ...]
     answers: tuple[Answer, ...]
     reasons: tuple[str, ...]
+    checks: tuple[CheckList, ...]
     table: LevelTable | None
     effects: tuple[EffectTable, ...]
     curves: tuple[Curve, ...]

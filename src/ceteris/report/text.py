@@ -134,6 +134,11 @@ def _section(section: Section, console: "Console") -> None:
         console.print(_text(section.empty))
     for reason in section.reasons:
         console.print(_text(reason, "dim"))
+    for listed in section.checks:
+        console.print(_text(f"checks of {listed.title}: {listed.summary}", "dim"))
+        for check in listed.checks:
+            mark = "ok    " if check.passed else "FAILED"
+            console.print(_text(f"  {mark} {check.name}: {check.found}", "dim" if check.passed else ""))
     if section.table:
         first = section.effects[0] if section.effects else None
         console.print(_measured(section, section.table, first, wide=console.width >= 120))

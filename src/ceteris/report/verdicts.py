@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ceteris.model import RESPONSES, Effect, Purpose, Tag, Trial, TrialState, Verdict
 from ceteris.report import numbers
-from ceteris.report.shown import Answer, Judged
+from ceteris.report.shown import Answer, CheckList, Judged
 
 NONE = "no verdict"
 _WORDS = {
@@ -115,6 +115,19 @@ def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judg
 def judged(effects: Sequence[Effect], anchors: Anchors) -> list[Judged]:
     """A row for every effect that has a verdict; the view orders them."""
     return [_judged(effect, effects, anchors) for effect in effects if effect.verdict is not None]
+
+
+def check_lists(effects: Iterable[Effect]) -> tuple[CheckList, ...]:
+    """The checks of every effect that has a verdict."""
+    found = []
+    for effect in effects:
+        if effect.verdict is None or not effect.checks:
+            continue
+        failed = sum(not check.passed for check in effect.checks)
+        passed = f"{numbers.count(failed, 'check')} of {len(effect.checks)} failed" if failed else "all passed"
+        name = f"{effect.arm}, {title(effect.response)}"
+        found.append(CheckList(title=name, summary=passed, checks=effect.checks))
+    return tuple(found)
 
 
 def why_unusable(trials: Iterable[Trial]) -> str:

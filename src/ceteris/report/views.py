@@ -64,6 +64,7 @@ def _section(
         arms=arms,
         answers=tuple(answers),
         reasons=tuple(dict.fromkeys(reason for row in rows for reason in row.reasons)),
+        checks=verdicts.check_lists(effects),
         table=tables.level_table(cells, names),
         effects=tables.effect_tables(effects, anchor),
         curves=tables.curves(cells, names, anchor),

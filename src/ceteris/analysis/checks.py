@@ -1,0 +1,152 @@
+"""The assumptions behind a verdict, each looked at by name: what fails makes the verdict suspect.
+
+In: a Finding with its pairs, the trials in the order of time, and the course of the response within each trial. Out:
+Checks, every one with what was found, in words. Called by `judge`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ceteris.analysis.decision import Finding, Pairs, Question
+from ceteris.analysis.effects import Pair, Series
+from ceteris.model import Check, Measurement, Trial
+from ceteris.stats import diagnostics
+from ceteris.stats.diagnostics import Coefficient
+from ceteris.units import show_percent
+
+_SUSPICIOUS = 0.01  # of checks that look at every experiment: what is true of good data once in a hundred
+_UNSETTLED = 0.05
+_CHANCE = 0.05
+_FEWEST_POINTS = 3
+_HOUR_S = 3600.0
+
+Courses = Mapping[int, Measurement]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The trials of an experiment as they were made: when each began, and which came before it."""
+
+    started: Mapping[int, float]
+    before: Mapping[int, Trial]
+
+    @classmethod
+    def of(cls, trials: Sequence[Trial]) -> "Timeline":
+        """From the trials in any order."""
+        made = sorted((t for t in trials if t.started is not None), key=lambda t: t.started or 0.0)
+        before = {now.order: earlier for earlier, now in pairwise(made)}
+        return cls({t.order: t.started or 0.0 for t in made}, before)
+
+
+def checks_of(
+    found: Finding,
+    question: Question,
+    one: Series,
+    pairs: Pairs,
+    timeline: Timeline,
+    courses: Courses,
+    noise: tuple[float, float] | None,
+) -> tuple[Check, ...]:
+    """Every check of one comparison that its data allow; `one` and `pairs` are those of the look."""
+    looked = [
+        _order(found, question),
+        _carry_over(one, pairs, question, timeline),
+        _settled(one, courses),
+        _outliers(found, one),
+        _faults(one),
+        _noise_floor(noise),
+        _neighbours(found),
+        _drift(one, timeline),
+    ]
+    return tuple(check for check in looked if check is not None)
+
+
+def _fails(seen: Coefficient, margin: float) -> bool:
+    """Whether something is there, and large enough to matter."""
+    return abs(seen.estimate) > margin / 2 and seen.p < _SUSPICIOUS
+
+
+def _order(found: Finding, question: Question) -> Check | None:
+    seen = found.order_effect
+    if seen is None:
+        return None
+    failed = _fails(seen, question.margin)
+    words = f"whoever runs later gains {show_percent(seen.estimate)}" + (": settle longer" if failed else "")
+    return Check("order", not failed, words)
+
+
+def _carry_over(one: Series, pairs: Pairs, question: Question, timeline: Timeline) -> Check | None:
+    after = [[_comes_after(order, one, timeline) for order in reversed(pair.trials)] for pair in one.pairs]
+    seen = diagnostics.carry_over(pairs.difference, pairs.order, np.array(after, dtype=bool).reshape(-1, 2))
+    if seen is None:
+        return None
+    failed = _fails(seen, question.margin)
+    todo = ": settle longer, or make the data anew for each application" if failed else ""
+    return Check("carry-over", not failed, f"a trial after one of {one.arm} gains {show_percent(seen.estimate)}{todo}")
+
+
+def _comes_after(order: int, one: Series, timeline: Timeline) -> bool:
+    """Whether the trial came after one of the compared arm."""
+    before = timeline.before.get(order)
+    return before is not None and (before.factor, before.workload, before.arm) == (one.factor, one.workload, one.arm)
+
+
+def _settled(one: Series, courses: Courses) -> Check | None:
+    known = [points for pair in one.pairs if (points := _points(pair, courses)) is not None]
+    seen = diagnostics.trend_in_trials(*diagnostics.ends(known)) if known else None
+    if seen is None:
+        return None
+    failed = seen.p < _UNSETTLED
+    words = f"from the first third of the trials to the last the effect changes by {show_percent(seen.estimate)}"
+    return Check("settled", not failed, words + (": settle longer" if failed else ""))
+
+
+def _points(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | None:
+    found = [courses[order].points for order in reversed(pair.trials) if order in courses]
+    usable = len(found) == 2 and all(len(points) >= _FEWEST_POINTS and min(points) > 0 for points in found)
+    return (np.array(found[0]), np.array(found[1])) if usable else None
+
+
+def _outliers(found: Finding, one: Series) -> Check:
+    slow, base = found.slow
+    failed = diagnostics.unequal(slow, base) < _SUSPICIOUS
+    return Check("outliers", not failed, f"{slow} trials of {one.arm} and {base} of {one.baseline} lie far off")
+
+
+def _faults(one: Series) -> Check:
+    base, arm = one.faults
+    failed = diagnostics.unequal(base, arm) < _CHANCE
+    return Check("reruns", not failed, f"{arm} trials of {one.arm} could not be used, and {base} of {one.baseline}")
+
+
+def _noise_floor(noise: tuple[float, float] | None) -> Check | None:
+    if noise is None:
+        return None
+    words = f"before anything was compared the baseline differed from itself by {show_percent(noise[0])}"
+    return Check("noise floor", noise[1] >= _SUSPICIOUS, words)
+
+
+def _neighbours(found: Finding) -> Check:
+    r = diagnostics.lag_one(found.fitted.residuals)
+    failed = abs(r) > 2.58 / np.sqrt(len(found.fitted.residuals))
+    words = f"a pair and the next correlate by {r:+.2f}".replace("-", "−")
+    return Check("independence", not failed, words + (": what disturbs outlasts a block" if failed else ""))
+
+
+def _drift(one: Series, timeline: Timeline) -> Check | None:
+    """Told and never corrected: both arms of a block have the same."""
+    if not all(order in timeline.started for pair in one.pairs for order in pair.trials):
+        return None
+    at = np.array([timeline.started[pair.trials[0]] for pair in one.pairs]) / _HOUR_S
+    level = {pair.load: 0.0 for pair in one.pairs}
+    for load in level:
+        mine = [np.log(pair.baseline * pair.compared) / 2 for pair in one.pairs if pair.load == load]
+        level[load] = float(np.median(mine))
+    values = np.array([np.log(pair.baseline * pair.compared) / 2 - level[pair.load] for pair in one.pairs])
+    slope, low, high = diagnostics.drift(at, values)
+    hours = float(np.ptp(at))
+    slopes = f"[{show_percent(low * hours)}, {show_percent(high * hours)}]"
+    return Check("drift", True, f"the machine itself changed by {show_percent(slope * hours)} {slopes} meanwhile")

@@ -1,0 +1,149 @@
+"""Every check sees the fault that it is for, and stays quiet where there is none."""
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+from test_judge import PROTOCOL, _experiment, _workload
+
+from ceteris.analysis.judge import judge, take_looks
+from ceteris.model import Check, Measurement, Purpose, Tag, Trial, TrialState
+
+Values = dict[int, dict[str, Measurement]]
+
+
+def _timed(trials: list[Trial]) -> list[Trial]:
+    return [dataclasses.replace(trial, started=60.0 * trial.order) for trial in trials]
+
+
+def _scaled(values: Values, order: int, factor: float) -> None:
+    before = values[order]["throughput_per_s"]
+    values[order]["throughput_per_s"] = dataclasses.replace(before, mean=before.mean * factor)
+
+
+def _courses(trials: list[Trial], rising: float = 0.0, arm: str = "b") -> dict[int, Measurement]:
+    rng = np.random.default_rng(3)
+    found = {}
+    for trial in trials:
+        slope = rising if trial.arm == arm else 0.0
+        points = tuple(1000 * (1 + slope * np.linspace(-1, 1, 30)) * np.exp(0.01 * rng.standard_normal(30)))
+        found[trial.order] = Measurement(
+            phase="measure",
+            metric="throughput_per_s",
+            unit="1/s",
+            source="engine",
+            n=30,
+            mean=1000,
+            low=0,
+            high=0,
+            total=0,
+            points=points,
+        )
+    return found
+
+
+def _checks(
+    trials: list[Trial], values: Values, courses: dict[int, Measurement] | None = None
+) -> tuple[dict[str, Check], tuple[Tag, ...]]:
+    workloads = [_workload()]
+    looks = take_looks(trials, values, workloads, PROTOCOL, [], [("k", "w")], over=True)
+    seen = {"throughput_per_s": courses} if courses else {}
+    found = judge(trials, values, workloads, PROTOCOL, looks, baseline={}, finished=True, courses=seen)
+    effect = found.effects[0]
+    return {check.name: check for check in effect.checks}, effect.tags
+
+
+def test_good_data_pass_every_check() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    trials = _timed(trials)
+    checks, tags = _checks(trials, values, _courses(trials))
+    assert set(checks) == {
+        "order",
+        "carry-over",
+        "settled",
+        "outliers",
+        "reruns",
+        "independence",
+        "drift",
+    }
+    assert [check for check in checks.values() if not check.passed] == []
+    assert Tag.SUSPECT not in tags
+
+
+def test_a_gain_of_whoever_runs_later_is_an_order_effect() -> None:
+    trials, values = _experiment(lambda _load: 0.0, order_effect=0.05)
+    checks, tags = _checks(_timed(trials), values)
+    assert not checks["order"].passed
+    assert "settle longer" in checks["order"].found
+    assert Tag.SUSPECT in tags
+
+
+def test_what_an_arm_leaves_behind_is_a_carry_over() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    trials = _timed(trials)
+    for before, after in itertools.pairwise(trials):
+        if before.arm == "b":
+            _scaled(values, after.order, 0.95)
+    checks, tags = _checks(trials, values)
+    assert not checks["carry-over"].passed
+    assert Tag.SUSPECT in tags
+
+
+def test_an_arm_that_is_still_settling_is_seen_within_its_trials() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    trials = _timed(trials)
+    checks, _ = _checks(trials, values, _courses(trials, rising=0.03))
+    assert not checks["settled"].passed
+    assert "+4" in checks["settled"].found
+
+
+def test_an_arm_that_stalls_again_and_again_has_the_outliers() -> None:
+    trials, values = _experiment(lambda _load: 0.0, passes=18)
+    for trial in trials:
+        if trial.arm == "b" and trial.block % 6 == 0:
+            _scaled(values, trial.order, 0.5)
+    checks, tags = _checks(_timed(trials), values)
+    assert not checks["outliers"].passed
+    assert checks["outliers"].found == "9 trials of b and 0 of a lie far off"
+    assert Tag.SUSPECT in tags
+
+
+def test_a_drift_is_told_and_is_no_fault() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    trials = _timed(trials)
+    for trial in trials:
+        _scaled(values, trial.order, math.exp(-0.2 * trial.order / len(trials)))
+    checks, _ = _checks(trials, values)
+    assert checks["drift"].passed
+    assert "changed by −1" in checks["drift"].found
+
+
+@pytest.mark.parametrize(("apart", "passed"), [(0.0, True), (0.05, False)])
+def test_a_baseline_that_differs_from_itself_makes_all_suspect(apart: float, passed: bool) -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    equals, measured = _experiment(lambda _load: apart)
+    for trial in equals:
+        order = trial.order + 1000
+        values[order] = measured[trial.order]
+        arm = "baseline" if trial.baseline else "baseline again"
+        trials.append(
+            dataclasses.replace(
+                trial, order=order, block=trial.block + 1000, factor="noise floor", arm=arm, purpose=Purpose.NOISE_FLOOR
+            )
+        )
+    checks, tags = _checks(trials, values)
+    assert checks["noise floor"].passed is passed
+    assert (Tag.SUSPECT in tags) is not passed
+
+
+def test_an_arm_that_spoils_its_trials_is_suspect_for_it() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    spoilt = [
+        dataclasses.replace(t, order=t.order + 100, state=TrialState.SUPERSEDED, invalid_because=("errors",))
+        for t in trials
+        if t.arm == "b" and t.block <= 8
+    ]
+    checks, _ = _checks(trials + spoilt, values)
+    assert not checks["reruns"].passed
