@@ -112,7 +112,7 @@ def _points(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | Non
 
 def _outliers(found: Finding, one: Series) -> Check:
     slow, base = found.slow
-    failed = diagnostics.unequal(slow, base) < _SUSPICIOUS
+    failed = diagnostics.unequal(slow, base) < _CHANCE
     return Check("outliers", not failed, f"{slow} trials of {one.arm} and {base} of {one.baseline} lie far off")
 
 
