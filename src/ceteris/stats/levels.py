@@ -56,6 +56,8 @@ def level_means(d: Array, order: Array, level: NDArray[np.intp], level_sd: Array
     rest = design(order)[:, 1:]
     dummies = (level[:, None] == np.arange(levels)).astype(float)
     full = np.column_stack([dummies, rest])
+    if np.linalg.matrix_rank(full) < full.shape[1]:  # so many pairs were lost that each level has one order alone
+        full = dummies
     if len(d) <= full.shape[1]:
         return None
     fitted = least_squares(d * weights, full * weights[:, None])

@@ -15,7 +15,7 @@ from scipy import special
 Array = NDArray[np.float64]
 
 _REACH = 9.0  # standard deviations beyond which nothing lies
-_NODES = 401
+_NODES = 151
 _PATHS = 400_000
 _SEED = 20231115
 

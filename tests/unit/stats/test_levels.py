@@ -54,3 +54,10 @@ def test_known_noise_of_levels_weighs_them() -> None:
 
 def test_a_level_without_pairs_leaves_nothing_to_say() -> None:
     assert level_means(np.zeros(4), np.tile([1.0, -1.0], 2), np.array([0, 0, 2, 2])) is None
+
+
+def test_levels_that_kept_one_order_alone_are_compared_without_it() -> None:
+    d, _, level = _data(6, [0.0, 0.01])
+    found = level_means(d, np.where(level == 0, 1.0, -1.0), level)
+    assert found is not None
+    assert found.estimates == pytest.approx([d[level == 0].mean(), d[level == 1].mean()])
