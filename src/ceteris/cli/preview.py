@@ -14,6 +14,7 @@ from ceteris.model import Facts, Plan, Purpose, Trial, Value
 from ceteris.plan import data, precondition
 from ceteris.plan.budget import duration_s, extent, pairs_per_round, time_for
 from ceteris.plan.design import comparisons, schedule
+from ceteris.plan.protocol import with_usual_margin
 from ceteris.stats.planner import smallest_effect, smallest_margin
 from ceteris.trial.bench import Site
 from ceteris.units import LoadLevel, LoadUnit, show_duration, show_size
@@ -94,6 +95,7 @@ class CheckDocument(_Document):
 def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDocument:
     """Everything a plan would do. Raises PlanError where the budget is too small."""
     noise = _known_noise(plan, facts, store)
+    plan = with_usual_margin(plan, noise.values())
     wanted = extent(plan, noise)
     planned = schedule(plan, "", wanted.rounds, wanted.noise_rounds)
     trials = tuple(trial for trial in planned if trial.purpose is not Purpose.PRECONDITION)

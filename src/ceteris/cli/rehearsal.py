@@ -14,6 +14,7 @@ from ceteris.errors import StoreError, UsageError
 from ceteris.experiment.simulation import simulate
 from ceteris.model import Facts, Plan, Verdict
 from ceteris.plan.budget import extent
+from ceteris.plan.protocol import with_usual_margin
 from ceteris.stats.generator import Noise
 from ceteris.units import parse_share, show_duration, show_percent
 
@@ -86,6 +87,7 @@ def document(
     else:
         noise = Noise(between_sd=wanted.noise or _USUAL_NOISE, trial_s=plan.protocol.trial_s)
     pair_sds = known or {workload.name: noise.pair_sd for workload in plan.workloads}
+    plan = with_usual_margin(plan, pair_sds.values())
     rounds = extent(plan, pair_sds).rounds
     bar = iter(track(range(times), "simulating", console=console, transient=True))
     found = simulate(plan, rounds, noise, wanted.effect, times, seed, lambda _made: next(bar, None))

@@ -31,7 +31,7 @@ def look(
         trials,
         read.summaries(store, experiment.id),
         plan.workloads,
-        plan.protocol,
+        read.plan(store, experiment.id).protocol,  # its margin may have become known on the way
         before,
         {(one.factor, one.workload.name) for one in due},
         over=over,

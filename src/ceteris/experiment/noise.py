@@ -13,6 +13,7 @@ from ceteris.analysis.noise import calibrations, fingerprint_digest, pair_sd, st
 from ceteris.model import Experiment, Plan, Purpose, Trial, TrialState
 from ceteris.plan.budget import pairs_per_round, rounds_needed
 from ceteris.plan.design import comparisons, schedule_hash
+from ceteris.plan.protocol import with_usual_margin
 from ceteris.stats.planner import smallest_margin
 from ceteris.store import read, write
 
@@ -45,6 +46,8 @@ def learn(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Tri
     found = calibrations(trials, summaries, plan.workloads, plan.protocol, digest, time.time())
     write.add_calibrations(store, found)
     noise = known(store, plan, experiment.fingerprint)
+    plan = with_usual_margin(plan, noise.values())
+    write.set_plan(store, experiment.id, plan)
     rounds = min(max(trial.round for trial in trials), rounds_needed(plan, noise))
     kept = [trial for trial in trials if trial.round <= rounds]
     write.shorten(store, experiment.id, rounds, schedule_hash(kept))

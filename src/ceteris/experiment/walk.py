@@ -34,6 +34,7 @@ from ceteris.model import (
 )
 from ceteris.plan.budget import extent
 from ceteris.plan.design import comparisons, is_in_flight, noise_comparisons, schedule, schedule_hash
+from ceteris.plan.protocol import with_usual_margin
 from ceteris.store import read, write
 from ceteris.trial.bench import Bench, Site, put_back
 from ceteris.trial.blocks import arm_of, lost_preconditioning, next_block, refused_arms, renewed
@@ -77,7 +78,9 @@ def begin(
     """Keep a new experiment with all its trials in the store; nothing is touched yet. Raises StoreError."""
     started = time.time()
     name = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(started))}-{secrets.token_hex(2)}"
-    wanted = extent(plan, noise.known(store, plan, fingerprint))
+    known = noise.known(store, plan, fingerprint)
+    plan = with_usual_margin(plan, known.values())
+    wanted = extent(plan, known)
     trials = schedule(plan, name, wanted.rounds, wanted.noise_rounds)
     experiment = Experiment(
         id=name,
@@ -131,7 +134,7 @@ def carry_out(
     look(plan, experiment, store, read.trials(store, experiment.id), over=True)
     write.add_calibrations(store, _calibrations(plan, experiment, store))
     write.set_state(store, experiment.id, ExperimentState.DONE, ended=time.time())
-    return analyse(plan, experiment, store, finished=True)
+    return analyse(read.plan(store, experiment.id), experiment, store, finished=True)
 
 
 def _sit_down(

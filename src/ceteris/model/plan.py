@@ -127,6 +127,7 @@ class Workload:
 class Protocol:
     """How the comparison is made. `margins` are log ratios by response; `rounds` is None: the budget decides.
 
+    `usual_margin`: none was declared for throughput, so that the noise of the machine decides it before any data.
     `method`: looks after each round until it is decided, one look at the end, or looks without a last one.
     Where settings change `in_flight` one load carries a block: `takeoff_s` are discarded at its start, `toggle_s`
     after each change; elsewhere `settle_s` at the start of each trial's load.
@@ -143,6 +144,7 @@ class Protocol:
     in_flight: bool = False
     takeoff_s: float = 0.0
     toggle_s: float = 0.0
+    usual_margin: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -168,7 +168,9 @@ class WorkloadTable(Table):
 class ProtocolTable(Table):
     """How the comparison is made; every key has a default."""
 
-    margin: Share | None = Field(None, description="what is too small to matter; default 2 %")
+    margin: Share | None = Field(
+        None, description="what is too small to matter; default 2 %, and 3 % where equal trials differ by more than 5 %"
+    )
     margins: dict[ResponseName, Share] = Field({}, description="margins of single responses")
     confidence: float = Field(0.95, ge=0.8, le=0.999)
     trial: Duration = Field(60.0, ge=0.01, description="measured time of a trial")

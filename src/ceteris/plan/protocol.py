@@ -1,10 +1,14 @@
 """A plan's protocol and limits as they are followed."""
 
+import dataclasses
 import math
+from collections.abc import Iterable
 
-from ceteris.model import RESPONSES, Limits, Protocol
+from ceteris.model import RESPONSES, Limits, Plan, Protocol
 from ceteris.plan.file import LimitsTable, ProtocolTable
+from ceteris.stats.planner import usual_margin
 
+OF_THROUGHPUT = ("throughput_per_s", "bytes_per_s")
 # Of the length of a trial, and at most so many seconds: for a new load, one that then goes on, and after a change.
 _SETTLE, _TAKEOFF, _TOGGLE = (1 / 2, 30.0), (1 / 3, 20.0), (1 / 5, 12.0)
 
@@ -13,7 +17,7 @@ def protocol_of(table: ProtocolTable) -> Protocol:
     """The protocol with what the plan leaves open: settle time, and the margin of each response."""
     margins = {name: response.margin for name, response in RESPONSES.items()}
     if table.margin is not None:
-        margins |= dict.fromkeys(("throughput_per_s", "bytes_per_s"), table.margin)
+        margins |= dict.fromkeys(OF_THROUGHPUT, table.margin)
     margins |= dict(table.margins.items())
     return Protocol(
         trial_s=table.trial,
@@ -21,6 +25,7 @@ def protocol_of(table: ProtocolTable) -> Protocol:
         in_flight=table.in_flight,
         takeoff_s=_discarded(table, _TAKEOFF),
         toggle_s=_discarded(table, _TOGGLE),
+        usual_margin=table.margin is None and not set(OF_THROUGHPUT) & set(table.margins),
         budget_s=table.budget,
         confidence=table.confidence,
         seed=table.seed,
@@ -28,6 +33,15 @@ def protocol_of(table: ProtocolTable) -> Protocol:
         rounds=table.rounds,
         method=table.method,
     )
+
+
+def with_usual_margin(plan: Plan, noise: Iterable[float]) -> Plan:
+    """The plan with the margin that is usual at such noise (standard deviations of a pair), where it declares none."""
+    if not plan.protocol.usual_margin:
+        return plan
+    margin = usual_margin(max(noise, default=0.0))
+    margins = {**plan.protocol.margins, **dict.fromkeys(OF_THROUGHPUT, margin)}
+    return dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, margins=margins))
 
 
 def _discarded(table: ProtocolTable, usual: tuple[float, float]) -> float:

@@ -10,6 +10,12 @@ _TOST_90 = 3.29  # 1.645 + 1.645: both one-sided tests at 5 %, power 90 % at no 
 _LOOKS = 1.4  # what looking often costs in pairs
 _POWER_80 = 3.1  # a two-sided 5 % test by spending, power 80 %, some dozens of pairs
 LEAST_PAIRS, MOST_PAIRS = 32, 128
+_NOISY = 0.05
+
+
+def usual_margin(pair_sd: float) -> float:
+    """The margin of throughput where none is declared: 2 %, and 3 % where equal trials differ by more than 5 %."""
+    return math.log1p(0.03 if pair_sd > _NOISY else 0.02)
 
 
 def pairs_for(margin: float, pair_sd: float) -> int:

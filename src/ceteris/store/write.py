@@ -61,8 +61,7 @@ def _measurement_row(experiment: str, trial: int, measurement: Measurement) -> d
 
 def begin(store: Engine, experiment: Experiment, plan: Plan, trials: Sequence[Trial]) -> None:
     """Keep an experiment, its checked plan and every trial of it, before anything is touched."""
-    checked = TypeAdapter(Plan).dump_python(plan, mode="json")
-    row = asdict(experiment) | {"notes": list(experiment.notes), "plan": checked}
+    row = asdict(experiment) | {"notes": list(experiment.notes), "plan": _checked(plan)}
     with _transaction(store) as connection:
         connection.execute(sa.insert(schema.experiment), row)
         connection.execute(sa.insert(schema.trial), [_trial_row(trial) for trial in trials])
@@ -122,6 +121,17 @@ def rerun(store: Engine, old: Sequence[Trial], new: Sequence[Trial]) -> None:
                 .values(state=TrialState.SUPERSEDED)
             )
         connection.execute(sa.insert(table), [_trial_row(trial) for trial in new])
+
+
+def set_plan(store: Engine, experiment: str, plan: Plan) -> None:
+    """Keep the plan as it is now followed, before anything is compared by it."""
+    table = schema.experiment
+    with _transaction(store) as connection:
+        connection.execute(sa.update(table).where(table.c.id == experiment).values(plan=_checked(plan)))
+
+
+def _checked(plan: Plan) -> object:
+    return TypeAdapter(Plan).dump_python(plan, mode="json")
 
 
 def shorten(store: Engine, experiment: str, rounds: int, schedule_hash: str) -> None:

@@ -1,6 +1,7 @@
 """The run order: balanced, random, the same from one seed."""
 
 import dataclasses
+import math
 from collections import Counter, defaultdict
 from itertools import pairwise
 
@@ -21,6 +22,7 @@ from ceteris.plan.design import (
     schedule,
     schedule_hash,
 )
+from ceteris.plan.protocol import with_usual_margin
 from ceteris.units import LoadLevel, LoadUnit
 
 
@@ -202,3 +204,15 @@ def test_in_flight_at_most_a_quarter_of_the_time_is_not_measured() -> None:
     (one,) = comparisons(plan)
     assert 2 * 60 / block_s(one, plan) >= 0.75
     assert 2 * 60 / block_s(one, dataclasses.replace(plan, knobs=())) < 0.70
+
+
+def test_a_noisy_machine_has_a_wider_margin_where_none_is_declared() -> None:
+    plan = _plan(4)
+    wider = with_usual_margin(plan, [0.02, 0.06])
+    assert plan.protocol.margins["throughput_per_s"] == pytest.approx(math.log(1.02))
+    assert wider.protocol.margins["throughput_per_s"] == wider.protocol.margins["bytes_per_s"] == math.log1p(0.03)
+    assert wider.protocol.margins["response_p95_s"] == plan.protocol.margins["response_p95_s"]
+    assert with_usual_margin(plan, [0.04]).protocol.margins == plan.protocol.margins
+    for declared in ('margin = "1%"', "margins = { throughput_per_s = 0.01 }"):
+        own = _plan(4, rest=declared)
+        assert with_usual_margin(own, [0.06]) == own

@@ -1,0 +1,137 @@
+"""Machine time and errors against the field's practice, by simulation.
+
+    python bench/judgement/machine_time.py [--times N] [--seed N]
+
+The practice: 3,600 s at each of eight load levels with one setting, then the same with the other; a difference when the
+means differ by more than 2 %. For twenty knobs one baseline serves all. Ours: trials of 60 s, each with 33 s for a new
+client and for settling; or changed in flight, with 12 s after each change and 20 s at a block's start.
+"""
+
+import argparse
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+import screens
+from experiments import BY_LEVEL, LEVELS, Laboratory
+
+from ceteris.model import Verdict
+from ceteris.stats.generator import Noise, draw
+from ceteris.stats.planner import pairs_for, usual_margin
+
+RUN_S = 3600.0
+CLIENT_S, SETTLE_S, TRIAL_S = 3.0, 30.0, 60.0
+ALONE_S = CLIENT_S + SETTLE_S + TRIAL_S
+IN_FLIGHT_S = (CLIENT_S + 20 + 12 + 2 * TRIAL_S) / 2
+PRACTICE_S = 2 * LEVELS * (CLIENT_S + RUN_S)
+KNOBS = screens.FACTORS
+PRACTICE_KNOBS_S = (KNOBS + 1) * LEVELS * (CLIENT_S + RUN_S)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Shares of experiments that were right and that claimed what is not so, and the mean time of one."""
+
+    right: float
+    false: float
+    seconds: float
+
+
+def noise_of(sd: float, horizon: int) -> Noise:
+    """The usual noise; drift is over each way's own planned time."""
+    return Noise(by_level=BY_LEVEL, between_sd=sd, horizon=horizon)
+
+
+def practised(sd: float, effect: float, times: int, seed: int) -> Seen:
+    """Sixteen long runs: noise within a run averages out, that between runs and the drift do not."""
+    noise = replace(noise_of(sd, 2 * LEVELS), trial_s=RUN_S, outliers=0.0)
+    found = Counter[str]()
+    for number in range(times):
+        logs = draw(noise, np.random.default_rng([seed, number]), np.tile(np.arange(LEVELS), 2))
+        ratio = float(np.exp(logs[LEVELS:] + effect).sum() / np.exp(logs[:LEVELS]).sum())
+        said = "same" if abs(ratio - 1) <= 0.02 else "better" if ratio > 1 else "worse"
+        found[said] += 1
+    truth = "same" if effect == 0 else "better"
+    return Seen(found[truth] / times, 1 - found[truth] / times, PRACTICE_S)
+
+
+def ours(sd: float, effect: float, times: int, seed: int, trial_s: float) -> Seen:
+    """Experiments as the product makes them: as long as the noise makes it plan, at the margin that it makes usual."""
+    pair_sd = 1.08 * noise_of(sd, 1).pair_sd
+    margin = usual_margin(pair_sd)
+    looks = min(max(-(-pairs_for(margin, pair_sd) // 8), 4), 16)
+    lab = Laboratory(noise=noise_of(sd, 16 * looks), margin=margin, pairs=8 * looks)
+    found, pairs = Counter[str](), 0
+    for number in range(times):
+        seen = lab.experiment(np.random.default_rng([seed, number]), effect)[1]
+        found[str(seen.verdict)] += 1
+        pairs += seen.looks[-1].units
+    right = found[Verdict.EQUIVALENT if effect == 0 else Verdict.BETTER] / times
+    claims = [Verdict.WORSE, Verdict.DEPENDS_ON_LOAD, Verdict.BETTER if effect == 0 else Verdict.EQUIVALENT]
+    return Seen(right, sum(found[word] for word in claims) / times, 2 * pairs / times * trial_s)
+
+
+def screened(sd: float, times: int, seed: int) -> Seen:
+    """Twenty knobs at once, of which four have an effect; right: these four found, and false: any false claim."""
+    noise, effects = noise_of(sd, 1), np.zeros(KNOBS)
+    effects[: len(screens.REAL)] = screens.REAL
+    right = false = pairs = 0
+    for number in range(times):
+        seen, made = screens.screen(np.random.default_rng([seed, number]), noise, effects)
+        claims = {place for place, one in enumerate(seen) if one.verdict in screens.CLAIMS}
+        found = {p for p in claims if effects[p] and (seen[p].estimate > 0) == (effects[p] > 0)}
+        right += len(found)
+        false += bool(claims - found)
+        pairs += made
+    return Seen(right / times / len(screens.REAL), false / times, 2 * pairs / times * ALONE_S)
+
+
+def practised_knobs(sd: float, times: int, seed: int) -> Seen:
+    """The same twenty, one after the other against one baseline."""
+    noise = replace(noise_of(sd, (KNOBS + 1) * LEVELS), trial_s=RUN_S, outliers=0.0)
+    effects = np.zeros(KNOBS)
+    effects[: len(screens.REAL)] = screens.REAL
+    right = false = 0
+    for number in range(times):
+        logs = draw(noise, np.random.default_rng([seed, number]), np.tile(np.arange(LEVELS), KNOBS + 1))
+        rates = np.exp(logs).reshape(KNOBS + 1, LEVELS).sum(axis=1)
+        ratios = rates[1:] * np.exp(effects) / rates[0]
+        claims = np.sign(ratios - 1) * (np.abs(ratios - 1) > 0.02)
+        right += int(((effects != 0) & (claims == np.sign(effects))).sum())
+        false += bool(((effects == 0) & (claims != 0)).any())
+    return Seen(right / times / len(screens.REAL), false / times, PRACTICE_KNOBS_S)
+
+
+def main() -> None:
+    """Print the table."""
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--times", type=int, default=1000)
+    asked.add_argument("--seed", type=int, default=20261122)
+    options = asked.parse_args()
+    times, seed = options.times, options.seed
+    head = ["noise", "truth", "way", "hours", "times less", "right", "false claims"]
+    print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
+    for sd in (0.01, 0.02, 0.03):
+        for effect in (0.0, float(np.log(1.03))):
+            _print(
+                sd,
+                "no effect" if effect == 0 else "+3 %",
+                {
+                    "practice": practised(sd, effect, times, seed),
+                    "new clients": ours(sd, effect, times, seed, ALONE_S),
+                    "in flight": ours(sd, effect, times, seed, IN_FLIGHT_S),
+                },
+            )
+        ways = {"practice": practised_knobs(sd, times, seed), "screen": screened(sd, times // 4, seed)}
+        _print(sd, "20 knobs, 4 real", ways)
+
+
+def _print(sd: float, truth: str, ways: dict[str, Seen]) -> None:
+    usual = ways["practice"].seconds
+    for way, seen in ways.items():
+        cells = [f"{sd:.0%}", truth, way, f"{seen.seconds / 3600:.1f}", f"{usual / seen.seconds:.1f}"]
+        print("| " + " | ".join([*cells, f"{seen.right:.1%}", f"{seen.false:.1%}"]) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
