@@ -117,6 +117,15 @@ def test_a_report_in_every_form(ceteris, plan, tmp_path: Path) -> None:
         assert "fileio.direct" in target.read_text(), form
 
 
+def test_a_report_is_the_same_in_every_process_and_locale(ceteris, plan) -> None:
+    assert ceteris("run", plan()).code in RUN_ENDED
+    environments = [
+        {"PYTHONHASHSEED": seed, "LC_ALL": name} for seed, name in (("0", "C"), ("1", "C.UTF-8"), ("77", "POSIX"))
+    ]
+    answers = {ceteris("report", "--format", "json", **env).out for env in environments}
+    assert len(answers) == 1
+
+
 def test_check_touches_nothing_and_lists_every_block(ceteris, plan, tmp_path: Path) -> None:
     path = plan()
     before = sorted(tmp_path.iterdir())

@@ -22,6 +22,7 @@ _UNSETTLED = 0.05
 _CHANCE = 0.05
 _FEWEST_POINTS = 3
 _HOUR_S = 3600.0
+_LEAST_COMPLETIONS = {"response_p99_s": 10_000}
 
 Courses = Mapping[int, Measurement]
 
@@ -58,6 +59,7 @@ def checks_of(
         _outliers(found, one),
         _faults(one),
         _noise_floor(noise),
+        _completions(one, pairs),
         _neighbours(found),
         _drift(one, timeline),
     ]
@@ -127,6 +129,18 @@ def _noise_floor(noise: tuple[float, float] | None) -> Check | None:
         return None
     words = f"before anything was compared the baseline differed from itself by {show_percent(noise[0])}"
     return Check("noise floor", noise[1] >= _SUSPICIOUS, words)
+
+
+def _completions(one: Series, pairs: Pairs) -> Check | None:
+    """A percentile of too few response times is the luck of single ones."""
+    least = _LEAST_COMPLETIONS.get(one.response)
+    if least is None or pairs.count == 0:
+        return None
+    failed = pairs.count < least
+    words = f"the shortest trial completed {pairs.count:,} operations" + (
+        f", and {least:,} are needed: lengthen trial" if failed else ""
+    )
+    return Check("completions", not failed, words)
 
 
 def _neighbours(found: Finding) -> Check:

@@ -36,10 +36,9 @@ def look(
         {(one.factor, one.workload.name) for one in due},
         over=over,
     )
-    write.add_looks(store, experiment.id, taken)
     decided = decided_arms(compared, [*before, *taken])
     spared = [trial.order for trial in trials if trial.state is TrialState.PLANNED and arm_of(trial) in decided]
-    write.spare(store, experiment.id, spared)
+    write.add_looks(store, experiment.id, taken, spared)
     return [one for one in taken if one.verdict is not None]
 
 

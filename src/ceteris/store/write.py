@@ -148,22 +148,20 @@ def shorten(store: Engine, experiment: str, rounds: int, schedule_hash: str) -> 
         )
 
 
-def spare(store: Engine, experiment: str, orders: Sequence[int]) -> None:
-    """Keep that some planned trials are not needed, since what they are for is decided."""
+def add_looks(store: Engine, experiment: str, looks: Sequence[Look], spared: Sequence[int] = ()) -> None:
+    """Keep what was decided on, and which planned trials are not needed for that, in one step.
+
+    A look can be neither repeated nor changed.
+    """
     table = schema.trial
     with _transaction(store) as connection:
+        if looks:
+            connection.execute(sa.insert(schema.look), [asdict(k) | {"experiment": experiment} for k in looks])
         connection.execute(
             sa.update(table)
-            .where(table.c.experiment == experiment, table.c.order.in_(orders), table.c.state == TrialState.PLANNED)
+            .where(table.c.experiment == experiment, table.c.order.in_(spared), table.c.state == TrialState.PLANNED)
             .values(state=TrialState.SPARED)
         )
-
-
-def add_looks(store: Engine, experiment: str, looks: Sequence[Look]) -> None:
-    """Keep what was decided on; a look can be neither repeated nor changed."""
-    if looks:
-        with _transaction(store) as connection:
-            connection.execute(sa.insert(schema.look), [asdict(k) | {"experiment": experiment} for k in looks])
 
 
 def add_calibrations(store: Engine, calibrations: Sequence[Calibration]) -> None:

@@ -147,3 +147,17 @@ def test_an_arm_that_spoils_its_trials_is_suspect_for_it() -> None:
     ]
     checks, _ = _checks(trials + spoilt, values)
     assert not checks["reruns"].passed
+
+
+@pytest.mark.parametrize(("operations", "passed"), [(2000.0, False), (20_000.0, True)])
+def test_a_percentile_wants_enough_completions(operations: float, passed: bool) -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    for measured in values.values():
+        measured["throughput_per_s"] = dataclasses.replace(measured["throughput_per_s"], total=operations)
+        measured["response_p99_s"] = dataclasses.replace(measured["response_p95_s"], metric="response_p99_s")
+    workloads = [_workload("response_p99_s")]
+    looks = take_looks(trials, values, workloads, PROTOCOL, [], [("k", "w")], over=True)
+    effect = judge(trials, values, workloads, PROTOCOL, looks, baseline={}, finished=True).effects[0]
+    found = {check.name: check for check in effect.checks}["completions"]
+    assert found.passed is passed
+    assert passed or "lengthen trial" in found.found

@@ -1,12 +1,15 @@
 """Which block is next, whatever happened to the ones before."""
 
 import dataclasses
+import random
 
 from hypothesis import given
 from hypothesis import strategies as st
+from plan_samples import checked, simple
 from test_machine import TRIAL
 
 from ceteris.model import FailureClass, Purpose, Trial, TrialState
+from ceteris.plan.design import schedule
 from ceteris.trial.blocks import MOST_RERUNS, blocks_over, lost_preconditioning, next_block, renewed
 
 S = TrialState
@@ -164,3 +167,24 @@ def test_an_arm_that_is_decided_leaves_its_blocks_to_the_others() -> None:
     trials = [*_blocks((S.PLANNED, S.SPARED)), _trial(3, 1, "c", S.PLANNED)]
     assert [trial.arm for trial in next_block(trials) or ()] == ["a", "c"]
     assert _next(_blocks((S.SPARED, S.SPARED))) is None
+
+
+@given(st.integers(0, 10**6))
+def test_a_crash_at_any_trial_leaves_the_same_schedule_and_a_block_that_is_made_anew_whole(seed: int) -> None:
+    """All trials up to the cut are done; the one at the cut was under way."""
+    plan = checked(simple('"vm.swappiness" = [60, 1, 10]'))
+    planned = list(schedule(plan, "e", 2))
+    cut = random.Random(seed).randrange(len(planned))
+    under_way = random.Random(seed).choice([S.APPLYING, S.SETTLING, S.MEASURING])
+    states = [S.DONE] * cut + [under_way] + [S.PLANNED] * (len(planned) - cut - 1)
+    stored = [dataclasses.replace(trial, state=state) for trial, state in zip(planned, states, strict=True)]
+    following = []
+    while (block := next_block(stored)) is not None:
+        made = renewed(block, stored[-1].order) or block
+        old = {trial.order for trial in block} if made is not block else set()
+        stored = [dataclasses.replace(t, state=S.SUPERSEDED) if t.order in old else t for t in stored]
+        stored = [t for t in stored if t not in made] + [dataclasses.replace(t, state=S.DONE) for t in made]
+        stored.sort(key=lambda trial: trial.order)
+        following += [(trial.block, trial.arm, trial.settings) for trial in made]
+    first = planned[cut].block
+    assert following == [(trial.block, trial.arm, trial.settings) for trial in planned if trial.block >= first]
