@@ -18,6 +18,7 @@ from ceteris.stats import diagnostics
 from ceteris.stats.huber import Array, Regression, huber, least_squares
 from ceteris.stats.levels import LevelMeans, design, level_means
 from ceteris.stats.pairs import CannotJudge
+from ceteris.stats.sequential import t_tail
 
 Unit = Literal["pair", "application"]
 LEAST_UNITS: dict[Unit, int] = {"pair": 16, "application": 3}
@@ -182,6 +183,20 @@ def look(pairs: Pairs, question: Question, looks: Sequence[Looked], *, over: boo
         verdict=verdict,
         fitted=fitted,
     )
+
+
+def probabilities(found: Finding, question: Question) -> tuple[float, float]:
+    """That the effect is for the better, and that it lies within the margin: of the t posterior with a flat prior.
+
+    Looks and levels play no part in it; it describes, and decides nothing.
+    """
+    error, freedom = found.fitted.error, found.fitted.freedom
+    if error == 0:
+        sign = found.estimate if question.higher_is_better else -found.estimate
+        return (1.0 if sign > 0 else 0.5 if sign == 0 else 0.0), float(abs(found.estimate) < question.margin)
+    below = [t_tail((found.estimate - bound) / error, freedom) for bound in (-question.margin, 0.0, question.margin)]
+    better = 1 - below[1] if question.higher_is_better else below[1]
+    return better, below[2] - below[0]
 
 
 def next_look(pairs: Pairs, question: Question, before: Sequence[Looked] = (), *, over: bool = False) -> Finding:

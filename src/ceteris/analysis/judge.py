@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ceteris.analysis.checks import Courses, Timeline, checks_of
-from ceteris.analysis.decision import LEAST_UNITS, Finding, LevelFinding, Pairs, Question, look, next_look
+from ceteris.analysis.decision import (
+    LEAST_UNITS,
+    Finding,
+    LevelFinding,
+    Pairs,
+    Question,
+    look,
+    next_look,
+    probabilities,
+)
 from ceteris.analysis.effects import Pair, Series, Summaries, cells, series
 from ceteris.analysis.matrix import matrices
 from ceteris.analysis.noise import unlike_itself
@@ -196,6 +205,7 @@ def _effects_of(
 ) -> list[Effect]:
     """The effect over all load levels with its verdict, then the one at each level."""
     verdict = found.verdict or Verdict.UNDECIDED
+    better, within = probabilities(found, question)
     under_way = not finished and last.verdict is None
     failed = tuple(check.found for check in checks if not check.passed)
     tags = [
@@ -223,6 +233,8 @@ def _effects_of(
         reasons=(*reasons_of(found, question, one, under_way=under_way), *failed),
         trials=_trials(one.pairs),
         checks=checks,
+        better_probability=better,
+        within_probability=within,
     )
     loads = sorted({pair.load for pair in one.pairs})
     return [whole, *(_at(whole, one, load, level) for load, level in zip(loads, found.levels, strict=False))]
@@ -246,6 +258,8 @@ def _at(whole: Effect, one: Series, load: LoadLevel, found: LevelFinding) -> Eff
         tags=(),
         reasons=(),
         checks=(),
+        better_probability=None,
+        within_probability=None,
         trials=_trials(pairs),
     )
 

@@ -129,7 +129,8 @@ class Check:
 class Effect:
     """What changing `factor` from `baseline` to `arm` did to a response: a log ratio and its interval.
 
-    `load` None means all load levels together, and only then is there a verdict. `margin` is a log ratio too.
+    `load` None means all load levels together, and only then is there a verdict. `margin` is a log ratio too. The
+    probabilities, of being for the better and of lying within the margin, are of a posterior with a flat prior.
     """
 
     factor: str
@@ -151,6 +152,8 @@ class Effect:
     reasons: tuple[str, ...]
     trials: tuple[int, ...]
     checks: tuple[Check, ...] = ()
+    better_probability: float | None = None
+    within_probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

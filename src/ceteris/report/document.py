@@ -57,6 +57,8 @@ class EffectDocument(_Document):
     tags: list[Tag]
     reasons: list[str]
     checks: list[CheckDocument]
+    better_probability: float | None = Field(description="of a posterior with a flat prior; it decides nothing")
+    within_probability: float | None = Field(description="that the effect lies within the margin, likewise")
     trials: list[int]
 
 
@@ -140,6 +142,8 @@ def _effect(effect: Effect) -> EffectDocument:
         verdict=effect.verdict,
         tags=list(effect.tags),
         reasons=list(effect.reasons),
+        better_probability=effect.better_probability,
+        within_probability=effect.within_probability,
         checks=[CheckDocument(name=c.name, passed=c.passed, found=c.found) for c in effect.checks],
         trials=list(effect.trials),
     )

@@ -133,6 +133,13 @@ def effect(estimate: float, low: float, high: float) -> EffectText:
     return EffectText(f"{middle} %", f"[{under}, {over}]", f"{under} %", f"{over} %")
 
 
+def probability(p: float) -> str:
+    """A probability as a percentage that is never 0 or 100: `97.3 %`, `over 99.9 %`."""
+    if p > 0.999 or p < 0.001:
+        return "over 99.9 %" if p > 0.5 else "under 0.1 %"
+    return f"{p * 100:.1f} %"
+
+
 def margin(log_ratio: float) -> str:
     """A margin as it was declared: `±2 %`."""
     return f"±{math.expm1(log_ratio) * 100:.3g} %"

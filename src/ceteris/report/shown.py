@@ -183,6 +183,7 @@ class CheckList:
 
     title: str
     summary: str
+    posterior: str
     checks: tuple[Check, ...]
 
 

@@ -124,9 +124,15 @@ def check_lists(effects: Iterable[Effect]) -> tuple[CheckList, ...]:
         if effect.verdict is None or not effect.checks:
             continue
         failed = sum(not check.passed for check in effect.checks)
+        posterior = ""
+        if effect.better_probability is not None and effect.within_probability is not None:
+            better, within = (numbers.probability(p) for p in (effect.better_probability, effect.within_probability))
+            posterior = (
+                f"by a flat prior, for the better with {better}, within {numbers.margin(effect.margin)} with {within}"
+            )
         passed = f"{numbers.count(failed, 'check')} of {len(effect.checks)} failed" if failed else "all passed"
         name = f"{effect.arm}, {title(effect.response)}"
-        found.append(CheckList(title=name, summary=passed, checks=effect.checks))
+        found.append(CheckList(title=name, summary=passed, posterior=posterior, checks=effect.checks))
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ from experiments import BY_LEVEL, LEVELS, Laboratory, schedule
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ceteris.analysis.decision import Pairs, Question, decide, next_look
+from ceteris.analysis.decision import Pairs, Question, decide, next_look, probabilities
 from ceteris.analysis.screening import look_at_screen
 from ceteris.analysis.spending import Looked
 from ceteris.model import Verdict
@@ -206,3 +206,13 @@ def test_the_laboratory_has_the_schedule_of_the_procedure() -> None:
         assert order[start : start + 8].sum() == 0
     assert len(BY_LEVEL) == LEVELS
     assert math.isclose(Noise().trial_sd, 0.02236, abs_tol=1e-5)
+
+
+def test_the_posterior_describes_what_the_verdict_decides() -> None:
+    asked = LAB.question()
+    better, within = probabilities(next_look(_drawn(1, 0.05), asked, over=True), asked)
+    assert better > 0.99 and within < 0.05
+    lower = replace(asked, higher_is_better=False)
+    assert probabilities(next_look(_drawn(1, 0.05), lower, over=True), lower)[0] == pytest.approx(1 - better)
+    pairs = replace(_drawn(1).first(16), difference=np.zeros(16), resolution=1 / 5000, count=5000)
+    assert probabilities(next_look(pairs, asked, over=True), asked) == (0.5, 1.0)
