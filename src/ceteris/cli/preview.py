@@ -13,7 +13,7 @@ from ceteris.knobs import recipe, survey
 from ceteris.model import Facts, Plan, Purpose, Trial, Value
 from ceteris.plan import data, precondition
 from ceteris.plan.budget import duration_s, extent, pairs_per_round, time_for
-from ceteris.plan.design import comparisons, schedule
+from ceteris.plan.design import comparisons, is_in_flight, schedule
 from ceteris.plan.protocol import with_usual_margin
 from ceteris.stats.planner import smallest_effect, smallest_margin
 from ceteris.trial.bench import Site
@@ -86,6 +86,7 @@ class CheckDocument(_Document):
     preconditioning: list[Preconditioning]
     in_page_cache: list[str]
     memory_bytes: int
+    in_flight: list[str]
     commands: list[Command]
     also_moved: list[str]
     reach: list[Reach]
@@ -123,6 +124,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         ],
         in_page_cache=_in_page_cache(plan, facts),
         memory_bytes=facts.memory_bytes,
+        in_flight=sorted({one.factor for one in comparisons(plan) if is_in_flight(one, plan)}),
         commands=list(_commands(plan, facts)),
         also_moved=_also_moved(plan, site),
         reach=_reach(plan, noise, wanted.rounds),
@@ -265,6 +267,8 @@ def _show_cost(found: CheckDocument, console: Console) -> None:
     """The time it takes, and what can be shown in it."""
     blocks = f"{found.trials} trials in {len(found.blocks)} blocks and {found.rounds} rounds"
     console.print(f"\n{blocks}, about {show_duration(found.duration_s)}")
+    if found.in_flight:
+        console.print(f"Changed while the load goes on: {', '.join(found.in_flight)}.", markup=False)
     if found.preconditioning:
         filled = show_size(sum(first.least_bytes for first in found.preconditioning))
         most = show_duration(sum(first.most_s for first in found.preconditioning))

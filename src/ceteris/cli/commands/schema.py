@@ -14,6 +14,7 @@ class Document(StrEnum):
     EVENT = "event"
     REPORT = "report"
     CHECK = "check"
+    SIMULATE = "simulate"
     STATUS = "status"
     DOCTOR = "doctor"
 
@@ -38,6 +39,7 @@ def text_of(document: Document) -> str:
     from ceteris.cli.examination import DoctorDocument
     from ceteris.cli.overview import StatusDocument
     from ceteris.cli.preview import CheckDocument
+    from ceteris.cli.rehearsal import SimulateDocument
     from ceteris.engine import protocol
     from ceteris.plan.file import plan_form
     from ceteris.report.document import ReportDocument
@@ -48,6 +50,7 @@ def text_of(document: Document) -> str:
         Document.EVENT: protocol.event_adapter,
         Document.REPORT: TypeAdapter(ReportDocument),
         Document.CHECK: TypeAdapter(CheckDocument),
+        Document.SIMULATE: TypeAdapter(SimulateDocument),
         Document.STATUS: TypeAdapter(StatusDocument),
         Document.DOCTOR: TypeAdapter(DoctorDocument),
     }
