@@ -121,7 +121,8 @@ def _outliers(found: Finding, one: Series) -> Check:
 def _faults(one: Series) -> Check:
     base, arm = one.faults
     failed = diagnostics.unequal(base, arm) < _CHANCE
-    return Check("reruns", not failed, f"{arm} trials of {one.arm} could not be used, and {base} of {one.baseline}")
+    words = f"in {arm} blocks a trial of {one.arm} could not be used, and in {base} one of {one.baseline}"
+    return Check("reruns", not failed, words)
 
 
 def _noise_floor(noise: tuple[float, float] | None) -> Check | None:

@@ -30,7 +30,7 @@ class Pair:
 class Series:
     """Every whole pair of one arm against its baseline, under one workload.
 
-    `faults`: how many trials of the baseline and of the arm were invalid or failed, also where they were rerun.
+    `faults`: in how many blocks a trial of the baseline, and of the arm, was invalid or failed, also where it was rerun.
     """
 
     factor: str
@@ -100,7 +100,8 @@ def series(
             count = min(_operations(summaries[t.order]) for t in (base, trial))
             pair = Pair(trial.load, values[0].mean, values[1].mean, later, (base.order, trial.order), count)
             found[key].append(pair)
-    faults = Counter(_arm(t) for t in trials if t.invalid_because or t.failure not in (None, FailureClass.INTERRUPTED))
+    faulty = [t for t in trials if t.invalid_because or t.failure not in (None, FailureClass.INTERRUPTED)]
+    faults = Counter(arm for arm, _ in {(_arm(t), t.block) for t in faulty})  # what hits a block may hit it again
     names = {(t.factor, t.workload): t.arm for t in counted if t.baseline}
     return [
         Series(

@@ -247,7 +247,7 @@ def test_an_arm_that_spoils_its_trials_is_suspect() -> None:
     ]
     effect = _judged(trials + spoilt, values).effects[0]
     assert Tag.SUSPECT in effect.tags
-    assert "8 trials of b could not be used, and 0 of a" in effect.reasons
+    assert "in 8 blocks a trial of b could not be used, and in 0 one of a" in effect.reasons
 
 
 def test_a_refused_arm_does_not_spoil_the_others() -> None:
