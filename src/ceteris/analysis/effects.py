@@ -30,7 +30,7 @@ class Pair:
 class Series:
     """Every whole pair of one arm against its baseline, under one workload.
 
-    `faults`: in how many blocks a trial of the baseline, and of the arm, was invalid or failed, also where it was rerun.
+    `faults`: in how many blocks a trial of the baseline, and of the arm, was invalid or failed, rerun or not.
     """
 
     factor: str
