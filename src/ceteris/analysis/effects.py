@@ -100,6 +100,7 @@ def series(
             count = min(_operations(summaries[t.order]) for t in (base, trial))
             pair = Pair(trial.load, values[0].mean, values[1].mean, later, (base.order, trial.order), count)
             found[key].append(pair)
+    made = {t.order: (t.started or 0.0, t.order) for t in counted}  # a rerun has a later number than its time
     faulty = [t for t in trials if t.invalid_because or t.failure not in (None, FailureClass.INTERRUPTED)]
     faults = Counter(arm for arm, _ in {(_arm(t), t.block) for t in faulty})  # what hits a block may hit it again
     names = {(t.factor, t.workload): t.arm for t in counted if t.baseline}
@@ -111,7 +112,7 @@ def series(
             names[factor, workload],
             arm,
             count,
-            tuple(sorted(found[factor, workload, arm], key=lambda pair: max(pair.trials))),
+            tuple(sorted(found[factor, workload, arm], key=lambda pair: max(made[order] for order in pair.trials))),
             (faults[factor, workload, names[factor, workload]], faults[factor, workload, arm]),
         )
         for (factor, workload, arm), count in planned.items()

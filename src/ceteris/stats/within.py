@@ -51,9 +51,3 @@ def batch_means(series: Array, batches: int, confidence: float) -> tuple[float, 
     if low is None or high is None:
         raise AssertionError("two batches have an interval")
     return mean, low, high
-
-
-def second_to_second_variance(series: Array) -> float:
-    """V of a trial's mean, V / seconds: the variance of the values, inflated by their dependence."""
-    r = max(correlation(series), 0.0)
-    return float(np.var(series, ddof=1)) * (1 + r) / (1 - r)

@@ -215,6 +215,19 @@ def test_what_is_not_decided_yet_is_looked_at_again_with_the_error_that_is_left(
     assert both.low < alone.low
 
 
+def test_a_look_is_repeated_from_its_own_pairs_though_a_rerun_has_a_later_number() -> None:
+    trials, values = _experiment(lambda _load: 0.0, sd=0.05)
+    timed = [dataclasses.replace(t, started=float(t.order)) for t in trials]
+    for number in (1, 2):  # the first block was made again within the first 18
+        values[number + 1000] = values[number]
+    rerun = [dataclasses.replace(t, order=t.order + 1000) if t.block == 1 else t for t in timed]
+    early = [t for t in rerun if t.block <= 18]
+    (taken,) = take_looks(early, values, [_workload()], PROTOCOL, [], [("k", "w")], over=True)
+    effect = judge(rerun, values, [_workload()], PROTOCOL, [taken], baseline={}, finished=True).effects[0]
+    assert (effect.low, effect.high) == pytest.approx((taken.low, taken.high))
+    assert {1001, 1002} <= set(effect.trials)
+
+
 def test_only_what_is_due_is_looked_at() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     assert take_looks(trials, values, [_workload()], PROTOCOL, [], [("other", "w")]) == []
