@@ -5,7 +5,6 @@ For describing one trial and for planning; never the error of a comparison, sinc
 
 import math
 
-import numpy as np
 from scipy import special
 
 from ceteris.stats.huber import Array
