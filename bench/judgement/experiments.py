@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ceteris.analysis.decision import Finding, Pairs, Question, decide
-from ceteris.plan.design import blocks, passes_per_round
+from ceteris.plan.design import blocks
+from ceteris.plan.rounds import passes_per_round
 from ceteris.stats.generator import Noise, draw
 from ceteris.units import LoadLevel, LoadUnit
 

@@ -1,16 +1,18 @@
 """Screens that are drawn instead of made: twenty factors at once, then a confirmation of what they showed."""
 
+import random
 from dataclasses import replace
 
 import numpy as np
 from experiments import BY_LEVEL, LEVELS, MARGIN, Laboratory
 
-from ceteris.analysis.decision import Question
-from ceteris.analysis.screening import ScreenFinding, look_at_screen
+from ceteris.analysis.decision import Pairs, Question
+from ceteris.analysis.screening import ScreenFinding, next_look_at_screen
+from ceteris.analysis.spending import Looked
 from ceteris.model import Verdict
+from ceteris.stats.foldover import replicate
 from ceteris.stats.generator import Noise, draw
 from ceteris.stats.planner import pairs_for
-from ceteris.stats.screen import replicate
 
 FACTORS = 20
 REAL = tuple(float(np.log(ratio)) for ratio in (1.03, 0.96, 1.05, 1.025))
@@ -25,16 +27,18 @@ def planned(noise: Noise) -> int:
 def screen(rng: np.random.Generator, noise: Noise, effects: np.ndarray) -> tuple[list[ScreenFinding], int]:
     """A whole screen: what was found of each factor at the look that decided it, and the pairs it took."""
     pairs = planned(noise)
-    settings = np.concatenate([replicate(len(effects), rng) for _ in range(pairs // 32)])
+    drawn = random.Random(int(rng.integers(2**32)))
+    settings = np.array([row for _ in range(pairs // 32) for row in replicate(len(effects), drawn)], dtype=float)
     level = np.concatenate([rng.permutation(np.arange(32) % LEVELS) for _ in range(pairs // 32)])
     order = np.concatenate([rng.permutation(np.arange(32) % 2 * 2.0 - 1) for _ in range(pairs // 32)])
     noisy = draw(replace(noise, horizon=2 * pairs), rng, np.repeat(level, 2))
     d = np.where(order < 0, noisy[0::2] - noisy[1::2], noisy[1::2] - noisy[0::2]) + settings @ effects
     question = Question(margin=MARGIN, planned=pairs, claims=len(effects))
     found: list[ScreenFinding | None] = [None] * len(effects)
-    before = ()
+    made = Pairs(d, order, level)
+    before: tuple[Looked, ...] = ()
     for n in range(64, pairs + 1, 32):
-        seen = look_at_screen(d[:n], settings[:n], order[:n], question, before, over=n == pairs)
+        seen = next_look_at_screen(made.first(n), settings[:n], question, before, over=n == pairs)
         before = seen.looks
         found = [old or (new if new.verdict else None) for old, new in zip(found, seen.factors, strict=True)]
         if all(found):

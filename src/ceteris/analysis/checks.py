@@ -15,6 +15,7 @@ from ceteris.analysis.effects import Pair, Series
 from ceteris.model import Check, Measurement, Trial
 from ceteris.stats import diagnostics
 from ceteris.stats.diagnostics import Coefficient
+from ceteris.stats.huber import Regression
 from ceteris.units import show_percent
 
 _SUSPICIOUS = 0.01  # of checks that look at every experiment: what is true of good data once in a hundred
@@ -29,17 +30,23 @@ Courses = Mapping[int, Measurement]
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The trials of an experiment as they were made: when each began, and which came before it."""
+    """The trials of an experiment as they were made: when each began, which came before it, and how long it took."""
 
     started: Mapping[int, float]
     before: Mapping[int, Trial]
+    took_s: Mapping[int, float]
 
     @classmethod
     def of(cls, trials: Sequence[Trial]) -> "Timeline":
         """From the trials in any order."""
         made = sorted((t for t in trials if t.started is not None), key=lambda t: t.started or 0.0)
         before = {now.order: earlier for earlier, now in pairwise(made)}
-        return cls({t.order: t.started or 0.0 for t in made}, before)
+        took_s = {t.order: t.ended - t.started for t in made if t.ended and t.started}
+        return cls({t.order: t.started or 0.0 for t in made}, before, took_s)
+
+    def pair_s(self, pairs: Sequence[Pair]) -> float:
+        """Seconds that a pair takes on average; 0 where none is known."""
+        return 2 * float(np.mean([self.took_s.get(order, 0.0) for pair in pairs for order in pair.trials]))
 
 
 def checks_of(
@@ -53,14 +60,33 @@ def checks_of(
 ) -> tuple[Check, ...]:
     """Every check of one comparison that its data allow; `one` and `pairs` are those of the look."""
     looked = [
-        _order(found, question),
+        _order(found.order_effect, question),
         _carry_over(one, pairs, question, timeline),
         _settled(one, courses),
         _outliers(found, one),
         _faults(one),
         _noise_floor(noise),
         _completions(one, pairs),
-        _neighbours(found),
+        _neighbours(found.fitted),
+        _drift(one, timeline),
+    ]
+    return tuple(check for check in looked if check is not None)
+
+
+def checks_of_screen(
+    fitted: Regression,
+    question: Question,
+    one: Series,
+    pairs: Pairs,
+    timeline: Timeline,
+    noise: tuple[float, float] | None,
+) -> tuple[Check, ...]:
+    """The checks that all factors of a screen share; the last coefficient of its fit is that of the order."""
+    looked = [
+        _order(diagnostics.coefficient(fitted, len(fitted.coefficients) - 1), question),
+        _noise_floor(noise),
+        _completions(one, pairs),
+        _neighbours(fitted),
         _drift(one, timeline),
     ]
     return tuple(check for check in looked if check is not None)
@@ -71,8 +97,7 @@ def _fails(seen: Coefficient, margin: float) -> bool:
     return abs(seen.estimate) > margin / 2 and seen.p < _SUSPICIOUS
 
 
-def _order(found: Finding, question: Question) -> Check | None:
-    seen = found.order_effect
+def _order(seen: Coefficient | None, question: Question) -> Check | None:
     if seen is None:
         return None
     failed = _fails(seen, question.margin)
@@ -144,9 +169,9 @@ def _completions(one: Series, pairs: Pairs) -> Check | None:
     return Check("completions", not failed, words)
 
 
-def _neighbours(found: Finding) -> Check:
-    r = diagnostics.lag_one(found.fitted.residuals)
-    failed = abs(r) > 2.58 / np.sqrt(len(found.fitted.residuals))
+def _neighbours(fitted: Regression) -> Check:
+    r = diagnostics.lag_one(fitted.residuals)
+    failed = abs(r) > 2.58 / np.sqrt(len(fitted.residuals))
     words = f"a pair and the next correlate by {r:+.2f}".replace("-", "−")
     return Check("independence", not failed, words + (": what disturbs outlasts a block" if failed else ""))
 

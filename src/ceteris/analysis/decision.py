@@ -185,16 +185,15 @@ def look(pairs: Pairs, question: Question, looks: Sequence[Looked], *, over: boo
     )
 
 
-def probabilities(found: Finding, question: Question) -> tuple[float, float]:
+def probabilities(estimate: float, error: float, freedom: int, question: Question) -> tuple[float, float]:
     """That the effect is for the better, and that it lies within the margin: of the t posterior with a flat prior.
 
     Looks and levels play no part in it; it describes, and decides nothing.
     """
-    error, freedom = found.fitted.error, found.fitted.freedom
     if error == 0:
-        sign = found.estimate if question.higher_is_better else -found.estimate
-        return (1.0 if sign > 0 else 0.5 if sign == 0 else 0.0), float(abs(found.estimate) < question.margin)
-    below = [t_tail((found.estimate - bound) / error, freedom) for bound in (-question.margin, 0.0, question.margin)]
+        sign = estimate if question.higher_is_better else -estimate
+        return (1.0 if sign > 0 else 0.5 if sign == 0 else 0.0), float(abs(estimate) < question.margin)
+    below = [t_tail((estimate - bound) / error, freedom) for bound in (-question.margin, 0.0, question.margin)]
     better = 1 - below[1] if question.higher_is_better else below[1]
     return better, below[2] - below[0]
 

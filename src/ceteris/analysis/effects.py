@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ceteris.model import Cell, FailureClass, Measurement, Purpose, Trial, TrialState
+from ceteris.model import Cell, Factor, FailureClass, Measurement, Purpose, Trial, TrialState
 from ceteris.stats.pairs import mean_interval
 from ceteris.units import LoadLevel
 
@@ -33,6 +33,7 @@ class Series:
     `faults`: in how many blocks a trial of the baseline, and of the arm, was invalid or failed, rerun or not.
     """
 
+    purpose: Purpose
     factor: str
     workload: str
     response: str
@@ -43,7 +44,7 @@ class Series:
     faults: tuple[int, int]
 
 
-_ASKED = (Purpose.COMPARE, Purpose.MEASURE)
+_ASKED = (Purpose.COMPARE, Purpose.CONFIRM, Purpose.MEASURE)
 
 
 def counting(trials: Iterable[Trial], purposes: Container[Purpose] = _ASKED) -> list[Trial]:
@@ -85,11 +86,13 @@ def series(
     bases = {number: t for number, block in whole.items() for t in block if t.baseline}
     found: dict[tuple[str, str, str], list[Pair]] = defaultdict(list)
     planned: dict[tuple[str, str, str], int] = defaultdict(int)
+    purpose: dict[tuple[str, str, str], Purpose] = {}
     for trial in counted:
         if trial.baseline or trial.workload not in responses:
             continue
         key = (trial.factor, trial.workload, trial.arm)
         planned[key] += 1
+        purpose[key] = trial.purpose
         base = bases.get(trial.block)
         if base is None or trial not in whole[trial.block]:
             continue
@@ -106,6 +109,7 @@ def series(
     names = {(t.factor, t.workload): t.arm for t in counted if t.baseline}
     return [
         Series(
+            purpose[factor, workload, arm],
             factor,
             workload,
             responses[workload],
@@ -125,21 +129,35 @@ def _operations(measured: Mapping[str, Measurement]) -> int:
     return round(throughput.total) if throughput else 0
 
 
-def cells(trials: Sequence[Trial], summaries: Summaries, confidence: float) -> list[Cell]:
-    """Each metric's mean over the trials that count, for each arm at each load level."""
+def cells(
+    trials: Sequence[Trial], summaries: Summaries, confidence: float, factors: Sequence[Factor] = ()
+) -> list[Cell]:
+    """Each metric's mean over the trials that count, for each arm at each load level.
+
+    A screen shows the levels of each of its `factors` over all settings of the others; where one was tried alone
+    afterwards, that counts.
+    """
     groups: dict[tuple[str, str, str, LoadLevel], list[Trial]] = defaultdict(list)
     for block in whole_blocks(trials).values():
         for trial in block:
             groups[trial.factor, trial.arm, trial.workload, trial.load].append(trial)
+    alone = {(factor, workload) for factor, _, workload, _ in groups}
+    screened = [trial for block in whole_blocks(trials, (Purpose.SCREEN,)).values() for trial in block]
+    for workload in dict.fromkeys(trial.workload for trial in screened):
+        for factor in factors_of_screen(screened, workload, factors):
+            for trial in screened if (factor.key, workload) not in alone else ():
+                if trial.workload == workload:
+                    label = factor.labels[factor.levels.index(trial.settings[factor.key])]
+                    groups[factor.key, label, workload, trial.load].append(trial)
     found = []
-    for (factor, arm, workload, load), members in groups.items():
+    for (name, arm, workload, load), members in groups.items():
         measured = [summaries.get(trial.order, {}) for trial in members]
         for metric in sorted(set().union(*measured)):
             values = [m[metric].mean for m in measured if metric in m]
             mean, low, high = mean_interval(values, confidence)
             found.append(
                 Cell(
-                    factor=factor,
+                    factor=name,
                     arm=arm,
                     workload=workload,
                     load=load,
@@ -151,3 +169,9 @@ def cells(trials: Sequence[Trial], summaries: Summaries, confidence: float) -> l
                 )
             )
     return found
+
+
+def factors_of_screen(trials: Iterable[Trial], workload: str, factors: Sequence[Factor]) -> tuple[Factor, ...]:
+    """The factors whose settings the trials of a screen vary under a workload."""
+    mine = [trial.settings for trial in trials if trial.purpose is Purpose.SCREEN and trial.workload == workload]
+    return tuple(f for f in factors if len({one.get(f.key) for one in mine}) > 1)

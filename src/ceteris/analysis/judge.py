@@ -4,37 +4,34 @@ In: trials with what they measured, and the looks taken so far. Out: a Judgement
 `decision`; the same trials and looks give the same judgement whenever it is asked for.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
+from ceteris.analysis import screens
 from ceteris.analysis.checks import Courses, Timeline, checks_of
-from ceteris.analysis.decision import (
-    LEAST_UNITS,
-    Finding,
-    LevelFinding,
-    Pairs,
-    Question,
-    look,
-    next_look,
-    probabilities,
-)
-from ceteris.analysis.effects import Pair, Series, Summaries, cells, series
+from ceteris.analysis.decision import LEAST_UNITS, Finding, LevelFinding, Question, look, next_look, probabilities
+from ceteris.analysis.effects import Pair, Series, Summaries, cells
 from ceteris.analysis.matrix import matrices
 from ceteris.analysis.noise import unlike_itself
 from ceteris.analysis.overload import overloads
-from ceteris.analysis.reasons import METHODS, reasons_of
-from ceteris.analysis.spending import Looked
+from ceteris.analysis.questions import arrays, looked, looks_at, place_of, questions
+from ceteris.analysis.reasons import METHODS, reasons_of, tags_of
 from ceteris.findings import Matrix
-from ceteris.model import RESPONSES, Cell, Check, Effect, Look, Protocol, Settings, Tag, Trial, Verdict, Workload
-from ceteris.stats.pairs import CannotJudge, log_ratios
+from ceteris.model import (
+    Cell,
+    Check,
+    Effect,
+    Factor,
+    Look,
+    Protocol,
+    Purpose,
+    Settings,
+    Trial,
+    Verdict,
+    Workload,
+)
+from ceteris.stats.pairs import CannotJudge
 from ceteris.units import LoadLevel
-
-Place = tuple[str, str, str, str]
-_COUNTED = ("throughput_per_s", "bytes_per_s")  # responses that are counts over a time
-_HISTOGRAM_STEP = 0.001  # of response times: the engine keeps three digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,36 +53,44 @@ def judge(
     *,
     baseline: Settings,
     finished: bool,
+    factors: Sequence[Factor] = (),
     courses: Mapping[str, Courses] = {},
 ) -> Judgement:
     """Judge every compared arm by its last look; read the matrices at `baseline`.
 
-    `courses`: of some responses, the course within each trial. An arm whose last look did not decide it is undecided,
-    and before the experiment is `finished` still under way.
+    `factors` are those of the plan, `courses`, of some responses, the course within each trial. An arm whose last look
+    did not decide it is undecided, and before the experiment is `finished` still under way.
     """
-    means = cells(trials, summaries, protocol.confidence)
+    means = cells(trials, summaries, protocol.confidence, factors)
     overloaded = overloads(means)
-    taken = _by_place(looks)
+    taken = looks_at(looks)
     effects: list[Effect] = []
+    screened: list[Effect] = []
     unjudged: list[str] = []
     noise = {workload.name: unlike_itself(trials, summaries, workload) for workload in workloads}
     timeline = Timeline.of(trials)
-    for one, question in questions(trials, summaries, workloads, protocol):
+    for one, question in questions(trials, summaries, workloads, protocol, factors):
+        mine = screens.of(one, trials, factors) if one.purpose is Purpose.SCREEN else None
         try:
-            found, looked = _look_again(one, question, taken[place_of(one)], finished=finished)
-            seen = arrays(looked)
+            if mine:
+                floor = noise[one.workload]
+                screened += screens.effects(mine, question, looks, timeline, floor, finished=finished)
+                continue
+            before = taken[place_of(one), one.purpose]
+            found, seen = _look_again(one, question, before, finished=finished)
             course = courses.get(one.response, {})
-            checks = checks_of(found, question, looked, seen, timeline, course, noise[one.workload])
-            whole, *levels = _effects_of(found, question, looked, taken[place_of(one)][-1], checks, finished=finished)
+            checks = checks_of(found, question, seen, arrays(seen), timeline, course, noise[one.workload])
+            whole, *levels = _effects_of(found, question, seen, before[-1], checks, timeline, finished=finished)
         except CannotJudge as why:
-            what = f"{one.factor} = {one.arm} under {one.workload}"
-            unjudged.append(f"{what} was not judged: {why} ({len(one.pairs)} of {one.planned} planned pairs are valid)")
+            what = f"{one.factor} = {one.arm}" if mine is None else f"the screen of {len(mine.factors)} factors"
+            valid = f"{len(one.pairs)} of {one.planned} planned pairs are valid"
+            unjudged.append(f"{what} under {one.workload} was not judged: {why} ({valid})")
             continue
         arms = (one.baseline, one.arm)
         behind = [said for arm in arms for said in overloaded.get((one.factor, one.workload, arm), ())]
         effects += [replace(whole, reasons=(*whole.reasons, *behind)), *levels]
     read = matrices(trials, summaries, workloads, baseline, protocol.confidence)
-    return Judgement(tuple(effects), tuple(means), tuple(unjudged), read)
+    return Judgement(tuple(screens.with_confirmation(screened, effects)), tuple(means), tuple(unjudged), read)
 
 
 def take_looks(
@@ -96,21 +101,26 @@ def take_looks(
     looks: Sequence[Look],
     due: Collection[tuple[str, str]],
     *,
+    factors: Sequence[Factor] = (),
     over: bool = False,
 ) -> list[Look]:
     """A look at every comparison in `due` (factor and workload) that is not decided yet and has pairs not looked at.
 
     `over`: no more will be made. What allows no conclusion gets no look; the report says why.
     """
-    taken = _by_place(looks)
-    found = []
-    for one, question in questions(trials, summaries, workloads, protocol):
-        before = taken[place_of(one)]
-        settled = before and (before[-1].verdict is not None or before[-1].pairs == len(one.pairs))
-        if settled or (one.factor, one.workload) not in due:
+    taken = looks_at(looks)
+    found: list[Look] = []
+    for one, question in questions(trials, summaries, workloads, protocol, factors):
+        if (one.factor, one.workload) not in due:
             continue
+        before = taken[place_of(one), one.purpose]
         try:
-            seen = next_look(arrays(one), question, _looked(before, question), over=over)
+            if one.purpose is Purpose.SCREEN:
+                found += screens.take_looks(screens.of(one, trials, factors), question, looks, over=over)
+                continue
+            if before and (before[-1].verdict is not None or before[-1].pairs == len(one.pairs)):
+                continue
+            seen = next_look(arrays(one), question, looked(before, question), over=over)
         except CannotJudge:
             continue
         found.append(
@@ -126,68 +136,10 @@ def take_looks(
                 high=seen.interval.high,
                 estimate=seen.estimate,
                 verdict=seen.verdict,
+                purpose=one.purpose,
             )
         )
     return found
-
-
-def questions(
-    trials: Sequence[Trial], summaries: Summaries, workloads: Sequence[Workload], protocol: Protocol
-) -> list[tuple[Series, Question]]:
-    """Every comparison and what is asked of it; all claims of an experiment share one error."""
-    listed = [
-        one
-        for workload in workloads
-        for response in workload.responses
-        for one in series(trials, summaries, {workload.name: response})
-    ]
-    return [
-        (
-            one,
-            Question(
-                margin=protocol.margins[one.response],
-                planned=one.planned,
-                alpha=1 - protocol.confidence,
-                claims=len(listed),
-                method=protocol.method,
-                higher_is_better=RESPONSES[one.response].higher_is_better,
-            ),
-        )
-        for one in listed
-    ]
-
-
-def arrays(one: Series) -> Pairs:
-    """The pairs of a comparison in the order in which they were made. Raises CannotJudge for what is no number."""
-    loads = {load: number for number, load in enumerate(sorted({pair.load for pair in one.pairs}))}
-    counts = [pair.count for pair in one.pairs]
-    count = min(counts, default=0)
-    by_count = one.response in _COUNTED
-    return Pairs(
-        difference=np.array(log_ratios([p.compared for p in one.pairs], [p.baseline for p in one.pairs])),
-        order=np.array([float(pair.later) for pair in one.pairs]),
-        level=np.array([loads[pair.load] for pair in one.pairs], dtype=np.intp),
-        resolution=(1 / count if count else 0.0) if by_count else _HISTOGRAM_STEP,
-        count=count,
-    )
-
-
-def place_of(one: Series) -> Place:
-    """What tells a comparison from others."""
-    return one.factor, one.arm, one.workload, one.response
-
-
-def _by_place(looks: Sequence[Look]) -> Mapping[Place, list[Look]]:
-    found: dict[Place, list[Look]] = defaultdict(list)
-    for taken in sorted(looks, key=lambda look: look.number):
-        found[taken.factor, taken.arm, taken.workload, taken.response].append(taken)
-    return found
-
-
-def _looked(looks: Sequence[Look], question: Question) -> list[Looked]:
-    """The looks that count for the error spent: where each is a look by itself, the last one."""
-    counting = looks if question.method == "adaptive" else looks[-1:]
-    return [Looked(taken.pairs, taken.alpha_spent) for taken in counting]
 
 
 def _look_again(one: Series, question: Question, looks: Sequence[Look], *, finished: bool) -> tuple[Finding, Series]:
@@ -195,24 +147,28 @@ def _look_again(one: Series, question: Question, looks: Sequence[Look], *, finis
     if not looks:
         arrays(one)  # raises where values are no numbers
         raise CannotJudge(f"{LEAST_UNITS[question.unit]} valid pairs are needed")
-    looked = replace(one, pairs=one.pairs[: looks[-1].pairs])
+    seen = replace(one, pairs=one.pairs[: looks[-1].pairs])
     over = finished or looks[-1].verdict is not None
-    return look(arrays(looked), question, _looked(looks, question), over=over), looked
+    return look(arrays(seen), question, looked(looks, question), over=over), seen
 
 
 def _effects_of(
-    found: Finding, question: Question, one: Series, last: Look, checks: tuple[Check, ...], *, finished: bool
+    found: Finding,
+    question: Question,
+    one: Series,
+    last: Look,
+    checks: tuple[Check, ...],
+    timeline: Timeline,
+    *,
+    finished: bool,
 ) -> list[Effect]:
     """The effect over all load levels with its verdict, then the one at each level."""
     verdict = found.verdict or Verdict.UNDECIDED
-    better, within = probabilities(found, question)
+    better, within = probabilities(found.estimate, found.fitted.error, found.fitted.freedom, question)
     under_way = not finished and last.verdict is None
     failed = tuple(check.found for check in checks if not check.passed)
-    tags = [
-        *([Tag.MATERIAL] if _is_claim(verdict) and found.interval.beyond(question.margin) else []),
-        *([Tag.NEGLIGIBLE] if verdict is Verdict.EQUIVALENT and not found.interval.holds(0.0) else []),
-        *([Tag.SUSPECT] if failed and not under_way else []),
-    ]
+    tags = tags_of(verdict, found.interval, question, suspect=bool(failed) and not under_way)
+    pair_s = timeline.pair_s(one.pairs)
     whole = Effect(
         factor=one.factor,
         baseline=one.baseline,
@@ -229,8 +185,8 @@ def _effects_of(
         method=METHODS[question.method],
         look=last.number,
         verdict=verdict,
-        tags=tuple(tags),
-        reasons=(*reasons_of(found, question, one, under_way=under_way), *failed),
+        tags=tags,
+        reasons=(*reasons_of(found, question, one, pair_s, under_way=under_way), *failed),
         trials=_trials(one.pairs),
         checks=checks,
         better_probability=better,
@@ -238,10 +194,6 @@ def _effects_of(
     )
     loads = sorted({pair.load for pair in one.pairs})
     return [whole, *(_at(whole, one, load, level) for load, level in zip(loads, found.levels, strict=False))]
-
-
-def _is_claim(verdict: Verdict) -> bool:
-    return verdict in (Verdict.BETTER, Verdict.WORSE)
 
 
 def _at(whole: Effect, one: Series, load: LoadLevel, found: LevelFinding) -> Effect:

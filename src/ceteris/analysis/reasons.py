@@ -7,10 +7,10 @@ import math
 
 from ceteris.analysis.decision import Finding, Interval, Question
 from ceteris.analysis.effects import Series
-from ceteris.model import Verdict
+from ceteris.model import Tag, Verdict
 from ceteris.stats.diagnostics import unequal
 from ceteris.stats.planner import pairs_for
-from ceteris.units import show_percent
+from ceteris.units import show_duration, show_percent
 
 METHODS = {
     "adaptive": "Huber fit of log ratios of pairs with their order; group-sequential repeated interval",
@@ -20,24 +20,23 @@ METHODS = {
 _CHANCE = 0.05
 
 
-def reasons_of(found: Finding, question: Question, one: Series, *, under_way: bool) -> tuple[str, ...]:
-    """Why the verdict is what it is."""
-    said = []
-    margin = f"±{math.expm1(question.margin):.1%}"
-    if under_way:
-        said.append(f"{found.looks[-1].units} of {one.planned} planned pairs so far, and not decided yet")
-    match found.verdict:
-        case Verdict.EQUIVALENT:
-            said.append(f"both tests of equivalence hold: {_between(found.inner)} lies within {margin}")
-        case Verdict.BETTER | Verdict.WORSE:
-            beyond = found.interval.beyond(question.margin)
-            said.append(f"{_between(found.interval)} {f'lies beyond {margin}' if beyond else 'excludes zero'}")
-        case Verdict.UNDECIDED:
-            more = "" if found.inner.within(question.margin) else f", and an effect beyond {margin} is not excluded"
-            said.append(f"{_between(found.interval)} holds zero{more}")
-            said.append(_what_it_takes(found, question))
-        case _:
-            pass
+def tags_of(verdict: Verdict, interval: Interval, question: Question, *, suspect: bool) -> tuple[Tag, ...]:
+    """What qualifies the verdict."""
+    is_claim = verdict in (Verdict.BETTER, Verdict.WORSE)
+    return (
+        *([Tag.MATERIAL] if is_claim and interval.beyond(question.margin) else []),
+        *([Tag.NEGLIGIBLE] if verdict is Verdict.EQUIVALENT and not interval.holds(0.0) else []),
+        *([Tag.SUSPECT] if suspect else []),
+    )
+
+
+def reasons_of(found: Finding, question: Question, one: Series, pair_s: float, *, under_way: bool) -> tuple[str, ...]:
+    """Why the verdict is what it is; a pair takes `pair_s` seconds, 0 where that is not known."""
+    units = found.looks[-1].units
+    said = [f"{units} of {one.planned} planned pairs so far, and not decided yet"] if under_way else []
+    said += why(found.verdict, found.interval, found.inner, question)
+    if found.verdict is Verdict.UNDECIDED:
+        said.append(what_it_takes(found.scale, question, units, pair_s))
     if found.levels and found.p_levels < _CHANCE:
         loads = sorted({pair.load for pair in one.pairs})
         apart = "; ".join(f"{show_percent(at.shrunk)} at {load}" for load, at in zip(loads, found.levels, strict=False))
@@ -48,11 +47,28 @@ def reasons_of(found: Finding, question: Question, one: Series, *, under_way: bo
     return tuple(said)
 
 
+def why(verdict: Verdict | None, interval: Interval, inner: Interval, question: Question) -> list[str]:
+    """What of the intervals makes the verdict."""
+    margin = f"±{math.expm1(question.margin):.1%}"
+    match verdict:
+        case Verdict.EQUIVALENT:
+            return [f"both tests of equivalence hold: {_between(inner)} lies within {margin}"]
+        case Verdict.BETTER | Verdict.WORSE:
+            beyond = f"lies beyond {margin}" if interval.beyond(question.margin) else "excludes zero"
+            return [f"{_between(interval)} {beyond}"]
+        case Verdict.UNDECIDED:
+            more = "" if inner.within(question.margin) else f", and an effect beyond {margin} is not excluded"
+            return [f"{_between(interval)} holds zero{more}"]
+        case _:
+            return []
+
+
 def _between(interval: Interval) -> str:
     return f"{show_percent(interval.low)} to {show_percent(interval.high)}"
 
 
-def _what_it_takes(found: Finding, question: Question) -> str:
-    """The pairs that would decide it, at the noise seen."""
-    needed = pairs_for(question.margin, found.scale)
-    return f"with this noise about {max(needed, found.looks[-1].units + 8)} pairs decide at this margin"
+def what_it_takes(pair_sd: float, question: Question, units: int, pair_s: float) -> str:
+    """The pairs that would decide it at the noise seen, and the machine time of the pairs."""
+    needed = max(pairs_for(question.margin, pair_sd), units + 8)
+    took = f", which take {show_duration(needed * pair_s)}," if pair_s else ""
+    return f"with this noise about {needed} pairs{took} decide at this margin"

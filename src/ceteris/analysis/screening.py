@@ -5,15 +5,16 @@ In: differences between settings of all factors and their mirror images. Out: a 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ceteris.analysis.decision import Interval, Question, verdict_of
+from ceteris.analysis.decision import Interval, Pairs, Question, verdict_of
 from ceteris.analysis.spending import Looked
 from ceteris.model import Verdict
 from ceteris.stats import screen
-from ceteris.stats.huber import Array
+from ceteris.stats.foldover import rows_for
+from ceteris.stats.huber import Array, Regression
 from ceteris.stats.pairs import CannotJudge
 
 
@@ -22,6 +23,7 @@ class ScreenFinding:
     """What is known of one factor; `verdict` None means to go on."""
 
     estimate: float
+    error: float
     interval: Interval
     inner: Interval
     verdict: Verdict | None
@@ -33,31 +35,38 @@ class Screen:
 
     looks: tuple[Looked, ...]
     factors: tuple[ScreenFinding, ...]
+    fitted: Regression = field(repr=False, compare=False)
 
 
-def look_at_screen(
-    d: Array,
-    settings: Array,
-    order: Array,
-    question: Question,
-    before: Sequence[Looked] = (),
-    *,
-    over: bool = False,
-) -> Screen:
-    """Look at pairs `d` (n,) between rows of `settings` (n, k) of +1 and -1 and their mirrors.
+def look_at_screen(pairs: Pairs, settings: Array, question: Question, looks: Sequence[Looked], *, over: bool) -> Screen:
+    """Look at pairs between rows of `settings` (n, k) of +1 and -1 and their mirrors, this being the last of `looks`.
 
-    `question.claims` is the number of factors. Raises CannotJudge where the data allow no conclusion.
+    `question.claims` is what all factors share the error with. Raises CannotJudge where the data allow no conclusion.
     """
-    if len(d) < 2 * screen.rows_for(settings.shape[1]):
-        raise CannotJudge(f"{2 * screen.rows_for(settings.shape[1])} valid pairs are needed, and there are {len(d)}")
+    d, least = pairs.difference, 2 * rows_for(settings.shape[1])
+    if len(d) < least:
+        raise CannotJudge(f"{least} valid pairs are needed, and there are {len(d)}")
     if not np.isfinite(d).all():
         raise CannotJudge("a trial measured nothing, or no positive number")
-    looks = question.spending.next(before, len(d), over=over)
-    fitted = screen.effects(d, settings, order)
+    if question.margin < 2 * pairs.resolution:
+        raise CannotJudge("the response is measured in steps of more than half the margin")
+    fitted = screen.fit(d, settings, pairs.order)
+    errors = np.sqrt(np.diag(fitted.covariance))[:-1].tolist()
+    if min(errors) == 0:
+        raise CannotJudge("all pairs are exactly alike, which no real machine gives")
     outer, inner = (question.spending.standard_errors(looks, sides, fitted.freedom) for sides in (2, 1))
     found = []
-    for estimate, error in zip(fitted.estimates.tolist(), fitted.errors.tolist(), strict=True):
+    for estimate, error in zip(fitted.coefficients.tolist(), errors, strict=False):
         wide, narrow = (Interval(estimate - reach * error, estimate + reach * error) for reach in (outer, inner))
         verdict = verdict_of(wide, narrow, question) or (Verdict.UNDECIDED if over else None)
-        found.append(ScreenFinding(estimate=estimate, interval=wide, inner=narrow, verdict=verdict))
-    return Screen(looks, tuple(found))
+        one = ScreenFinding(estimate=estimate, error=error, interval=wide, inner=narrow, verdict=verdict)
+        found.append(one)
+    return Screen(tuple(looks), tuple(found), fitted)
+
+
+def next_look_at_screen(
+    pairs: Pairs, settings: Array, question: Question, before: Sequence[Looked] = (), *, over: bool = False
+) -> Screen:
+    """Look at the pairs so far after those looks. Raises as above."""
+    looks = question.spending.next(before, len(pairs.difference), over=over)
+    return look_at_screen(pairs, settings, question, looks, over=over)

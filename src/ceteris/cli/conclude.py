@@ -13,7 +13,7 @@ from ceteris.experiment.walk import analyse
 from ceteris.findings import Preconditioned
 from ceteris.knobs import recipe
 from ceteris.model import Experiment, ExperimentState, Plan
-from ceteris.plan.design import comparisons
+from ceteris.plan.comparisons import candidates
 from ceteris.report.document import ReportDocument, document
 from ceteris.report.views import Recipe, ReportView, view
 from ceteris.store import read
@@ -23,7 +23,7 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
     """For each level of a knob, the commands that set and show it."""
     placed = {knob.name: knob for knob in plan.knobs}
     found = {}
-    for comparison in comparisons(plan):
+    for comparison in candidates(plan):
         for arm in comparison.arms:
             known = [
                 (placed[key], arm.settings[key]) for key in comparison.tested if key in placed and key in arm.settings

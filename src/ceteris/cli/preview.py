@@ -1,23 +1,22 @@
 """What a plan would do, as one document and as text: cost, commands with their undo, blocks in order."""
 
 import contextlib
-import math
 from collections.abc import Iterator
 
-from pydantic import BaseModel, ConfigDict
-from rich.console import Console
-from rich.text import Text
+from pydantic import BaseModel, ConfigDict, Field
 
 from ceteris.errors import HostError, StoreError
 from ceteris.knobs import recipe, survey
 from ceteris.model import Facts, Plan, Purpose, Trial, Value
 from ceteris.plan import data, precondition
-from ceteris.plan.budget import duration_s, extent, pairs_per_round, time_for
-from ceteris.plan.design import comparisons, is_in_flight, schedule
+from ceteris.plan.budget import block_s, duration_s, extent, time_for
+from ceteris.plan.comparisons import candidates, comparisons, is_in_flight
+from ceteris.plan.design import schedule
 from ceteris.plan.protocol import with_usual_margin
+from ceteris.plan.rounds import pairs_per_round
 from ceteris.stats.planner import smallest_effect, smallest_margin
 from ceteris.trial.bench import Site
-from ceteris.units import LoadLevel, LoadUnit, show_duration, show_size
+from ceteris.units import LoadUnit
 
 
 class _Document(BaseModel):
@@ -59,6 +58,15 @@ class Reach(_Document):
     margin_takes_s: float
 
 
+class Screen(_Document):
+    """Factors of two levels that are tried in the same trials; each that shows an effect is then tried alone."""
+
+    workload: str
+    factors: list[str]
+    pairs: int
+    confirming_s: float = Field(description="what confirming one of them takes at most")
+
+
 class Preconditioning(_Document):
     """What overwrites a data set before the first trial; `most_s` is how long it is overwritten at random at most."""
 
@@ -87,6 +95,7 @@ class CheckDocument(_Document):
     in_page_cache: list[str]
     memory_bytes: int
     in_flight: list[str]
+    screens: list[Screen]
     commands: list[Command]
     also_moved: list[str]
     reach: list[Reach]
@@ -124,7 +133,8 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         ],
         in_page_cache=_in_page_cache(plan, facts),
         memory_bytes=facts.memory_bytes,
-        in_flight=sorted({one.factor for one in comparisons(plan) if is_in_flight(one, plan)}),
+        in_flight=sorted({key for one in comparisons(plan) if is_in_flight(one, plan) for key in one.tested}),
+        screens=_screens(plan, wanted.rounds),
         commands=list(_commands(plan, facts)),
         also_moved=_also_moved(plan, site),
         reach=_reach(plan, noise, wanted.rounds),
@@ -162,7 +172,7 @@ def _also_moved(plan: Plan, site: Site) -> list[str]:
     """What the kernel moves by itself when these settings are made; journalled and put back too."""
     location = plan.target.location
     found: dict[str, None] = {}
-    for comparison in comparisons(plan):
+    for comparison in candidates(plan):
         for key in comparison.arms[0].settings:
             knob = site.catalogue.find(key)
             for pattern in knob.resets if knob else ():
@@ -203,6 +213,19 @@ def _reach(plan: Plan, noise: dict[str, float], rounds: int) -> list[Reach]:
     return list(found.values())
 
 
+def _screens(plan: Plan, rounds: int) -> list[Screen]:
+    alone = {(one.factor, one.workload.name): one for one in candidates(plan)}
+    found = []
+    for one in comparisons(plan):
+        if one.screened:
+            pairs = rounds * pairs_per_round(len(one.workload.load_levels))
+            each_s = max(block_s(alone[key, one.workload.name], plan) for key in one.tested)
+            confirming_s = pairs * each_s
+            name = one.workload.name
+            found.append(Screen(workload=name, factors=list(one.tested), pairs=pairs, confirming_s=confirming_s))
+    return found
+
+
 def _blocks(trials: tuple[Trial, ...]) -> list[Block]:
     blocks: dict[int, list[Trial]] = {}
     for trial in trials:
@@ -219,71 +242,3 @@ def _blocks(trials: tuple[Trial, ...]) -> list[Block]:
         )
         for number, block in blocks.items()
     ]
-
-
-def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
-    """Print the document for a person."""
-    console.print(Text(found.plan, "bold") + Text(f": {found.question}" if found.question else ""))
-    console.print(f"  data under {found.path}, device {found.device or 'none'}", markup=False)
-    size = show_size(found.data_bytes)
-    fits = "fits into" if found.data_bytes < found.memory_bytes else "exceeds"
-    console.print(f"  data of {size}, which {fits} memory ({show_size(found.memory_bytes)})", markup=False)
-    for place, made in found.made_bytes.items():
-        console.print(
-            f"  making the data writes {show_size(made)} to {place}; the load's own writes come on top", markup=False
-        )
-    for first in found.preconditioning:
-        fills = "1 fill" if first.fills == 1 else f"{first.fills} fills"
-        writes = f"preconditioning {first.workload} writes at least {show_size(first.least_bytes)} to {first.place}"
-        console.print(f"  {writes}: {fills}, then at random", markup=False)
-    if found.in_page_cache:
-        names = ", ".join(found.in_page_cache)
-        console.print(
-            f"  without direct, the page cache will hold the data of {names}: a disk is not measured", markup=False
-        )
-    for note in found.notes:
-        console.print(f"  note: {note}", markup=False)
-    if found.commands:
-        console.print("\nSettings, each with its undo:")
-        for command in found.commands:
-            console.print(
-                f"  {command.setting}\n    set:  {command.command}\n    undo: {command.undo}",
-                markup=False,
-                soft_wrap=True,
-            )
-    if found.also_moved:
-        console.print("\nThe kernel moves these by itself; they are held, and put back too:")
-        console.print("  " + ", ".join(found.also_moved), markup=False)
-    if every_block:
-        console.print("\nBlocks in order (round, workload, load level: arms in order):")
-        for block in found.blocks:
-            tried = f"{block.factor}: {' → '.join(block.arms)}" if block.factor else "measured"
-            place = f"round {block.round}  {block.workload} at {LoadLevel(block.load, block.load_unit)}"
-            console.print(f"  {block.number:>4}  {place}:  {tried}", markup=False)
-    _show_cost(found, console)
-
-
-def _show_cost(found: CheckDocument, console: Console) -> None:
-    """The time it takes, and what can be shown in it."""
-    blocks = f"{found.trials} trials in {len(found.blocks)} blocks and {found.rounds} rounds"
-    console.print(f"\n{blocks}, about {show_duration(found.duration_s)}")
-    if found.in_flight:
-        console.print(f"Changed while the load goes on: {', '.join(found.in_flight)}.", markup=False)
-    if found.preconditioning:
-        filled = show_size(sum(first.least_bytes for first in found.preconditioning))
-        most = show_duration(sum(first.most_s for first in found.preconditioning))
-        console.print(
-            f"Before that, beside the budget: preconditioning, {filled} in order, then at most {most} at random."
-        )
-    if found.noise_rounds:
-        rounds = "a round" if found.noise_rounds == 1 else f"{found.noise_rounds} rounds"
-        console.print(
-            f"First, in {rounds}, the baseline is compared with itself: this machine's noise is not known yet."
-        )
-    for one in found.reach:
-        noise = f"With this machine's noise under {one.workload} ({math.expm1(one.pair_sd):.1%} between equal trials)"
-        wanted = f"{math.expm1(one.margin):.1%} in at most {show_duration(one.margin_takes_s)}"
-        given = f"in the {show_duration(found.duration_s)} planned: {math.expm1(one.margin_reached):.1%}"
-        console.print(f"{noise}: {wanted}; {given}.", markup=False)
-    if not found.reach and not found.noise_rounds:
-        console.print("The noise of this machine is not known yet: the first experiment measures it.")

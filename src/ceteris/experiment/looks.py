@@ -1,16 +1,23 @@
-"""Looking at an experiment on its way: what is decided needs no more trials.
+"""Looking at an experiment on its way: what is decided needs no more trials, and what a screen showed needs others.
 
 Called by the walk after each block, and at the end. A comparison is looked at when its blocks so far are over, and
 never because of what they showed.
 """
 
-from collections.abc import Collection, Sequence
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy.engine import Engine as Store
 
+from ceteris.analysis.effects import Summaries
 from ceteris.analysis.judge import take_looks
-from ceteris.model import Experiment, Look, Plan, Trial, TrialState
-from ceteris.plan.design import Comparison, blocks_per_look, comparisons
+from ceteris.analysis.screens import survivors
+from ceteris.experiment import noise
+from ceteris.model import Experiment, Look, Plan, Purpose, Trial, TrialState
+from ceteris.plan.budget import confirming_rounds
+from ceteris.plan.comparisons import Comparison, candidates, comparisons
+from ceteris.plan.design import confirmation, schedule_hash
+from ceteris.plan.rounds import blocks_per_look, least_screen
 from ceteris.store import read, write
 from ceteris.trial.blocks import Arm, arm_of, blocks_over
 
@@ -22,39 +29,129 @@ def look(
 
     `over`: no more trials will be made. Returns the looks that decided something. Raises StoreError.
     """
-    compared = comparisons(plan)
-    due = [one for one in compared if over or _is_due(one, plan, trials)]
+    made = blocks_over(trials)
+    due = [
+        one
+        for one in underway(plan, trials)
+        if over
+        or is_due(one, plan, made.get((one.factor, one.workload.name), 0))
+        or (one.screened and is_over(one, trials))
+    ]
     if not due:
         return []
+    protocol = read.plan(store, experiment.id).protocol  # its margin may have become known on the way
+    plan = dataclasses.replace(plan, protocol=protocol)
     before = read.looks(store, experiment.id)
-    taken = take_looks(
-        trials,
-        read.summaries(store, experiment.id),
-        plan.workloads,
-        read.plan(store, experiment.id).protocol,  # its margin may have become known on the way
-        before,
-        {(one.factor, one.workload.name) for one in due},
-        over=over,
-    )
-    decided = decided_arms(compared, [*before, *taken])
+    taken = looks_at(due, plan, trials, read.summaries(store, experiment.id), before, over=over)
+    decided = decided_arms(plan, [*before, *taken])
     spared = [trial.order for trial in trials if trial.state is TrialState.PLANNED and arm_of(trial) in decided]
     write.add_looks(store, experiment.id, taken, spared)
     return [one for one in taken if one.verdict is not None]
 
 
-def _is_due(one: Comparison, plan: Plan, trials: Sequence[Trial]) -> bool:
+def looks_at(
+    due: Sequence[Comparison],
+    plan: Plan,
+    trials: Sequence[Trial],
+    summaries: Summaries,
+    before: Sequence[Look],
+    *,
+    over: bool,
+) -> list[Look]:
+    """The looks at these comparisons; a screen is over when it has no more trials, the others when all are."""
+    ended = {(one.factor, one.workload.name): over or bool(one.screened and is_over(one, trials)) for one in due}
+    return [
+        look
+        for last in (False, True)
+        for look in take_looks(
+            trials,
+            summaries,
+            plan.workloads,
+            plan.protocol,
+            before,
+            [place for place, is_last in ended.items() if is_last is last],
+            factors=plan.factors,
+            over=last,
+        )
+    ]
+
+
+def confirm(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> str:
+    """Plan the trials that confirm what the screens showed, once these are over; says in words what it planned.
+
+    Doing it twice is doing it once. Raises StoreError.
+    """
+    if not any(one.screened for one in comparisons(plan)):
+        return ""
+    plan, looks = read.plan(store, experiment.id), read.looks(store, experiment.id)
+    added, said = to_confirm(plan, trials, looks, noise.known(store, plan, experiment.fingerprint))
+    if said:
+        write.add_note(store, experiment.id, said)
+    if added:
+        write.add_trials(store, experiment.id, added, schedule_hash([*trials, *added]))
+    return said
+
+
+def to_confirm(
+    plan: Plan, trials: Sequence[Trial], looks: Sequence[Look], known: Mapping[str, float]
+) -> tuple[tuple[Trial, ...], str]:
+    """The trials that confirm what the screens showed, and in words what these are for; none while one goes on."""
+    screens = [one for one in comparisons(plan) if one.screened]
+    planned = any(trial.purpose is Purpose.CONFIRM for trial in trials)
+    found = survivors(looks)
+    if planned or not found or not all(is_over(one, trials) for one in screens):
+        return (), ""
+    names = ", ".join(sorted({factor for factor, _ in found}))
+    rounds = confirming_rounds(plan, known, found, trials)
+    if not rounds:
+        return (), f"the budget does not hold the trials that would confirm what the screen showed of {names}"
+    return confirmation(plan, found, rounds, trials), f"the screen shows an effect of {names}: tried alone from here on"
+
+
+def underway(plan: Plan, trials: Sequence[Trial]) -> list[Comparison]:
+    """Every comparison that there are trials of, but for those that learn the noise."""
+    confirmed = {(trial.factor, trial.workload) for trial in trials if trial.purpose is Purpose.CONFIRM}
+    again = [one for one in candidates(plan) if (one.factor, one.workload.name) in confirmed]
+    return [*comparisons(plan), *again]
+
+
+def is_due(one: Comparison, plan: Plan, made: int) -> bool:
+    """Whether a comparison is to be looked at after so many of its blocks."""
     if plan.protocol.method == "fixed":
         return False
-    made = blocks_over(trials).get((one.factor, one.workload.name), 0)
+    if one.screened:
+        replicate = least_screen(len(one.screened)) // 2
+        return made >= 2 * replicate and made % replicate == 0
     return made > 0 and made % blocks_per_look(len(one.workload.load_levels)) == 0
 
 
-def decided_arms(compared: Sequence[Comparison], looks: Collection[Look]) -> set[Arm]:
-    """The arms of which every response is decided, and the baselines that nothing is compared with any more."""
-    known = {(one.factor, one.workload, one.arm, one.response) for one in looks if one.verdict is not None}
+def is_over(one: Comparison, trials: Sequence[Trial]) -> bool:
+    """Whether no more trials of a comparison will be made."""
+    place = (one.factor, one.workload.name)
+    mine = {t.block for t in trials if (t.factor, t.workload) == place and t.state is not TrialState.SPARED}
+    return blocks_over(trials).get(place, 0) == len(mine)
+
+
+def decided_arms(plan: Plan, looks: Collection[Look]) -> set[Arm]:
+    """The arms of which every response is decided, and the baselines that nothing is compared with any more.
+
+    A screen is decided when all its factors are.
+    """
+    known = {(k.factor, k.workload, k.arm, k.response, k.purpose) for k in looks if k.verdict is not None}
     found: set[Arm] = set()
-    for one in compared:
-        baseline, *others = [(one.factor, one.workload.name, arm.label) for arm in one.arms]
-        decided = {arm for arm in others if all((*arm, response) in known for response in one.workload.responses)}
+    for one in comparisons(plan):
+        responses, workload = one.workload.responses, one.workload.name
+        if one.screened:
+            asked = [(f.key, workload, f.labels[1], r, Purpose.SCREEN) for f in one.screened for r in responses]
+            found |= {(one.factor, workload, arm.label) for arm in one.arms} if known.issuperset(asked) else set()
+    for one in candidates(plan):
+        responses, workload = one.workload.responses, one.workload.name
+        baseline, *others = [(one.factor, workload, arm.label) for arm in one.arms]
+        decided = {
+            arm
+            for arm in others
+            for purpose in (Purpose.COMPARE, Purpose.CONFIRM)
+            if known.issuperset((*arm, response, purpose) for response in responses)
+        }
         found |= decided | ({baseline} if len(decided) == len(others) else set())
     return found

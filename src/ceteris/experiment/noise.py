@@ -11,9 +11,11 @@ from sqlalchemy.engine import Engine as Store
 
 from ceteris.analysis.noise import calibrations, fingerprint_digest, pair_sd, stack_of
 from ceteris.model import Experiment, Plan, Purpose, Trial, TrialState
-from ceteris.plan.budget import pairs_per_round, rounds_needed
-from ceteris.plan.design import comparisons, schedule_hash
+from ceteris.plan.budget import rounds_needed
+from ceteris.plan.comparisons import comparisons
+from ceteris.plan.design import schedule_hash
 from ceteris.plan.protocol import with_usual_margin
+from ceteris.plan.rounds import pairs_per_round
 from ceteris.stats.planner import smallest_margin
 from ceteris.store import read, write
 
@@ -30,7 +32,7 @@ def known(store: Store, plan: Plan, fingerprint: Mapping[str, str]) -> dict[str,
 
 def is_to_be_learned(trials: Sequence[Trial]) -> bool:
     """Whether equals were compared, and nothing else yet."""
-    compared = [trial for trial in trials if trial.purpose is Purpose.COMPARE]
+    compared = [trial for trial in trials if trial.purpose not in (Purpose.NOISE_FLOOR, Purpose.PRECONDITION)]
     return any(trial.purpose is Purpose.NOISE_FLOOR for trial in trials) and all(
         trial.state is TrialState.PLANNED for trial in compared
     )

@@ -5,6 +5,7 @@ Called by `ceteris simulate`. Touches nothing.
 """
 
 import dataclasses
+import functools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -12,11 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ceteris.analysis.judge import Place, judge, take_looks
-from ceteris.experiment.looks import decided_arms
+from ceteris.analysis.judge import judge
+from ceteris.analysis.questions import Place
+from ceteris.experiment.looks import decided_arms, is_due, looks_at, to_confirm, underway
 from ceteris.model import Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict
-from ceteris.plan.budget import Extent, duration_s
-from ceteris.plan.design import Comparison, blocks_per_look, comparisons, schedule
+from ceteris.plan.budget import Extent, duration_s, spent_s
+from ceteris.plan.comparisons import candidates, comparisons
+from ceteris.plan.design import schedule
+from ceteris.plan.rounds import pairs_per_round
 from ceteris.stats.generator import Noise, draw
 from ceteris.trial.blocks import arm_of
 
@@ -62,14 +66,22 @@ def simulate(
     verdicts: dict[Place, Counter[Verdict]] = defaultdict(Counter)
     pairs: Counter[Place] = Counter()
     covered: Counter[Place] = Counter()
-    made, claims = 0, 0
-    compared = comparisons(plan)
+    spent, claims = 0.0, 0
     for number in range(times):
         drawn = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, seed=seed + number))
-        trials = [t for t in schedule(drawn, "", rounds) if t.purpose is Purpose.COMPARE]
-        values = _measure(drawn, trials, noise, effect, np.random.default_rng([seed, number]))
-        ended, looks = _carry_out(drawn, compared, trials, values)
-        found = judge(ended, values, plan.workloads, plan.protocol, looks, baseline=plan.baseline, finished=True)
+        trials = [t for t in schedule(drawn, "", rounds) if t.purpose in (Purpose.COMPARE, Purpose.SCREEN)]
+        rng = np.random.default_rng([seed, number])
+        ended, looks, values = _carry_out(drawn, trials, noise, functools.partial(_measure, drawn, noise, effect, rng))
+        found = judge(
+            ended,
+            values,
+            plan.workloads,
+            plan.protocol,
+            looks,
+            baseline=plan.baseline,
+            finished=True,
+            factors=plan.factors,
+        )
         whole = [one for one in found.effects if one.load is None and one.verdict is not None]
         for one in whole:
             place = (one.factor, one.arm, one.workload, one.response)
@@ -77,10 +89,15 @@ def simulate(
             pairs[place] += one.pairs
             covered[place] += one.low <= effect <= one.high
         claims += any(one.verdict not in (Verdict.EQUIVALENT, Verdict.UNDECIDED) for one in whole)
-        made += sum(trial.state is TrialState.DONE for trial in ended)
+        spent += spent_s(plan, ended)
         progress(number + 1)
     planned_s = duration_s(plan, Extent(0, rounds))
-    planned = Counter((t.factor, t.arm, t.workload) for t in trials)
+    planned = {
+        (factor, arm.label, one.workload.name): rounds * pairs_per_round(len(one.workload.load_levels))
+        for one in comparisons(plan)
+        for factor in [f.key for f in one.screened] or [one.factor]
+        for arm in next(c for c in candidates(plan) if c.factor == factor).arms
+    }
     return Simulation(
         times=times,
         outcomes=tuple(
@@ -96,15 +113,16 @@ def simulate(
             )
             for place in verdicts
         ),
-        duration_s=made / times / len(trials) * planned_s,
+        duration_s=spent / times,
         planned_s=planned_s,
         claims=claims,
     )
 
 
-def _measure(
-    plan: Plan, trials: Sequence[Trial], noise: Noise, effect: float, rng: np.random.Generator
-) -> dict[int, dict[str, Measurement]]:
+Values = dict[int, dict[str, Measurement]]
+
+
+def _measure(plan: Plan, noise: Noise, effect: float, rng: np.random.Generator, trials: Sequence[Trial]) -> Values:
     """What every trial would measure, whether it will be made or not."""
     loads = {place: number for number, place in enumerate(sorted({(t.workload, t.load) for t in trials}))}
     level = np.array([loads[trial.workload, trial.load] for trial in trials])
@@ -113,9 +131,12 @@ def _measure(
     drift = dataclasses.replace(noise, horizon=len(trials))
     logs = math.log(_RATE_PER_S) + draw(drift, rng, level)
     responses = {workload.name: workload.responses for workload in plan.workloads}
+    screens = {one.workload.name: one.screened for one in comparisons(plan) if one.screened}
     found = {}
     for trial, log in zip(trials, logs.tolist(), strict=True):
-        rate = math.exp(log + (0.0 if trial.baseline else effect))
+        screened = screens[trial.workload] if trial.purpose is Purpose.SCREEN else ()
+        changed = sum(trial.settings[f.key] == f.levels[1] for f in screened) if screened else not trial.baseline
+        rate = math.exp(log + changed * effect)
         operations = round(_RATE_PER_S * plan.protocol.trial_s)
         found[trial.order] = {
             metric: _measured(metric, rate, operations)
@@ -139,28 +160,38 @@ def _measured(metric: str, value: float, operations: int) -> Measurement:
 
 
 def _carry_out(
-    plan: Plan, compared: Sequence[Comparison], trials: list[Trial], values: Mapping[int, Mapping[str, Measurement]]
-) -> tuple[list[Trial], list[Look]]:
-    """The trials in their order, but for those that looks on the way made needless."""
-    per_look = {(c.factor, c.workload.name): blocks_per_look(len(c.workload.load_levels)) for c in compared}
+    plan: Plan, trials: list[Trial], noise: Noise, measure: Callable[[Sequence[Trial]], Values]
+) -> tuple[list[Trial], list[Look], Values]:
+    """The trials in their order, but for those that looks on the way made needless, and with those that confirm."""
+    values = measure(trials)
+    known = {workload.name: noise.pair_sd for workload in plan.workloads}
+    places = {(one.factor, one.workload.name): one for one in underway(plan, trials)}
     made: Counter[tuple[str, str]] = Counter()
     looks: list[Look] = []
-    for number, trial in enumerate(trials):
+    number = 0
+    while number < len(trials):
+        trial = trials[number]
+        number += 1
         if trial.state is TrialState.PLANNED:
-            trials[number] = dataclasses.replace(trial, state=TrialState.DONE)
-        if number + 1 < len(trials) and trials[number + 1].block == trial.block:
+            trials[number - 1] = dataclasses.replace(trial, state=TrialState.DONE)
+        if number < len(trials) and trials[number].block == trial.block:
             continue
         place = (trial.factor, trial.workload)
         made[place] += 1
-        due = plan.protocol.method != "fixed" and made[place] % per_look[place] == 0
-        if due and (taken := take_looks(trials, values, plan.workloads, plan.protocol, looks, [place])):
+        due = [places[place]] if is_due(places[place], plan, made[place]) else []
+        if due and (taken := looks_at(due, plan, trials, values, looks, over=False)):
             looks += taken
-            decided = decided_arms(compared, looks)
+            decided = decided_arms(plan, looks)
             trials[:] = [
                 dataclasses.replace(t, state=TrialState.SPARED)
                 if t.state is TrialState.PLANNED and arm_of(t) in decided
                 else t
                 for t in trials
             ]
-    looks += take_looks(trials, values, plan.workloads, plan.protocol, looks, list(per_look), over=True)
-    return trials, looks
+        if number == len(trials):
+            looks += looks_at(list(places.values()), plan, trials, values, looks, over=True)
+            added, _ = to_confirm(plan, trials, looks, known)
+            values |= measure(added) if added else {}
+            trials += added
+            places = {(one.factor, one.workload.name): one for one in underway(plan, trials)}
+    return trials, looks, values

@@ -17,7 +17,7 @@ from ceteris.analysis.judge import Judgement, judge
 from ceteris.analysis.noise import calibrations, fingerprint_digest
 from ceteris.errors import EngineError, Interrupted, JournalOpen, StoreError, Unreachable
 from ceteris.experiment import noise
-from ceteris.experiment.looks import look
+from ceteris.experiment.looks import confirm, look
 from ceteris.model import (
     Calibration,
     Change,
@@ -33,7 +33,8 @@ from ceteris.model import (
     TrialState,
 )
 from ceteris.plan.budget import extent
-from ceteris.plan.design import comparisons, is_in_flight, noise_comparisons, schedule, schedule_hash
+from ceteris.plan.comparisons import candidates, comparisons, is_in_flight, noise_comparisons
+from ceteris.plan.design import schedule, schedule_hash
 from ceteris.plan.protocol import with_usual_margin
 from ceteris.store import read, write
 from ceteris.trial.bench import Bench, Site, put_back
@@ -142,7 +143,7 @@ def _sit_down(
 ) -> None:
     """Make the trials that are left, from opening the journal to having put the machine back. Raises as `carry_out`."""
     trials = read.trials(store, experiment.id)
-    compared = [*comparisons(plan), *noise_comparisons(plan)]
+    compared = [*candidates(plan), *comparisons(plan), *noise_comparisons(plan)]
     tested = {(c.factor, c.workload.name): c.tested for c in compared}
     in_flight = {(c.factor, c.workload.name) for c in compared if is_in_flight(c, plan)}
     with Bench(site, plan, trials, tested, in_flight, _recorder(store, audience), stopped) as bench:
@@ -164,6 +165,7 @@ def _make_trials(
 ) -> None:
     """Block after block until none is left. `trials` follows what the store holds."""
     failures = 0
+    after_block(trials)
     _renew(lost_preconditioning(trials), trials, store, audience)
     while (block := next_block(trials)) is not None:
         block = _renew(block, trials, store, audience)
@@ -175,7 +177,10 @@ def _make_trials(
             if stopped():
                 raise Interrupted("interrupted", f"go on with: ceteris resume {done.experiment}")
             if done.failure is FailureClass.SETTING_REJECTED:
-                write.add_note(store, done.experiment, f"the machine refuses {done.failure_message}")
+                said = f"the machine refuses {done.failure_message}"
+                if done.purpose is Purpose.SCREEN:
+                    raise EngineError("refused-in-screen", said, 'leave it out, or set protocol.design="one-at-a-time"')
+                write.add_note(store, done.experiment, said)
                 continue
             lacks_data = done.purpose is Purpose.PRECONDITION and done.state is not TrialState.DONE
             failures = failures + 1 if done.state is TrialState.FAILED or lacks_data else 0
@@ -193,12 +198,18 @@ def _make_trials(
 
 
 def _after_block(plan: Plan, experiment: Experiment, store: Store, audience: Audience, trials: list[Trial]) -> None:
-    """Learn the noise when it is known, and look at what is due: some trials may then not be needed."""
+    """Learn the noise when it is known, look at what is due, and plan what confirms a screen. Done twice, it does
+    nothing more: what a crash left out is made up for."""
     following = next_block(trials)
-    learning = noise.is_to_be_learned(trials) and following and following[0].purpose is not Purpose.NOISE_FLOOR
+    before = (Purpose.NOISE_FLOOR, Purpose.PRECONDITION)
+    learning = noise.is_to_be_learned(trials) and following and following[0].purpose not in before
     learned = noise.learn(plan, experiment, store, trials) if learning else []
     decided = look(plan, experiment, store, trials)
-    if learning or decided:
+    if decided:
+        trials[:] = read.trials(store, experiment.id)
+    if (decided or following is None) and (said := confirm(plan, experiment, store, trials)):
+        learned.append(said)
+    if learning or learned or decided:
         trials[:] = read.trials(store, experiment.id)
         audience.begins(trials)
         audience.learns(learned)
@@ -248,6 +259,7 @@ def analyse(plan: Plan, experiment: Experiment, store: Store, *, finished: bool)
         read.looks(store, experiment.id),
         baseline=plan.baseline,
         finished=finished,
+        factors=plan.factors,
         courses={response: read.series(store, experiment.id, response, made) for response in sorted(judged)},
     )
 

@@ -41,6 +41,8 @@ class Trial:
         """What it is made for: `block.scheduler = none`; where nothing is compared, `as it is` or `preconditioning`."""
         if self.purpose is Purpose.PRECONDITION:
             return f"preconditioning with {self.arm}" if self.arm else "preconditioning"
+        if self.purpose is Purpose.SCREEN:
+            return f"{self.factor}, {self.arm}"
         return f"{self.factor} = {self.arm}" if self.factor else "as it is"
 
 
@@ -87,7 +89,8 @@ class Experiment:
 class Look:
     """A decision point: what was known of one comparison after so many pairs; `verdict` None: to go on.
 
-    `alpha_spent` is the error spent on claims of a difference, up to here.
+    `alpha_spent` is the error spent on claims of a difference, up to here. `purpose` is that of the pairs' trials: a
+    factor is looked at in a screen, and again when that is confirmed.
     """
 
     factor: str
@@ -101,6 +104,7 @@ class Look:
     high: float
     estimate: float
     verdict: Verdict | None = None
+    purpose: Purpose = Purpose.COMPARE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,6 +129,7 @@ class Protocol:
 
     `usual_margin`: none was declared for throughput, so that the noise of the machine decides it before any data.
     `method`: looks after each round until it is decided, one look at the end, or looks without a last one.
+    `design`: whether many two-level factors are tried one at a time, or screened together and what is found confirmed.
     Where settings change `in_flight` one load carries a block: `takeoff_s` are discarded at its start, `toggle_s`
     after each change; elsewhere `settle_s` at the start of each trial's load.
     """
@@ -141,6 +142,7 @@ class Protocol:
     margins: Mapping[str, float]
     rounds: int | None
     method: Literal["adaptive", "fixed", "open-ended"] = "adaptive"
+    design: Literal["auto", "one-at-a-time", "screen"] = "auto"
     in_flight: bool = False
     takeoff_s: float = 0.0
     toggle_s: float = 0.0

@@ -1,13 +1,22 @@
 """What a plan costs in trials and machine time: the rounds that a budget holds, and those that its question needs."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ceteris.errors import PlanError, Problem
-from ceteris.model import Plan
-from ceteris.plan.design import Comparison, comparisons, is_in_flight, measured, noise_comparisons, passes_per_round
-from ceteris.stats.planner import MOST_PAIRS, pairs_for, rounds_for
+from ceteris.model import Plan, Trial, TrialState
+from ceteris.plan.comparisons import (
+    Comparison,
+    candidates,
+    comparisons,
+    is_in_flight,
+    measured,
+    noise_comparisons,
+)
+from ceteris.plan.rounds import least_screen, pairs_per_round
+from ceteris.stats.foldover import rows_for
+from ceteris.stats.planner import MOST_PAIRS, pairs_for, pairs_planned
 from ceteris.units import show_duration
 
 LEAST_ROUNDS = 2
@@ -15,6 +24,7 @@ OVERHEAD_S = 0.15  # starting the engine, setting and reading back; measured on 
 TOGGLE_OVERHEAD_S = 0.05  # setting and reading back under load, and keeping the trial
 _MOST_NOISE_ROUNDS = 3
 _NOISE_SHARE = 0.2  # of the budget, that learning the noise may take
+_SCREEN_SHARE = 0.5  # of what is left, that a screen may take; the rest confirms what it shows
 _MOST_OPEN_ROUNDS = 200
 
 Noise = Mapping[str, float]
@@ -26,11 +36,6 @@ class Extent:
 
     noise_rounds: int
     rounds: int
-
-
-def pairs_per_round(levels: int) -> int:
-    """Pairs of one arm in a round over so many load levels."""
-    return passes_per_round(levels) * levels
 
 
 def block_s(one: Comparison, plan: Plan) -> float:
@@ -84,24 +89,61 @@ def extent(plan: Plan, noise: Noise) -> Extent:
     held = int(_NOISE_SHARE * protocol.budget_s // learning) if learning else 0
     noise_rounds = min(_MOST_NOISE_ROUNDS, held)
     left_s = protocol.budget_s - noise_rounds * learning
-    found = Extent(noise_rounds, min(rounds_needed(plan, noise), int(left_s // one)))
-    if found.rounds < LEAST_ROUNDS:
-        _refuse_beyond_budget(plan, Extent(0, LEAST_ROUNDS))
-        return Extent(0, LEAST_ROUNDS)
+    share = _SCREEN_SHARE if any(one.screened for one in comparisons(plan)) else 1.0
+    least = least_rounds(plan)
+    found = Extent(noise_rounds, min(rounds_needed(plan, noise), max(int(share * left_s // one), least)))
+    if duration_s(plan, found) > protocol.budget_s:
+        found = Extent(0, least)
+        _refuse_beyond_budget(plan, found)
     return found
+
+
+def least_rounds(plan: Plan) -> int:
+    """The fewest rounds after which something can be judged."""
+    return max([LEAST_ROUNDS, *(_rounds_of(one, LEAST_ROUNDS * pairs_per_round(1)) for one in comparisons(plan))])
 
 
 def rounds_needed(plan: Plan, noise: Noise) -> int:
     """The most rounds worth planning: those that show equivalence at the margin nine times out of ten."""
+    compared = comparisons(plan)
+    return _rounds_needed(plan, noise, compared) if compared else 10  # what is only measured has no margin
+
+
+def _rounds_needed(plan: Plan, noise: Noise, compared: Sequence[Comparison]) -> int:
     if plan.protocol.method == "open-ended":
         return _MOST_OPEN_ROUNDS
     found = [LEAST_ROUNDS]
-    for one in comparisons(plan):
-        pairs = pairs_per_round(len(one.workload.load_levels))
+    for one in compared:
         sd = noise.get(one.workload.name)
         margin = plan.protocol.margins[one.workload.response]
-        found.append(math.ceil(MOST_PAIRS / pairs) if sd is None else rounds_for(margin, sd, pairs))
-    return max(found) if len(found) > 1 else 10  # what is only measured has no margin
+        found.append(_rounds_of(one, MOST_PAIRS if sd is None else pairs_planned(margin, sd)))
+    return max(found)
+
+
+def _rounds_of(one: Comparison, pairs: int) -> int:
+    """The rounds that hold so many pairs, a screen's in whole replicates of its design."""
+    if one.screened:
+        rows = rows_for(len(one.screened))
+        pairs = max(least_screen(len(one.screened)), math.ceil(pairs / rows) * rows)
+    return math.ceil(pairs / pairs_per_round(len(one.workload.load_levels)))
+
+
+def confirming_rounds(plan: Plan, noise: Noise, survivors: Collection[tuple[str, str]], before: Sequence[Trial]) -> int:
+    """The rounds that confirm what a screen showed, of each survivor (factor and workload): as many as are worth it
+    and what the budget still holds; 0 where that is too little to be judged."""
+    again = [one for one in candidates(plan) if (one.factor, one.workload.name) in survivors]
+    left_s = plan.protocol.budget_s - spent_s(plan, before)
+    held = int(left_s // _round_s(again, plan))
+    rounds = min(plan.protocol.rounds or _rounds_needed(plan, noise, again), held)
+    return rounds if rounds >= LEAST_ROUNDS else 0
+
+
+def spent_s(plan: Plan, trials: Sequence[Trial]) -> float:
+    """Seconds that the trials made so far took, as planned."""
+    compared = [*comparisons(plan), *noise_comparisons(plan), *candidates(plan)]
+    each = {(one.factor, one.workload.name): block_s(one, plan) / len(one.arms) for one in compared}
+    made = [trial for trial in trials if trial.state not in (TrialState.PLANNED, TrialState.SPARED)]
+    return sum(each.get((trial.factor, trial.workload), _alone_s(plan)) for trial in made)
 
 
 def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:

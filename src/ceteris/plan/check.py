@@ -8,8 +8,8 @@ from ceteris.errors import PlanError, Problem
 from ceteris.knobs.catalog import Catalogue
 from ceteris.model import Combination, Factor, Facts, Plan, Target, Value, Workload
 from ceteris.plan import precondition
+from ceteris.plan.comparisons import candidates, measured, screened
 from ceteris.plan.data import complaints
-from ceteris.plan.design import comparisons, measured
 from ceteris.plan.file import WorkloadTable
 from ceteris.plan.levels import Level, impossible, knob_level, label_of, parameter_level, risk_of, unknown_key
 from ceteris.plan.parse import Parsed
@@ -74,9 +74,13 @@ class _Check:
             limits=limits_of(self.table.limits),
             notes=tuple(self.notes),
         )
-        if not self.problems and not comparisons(found) and not measured(found):
+        if not self.problems and not candidates(found) and not measured(found):
             example = 'write for example "block.scheduler" = ["none", "bfq"]'
             self.complain(("factors",), "there is nothing to compare", "; ".join(self.notes) or example)
+        if found.protocol.design == "screen" and not any(screened(found, one) for one in found.workloads):
+            wrong = "no workload has two factors or more that can be tried together"
+            least = "each needs two levels that differ and share their data, and the rounds must hold 64 pairs"
+            self.complain(("protocol", "design"), wrong, least)
         self.data(found)
         if self.problems:
             raise PlanError(self.parsed.name, self.problems)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from ceteris.knobs import guard
 from ceteris.model import BlockDevice, Facts, Plan, Settings, Trial, Workload
 from ceteris.plan import precondition
-from ceteris.plan.design import comparisons, measured
+from ceteris.plan.comparisons import candidates, measured
 from ceteris.plan.file import PlanTable
 from ceteris.plan.workloads import data_in
 from ceteris.registry import DataSet, data_of, parameters_of
@@ -48,7 +48,7 @@ def loaded_device(table: PlanTable) -> str:
 def data_sets(plan: Plan) -> dict[str, list[DataSet]]:
     """By a workload's name in the plan, the data sets of its arms; parameters that do not go together have none."""
     found: dict[str, dict[DataSet, None]] = {workload.plan_name: {} for workload in plan.workloads}
-    made = [(one.workload, arm.settings) for one in comparisons(plan) for arm in one.arms]
+    made = [(one.workload, arm.settings) for one in candidates(plan) for arm in one.arms]
     for workload, settings in [*made, *((workload, plan.baseline) for workload in measured(plan))]:
         try:
             found[workload.plan_name][data_of(workload, settings)] = None
@@ -106,7 +106,7 @@ def complaints(plan: Plan, facts: Facts) -> Iterator[Complaint]:
 def _arms(plan: Plan) -> dict[str, list[Settings]]:
     """By workload, the settings of everything that is tried under it."""
     found: dict[str, list[Settings]] = {workload.name: [plan.baseline] for workload in plan.workloads}
-    for comparison in comparisons(plan):
+    for comparison in candidates(plan):
         found[comparison.workload.name] += [arm.settings for arm in comparison.arms]
     return found
 
@@ -114,7 +114,7 @@ def _arms(plan: Plan) -> dict[str, list[Settings]]:
 def _unfitting(plan: Plan) -> Iterator[Complaint]:
     """Arms whose parameters do not go together, though each alone would."""
     told = set()
-    for comparison in comparisons(plan):
+    for comparison in candidates(plan):
         for arm in comparison.arms:
             try:
                 parameters_of(comparison.workload, arm.settings)

@@ -2,99 +2,23 @@
 
 A comparison is a factor (or the combinations) under one workload; its arms, baseline first, are tried back to
 back in a block. A round is the least even number of passes over the load levels that makes eight blocks. What is
-only measured is so once a round at every load level, each a block of its own. The same plan and seed give the same
-schedule on any machine.
+only measured is so once a round at every load level, each a block of its own. In a screen a block is a setting of many
+factors and its mirror image. The same plan and seed give the same schedule on any machine.
 """
 
 import dataclasses
 import hashlib
+import itertools
 import json
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 
 from ceteris.model import Plan, Purpose, Settings, Trial, Workload
 from ceteris.plan import precondition
+from ceteris.plan.comparisons import Comparison, candidates, comparisons, measured, noise_comparisons
+from ceteris.plan.rounds import passes_per_round
+from ceteris.stats.foldover import replicate
 from ceteris.units import LoadLevel
-
-_BLOCKS_PER_ROUND = 8
-NOISE_FLOOR = "noise floor"
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """One combination of settings being compared."""
-
-    label: str
-    settings: Settings
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The arms of one factor, or of the combinations, under one workload; the first arm is the baseline."""
-
-    factor: str
-    workload: Workload
-    arms: tuple[Arm, ...]
-    tested: tuple[str, ...]
-
-
-def comparisons(plan: Plan) -> list[Comparison]:
-    """Every comparison of a plan. What a comparison does not vary is at its baseline, or held."""
-    found = []
-    for workload in plan.workloads:
-        for factor in plan.factors:
-            if workload.name in factor.scope:
-                arms = tuple(
-                    Arm(label, {**plan.baseline, factor.key: level})
-                    for level, label in zip(factor.levels, factor.labels, strict=True)
-                )
-                found.append(Comparison(factor.key, workload, arms, (factor.key,)))
-        if plan.combinations:
-            combined = (Arm(c.name, {**plan.baseline, **c.settings}) for c in plan.combinations)
-            tested = tuple(sorted({key for combination in plan.combinations for key in combination.settings}))
-            found.append(Comparison("combination", workload, (Arm("baseline", plan.baseline), *combined), tested))
-    return found
-
-
-def is_in_flight(one: Comparison, plan: Plan) -> bool:
-    """Whether the settings of a comparison can change while the load goes on: all of them take effect at once."""
-    live = {knob.name for knob in plan.knobs if knob.takes_effect == "live"}
-    return plan.protocol.in_flight and one.workload.cache == "warm" and live.issuperset(one.tested)
-
-
-def noise_comparisons(plan: Plan) -> list[Comparison]:
-    """The baseline against itself under each workload, everything that some comparison sets being set each time.
-
-    What it shows is noise: of the machine, and of the way in which settings are applied.
-    """
-    found: dict[str, Comparison] = {}
-    for one in comparisons(plan):
-        before = found.get(one.workload.name)
-        tested = tuple(sorted({*one.tested, *(before.tested if before else ())}))
-        arms = (Arm("baseline", plan.baseline), Arm("baseline again", plan.baseline))
-        found[one.workload.name] = Comparison(NOISE_FLOOR, one.workload, arms, tested)
-    return list(found.values())
-
-
-def measured(plan: Plan) -> list[Workload]:
-    """The series of matrices that nothing is compared under: they are measured as the machine is, or held."""
-    compared = {comparison.workload.name for comparison in comparisons(plan)}
-    return [workload for workload in plan.workloads if workload.part_of and workload.name not in compared]
-
-
-def passes_per_round(levels: int) -> int:
-    """The least even number of passes over the load levels that makes at least eight blocks."""
-    passes = 2
-    while passes * levels < _BLOCKS_PER_ROUND:
-        passes += 2
-    return passes
-
-
-def blocks_per_look(levels: int) -> int:
-    """The blocks after which a comparison is looked at: a round, or where a single pass has eight blocks, a pass."""
-    return levels if levels >= _BLOCKS_PER_ROUND else levels * passes_per_round(levels)
-
 
 Order = tuple[int, ...]
 
@@ -151,30 +75,54 @@ def schedule(plan: Plan, experiment: str, rounds: int, noise_rounds: int = 0) ->
     stretches = [_compared(comparison, plan, rounds) for comparison in comparisons(plan)]
     if alone := measured(plan):
         stretches.append(_measured(alone, plan, rounds))
-    rng = random.Random(f"{plan.protocol.seed}/rounds")
-    trials: list[Trial] = []
-    block = 0
-    for one in (one for c in noise_comparisons(plan) for one in _compared(c, plan, noise_rounds)):
-        block += 1
-        for trial in one:
-            as_noise = dataclasses.replace(trial, purpose=Purpose.NOISE_FLOOR, round=0)
-            trials.append(dataclasses.replace(as_noise, experiment=experiment, order=len(trials) + 1, block=block))
-    for number in range(1, rounds + 1):
-        turn = list(range(len(stretches)))
-        rng.shuffle(turn)
-        for one in (one for index in turn for one in stretches[index] if one[0].round == number):
-            block += 1
-            for trial in one:
-                trials.append(dataclasses.replace(trial, experiment=experiment, order=len(trials) + 1, block=block))
-    return precondition.put_first(plan, trials)
+    equals = [_compared(one, plan, noise_rounds, Purpose.NOISE_FLOOR) for one in noise_comparisons(plan)]
+    blocks = [[dataclasses.replace(trial, round=0) for trial in block] for blocks in equals for block in blocks]
+    blocks += _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds"))
+    return precondition.put_first(plan, _numbered(blocks, experiment, ()))
+
+
+def confirmation(
+    plan: Plan, survivors: Collection[tuple[str, str]], rounds: int, before: Sequence[Trial]
+) -> tuple[Trial, ...]:
+    """The trials that confirm what a screen showed, after all `before`: one comparison for each survivor (factor and
+    workload), in another order than any before."""
+    compared = [one for one in candidates(plan) if (one.factor, one.workload.name) in survivors]
+    stretches = [_compared(one, plan, rounds, Purpose.CONFIRM) for one in compared]
+    blocks = _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds/confirm"))
+    last = max(trial.round for trial in before)
+    later = [[dataclasses.replace(trial, round=last + trial.round) for trial in block] for block in blocks]
+    return tuple(_numbered(later, before[0].experiment, before))
 
 
 _Block = list[Trial]  # without the experiment and numbers, which depend on what else there is
 
 
-def _compared(comparison: Comparison, plan: Plan, rounds: int) -> list[_Block]:
+def _in_rounds(stretches: Sequence[Sequence[_Block]], rounds: int, rng: random.Random) -> list[_Block]:
+    """The blocks of all stretches round by round, the stretches of a round in random order."""
+    found = []
+    for number in range(1, rounds + 1):
+        turn = list(range(len(stretches)))
+        rng.shuffle(turn)
+        found += [block for index in turn for block in stretches[index] if block[0].round == number]
+    return found
+
+
+def _numbered(blocks: Sequence[_Block], experiment: str, before: Sequence[Trial]) -> list[Trial]:
+    """The trials of the blocks with numbers that go on from those before."""
+    order = max((trial.order for trial in before), default=0)
+    first = max((trial.block for trial in before), default=0) + 1
+    trials = [(number, trial) for number, block in enumerate(blocks, start=first) for trial in block]
+    return [
+        dataclasses.replace(trial, experiment=experiment, order=order + place, block=number)
+        for place, (number, trial) in enumerate(trials, start=1)
+    ]
+
+
+def _compared(comparison: Comparison, plan: Plan, rounds: int, purpose: Purpose = Purpose.COMPARE) -> list[_Block]:
     """Every block of a comparison, round by round."""
-    rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}")
+    again = "/confirm" if purpose is Purpose.CONFIRM else ""
+    rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}{again}")
+    settings = _drawn(comparison, plan) if comparison.screened else itertools.repeat(comparison.settings)
     return [
         [
             Trial(
@@ -187,15 +135,27 @@ def _compared(comparison: Comparison, plan: Plan, rounds: int) -> list[_Block]:
                 factor=comparison.factor,
                 arm=comparison.arms[arm].label,
                 baseline=arm == 0,
-                purpose=Purpose.COMPARE,
-                settings=comparison.arms[arm].settings,
+                purpose=Purpose.SCREEN if comparison.screened else purpose,
+                settings=of_arms[arm],
                 workload=comparison.workload.name,
                 load=load,
             )
             for position, arm in enumerate(order, start=1)
         ]
-        for number, load, order in blocks(comparison.workload.levels, len(comparison.arms), rounds, rng)
+        for (number, load, order), of_arms in zip(
+            blocks(comparison.workload.levels, len(comparison.arms), rounds, rng), settings, strict=False
+        )
     ]
+
+
+def _drawn(one: Comparison, plan: Plan) -> Iterator[tuple[Settings, ...]]:
+    """Settings of all factors of a screen, each with its mirror image before it; without an end."""
+    rng = random.Random(f"{plan.protocol.seed}/{one.workload.name}/{one.factor}/settings")
+    while True:
+        for row in replicate(len(one.screened), rng):
+            high = {f.key: f.levels[sign > 0] for f, sign in zip(one.screened, row, strict=True)}
+            low = {f.key: f.levels[sign < 0] for f, sign in zip(one.screened, row, strict=True)}
+            yield {**plan.baseline, **low}, {**plan.baseline, **high}
 
 
 def _measured(workloads: Sequence[Workload], plan: Plan, rounds: int) -> list[_Block]:

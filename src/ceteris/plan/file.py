@@ -198,6 +198,11 @@ class ProtocolTable(Table):
         description="adaptive: look after each round and stop what is decided; fixed: one look at the end; "
         "open-ended: look after each round, with intervals that hold however long it goes on",
     )
+    design: Literal["auto", "one-at-a-time", "screen"] = Field(
+        "auto",
+        description="screen: try all factors of two levels in the same trials, then confirm one at a time what that "
+        "shows; one-at-a-time: each factor in trials of its own; auto: screen where four factors or more can be",
+    )
 
 
 class LimitsTable(Table):

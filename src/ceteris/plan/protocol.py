@@ -32,6 +32,7 @@ def protocol_of(table: ProtocolTable) -> Protocol:
         margins={name: math.log1p(margin) for name, margin in margins.items()},
         rounds=table.rounds,
         method=table.method,
+        design=table.design,
     )
 
 

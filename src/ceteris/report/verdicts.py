@@ -27,8 +27,7 @@ _TAGS = {
     Tag.SUSPECT: "suspect",
 }
 
-COMPARING = (Purpose.COMPARE, Purpose.SCREEN, Purpose.CONFIRM)
-"""The purposes of trials that answer a question of the plan."""
+_ALONE = (Purpose.COMPARE, Purpose.CONFIRM)
 
 Anchors = Mapping[tuple[str, str], str]
 
@@ -149,10 +148,18 @@ def why_unusable(trials: Iterable[Trial]) -> str:
     return "; ".join(f"{numbers.count(n, 'trial')} {reason}" for reason, n in found.items())
 
 
+def comparing(trials: Sequence[Trial], effects: Sequence[Effect]) -> list[Trial]:
+    """The trials that answer a question of the plan: of factors tried alone, and of a screen that shows nothing yet."""
+    alone = [trial for trial in trials if trial.purpose in _ALONE]
+    known = {(trial.factor, trial.workload) for trial in alone}
+    shown = {effect.workload for effect in effects if (effect.factor, effect.workload) not in known}
+    return alone + [t for t in trials if t.purpose is Purpose.SCREEN and t.workload not in shown]
+
+
 def unanswered(trials: Sequence[Trial], effects: Sequence[Effect], anchors: Anchors) -> list[Answer]:
     """An answer that there is none, for every arm that was planned and got no verdict."""
     have = {(e.factor, e.arm, e.workload) for e in effects if e.verdict is not None}
-    compared = [t for t in trials if t.purpose in COMPARING]
+    compared = comparing(trials, effects)
     baselines = {(t.factor, t.workload): t.arm for t in compared if t.baseline}
     found = []
     planned = dict.fromkeys((t.factor, t.arm, t.workload) for t in compared if not t.baseline)

@@ -21,7 +21,7 @@ _Located = TypeVar("_Located", Answer, Trial, Effect, Cell)
 
 def _pairs(trials: Sequence[Trial], effects: Sequence[Effect], cells: Sequence[Cell]) -> list[_Pair]:
     """Every (factor, workload), in order of appearance; trials that compare nothing have no factor."""
-    found = [(t.factor, t.workload) for t in trials if t.purpose in verdicts.COMPARING]
+    found = [(t.factor, t.workload) for t in verdicts.comparing(trials, effects)]
     found += [(e.factor, e.workload) for e in effects]
     found += [(c.factor, c.workload) for c in cells]
     return [pair for pair in dict.fromkeys(found) if pair[0]]

@@ -23,10 +23,9 @@ def pairs_for(margin: float, pair_sd: float) -> int:
     return math.ceil(_LOOKS * (_TOST_90 * pair_sd / margin) ** 2)
 
 
-def rounds_for(margin: float, pair_sd: float, pairs_per_round: int) -> int:
-    """The most rounds worth planning for that: of 32 to 128 pairs, since beyond these the margin is what is wrong."""
-    pairs = min(max(pairs_for(margin, pair_sd), LEAST_PAIRS), MOST_PAIRS)
-    return math.ceil(pairs / pairs_per_round)
+def pairs_planned(margin: float, pair_sd: float) -> int:
+    """The most pairs worth planning for that: 32 to 128, since beyond these the margin is what is wrong."""
+    return min(max(pairs_for(margin, pair_sd), LEAST_PAIRS), MOST_PAIRS)
 
 
 def smallest_effect(pair_sd: float, pairs: int) -> float:

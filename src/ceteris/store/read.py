@@ -166,8 +166,9 @@ def looks(store: Engine, experiment: str) -> list[Look]:
         rows = connection.execute(sa.select(table).where(table.c.experiment == experiment).order_by(table.c.id))
         return [
             Look(
-                **{k: v for k, v in row.items() if k not in ("id", "experiment", "verdict")},
+                **{k: v for k, v in row.items() if k not in ("id", "experiment", "verdict", "purpose")},
                 verdict=Verdict(row["verdict"]) if row["verdict"] else None,
+                purpose=Purpose(row["purpose"]),
             )
             for row in rows.mappings()
         ]

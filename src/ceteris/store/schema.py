@@ -121,7 +121,8 @@ look = Table(
     Column("high", Float, nullable=False),
     Column("estimate", Float, nullable=False),
     Column("verdict", String),
-    Index("look_once", "experiment", "factor", "arm", "workload", "response", "number", unique=True),
+    Column("purpose", String, nullable=False, server_default="compare"),
+    Index("look_once", "experiment", "factor", "arm", "workload", "response", "purpose", "number", unique=True),
 )
 
 calibration = Table(

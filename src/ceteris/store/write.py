@@ -148,6 +148,14 @@ def shorten(store: Engine, experiment: str, rounds: int, schedule_hash: str) -> 
         )
 
 
+def add_trials(store: Engine, experiment: str, trials: Sequence[Trial], schedule_hash: str) -> None:
+    """Plan more trials, after all that there are, in one step."""
+    own = schema.experiment
+    with _transaction(store) as connection:
+        connection.execute(sa.insert(schema.trial), [_trial_row(trial) for trial in trials])
+        connection.execute(sa.update(own).where(own.c.id == experiment).values(schedule_hash=schedule_hash))
+
+
 def add_looks(store: Engine, experiment: str, looks: Sequence[Look], spared: Sequence[int] = ()) -> None:
     """Keep what was decided on, and which planned trials are not needed for that, in one step.
 

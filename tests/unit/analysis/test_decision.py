@@ -1,6 +1,7 @@
 """What a decision keeps exactly, whatever the data; its error rates are in tests/property."""
 
 import math
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -10,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ceteris.analysis.decision import Pairs, Question, decide, next_look, probabilities
-from ceteris.analysis.screening import look_at_screen
+from ceteris.analysis.screening import next_look_at_screen
 from ceteris.analysis.spending import Looked
 from ceteris.model import Verdict
+from ceteris.stats.foldover import replicate
 from ceteris.stats.generator import Noise
 from ceteris.stats.huber import least_squares
 from ceteris.stats.levels import design
 from ceteris.stats.pairs import CannotJudge, log_ratios
-from ceteris.stats.screen import replicate
 
 LAB = Laboratory()
 AT = range(16, 81, 8)
@@ -182,7 +183,8 @@ def test_claims_share_the_error_of_differences_and_not_that_of_equivalence() -> 
 @given(seeds, st.floats(0.5, 50))
 def test_what_two_factors_do_together_leaves_a_screen_as_it_is(seed: int, size: float) -> None:
     rng = np.random.default_rng(seed)
-    x = np.concatenate([replicate(20, rng), replicate(20, rng)])
+    drawn = random.Random(seed)
+    x = np.array(replicate(20, drawn) + replicate(20, drawn), dtype=float)
     first, second = rng.permutation(20)[:2]
     mirrored = -x
     noise = rng.normal(0, 0.02, (2, 64))
@@ -193,9 +195,10 @@ def test_what_two_factors_do_together_leaves_a_screen_as_it_is(seed: int, size: 
 
 
 def test_a_screen_of_too_few_pairs_is_refused() -> None:
-    x = replicate(5, np.random.default_rng(1))
+    x = np.array(replicate(5, random.Random(1)), dtype=float)
+    pairs = Pairs(np.zeros(32), np.ones(32), np.zeros(32, dtype=np.intp))
     with pytest.raises(CannotJudge, match="64 valid pairs"):
-        look_at_screen(np.zeros(32), x, np.ones(32), Question(margin=0.02, planned=64, claims=5))
+        next_look_at_screen(pairs, x, Question(margin=0.02, planned=64, claims=5))
 
 
 def test_the_laboratory_has_the_schedule_of_the_procedure() -> None:
@@ -208,11 +211,16 @@ def test_the_laboratory_has_the_schedule_of_the_procedure() -> None:
     assert math.isclose(Noise().trial_sd, 0.02236, abs_tol=1e-5)
 
 
+def _posterior(pairs: Pairs, asked: Question) -> tuple[float, float]:
+    found = next_look(pairs, asked, over=True)
+    return probabilities(found.estimate, found.fitted.error, found.fitted.freedom, asked)
+
+
 def test_the_posterior_describes_what_the_verdict_decides() -> None:
     asked = LAB.question()
-    better, within = probabilities(next_look(_drawn(1, 0.05), asked, over=True), asked)
+    better, within = _posterior(_drawn(1, 0.05), asked)
     assert better > 0.99 and within < 0.05
     lower = replace(asked, higher_is_better=False)
-    assert probabilities(next_look(_drawn(1, 0.05), lower, over=True), lower)[0] == pytest.approx(1 - better)
+    assert _posterior(_drawn(1, 0.05), lower)[0] == pytest.approx(1 - better)
     pairs = replace(_drawn(1).first(16), difference=np.zeros(16), resolution=1 / 5000, count=5000)
-    assert probabilities(next_look(pairs, asked, over=True), asked) == (0.5, 1.0)
+    assert _posterior(pairs, asked) == (0.5, 1.0)

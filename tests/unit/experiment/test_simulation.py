@@ -6,7 +6,7 @@ import math
 import pytest
 from plan_samples import FILEIO, checked, simple
 
-from ceteris.experiment.simulation import simulate
+from ceteris.experiment.simulation import Simulation, simulate
 from ceteris.model import Plan, Verdict
 from ceteris.stats.generator import Noise
 
@@ -59,3 +59,38 @@ def test_the_same_seed_gives_the_same_experiments() -> None:
 def test_noise_by_level_is_of_the_plans_levels() -> None:
     with pytest.raises(ValueError, match="3 load levels, and there are 2"):
         simulate(_plan(), 4, Noise(by_level=(1.0, 1.0, 1.0)), 0.0, 1, 1, lambda _made: None)
+
+
+FOUR = """
+"vm.swappiness" = [60, 1]
+"vm.dirty" = ["20%", "10%"]
+"block.rq_affinity" = [1, 2]
+"block.read_ahead_kb" = [128, 0]
+"""
+
+
+def _screen(effect: float, protocol: str = "") -> Simulation:
+    plan = checked(simple(FOUR, FILEIO, f'[protocol]\nbudget = "24h"\n{protocol}'))
+    return simulate(plan, 8, QUIET, effect, 5, 1, lambda _made: None)
+
+
+def test_a_screen_finds_and_confirms_what_is_there() -> None:
+    found = _screen(math.log(1.05))
+    assert len(found.outcomes) == 4
+    assert all(one.verdicts == {Verdict.BETTER: 5} for one in found.outcomes)
+    assert all(one.pairs == 16 for one in found.outcomes)  # of what is confirmed, that counts
+
+
+def test_a_screen_of_nothing_confirms_nothing_and_costs_less_than_one_at_a_time() -> None:
+    found = _screen(0.0)
+    assert all(one.verdicts.get(Verdict.EQUIVALENT, 0) >= 4 for one in found.outcomes)
+    assert all(one.pairs == 64 for one in found.outcomes)
+    alone = _screen(0.0, 'design = "one-at-a-time"')
+    assert found.duration_s <= alone.duration_s
+    assert found.planned_s < 0.3 * alone.planned_s
+
+
+def test_a_screen_with_one_look_looks_once_at_its_end() -> None:
+    found = _screen(math.log(1.05), 'method = "fixed"')
+    assert all(one.verdicts == {Verdict.BETTER: 5} for one in found.outcomes)
+    assert all(one.pairs == 32 for one in found.outcomes)

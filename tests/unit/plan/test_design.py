@@ -13,16 +13,10 @@ from plan_samples import FILEIO, checked, simple
 from ceteris.errors import PlanError
 from ceteris.model import Plan, Purpose, Trial
 from ceteris.plan.budget import Extent, block_s, extent, rounds_needed, time_for
-from ceteris.plan.design import (
-    balanced_orders,
-    comparisons,
-    is_in_flight,
-    noise_comparisons,
-    passes_per_round,
-    schedule,
-    schedule_hash,
-)
+from ceteris.plan.comparisons import comparisons, is_in_flight, noise_comparisons
+from ceteris.plan.design import balanced_orders, schedule, schedule_hash
 from ceteris.plan.protocol import with_usual_margin
+from ceteris.plan.rounds import passes_per_round
 from ceteris.units import LoadLevel, LoadUnit
 
 

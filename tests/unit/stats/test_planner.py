@@ -1,17 +1,16 @@
 import pytest
 
-from ceteris.stats.planner import pairs_for, rounds_for, smallest_effect, smallest_margin, sub_trials
+from ceteris.stats.planner import pairs_for, pairs_planned, smallest_effect, smallest_margin, sub_trials
 
 
 def test_four_times_the_noise_needs_sixteen_times_the_pairs() -> None:
     assert pairs_for(0.02, 0.04) == pytest.approx(16 * pairs_for(0.02, 0.01), rel=0.2)
 
 
-def test_rounds_are_of_32_to_128_pairs() -> None:
-    assert rounds_for(0.02, 0.001, 8) == 4
-    assert rounds_for(0.02, 1.0, 8) == 16
-    assert rounds_for(0.02, 0.045, 8) == 10
-    assert rounds_for(0.02, 0.001, 12) == 3
+def test_planned_are_32_to_128_pairs() -> None:
+    assert pairs_planned(0.02, 0.001) == 32
+    assert pairs_planned(0.02, 1.0) == 128
+    assert pairs_planned(0.02, 0.045) == 77
 
 
 def test_so_many_pairs_show_the_margin_that_they_were_counted_for() -> None:

@@ -109,7 +109,11 @@ def test_a_store_of_the_first_release_is_brought_up_to_this_one(tmp_path: Path) 
         for table in ("trial", "calibration"):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN load_unit")
         connection.execute("ALTER TABLE change DROP COLUMN not_taken")
-        connection.execute("ALTER TABLE look DROP COLUMN verdict")
+        connection.execute("DROP INDEX look_once")
+        for column in ("verdict", "purpose"):
+            connection.execute(f"ALTER TABLE look DROP COLUMN {column}")
+        once = "experiment, factor, arm, workload, response, number"
+        connection.execute(f"CREATE UNIQUE INDEX look_once ON look ({once})")
         connection.execute("UPDATE alembic_version SET version_num = '0001'")
     assert read.trials(open_engine(store_url(str(path)), create=False), EXPERIMENT.id) == [_trial(1)]
 

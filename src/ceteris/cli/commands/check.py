@@ -22,7 +22,7 @@ def check(
     """
     from rich.console import Console
 
-    from ceteris.cli import preview, target
+    from ceteris.cli import preview, preview_text, target
     from ceteris.plan.parse import parse, read_file
 
     parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
@@ -32,4 +32,4 @@ def check(
     if as_json:
         typer.echo(document.model_dump_json(indent=2))
     else:
-        preview.show(document, Console(highlight=False), every_block=trials)
+        preview_text.show(document, Console(highlight=False), every_block=trials)

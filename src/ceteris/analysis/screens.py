@@ -1,0 +1,185 @@
+"""The screen of an experiment: looks at all its factors on the way, and at the end an effect of each.
+
+In: a screen's series of pairs, its trials and looks. Out: Looks, Effects. How a look decides stands in `screening`.
+What a screen shows of a factor is over all settings of the others; what was not tried alone afterwards stays suspect.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ceteris.analysis.checks import Timeline, checks_of_screen
+from ceteris.analysis.decision import Question, probabilities
+from ceteris.analysis.effects import Series, factors_of_screen
+from ceteris.analysis.questions import arrays, looked, looks_at
+from ceteris.analysis.reasons import tags_of, what_it_takes, why
+from ceteris.analysis.screening import ScreenFinding, look_at_screen, next_look_at_screen
+from ceteris.model import Check, Effect, Factor, Look, Purpose, Trial, Verdict
+from ceteris.stats.foldover import rows_for
+from ceteris.stats.huber import Array
+from ceteris.stats.pairs import CannotJudge
+from ceteris.units import show_percent
+
+METHOD = "Huber fit of log ratios between settings of all factors and their mirror images; repeated interval"
+_CLAIMS = (Verdict.BETTER, Verdict.WORSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The pairs of a screen, its factors, and each pair's setting: +1 (n, k) where a factor was at its second level."""
+
+    series: Series
+    factors: tuple[Factor, ...]
+    settings: Array
+
+    def first(self, n: int) -> "Screen":
+        """The pairs made first."""
+        return Screen(replace(self.series, pairs=self.series.pairs[:n]), self.factors, self.settings[:n])
+
+
+def of(one: Series, trials: Sequence[Trial], factors: Sequence[Factor]) -> Screen:
+    """The screen that a series of pairs is."""
+    mine = factors_of_screen(trials, one.workload, factors)
+    drawn = {trial.order: trial.settings for trial in trials}
+    high = [[drawn[pair.trials[1]][f.key] == f.levels[1] for f in mine] for pair in one.pairs]
+    return Screen(one, mine, np.where(np.array(high, dtype=bool).reshape(-1, len(mine)), 1.0, -1.0))
+
+
+def take_looks(one: Screen, question: Question, looks: Sequence[Look], *, over: bool) -> list[Look]:
+    """A look at every factor that is not decided yet, where there are pairs not looked at. Raises CannotJudge."""
+    before = {factor.key: _looks_of(one, factor, looks) for factor in one.factors}
+    undecided = [key for key, taken in before.items() if not taken or taken[-1].verdict is None]
+    pairs = len(one.series.pairs)
+    if not undecided or (before[undecided[0]] and before[undecided[0]][-1].pairs == pairs):
+        return []
+    history = looked(before[undecided[0]], question)  # all that are undecided were looked at as often
+    seen = next_look_at_screen(arrays(one.series), one.settings, question, history, over=over)
+    return [
+        Look(
+            factor=factor.key,
+            arm=factor.labels[1],
+            workload=one.series.workload,
+            response=one.series.response,
+            number=len(before[factor.key]) + 1,
+            pairs=pairs,
+            alpha_spent=seen.looks[-1].spent,
+            low=found.interval.low,
+            high=found.interval.high,
+            estimate=found.estimate,
+            verdict=found.verdict,
+            purpose=Purpose.SCREEN,
+        )
+        for factor, found in zip(one.factors, seen.factors, strict=True)
+        if factor.key in undecided
+    ]
+
+
+def survivors(looks: Sequence[Look]) -> set[tuple[str, str]]:
+    """The factors and workloads of which a screen claims something that is still to be confirmed."""
+    return {(k.factor, k.workload) for k in looks if k.purpose is Purpose.SCREEN and k.verdict in _CLAIMS}
+
+
+def effects(
+    one: Screen,
+    question: Question,
+    looks: Sequence[Look],
+    timeline: Timeline,
+    noise: tuple[float, float] | None,
+    *,
+    finished: bool,
+) -> list[Effect]:
+    """The effect of every factor by its last look. Raises CannotJudge where there was none."""
+    found = []
+    for number, factor in enumerate(one.factors):
+        taken = _looks_of(one, factor, looks)
+        if not taken:
+            arrays(one.series)  # raises where values are no numbers
+            raise CannotJudge(f"{2 * rows_for(len(one.factors))} valid pairs are needed")
+        then = one.first(taken[-1].pairs)
+        over = finished or taken[-1].verdict is not None
+        pairs = arrays(then.series)
+        seen = look_at_screen(pairs, then.settings, question, looked(taken, question), over=over)
+        checks = checks_of_screen(seen.fitted, question, then.series, pairs, timeline, noise)
+        takes = what_it_takes(seen.fitted.scale, question, len(then.series.pairs), timeline.pair_s(then.series.pairs))
+        found.append(
+            _effect(then, factor, seen.factors[number], seen.fitted.freedom, question, taken[-1], checks, takes)
+        )
+    return found
+
+
+def with_confirmation(screened: Sequence[Effect], alone: Sequence[Effect]) -> list[Effect]:
+    """The effects of factors tried alone, and of a screen those that were not tried alone afterwards.
+
+    Of what a screen claimed counts what was found alone; where that has another sign, nothing is decided. Where it
+    claimed nothing, that stands.
+    """
+    before = {_place(one): one for one in screened}
+    found = []
+    for effect in alone:
+        seen = before.get(_place(effect))
+        if seen is None or (seen.verdict in _CLAIMS and effect.load is not None):
+            found.append(effect)
+        elif seen.verdict in _CLAIMS:
+            said = f"before, a screen showed {show_percent(seen.estimate)}"
+            turned = effect.verdict in _CLAIMS and effect.verdict is not seen.verdict
+            verdict = Verdict.UNDECIDED if turned else effect.verdict
+            found.append(replace(effect, verdict=verdict, reasons=(*effect.reasons, said)))
+    tried = {_place(effect) for effect in found}
+    return found + [one for one in screened if _place(one) not in tried]
+
+
+def _place(effect: Effect) -> tuple[str, str, str]:
+    return effect.factor, effect.workload, effect.response
+
+
+def _looks_of(one: Screen, factor: Factor, looks: Sequence[Look]) -> list[Look]:
+    place = (factor.key, factor.labels[1], one.series.workload, one.series.response)
+    return looks_at(looks).get((place, Purpose.SCREEN), [])
+
+
+def _effect(
+    one: Screen,
+    factor: Factor,
+    found: ScreenFinding,
+    freedom: int,
+    question: Question,
+    last: Look,
+    checks: tuple[Check, ...],
+    takes: str,
+) -> Effect:
+    verdict = found.verdict or Verdict.UNDECIDED
+    failed = tuple(check.found for check in checks if not check.passed)
+    is_claim = verdict in _CLAIMS
+    better, within = probabilities(found.estimate, found.error, freedom, question)
+    others = len(one.factors) - 1
+    reasons = [
+        f"screened with {others} other factors: this is the effect over all their settings",
+        *why(found.verdict, found.interval, found.inner, question),
+        *([takes] if found.verdict is Verdict.UNDECIDED else []),
+        *(["not tried alone afterwards"] if is_claim else []),
+        *([] if found.verdict else [f"{last.pairs} of {one.series.planned} planned pairs so far, and not decided yet"]),
+    ]
+    return Effect(
+        factor=factor.key,
+        baseline=factor.labels[0],
+        arm=factor.labels[1],
+        workload=one.series.workload,
+        response=one.series.response,
+        load=None,
+        estimate=found.estimate,
+        low=found.interval.low,
+        high=found.interval.high,
+        confidence=1 - question.alpha / question.claims,
+        pairs=last.pairs,
+        margin=question.margin,
+        method=METHOD,
+        look=last.number,
+        verdict=verdict,
+        tags=tags_of(verdict, found.interval, question, suspect=is_claim or bool(failed and found.verdict)),
+        reasons=(*reasons, *failed),
+        trials=tuple(sorted(order for pair in one.series.pairs for order in pair.trials)),
+        checks=checks,
+        better_probability=better,
+        within_probability=within,
+    )

@@ -1,0 +1,139 @@
+"""What a plan compares: arms, baseline first, of each factor or of the combinations, under each workload.
+
+In: a checked plan. Out: Comparisons. A screen stands for several factors that are compared in the same trials; its
+two arms are a setting of all of them and the mirror image, drawn anew for each block.
+"""
+
+import math
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from ceteris.model import Factor, Plan, Settings, Workload
+from ceteris.plan.rounds import least_screen, pairs_per_round
+from ceteris.registry import data_of
+
+NOISE_FLOOR = "noise floor"
+SCREEN = "screen"
+_LEAST_SCREENED = {"auto": 4, "screen": 2}  # factors that are worth a screen
+_DRAWN, _MIRROR = "as drawn", "mirror image"
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One combination of settings being compared."""
+
+    label: str
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The arms of one factor, or of the combinations, under one workload; the first arm is the baseline.
+
+    `tested` are the settings that it varies; `screened` the factors of a screen.
+    """
+
+    factor: str
+    workload: Workload
+    arms: tuple[Arm, ...]
+    tested: tuple[str, ...]
+    screened: tuple[Factor, ...] = ()
+
+    @property
+    def settings(self) -> tuple[Settings, ...]:
+        """Those of each arm."""
+        return tuple(arm.settings for arm in self.arms)
+
+
+def comparisons(plan: Plan) -> list[Comparison]:
+    """What a plan's experiment compares first: one factor at a time, and those that are screened together.
+
+    What a comparison does not vary is at its baseline, or held.
+    """
+    screens = {workload.name: screened(plan, workload) for workload in plan.workloads}
+    together = {(factor.key, workload) for workload, factors in screens.items() for factor in factors}
+    alone = [one for one in candidates(plan) if (one.factor, one.workload.name) not in together]
+    arms = (Arm(_MIRROR, plan.baseline), Arm(_DRAWN, plan.baseline))
+    return alone + [
+        Comparison(SCREEN, workload, arms, tuple(factor.key for factor in factors), factors)
+        for workload in plan.workloads
+        if (factors := screens[workload.name])
+    ]
+
+
+def screened(plan: Plan, workload: Workload) -> tuple[Factor, ...]:
+    """The factors that are screened together under a workload: all that can be, where these are enough.
+
+    It needs two levels of each, which can be had whatever the others are. Where it is the plan's choice, so are four
+    factors, and as many rounds as make two replicates; a screen that the plan asks for is made from two factors on.
+    """
+    protocol = plan.protocol
+    if protocol.design == "one-at-a-time" or protocol.method == "open-ended":
+        return ()
+    free = [one for one in plan.factors if workload.name in one.scope and _is_free(one, plan, workload)]
+    names = {factor.key for factor in free}
+    depends = {knob.name for knob in plan.knobs if knob.exists_under in names}
+    found = tuple(factor for factor in free if factor.key not in depends)
+    pairs = pairs_per_round(len(workload.load_levels)) * (protocol.rounds or math.inf)
+    return found if len(found) >= _LEAST_SCREENED[protocol.design] and pairs >= least_screen(len(found)) else ()
+
+
+def _is_free(factor: Factor, plan: Plan, workload: Workload) -> bool:
+    """Whether a factor has two levels that differ, each with the same data, whatever the other factors are."""
+    if len(factor.levels) != 2 or factor.levels[0] == factor.levels[1]:
+        return False
+    if factor.key.partition(".")[0] not in workload.owners:
+        return True
+    parameters = [one for one in plan.factors if one.key.partition(".")[0] in workload.owners and one != factor]
+    others = [{one.key: level} for one in parameters for level in one.levels] or [{}]
+    try:
+        sets = [data_of(workload, {**plan.baseline, **other, factor.key: factor.levels[1]}) for other in others]
+        base = [data_of(workload, {**plan.baseline, **other}) for other in others]
+    except ValidationError:
+        return False
+    return sets == base
+
+
+def candidates(plan: Plan) -> list[Comparison]:
+    """Each factor of a plan, and its combinations, as a comparison of its own under each workload."""
+    found = []
+    for workload in plan.workloads:
+        for factor in plan.factors:
+            if workload.name in factor.scope:
+                arms = tuple(
+                    Arm(label, {**plan.baseline, factor.key: level})
+                    for level, label in zip(factor.levels, factor.labels, strict=True)
+                )
+                found.append(Comparison(factor.key, workload, arms, (factor.key,)))
+        if plan.combinations:
+            combined = (Arm(c.name, {**plan.baseline, **c.settings}) for c in plan.combinations)
+            tested = tuple(sorted({key for combination in plan.combinations for key in combination.settings}))
+            found.append(Comparison("combination", workload, (Arm("baseline", plan.baseline), *combined), tested))
+    return found
+
+
+def is_in_flight(one: Comparison, plan: Plan) -> bool:
+    """Whether the settings of a comparison can change while the load goes on: all of them take effect at once."""
+    live = {knob.name for knob in plan.knobs if knob.takes_effect == "live"}
+    return plan.protocol.in_flight and one.workload.cache == "warm" and live.issuperset(one.tested)
+
+
+def noise_comparisons(plan: Plan) -> list[Comparison]:
+    """The baseline against itself under each workload, everything that some comparison sets being set each time.
+
+    What it shows is noise: of the machine, and of the way in which settings are applied.
+    """
+    found: dict[str, Comparison] = {}
+    for one in comparisons(plan):
+        before = found.get(one.workload.name)
+        tested = tuple(sorted({*one.tested, *(before.tested if before else ())}))
+        arms = (Arm("baseline", plan.baseline), Arm("baseline again", plan.baseline))
+        found[one.workload.name] = Comparison(NOISE_FLOOR, one.workload, arms, tested)
+    return list(found.values())
+
+
+def measured(plan: Plan) -> list[Workload]:
+    """The series of matrices that nothing is compared under: they are measured as the machine is, or held."""
+    compared = {comparison.workload.name for comparison in comparisons(plan)}
+    return [workload for workload in plan.workloads if workload.part_of and workload.name not in compared]
