@@ -1,7 +1,7 @@
 """The screen of an experiment: looks at all its factors on the way, and at the end an effect of each.
 
 In: a screen's series of pairs, its trials and looks. Out: Looks, Effects. How a look decides stands in `screening`.
-What a screen shows of a factor is over all settings of the others; what was not tried alone afterwards stays suspect.
+What a screen shows of a factor is over all settings of the others; what was not confirmed in trials of its own stays suspect.
 """
 
 from collections.abc import Sequence
@@ -109,7 +109,7 @@ def effects(
 
 
 def with_confirmation(screened: Sequence[Effect], alone: Sequence[Effect]) -> list[Effect]:
-    """The effects of factors tried alone, and of a screen those that were not tried alone afterwards.
+    """The effects of factors tried alone, and of a screen those that were not confirmed in trials of its own.
 
     Of what a screen claimed counts what was found alone; where that has another sign, nothing is decided. Where it
     claimed nothing, that stands.
@@ -157,7 +157,7 @@ def _effect(
         f"screened with {others} other factors: this is the effect over all their settings",
         *why(found.verdict, found.interval, found.inner, question),
         *([takes] if found.verdict is Verdict.UNDECIDED else []),
-        *(["not tried alone afterwards"] if is_claim else []),
+        *(["not confirmed in trials of its own"] if is_claim else []),
         *([] if found.verdict else [f"{last.pairs} of {one.series.planned} planned pairs so far, and not decided yet"]),
     ]
     return Effect(
