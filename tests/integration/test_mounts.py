@@ -1,6 +1,8 @@
 """Options of real file systems: every row of the catalogue, as the kernel shows them, in an experiment too."""
 
+import statistics
 import subprocess
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,10 @@ from ceteris.hosts.local import LocalHost
 from ceteris.knobs.catalog import load
 from ceteris.knobs.journal import Journal
 from ceteris.knobs.survey import place, read
-from ceteris.model import Knob, Location, Value
+from ceteris.model import Knob, Location, TrialState, Value
 from ceteris.registry import knob_kinds
+from ceteris.store import read as read_store
+from ceteris.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 HOST = LocalHost()
@@ -114,6 +118,28 @@ def test_mount_options_in_an_experiment(ceteris, plan, filesystem: Filesystem) -
     assert "mount.data" in done.out
     assert _shown(point) == before
     assert (point / "mine").read_text() == "stays"
+
+
+def test_what_needs_unmounting_is_applied_once_for_several_trials(ceteris, plan, filesystem: Filesystem) -> None:
+    """The unit is then the pair of applications, and the report says so."""
+    point = filesystem("ext4")
+    before = _shown(point)
+    path = moved(plan('"mount.data" = ["ordered", "writeback"]', trial="50ms", threads="[4]"), point)
+    done = ceteris("run", path)
+    assert done.code in RUN_ENDED, done.err
+    assert _shown(point) == before
+    store = open_engine(store_url(None), create=False)
+    found = read_store.find(store, "last")
+    trials = [t for t in read_store.trials(store, found.id) if t.state is TrialState.DONE]
+    store.dispose()
+    held = defaultdict(list)
+    for trial in sorted(trials, key=lambda trial: trial.position):
+        held[trial.block, trial.application].append((trial.applied or 0.0) - (trial.started or 0.0))
+    assert {application for _, application in held} == {1, 2}
+    whole = [took for took in held.values() if len(took) == 2]  # two passes over one load level
+    first, later = zip(*whole, strict=True)
+    assert statistics.median(first) > 3 * statistics.median(later)
+    assert "pairs of applications of 2 trials each" in ceteris("report").out
 
 
 def test_an_option_of_another_file_system_is_told_before_anything_runs(ceteris, plan, filesystem: Filesystem) -> None:

@@ -44,9 +44,9 @@ class Timeline:
         took_s = {t.order: t.ended - t.started for t in made if t.ended and t.started}
         return cls({t.order: t.started or 0.0 for t in made}, before, took_s)
 
-    def pair_s(self, pairs: Sequence[Pair]) -> float:
-        """Seconds that a pair takes on average; 0 where none is known."""
-        return 2 * float(np.mean([self.took_s.get(order, 0.0) for pair in pairs for order in pair.trials]))
+    def pair_s(self, one: Series) -> float:
+        """Seconds that a pair, or a pair of applications, takes on average; 0 where none is known."""
+        return sum(self.took_s.get(order, 0.0) for pair in one.pairs for order in pair.trials) / max(one.units, 1)
 
 
 def checks_of(
@@ -61,7 +61,7 @@ def checks_of(
     """Every check of one comparison that its data allow; `one` and `pairs` are those of the look."""
     looked = [
         _order(found.order_effect, question),
-        _carry_over(one, pairs, question, timeline),
+        None if one.split else _carry_over(one, pairs, question, timeline),
         _settled(one, courses),
         _outliers(found, one),
         _faults(one),

@@ -1,23 +1,26 @@
 """Which trials count, and what they showed: the pairs of a comparison, and the mean of each cell."""
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ceteris.model import Cell, Factor, FailureClass, Measurement, Purpose, Trial, TrialState
 from ceteris.stats.pairs import mean_interval
 from ceteris.units import LoadLevel
 
 Summaries = Mapping[int, Mapping[str, Measurement]]
+_Arm = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two trials of one block: the baseline's and the compared arm's values of a response.
 
+    `later` says how many applications the compared one came after the baseline's.
     `count` is the number of operations of the trial that has fewer, 0 where it is not known.
     """
 
+    block: int
     load: LoadLevel
     baseline: float
     compared: float
@@ -30,6 +33,7 @@ class Pair:
 class Series:
     """Every whole pair of one arm against its baseline, under one workload.
 
+    `split`: an application of a setting holds for several trials, which are no replicates. `planned` are units.
     `faults`: in how many blocks a trial of the baseline, and of the arm, was invalid or failed, rerun or not.
     """
 
@@ -42,6 +46,18 @@ class Series:
     planned: int
     pairs: tuple[Pair, ...]
     faults: tuple[int, int]
+    split: bool
+
+    @property
+    def units(self) -> int:
+        """What is counted: the pairs, or where an application is several trials, the pairs of applications."""
+        return len({pair.block for pair in self.pairs}) if self.split else len(self.pairs)
+
+    def first(self, units: int) -> "Series":
+        """With so many of them, those made first."""
+        made = list(dict.fromkeys(pair.block for pair in self.pairs))[:units] if self.split else None
+        pairs = self.pairs[:units] if made is None else tuple(pair for pair in self.pairs if pair.block in made)
+        return replace(self, pairs=pairs)
 
 
 _ASKED = (Purpose.COMPARE, Purpose.CONFIRM, Purpose.MEASURE)
@@ -65,12 +81,12 @@ def whole_blocks(trials: Iterable[Trial], purposes: Container[Purpose] = _ASKED)
             blocks[trial.block].append(trial)
     whole = {n: block for n, block in blocks.items() if all(t.state is TrialState.DONE for t in block)}
     for number, block in whole.items():
-        if len({_arm(trial) for trial in block}) != len(block):
+        if len(set(Counter(_arm(trial) for trial in block).values())) > 1:
             raise AssertionError(f"an arm counts twice in block {number}")
     return whole
 
 
-def _arm(trial: Trial) -> tuple[str, str, str]:
+def _arm(trial: Trial) -> _Arm:
     return trial.factor, trial.workload, trial.arm
 
 
@@ -81,46 +97,61 @@ def series(
     purposes: Container[Purpose] = _ASKED,
 ) -> list[Series]:
     """The pairs of every compared arm. `responses`: by workload, the metric judged."""
-    whole = whole_blocks(trials, purposes)
-    counted = counting(trials, purposes)
-    bases = {number: t for number, block in whole.items() for t in block if t.baseline}
-    found: dict[tuple[str, str, str], list[Pair]] = defaultdict(list)
-    planned: dict[tuple[str, str, str], int] = defaultdict(int)
-    purpose: dict[tuple[str, str, str], Purpose] = {}
-    for trial in counted:
-        if trial.baseline or trial.workload not in responses:
-            continue
-        key = (trial.factor, trial.workload, trial.arm)
-        planned[key] += 1
-        purpose[key] = trial.purpose
-        base = bases.get(trial.block)
-        if base is None or trial not in whole[trial.block]:
-            continue
-        metric = responses[trial.workload]
-        values = [summaries.get(t.order, {}).get(metric) for t in (base, trial)]
-        if values[0] is not None and values[1] is not None:
-            later = trial.position - base.position
-            count = min(_operations(summaries[t.order]) for t in (base, trial))
-            pair = Pair(trial.load, values[0].mean, values[1].mean, later, (base.order, trial.order), count)
-            found[key].append(pair)
+    counted = [trial for trial in counting(trials, purposes) if trial.workload in responses]
     made = {t.order: (t.started or 0.0, t.order) for t in counted}  # a rerun has a later number than its time
+    found: dict[_Arm, list[Pair]] = defaultdict(list)
+    for block in whole_blocks(counted, purposes).values():
+        for trial, pair in _pairs(block, summaries, responses):
+            found[_arm(trial)].append(pair)
     faulty = [t for t in trials if t.invalid_because or t.failure not in (None, FailureClass.INTERRUPTED)]
     faults = Counter(arm for arm, _ in {(_arm(t), t.block) for t in faulty})  # what hits a block may hit it again
     names = {(t.factor, t.workload): t.arm for t in counted if t.baseline}
-    return [
-        Series(
-            purpose[factor, workload, arm],
-            factor,
-            workload,
-            responses[workload],
-            names[factor, workload],
-            arm,
-            count,
-            tuple(sorted(found[factor, workload, arm], key=lambda pair: max(made[order] for order in pair.trials))),
-            (faults[factor, workload, names[factor, workload]], faults[factor, workload, arm]),
+    planned: dict[_Arm, list[Trial]] = defaultdict(list)
+    for trial in counted:
+        if not trial.baseline:
+            planned[_arm(trial)].append(trial)
+    series = []
+    for (factor, workload, arm), mine in planned.items():
+        baseline, blocks = names[factor, workload], {trial.block for trial in mine}
+        pairs = sorted(found[factor, workload, arm], key=lambda pair: max(made[order] for order in pair.trials))
+        series.append(
+            Series(
+                purpose=mine[0].purpose,
+                factor=factor,
+                workload=workload,
+                response=responses[workload],
+                baseline=baseline,
+                arm=arm,
+                planned=len(blocks),
+                pairs=tuple(pairs),
+                faults=(faults[factor, workload, baseline], faults[factor, workload, arm]),
+                split=len(mine) > len(blocks),
+            )
         )
-        for (factor, workload, arm), count in planned.items()
-    ]
+    return series
+
+
+def _pairs(block: Sequence[Trial], summaries: Summaries, responses: Mapping[str, str]) -> Iterator[tuple[Trial, Pair]]:
+    """The trials of a whole block that are not its baseline's, each with the baseline's at the same place."""
+    block = sorted(block, key=lambda trial: trial.position)
+    bases = [trial for trial in block if trial.baseline]
+    for arm in dict.fromkeys(_arm(trial) for trial in block if not trial.baseline):
+        for base, trial in zip(bases, [t for t in block if _arm(t) == arm], strict=False):
+            metric = responses[trial.workload]
+            values = [summaries.get(t.order, {}).get(metric) for t in (base, trial)]
+            if values[0] is not None and values[1] is not None:
+                yield (
+                    trial,
+                    Pair(
+                        block=trial.block,
+                        load=trial.load,
+                        baseline=values[0].mean,
+                        compared=values[1].mean,
+                        later=(trial.position - base.position) // len(bases),
+                        trials=(base.order, trial.order),
+                        count=min(_operations(summaries[t.order]) for t in (base, trial)),
+                    ),
+                )
 
 
 def _operations(measured: Mapping[str, Measurement]) -> int:

@@ -83,7 +83,7 @@ def judge(
             whole, *levels = _effects_of(found, question, seen, before[-1], checks, timeline, finished=finished)
         except CannotJudge as why:
             what = f"{one.factor} = {one.arm}" if mine is None else f"the screen of {len(mine.factors)} factors"
-            valid = f"{len(one.pairs)} of {one.planned} planned pairs are valid"
+            valid = f"{one.units} of {one.planned} planned pairs are valid"
             unjudged.append(f"{what} under {one.workload} was not judged: {why} ({valid})")
             continue
         arms = (one.baseline, one.arm)
@@ -118,7 +118,7 @@ def take_looks(
             if one.purpose is Purpose.SCREEN:
                 found += screens.take_looks(screens.of(one, trials, factors), question, looks, over=over)
                 continue
-            if before and (before[-1].verdict is not None or before[-1].pairs == len(one.pairs)):
+            if before and (before[-1].verdict is not None or before[-1].pairs == one.units):
                 continue
             seen = next_look(arrays(one), question, looked(before, question), over=over)
         except CannotJudge:
@@ -130,7 +130,7 @@ def take_looks(
                 workload=one.workload,
                 response=one.response,
                 number=len(before) + 1,
-                pairs=len(one.pairs),
+                pairs=one.units,
                 alpha_spent=seen.looks[-1].spent,
                 low=seen.interval.low,
                 high=seen.interval.high,
@@ -146,8 +146,8 @@ def _look_again(one: Series, question: Question, looks: Sequence[Look], *, finis
     """What the last look saw, and the comparison as it was then."""
     if not looks:
         arrays(one)  # raises where values are no numbers
-        raise CannotJudge(f"{LEAST_UNITS[question.unit]} valid pairs are needed")
-    seen = replace(one, pairs=one.pairs[: looks[-1].pairs])
+        raise CannotJudge(f"{LEAST_UNITS[question.unit]} valid pairs{' of applications' * one.split} are needed")
+    seen = one.first(looks[-1].pairs)
     over = finished or looks[-1].verdict is not None
     return look(arrays(seen), question, looked(looks, question), over=over), seen
 
@@ -168,7 +168,7 @@ def _effects_of(
     under_way = not finished and last.verdict is None
     failed = tuple(check.found for check in checks if not check.passed)
     tags = tags_of(verdict, found.interval, question, suspect=bool(failed) and not under_way)
-    pair_s = timeline.pair_s(one.pairs)
+    pair_s = timeline.pair_s(one)
     whole = Effect(
         factor=one.factor,
         baseline=one.baseline,
@@ -182,7 +182,7 @@ def _effects_of(
         confidence=1 - question.alpha / question.claims,
         pairs=last.pairs,
         margin=question.margin,
-        method=METHODS[question.method],
+        method=METHODS["application" if one.split and question.method == "adaptive" else question.method],
         look=last.number,
         verdict=verdict,
         tags=tags,

@@ -20,7 +20,7 @@ from ceteris.stats.levels import design
 from ceteris.stats.pairs import CannotJudge, log_ratios
 from ceteris.units import LoadLevel
 
-_KEEPS_S = 7 * 86400.0
+KEEPS_S = 7 * 86400.0
 
 
 def stack_of(workload: Workload, protocol: Protocol) -> str:
@@ -63,7 +63,7 @@ def calibrations(
             settle_s=protocol.settle_s,
             pair_sd=math.sqrt(sum(sd * sd * n for sd, n in fits) / sum(n for _, n in fits)),
             made=now,
-            expires=now + _KEEPS_S,
+            expires=now + KEEPS_S,
         )
         for (workload, load), fits in pooled.items()
     ]

@@ -49,6 +49,7 @@ def questions(
                 alpha=1 - protocol.confidence,
                 claims=confirmed if one.purpose is Purpose.CONFIRM else first,
                 method=protocol.method,
+                unit="application" if one.split else "pair",
                 higher_is_better=RESPONSES[one.response].higher_is_better,
             ),
         )
@@ -66,6 +67,7 @@ def arrays(one: Series) -> Pairs:
         difference=np.array(log_ratios([p.compared for p in one.pairs], [p.baseline for p in one.pairs])),
         order=np.array([float(pair.later) for pair in one.pairs]),
         level=np.array([loads[pair.load] for pair in one.pairs], dtype=np.intp),
+        application=np.array([pair.block for pair in one.pairs], dtype=np.intp) if one.split else None,
         resolution=(1 / count if count else 0.0) if by_count else _HISTOGRAM_STEP,
         count=count,
     )

@@ -15,6 +15,7 @@ from ceteris.units import show_duration, show_percent
 METHODS = {
     "adaptive": "Huber fit of log ratios of pairs with their order; group-sequential repeated interval",
     "fixed": "Huber fit of log ratios of pairs with their order; one look at the end",
+    "application": "mean of log ratios of pairs of applications; group-sequential repeated interval of few units",
     "open-ended": "mean of log ratios of pairs; t confidence sequence, valid at any look",
 }
 _CHANCE = 0.05
@@ -33,7 +34,11 @@ def tags_of(verdict: Verdict, interval: Interval, question: Question, *, suspect
 def reasons_of(found: Finding, question: Question, one: Series, pair_s: float, *, under_way: bool) -> tuple[str, ...]:
     """Why the verdict is what it is; a pair takes `pair_s` seconds, 0 where that is not known."""
     units = found.looks[-1].units
-    said = [f"{units} of {one.planned} planned pairs so far, and not decided yet"] if under_way else []
+    kind = " of applications" * one.split
+    said = [f"{units} of {one.planned} planned pairs{kind} so far, and not decided yet"] if under_way else []
+    if one.split:
+        each = len(one.pairs) / one.units
+        said.append(f"{units} pairs of applications of {each:.3g} trials each; trials of one application are one unit")
     said += why(found.verdict, found.interval, found.inner, question)
     if found.verdict is Verdict.UNDECIDED:
         said.append(what_it_takes(found.scale, question, units, pair_s))

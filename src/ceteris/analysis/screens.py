@@ -1,7 +1,7 @@
 """The screen of an experiment: looks at all its factors on the way, and at the end an effect of each.
 
 In: a screen's series of pairs, its trials and looks. Out: Looks, Effects. How a look decides stands in `screening`.
-What a screen shows of a factor is over all settings of the others; what was not confirmed in trials of its own stays suspect.
+What a screen shows of a factor is over all settings of the others; what was not confirmed stays suspect.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class Screen:
 
     def first(self, n: int) -> "Screen":
         """The pairs made first."""
-        return Screen(replace(self.series, pairs=self.series.pairs[:n]), self.factors, self.settings[:n])
+        return Screen(self.series.first(n), self.factors, self.settings[:n])
 
 
 def of(one: Series, trials: Sequence[Trial], factors: Sequence[Factor]) -> Screen:
@@ -101,7 +101,7 @@ def effects(
         pairs = arrays(then.series)
         seen = look_at_screen(pairs, then.settings, question, looked(taken, question), over=over)
         checks = checks_of_screen(seen.fitted, question, then.series, pairs, timeline, noise)
-        takes = what_it_takes(seen.fitted.scale, question, len(then.series.pairs), timeline.pair_s(then.series.pairs))
+        takes = what_it_takes(seen.fitted.scale, question, len(then.series.pairs), timeline.pair_s(then.series))
         found.append(
             _effect(then, factor, seen.factors[number], seen.fitted.freedom, question, taken[-1], checks, takes)
         )

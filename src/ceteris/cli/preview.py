@@ -5,15 +5,14 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ceteris.errors import HostError, StoreError
+from ceteris.cli.known import informed
+from ceteris.errors import HostError
 from ceteris.knobs import recipe, survey
 from ceteris.model import Facts, Plan, Purpose, Trial, Value
 from ceteris.plan import data, precondition
 from ceteris.plan.budget import block_s, duration_s, extent, time_for
 from ceteris.plan.comparisons import candidates, comparisons, is_in_flight
 from ceteris.plan.design import schedule
-from ceteris.plan.protocol import with_usual_margin
-from ceteris.plan.rounds import pairs_per_round
 from ceteris.stats.planner import smallest_effect, smallest_margin
 from ceteris.trial.bench import Site
 from ceteris.units import LoadUnit
@@ -32,12 +31,12 @@ class Command(_Document):
 
 
 class Block(_Document):
-    """Trials back to back at one load level."""
+    """Arms back to back, each at the same load levels."""
 
     number: int
     round: int
     workload: str
-    load: int
+    loads: list[int]
     load_unit: LoadUnit
     factor: str
     arms: list[str]
@@ -65,6 +64,15 @@ class Screen(_Document):
     factors: list[str]
     pairs: int
     confirming_s: float = Field(description="what confirming one of them takes at most")
+
+
+class Plot(_Document):
+    """Settings whose application takes so long that each holds for several trials, which count as one."""
+
+    workload: str
+    factor: str
+    apply_s: float
+    trials: int
 
 
 class Preconditioning(_Document):
@@ -96,6 +104,7 @@ class CheckDocument(_Document):
     memory_bytes: int
     in_flight: list[str]
     screens: list[Screen]
+    plots: list[Plot]
     commands: list[Command]
     also_moved: list[str]
     reach: list[Reach]
@@ -104,8 +113,7 @@ class CheckDocument(_Document):
 
 def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDocument:
     """Everything a plan would do. Raises PlanError where the budget is too small."""
-    noise = _known_noise(plan, facts, store)
-    plan = with_usual_margin(plan, noise.values())
+    plan, noise = informed(plan, facts, store)
     wanted = extent(plan, noise)
     planned = schedule(plan, "", wanted.rounds, wanted.noise_rounds)
     trials = tuple(trial for trial in planned if trial.purpose is not Purpose.PRECONDITION)
@@ -135,6 +143,11 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         memory_bytes=facts.memory_bytes,
         in_flight=sorted({key for one in comparisons(plan) if is_in_flight(one, plan) for key in one.tested}),
         screens=_screens(plan, wanted.rounds),
+        plots=[
+            Plot(workload=one.workload.name, factor=one.factor, apply_s=one.apply_s, trials=one.sub_trials)
+            for one in comparisons(plan)
+            if one.sub_trials > 1
+        ],
         commands=list(_commands(plan, facts)),
         also_moved=_also_moved(plan, site),
         reach=_reach(plan, noise, wanted.rounds),
@@ -183,17 +196,6 @@ def _also_moved(plan: Plan, site: Site) -> list[str]:
     return list(found)
 
 
-def _known_noise(plan: Plan, facts: Facts, url: str | None) -> dict[str, float]:
-    """What earlier experiments on this machine say of the noise of a pair, by workload."""
-    from ceteris.experiment import noise
-    from ceteris.store.open import open_engine, store_url
-
-    try:
-        return noise.known(open_engine(store_url(url), create=False), plan, facts.fingerprint)
-    except StoreError:
-        return {}  # no experiment was made here yet
-
-
 def _reach(plan: Plan, noise: dict[str, float], rounds: int) -> list[Reach]:
     found = {}
     for one in comparisons(plan):
@@ -201,7 +203,7 @@ def _reach(plan: Plan, noise: dict[str, float], rounds: int) -> list[Reach]:
         takes_s = time_for(plan, noise, name)
         if sd is None or takes_s is None:
             continue
-        pairs = rounds * pairs_per_round(len(one.workload.load_levels))
+        pairs = rounds * one.blocks_per_round
         found[name] = Reach(
             workload=name,
             pair_sd=sd,
@@ -218,7 +220,7 @@ def _screens(plan: Plan, rounds: int) -> list[Screen]:
     found = []
     for one in comparisons(plan):
         if one.screened:
-            pairs = rounds * pairs_per_round(len(one.workload.load_levels))
+            pairs = rounds * one.blocks_per_round
             each_s = max(block_s(alone[key, one.workload.name], plan) for key in one.tested)
             confirming_s = pairs * each_s
             name = one.workload.name
@@ -235,10 +237,10 @@ def _blocks(trials: tuple[Trial, ...]) -> list[Block]:
             number=number,
             round=block[0].round,
             workload=block[0].workload,
-            load=block[0].load.n,
+            loads=[trial.load.n for trial in block if trial.application == block[0].application],
             load_unit=block[0].load.unit,
             factor=block[0].factor,
-            arms=[trial.arm for trial in block],
+            arms=list(dict.fromkeys(trial.arm for trial in block)),
         )
         for number, block in blocks.items()
     ]

@@ -46,7 +46,8 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
         console.print("\nBlocks in order (round, workload, load level: arms in order):")
         for block in found.blocks:
             tried = f"{block.factor}: {' → '.join(block.arms)}" if block.factor else "measured"
-            place = f"round {block.round}  {block.workload} at {LoadLevel(block.load, block.load_unit)}"
+            loads = ", ".join(str(LoadLevel(load, block.load_unit)) for load in block.loads)
+            place = f"round {block.round}  {block.workload} at {loads}"
             console.print(f"  {block.number:>4}  {place}:  {tried}", markup=False)
     _show_cost(found, console)
 
@@ -57,6 +58,9 @@ def _show_cost(found: CheckDocument, console: Console) -> None:
     console.print(f"\n{blocks}, about {show_duration(found.duration_s)}")
     if found.in_flight:
         console.print(f"Changed while the load goes on: {', '.join(found.in_flight)}.", markup=False)
+    for plot in found.plots:
+        takes = f"Applying {plot.factor} takes about {show_duration(plot.apply_s)}"
+        console.print(f"{takes}: each application holds for {plot.trials} trials, which count as one.", markup=False)
     for screen in found.screens:
         tried = (
             f"Under {screen.workload} {len(screen.factors)} factors are tried in the same trials, each setting of all"

@@ -10,7 +10,8 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from ceteris.errors import StoreError, UsageError
+from ceteris.cli.known import informed
+from ceteris.errors import UsageError
 from ceteris.experiment.simulation import simulate
 from ceteris.model import Facts, Plan, Verdict
 from ceteris.plan.budget import extent
@@ -81,7 +82,8 @@ def document(
     plan: Plan, facts: Facts, wanted: Asked, times: int, seed: int, store: str | None, console: Console
 ) -> SimulateDocument:
     """Simulate, with a bar on the console. Raises PlanError where the budget is too small."""
-    known = {} if wanted.noise is not None else _known(plan, facts, store)
+    plan, seen = informed(plan, facts, store)
+    known = {} if wanted.noise is not None else seen
     if known:
         noise = Noise(between_sd=statistics.median(known.values()) / math.sqrt(2), within_sd=0.0)
     else:
@@ -116,17 +118,6 @@ def document(
             for one in found.outcomes
         ],
     )
-
-
-def _known(plan: Plan, facts: Facts, url: str | None) -> dict[str, float]:
-    """The noise of a pair by workload, as earlier experiments on this machine tell."""
-    from ceteris.experiment import noise
-    from ceteris.store.open import open_engine, store_url
-
-    try:
-        return noise.known(open_engine(store_url(url), create=False), plan, facts.fingerprint)
-    except StoreError:
-        return {}
 
 
 def show(found: SimulateDocument, console: Console) -> None:

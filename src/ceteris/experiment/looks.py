@@ -17,7 +17,6 @@ from ceteris.model import Experiment, Look, Plan, Purpose, Trial, TrialState
 from ceteris.plan.budget import confirming_rounds
 from ceteris.plan.comparisons import Comparison, candidates, comparisons
 from ceteris.plan.design import confirmation, schedule_hash
-from ceteris.plan.rounds import blocks_per_look, least_screen
 from ceteris.store import read, write
 from ceteris.trial.blocks import Arm, arm_of, blocks_over
 
@@ -119,10 +118,8 @@ def is_due(one: Comparison, plan: Plan, made: int) -> bool:
     """Whether a comparison is to be looked at after so many of its blocks."""
     if plan.protocol.method == "fixed":
         return False
-    if one.screened:
-        replicate = least_screen(len(one.screened)) // 2
-        return made >= 2 * replicate and made % replicate == 0
-    return made > 0 and made % blocks_per_look(len(one.workload.load_levels)) == 0
+    first = 2 * one.blocks_per_look if one.screened else one.blocks_per_look
+    return made >= first and made % one.blocks_per_look == 0
 
 
 def is_over(one: Comparison, trials: Sequence[Trial]) -> bool:

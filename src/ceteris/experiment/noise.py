@@ -3,19 +3,21 @@
 Called before an experiment begins, by what previews it, and by the walk between comparing equals and comparing arms.
 """
 
+import dataclasses
 import math
+import statistics
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.noise import calibrations, fingerprint_digest, pair_sd, stack_of
+from ceteris.analysis.noise import KEEPS_S, calibrations, fingerprint_digest, pair_sd, stack_of
 from ceteris.model import Experiment, Plan, Purpose, Trial, TrialState
 from ceteris.plan.budget import rounds_needed
 from ceteris.plan.comparisons import comparisons
 from ceteris.plan.design import schedule_hash
 from ceteris.plan.protocol import with_usual_margin
-from ceteris.plan.rounds import pairs_per_round
 from ceteris.stats.planner import smallest_margin
 from ceteris.store import read, write
 
@@ -28,6 +30,24 @@ def known(store: Store, plan: Plan, fingerprint: Mapping[str, str]) -> dict[str,
         for workload in plan.workloads
     }
     return {name: sd for name, sd in by_workload.items() if sd}
+
+
+def informed(store: Store, plan: Plan, fingerprint: Mapping[str, str]) -> tuple[Plan, dict[str, float]]:
+    """The plan with what depends on the machine, and the noise of a pair by workload: the margin that is usual at such
+    noise, and what applying each factor takes. Raises StoreError."""
+    noise = known(store, plan, fingerprint)
+    plan = with_usual_margin(plan, noise.values())
+    digest, since = fingerprint_digest(fingerprint), time.time() - KEEPS_S
+    alike = [
+        one.id
+        for one in read.experiments(store)
+        if one.started > since and fingerprint_digest(one.fingerprint) == digest
+    ]
+    took: dict[str, list[float]] = defaultdict(list)
+    for factor, seconds in read.applications(store, alike):
+        took[factor].append(seconds)
+    apply_s = {factor: statistics.median(seconds) for factor, seconds in took.items()}
+    return dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, apply_s=apply_s)), noise
 
 
 def is_to_be_learned(trials: Sequence[Trial]) -> bool:
@@ -64,7 +84,7 @@ def promise(plan: Plan, workload: str, sd: float, rounds: int) -> str:
     for one in comparisons(plan):
         if one.workload.name == workload:
             margin = plan.protocol.margins[one.workload.response]
-            reached = smallest_margin(sd, rounds * pairs_per_round(len(one.workload.load_levels)))
+            reached = smallest_margin(sd, rounds * one.blocks_per_round)
             shown = f"noise under {workload}: equal trials differ by {math.expm1(sd):.1%}; "
             rounds_shown = f"{rounds} rounds show equivalence within {math.expm1(reached):.1%}"
             short = f", not within {math.expm1(margin):.1%}: raise the budget or the margin" if reached > margin else ""

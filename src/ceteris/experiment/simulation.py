@@ -20,7 +20,6 @@ from ceteris.model import Look, Measurement, Plan, Purpose, Trial, TrialState, V
 from ceteris.plan.budget import Extent, duration_s, spent_s
 from ceteris.plan.comparisons import candidates, comparisons
 from ceteris.plan.design import schedule
-from ceteris.plan.rounds import pairs_per_round
 from ceteris.stats.generator import Noise, draw
 from ceteris.trial.blocks import arm_of
 
@@ -93,7 +92,7 @@ def simulate(
         progress(number + 1)
     planned_s = duration_s(plan, Extent(0, rounds))
     planned = {
-        (factor, arm.label, one.workload.name): rounds * pairs_per_round(len(one.workload.load_levels))
+        (factor, arm.label, one.workload.name): rounds * one.blocks_per_round
         for one in comparisons(plan)
         for factor in [f.key for f in one.screened] or [one.factor]
         for arm in next(c for c in candidates(plan) if c.factor == factor).arms
@@ -129,7 +128,9 @@ def _measure(plan: Plan, noise: Noise, effect: float, rng: np.random.Generator, 
     if noise.by_level and len(noise.by_level) != len(loads):
         raise ValueError(f"noise is known at {len(noise.by_level)} load levels, and there are {len(loads)}")
     drift = dataclasses.replace(noise, horizon=len(trials))
-    logs = math.log(_RATE_PER_S) + draw(drift, rng, level)
+    applications = {key: number for number, key in enumerate(dict.fromkeys((t.block, t.application) for t in trials))}
+    application = np.array([applications[trial.block, trial.application] for trial in trials])
+    logs = math.log(_RATE_PER_S) + draw(drift, rng, level, application)
     responses = {workload.name: workload.responses for workload in plan.workloads}
     screens = {one.workload.name: one.screened for one in comparisons(plan) if one.screened}
     found = {}

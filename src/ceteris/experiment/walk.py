@@ -35,7 +35,6 @@ from ceteris.model import (
 from ceteris.plan.budget import extent
 from ceteris.plan.comparisons import candidates, comparisons, is_in_flight, noise_comparisons
 from ceteris.plan.design import schedule, schedule_hash
-from ceteris.plan.protocol import with_usual_margin
 from ceteris.store import read, write
 from ceteris.trial.bench import Bench, Site, put_back
 from ceteris.trial.blocks import arm_of, lost_preconditioning, next_block, refused_arms, renewed
@@ -79,8 +78,7 @@ def begin(
     """Keep a new experiment with all its trials in the store; nothing is touched yet. Raises StoreError."""
     started = time.time()
     name = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(started))}-{secrets.token_hex(2)}"
-    known = noise.known(store, plan, fingerprint)
-    plan = with_usual_margin(plan, known.values())
+    plan, known = noise.informed(store, plan, fingerprint)
     wanted = extent(plan, known)
     trials = schedule(plan, name, wanted.rounds, wanted.noise_rounds)
     experiment = Experiment(

@@ -11,7 +11,9 @@ from ceteris.units import LoadLevel
 class Trial:
     """One execution of one arm under one workload at one load level: the unit of replication.
 
-    `order` is its number in the experiment and its identity there; `position` its place in the block.
+    `order` is its number in the experiment and its identity there; `position` its place in the block, `application`
+    the number in the block of the application that it is part of: settings are made at its first trial and then held.
+    `applied` is when they were in force.
     """
 
     experiment: str
@@ -35,6 +37,8 @@ class Trial:
     failure: FailureClass | None = None
     failure_message: str = ""
     supersedes: int | None = None
+    application: int = 1
+    applied: float | None = None
 
     @property
     def subject(self) -> str:

@@ -1,7 +1,7 @@
 """The intent: what is to be compared, on what, under which load."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ceteris.model.machine import Knob, Location
@@ -130,6 +130,8 @@ class Protocol:
     `usual_margin`: none was declared for throughput, so that the noise of the machine decides it before any data.
     `method`: looks after each round until it is decided, one look at the end, or looks without a last one.
     `design`: whether many two-level factors are tried one at a time, or screened together and what is found confirmed.
+    `sub_trials` are made in each application of a costly setting, None: as many as are worth it; `apply_s` is what
+    applying each factor took here before, in seconds.
     Where settings change `in_flight` one load carries a block: `takeoff_s` are discarded at its start, `toggle_s`
     after each change; elsewhere `settle_s` at the start of each trial's load.
     """
@@ -147,6 +149,8 @@ class Protocol:
     takeoff_s: float = 0.0
     toggle_s: float = 0.0
     usual_margin: bool = False
+    sub_trials: int | None = None
+    apply_s: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

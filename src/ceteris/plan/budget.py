@@ -14,12 +14,13 @@ from ceteris.plan.comparisons import (
     measured,
     noise_comparisons,
 )
-from ceteris.plan.rounds import least_screen, pairs_per_round
+from ceteris.plan.rounds import least_screen
 from ceteris.stats.foldover import rows_for
 from ceteris.stats.planner import MOST_PAIRS, pairs_for, pairs_planned
 from ceteris.units import show_duration
 
 LEAST_ROUNDS = 2
+_LEAST_PAIRS = 16
 OVERHEAD_S = 0.15  # starting the engine, setting and reading back; measured on a small virtual machine
 TOGGLE_OVERHEAD_S = 0.05  # setting and reading back under load, and keeping the trial
 _MOST_NOISE_ROUNDS = 3
@@ -44,7 +45,7 @@ def block_s(one: Comparison, plan: Plan) -> float:
     if is_in_flight(one, plan):
         discarded = protocol.takeoff_s + (arms - 1) * protocol.toggle_s
         return discarded + arms * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
-    return arms * _alone_s(plan)
+    return arms * (one.apply_s + one.sub_trials * _alone_s(plan))
 
 
 def round_s(plan: Plan) -> float:
@@ -64,7 +65,7 @@ def duration_s(plan: Plan, extent: Extent) -> float:
 
 
 def _round_s(compared: Sequence[Comparison], plan: Plan) -> float:
-    return sum(pairs_per_round(len(one.workload.load_levels)) * block_s(one, plan) for one in compared)
+    return sum(one.blocks_per_round * block_s(one, plan) for one in compared)
 
 
 def _alone_s(plan: Plan) -> float:
@@ -100,7 +101,7 @@ def extent(plan: Plan, noise: Noise) -> Extent:
 
 def least_rounds(plan: Plan) -> int:
     """The fewest rounds after which something can be judged."""
-    return max([LEAST_ROUNDS, *(_rounds_of(one, LEAST_ROUNDS * pairs_per_round(1)) for one in comparisons(plan))])
+    return max([LEAST_ROUNDS, *(_rounds_of(one, _LEAST_PAIRS) for one in comparisons(plan))])
 
 
 def rounds_needed(plan: Plan, noise: Noise) -> int:
@@ -125,7 +126,9 @@ def _rounds_of(one: Comparison, pairs: int) -> int:
     if one.screened:
         rows = rows_for(len(one.screened))
         pairs = max(least_screen(len(one.screened)), math.ceil(pairs / rows) * rows)
-    return math.ceil(pairs / pairs_per_round(len(one.workload.load_levels)))
+    if one.sub_trials > 1:
+        pairs = math.ceil(pairs / 2)  # the trials of an application average out half of the variance and more
+    return math.ceil(pairs / one.blocks_per_round)
 
 
 def confirming_rounds(plan: Plan, noise: Noise, survivors: Collection[tuple[str, str]], before: Sequence[Trial]) -> int:
@@ -141,7 +144,7 @@ def confirming_rounds(plan: Plan, noise: Noise, survivors: Collection[tuple[str,
 def spent_s(plan: Plan, trials: Sequence[Trial]) -> float:
     """Seconds that the trials made so far took, as planned."""
     compared = [*comparisons(plan), *noise_comparisons(plan), *candidates(plan)]
-    each = {(one.factor, one.workload.name): block_s(one, plan) / len(one.arms) for one in compared}
+    each = {(c.factor, c.workload.name): block_s(c, plan) / len(c.arms) / c.sub_trials for c in compared}
     made = [trial for trial in trials if trial.state not in (TrialState.PLANNED, TrialState.SPARED)]
     return sum(each.get((trial.factor, trial.workload), _alone_s(plan)) for trial in made)
 
@@ -151,10 +154,9 @@ def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:
     sd = noise.get(workload)
     if sd is None:
         return None
-    (one,) = {c.workload.name: c.workload for c in comparisons(plan) if c.workload.name == workload}.values()
-    pairs = pairs_for(plan.protocol.margins[one.response], sd)
-    rounds = max(LEAST_ROUNDS, math.ceil(pairs / pairs_per_round(len(one.load_levels))))
-    return rounds * round_s(plan)
+    mine = [one for one in comparisons(plan) if one.workload.name == workload]
+    pairs = pairs_for(plan.protocol.margins[mine[0].workload.response], sd)
+    return max(LEAST_ROUNDS, *(_rounds_of(one, pairs) for one in mine)) * round_s(plan)
 
 
 def _refuse_beyond_budget(plan: Plan, wanted: Extent) -> None:

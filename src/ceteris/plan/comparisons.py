@@ -4,18 +4,25 @@ In: a checked plan. Out: Comparisons. A screen stands for several factors that a
 two arms are a setting of all of them and the mirror image, drawn anew for each block.
 """
 
+import dataclasses
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
 from ceteris.model import Factor, Plan, Settings, Workload
-from ceteris.plan.rounds import least_screen, pairs_per_round
+from ceteris.plan.rounds import APPLICATIONS_PER_ROUND, blocks_per_look, least_screen, pairs_per_round
 from ceteris.registry import data_of
+from ceteris.stats.foldover import rows_for
+from ceteris.stats.planner import sub_trials
 
 NOISE_FLOOR = "noise floor"
 SCREEN = "screen"
 _LEAST_SCREENED = {"auto": 4, "screen": 2}  # factors that are worth a screen
+_BETWEEN_SD, _WITHIN_SD = 0.01, 0.0187  # of applications, and of trials in one; where each restarts a server
+# What applying takes where it was not measured; the conditions of a load are those of a process that starts anyway.
+_USUAL_APPLY_S = {"remount": 0.5, "reload": 5.0, "reboot": 120.0, "rebuild": 3600.0}
 _DRAWN, _MIRROR = "as drawn", "mirror image"
 
 
@@ -31,7 +38,8 @@ class Arm:
 class Comparison:
     """The arms of one factor, or of the combinations, under one workload; the first arm is the baseline.
 
-    `tested` are the settings that it varies; `screened` the factors of a screen.
+    `tested` are the settings that it varies; `screened` the factors of a screen. Each application of an arm holds for
+    `sub_trials`, and takes `apply_s` seconds.
     """
 
     factor: str
@@ -39,6 +47,20 @@ class Comparison:
     arms: tuple[Arm, ...]
     tested: tuple[str, ...]
     screened: tuple[Factor, ...] = ()
+    sub_trials: int = 1
+    apply_s: float = 0.0
+
+    @property
+    def blocks_per_round(self) -> int:
+        """Those that make a round: passes over the load levels, or so many blocks of several levels each."""
+        return APPLICATIONS_PER_ROUND if self.sub_trials > 1 else pairs_per_round(len(self.workload.levels))
+
+    @property
+    def blocks_per_look(self) -> int:
+        """Those after which it is looked at: a round, or a long pass; of a screen, a replicate of its design."""
+        if self.screened:
+            return rows_for(len(self.screened))
+        return self.blocks_per_round if self.sub_trials > 1 else blocks_per_look(len(self.workload.levels))
 
     @property
     def settings(self) -> tuple[Settings, ...]:
@@ -56,7 +78,14 @@ def comparisons(plan: Plan) -> list[Comparison]:
     alone = [one for one in candidates(plan) if (one.factor, one.workload.name) not in together]
     arms = (Arm(_MIRROR, plan.baseline), Arm(_DRAWN, plan.baseline))
     return alone + [
-        Comparison(SCREEN, workload, arms, tuple(factor.key for factor in factors), factors)
+        Comparison(
+            SCREEN,
+            workload,
+            arms,
+            keys := tuple(factor.key for factor in factors),
+            factors,
+            apply_s=_apply_s(keys, plan),
+        )
         for workload in plan.workloads
         if (factors := screens[workload.name])
     ]
@@ -105,12 +134,32 @@ def candidates(plan: Plan) -> list[Comparison]:
                     Arm(label, {**plan.baseline, factor.key: level})
                     for level, label in zip(factor.levels, factor.labels, strict=True)
                 )
-                found.append(Comparison(factor.key, workload, arms, (factor.key,)))
+                found.append(_comparison(factor.key, workload, arms, (factor.key,), plan))
         if plan.combinations:
             combined = (Arm(c.name, {**plan.baseline, **c.settings}) for c in plan.combinations)
             tested = tuple(sorted({key for combination in plan.combinations for key in combination.settings}))
-            found.append(Comparison("combination", workload, (Arm("baseline", plan.baseline), *combined), tested))
+            arms = (Arm("baseline", plan.baseline), *combined)
+            found.append(_comparison("combination", workload, arms, tested, plan))
     return found
+
+
+def _comparison(
+    factor: str, workload: Workload, arms: tuple[Arm, ...], tested: tuple[str, ...], plan: Plan
+) -> Comparison:
+    """With as many trials in each application as are worth making, at most two passes over the load levels."""
+    protocol, apply_s = plan.protocol, _apply_s(tested, plan)
+    found = Comparison(factor, workload, arms, tested, apply_s=apply_s)
+    if is_in_flight(found, plan):
+        return found
+    worth = sub_trials(apply_s, protocol.trial_s, protocol.settle_s, _BETWEEN_SD, _WITHIN_SD) if apply_s else 1
+    most = 2 * len(workload.levels)
+    return dataclasses.replace(found, sub_trials=min(protocol.sub_trials or worth, most))
+
+
+def _apply_s(tested: Iterable[str], plan: Plan) -> float:
+    """Seconds that an application of these settings takes: as measured here before, else as is usual."""
+    usual = {knob.name: _USUAL_APPLY_S.get(knob.takes_effect, 0.0) for knob in plan.knobs}
+    return sum(plan.protocol.apply_s.get(key, usual.get(key, 0.0)) for key in tested)
 
 
 def is_in_flight(one: Comparison, plan: Plan) -> bool:
@@ -129,7 +178,7 @@ def noise_comparisons(plan: Plan) -> list[Comparison]:
         before = found.get(one.workload.name)
         tested = tuple(sorted({*one.tested, *(before.tested if before else ())}))
         arms = (Arm("baseline", plan.baseline), Arm("baseline again", plan.baseline))
-        found[one.workload.name] = Comparison(NOISE_FLOOR, one.workload, arms, tested)
+        found[one.workload.name] = Comparison(NOISE_FLOOR, one.workload, arms, tested, apply_s=_apply_s(tested, plan))
     return list(found.values())
 
 

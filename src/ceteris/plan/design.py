@@ -3,7 +3,8 @@
 A comparison is a factor (or the combinations) under one workload; its arms, baseline first, are tried back to
 back in a block. A round is the least even number of passes over the load levels that makes eight blocks. What is
 only measured is so once a round at every load level, each a block of its own. In a screen a block is a setting of many
-factors and its mirror image. The same plan and seed give the same schedule on any machine.
+factors and its mirror image; where applying is costly, each arm of a block has several trials (split-plot).
+The same plan and seed give the same schedule on any machine.
 """
 
 import dataclasses
@@ -16,7 +17,7 @@ from collections.abc import Collection, Iterator, Sequence
 from ceteris.model import Plan, Purpose, Settings, Trial, Workload
 from ceteris.plan import precondition
 from ceteris.plan.comparisons import Comparison, candidates, comparisons, measured, noise_comparisons
-from ceteris.plan.rounds import passes_per_round
+from ceteris.plan.rounds import APPLICATIONS_PER_ROUND, passes_per_round
 from ceteris.stats.foldover import replicate
 from ceteris.units import LoadLevel
 
@@ -59,6 +60,28 @@ def blocks(
             couple = couples[(offsets[index] + number // 2) % len(couples)]
             round_number = 1 + number // passes_per_round(len(levels))
             yield round_number, levels[index], couple[(sides[index] + number) % 2]
+
+
+def plots(
+    levels: Sequence[LoadLevel], arms: int, rounds: int, size: int, rng: random.Random
+) -> Iterator[tuple[int, tuple[LoadLevel, ...], Order]]:
+    """(round, load levels, order of the arms) of each block whose applications hold for so many trials each.
+
+    All arms of a block have the same levels in the same sequence, the next ones of passes in random order. Each order
+    comes with its mirror, either first.
+    """
+    couples = balanced_orders(arms)
+    coming = _passes(levels, rng)
+    for number in range(rounds * APPLICATIONS_PER_ROUND // 2):
+        if number % len(couples) == 0:
+            rng.shuffle(couples)
+        for order in rng.sample(couples[number % len(couples)], 2):
+            yield 1 + 2 * number // APPLICATIONS_PER_ROUND, tuple(itertools.islice(coming, size)), order
+
+
+def _passes(levels: Sequence[LoadLevel], rng: random.Random) -> Iterator[LoadLevel]:
+    while True:
+        yield from rng.sample(levels, len(levels))
 
 
 def _spread(places: int, values: int, rng: random.Random) -> list[int]:
@@ -123,6 +146,9 @@ def _compared(comparison: Comparison, plan: Plan, rounds: int, purpose: Purpose 
     again = "/confirm" if purpose is Purpose.CONFIRM else ""
     rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}{again}")
     settings = _drawn(comparison, plan) if comparison.screened else itertools.repeat(comparison.settings)
+    levels, arms, size = comparison.workload.levels, len(comparison.arms), comparison.sub_trials
+    alone = ((number, (load,), order) for number, load, order in blocks(levels, arms, rounds, rng))
+    drawn = plots(levels, arms, rounds, size, rng) if size > 1 else alone
     return [
         [
             Trial(
@@ -130,7 +156,7 @@ def _compared(comparison: Comparison, plan: Plan, rounds: int, purpose: Purpose 
                 order=0,
                 round=number,
                 block=0,
-                position=position,
+                position=place * len(loads) + held + 1,
                 attempt=1,
                 factor=comparison.factor,
                 arm=comparison.arms[arm].label,
@@ -139,12 +165,12 @@ def _compared(comparison: Comparison, plan: Plan, rounds: int, purpose: Purpose 
                 settings=of_arms[arm],
                 workload=comparison.workload.name,
                 load=load,
+                application=place + 1,
             )
-            for position, arm in enumerate(order, start=1)
+            for place, arm in enumerate(order)
+            for held, load in enumerate(loads)
         ]
-        for (number, load, order), of_arms in zip(
-            blocks(comparison.workload.levels, len(comparison.arms), rounds, rng), settings, strict=False
-        )
+        for (number, loads, order), of_arms in zip(drawn, settings, strict=False)
     ]
 
 

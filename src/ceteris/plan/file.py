@@ -198,6 +198,13 @@ class ProtocolTable(Table):
         description="adaptive: look after each round and stop what is decided; fixed: one look at the end; "
         "open-ended: look after each round, with intervals that hold however long it goes on",
     )
+    sub_trials: int | None = Field(
+        None,
+        ge=1,
+        le=64,
+        description="trials of each application of a setting, such as a mount; default: 1, and where applying takes "
+        "long as many as are worth it",
+    )
     design: Literal["auto", "one-at-a-time", "screen"] = Field(
         "auto",
         description="screen: try all factors of two levels in the same trials, then confirm one at a time what that "

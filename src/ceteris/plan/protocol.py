@@ -33,6 +33,7 @@ def protocol_of(table: ProtocolTable) -> Protocol:
         rounds=table.rounds,
         method=table.method,
         design=table.design,
+        sub_trials=table.sub_trials,
     )
 
 

@@ -3,6 +3,8 @@
 from ceteris.stats.foldover import rows_for
 
 _BLOCKS_PER_ROUND = 8
+APPLICATIONS_PER_ROUND = 4
+"""Blocks of a round, where each is of applications that hold for several trials."""
 
 
 def passes_per_round(levels: int) -> int:

@@ -72,6 +72,19 @@ def experiments(store: Engine) -> list[Experiment]:
         return [_experiment(dict(row)) for row in rows.mappings()]
 
 
+def applications(store: Engine, experiments: Sequence[str]) -> list[tuple[str, float]]:
+    """The factor of every application of these experiments, and the seconds until its settings were in force."""
+    t = schema.trial.c
+    place = sa.func.min(t.position)
+    with _connection(store) as connection:
+        rows = connection.execute(
+            sa.select(t.factor, t.applied - t.started, place)
+            .where(t.experiment.in_(experiments), t.applied.is_not(None))
+            .group_by(t.experiment, t.block, t.attempt, t.application)
+        )
+        return [(factor, seconds) for factor, seconds, _ in rows]
+
+
 def find(store: Engine, name: str) -> Experiment:
     """The experiment that an id, a unique start of one, a plan's name (its newest) or `last` names.
 

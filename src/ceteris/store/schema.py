@@ -62,6 +62,8 @@ trial = Table(
     Column("failure", String),
     Column("failure_message", Text, nullable=False),
     Column("supersedes", Integer),
+    Column("application", Integer, nullable=False, server_default="1"),
+    Column("applied", Float),
 )
 
 change = Table(

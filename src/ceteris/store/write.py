@@ -95,7 +95,7 @@ def save_trial(
             sa.update(table)
             .where(table.c.experiment == trial.experiment, table.c.order == trial.order)
             .where(table.c.state != TrialState.SUPERSEDED)
-            .values({name: row[name] for name in ("state", "started", "ended", "invalid_because")})
+            .values({name: row[name] for name in ("state", "started", "applied", "ended", "invalid_because")})
             .values(failure=row["failure"], failure_message=row["failure_message"])
         )
         if kept.rowcount != 1:

@@ -91,6 +91,7 @@ class Bench:
         self._workloads = {workload.name: workload for workload in plan.workloads}
         self._data_folder = data_folder(plan.target.path, trials[0].experiment)
         self._made: dict[str, object] = {}
+        self._application: object = None
 
     def __enter__(self) -> Self:
         """Make the target ready. Raises JournalOpen, JournalError and HostError, with nothing changed."""
@@ -197,7 +198,10 @@ class Bench:
     def run(self, trial: Trial, onlooker: Onlooker) -> Trial:
         """Carry out one trial. Raises JournalError and StoreError."""
         place = (trial.factor, trial.workload)
-        return self._runner.run(trial, self._tested.get(place, ()), onlooker, in_flight=place in self._in_flight)
+        application = (trial.block, trial.attempt, trial.application)
+        tested = () if application == self._application else self._tested.get(place, ())
+        self._application = application
+        return self._runner.run(trial, tested, onlooker, in_flight=place in self._in_flight)
 
     def land(self) -> None:
         """End a load that went on from trial to trial; called after each block."""

@@ -101,7 +101,8 @@ def _turns(blocks: Mapping[int, Sequence[Trial]], trials: Sequence[Trial]) -> di
     found: dict[int, _Turn | None] = {}
     for number, block in blocks.items():
         left = [trial for trial in block if arm_of(trial) not in refused]
-        found[number] = _turn(left, len(attempts[number])) if len(left) >= min(2, len(block)) else None
+        arms = [{arm_of(trial) for trial in some} for some in (left, block)]
+        found[number] = _turn(left, len(attempts[number])) if len(arms[0]) >= min(2, len(arms[1])) else None
     return found
 
 
@@ -140,6 +141,7 @@ def renewed(block: Sequence[Trial], last_order: int) -> list[Trial]:
             attempt=trial.attempt + 1,
             state=TrialState.PLANNED,
             started=None,
+            applied=None,
             ended=None,
             invalid_because=(),
             failure=None,

@@ -102,7 +102,7 @@ def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
                 return dataclasses.replace(failed, ended=at), (Record(),)
             if wrong:
                 return _to(trial, TrialState.INVALID, invalid_because=wrong, ended=at), (Record(),)
-            return _to(trial, TrialState.SETTLING), (Record(), MakeLoad())
+            return _to(trial, TrialState.SETTLING, applied=at), (Record(), MakeLoad())
         case Measuring():
             return _to(trial, TrialState.MEASURING), (Record(),)
         case LoadEnded(invalid_because):

@@ -94,3 +94,19 @@ def test_a_screen_with_one_look_looks_once_at_its_end() -> None:
     found = _screen(math.log(1.05), 'method = "fixed"')
     assert all(one.verdicts == {Verdict.BETTER: 5} for one in found.outcomes)
     assert all(one.pairs == 32 for one in found.outcomes)
+
+
+def test_trials_of_one_application_are_no_replicates() -> None:
+    """Were each trial counted, half of these experiments would claim something."""
+    plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, "[protocol]\nsub_trials = 4\nin_flight = false"))
+    noise = Noise(between_sd=0.002, within_sd=0.002, application_sd=0.03, outliers=0.0, drift="none")
+    found = simulate(plan, 5, noise, 0.0, 60, 1, lambda _made: None)
+    assert found.claims <= 8  # at 5 %: 3 on average, and more than 8 once in a thousand
+    (one,) = found.outcomes
+    assert one.planned == 20
+    assert 4 <= one.pairs <= 20
+    assert one.covered >= 52
+    quiet = dataclasses.replace(noise, application_sd=0.002)
+    assert simulate(plan, 5, quiet, math.log(1.05), 10, 1, lambda _made: None).outcomes[0].verdicts == {
+        Verdict.BETTER: 10
+    }
