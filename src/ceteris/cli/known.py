@@ -10,6 +10,7 @@ def informed(plan: Plan, facts: Facts, url: str | None) -> tuple[Plan, dict[str,
     from ceteris.store.open import open_engine, store_url
 
     try:
-        return noise.informed(open_engine(store_url(url), create=False), plan, facts.fingerprint)
+        store = open_engine(store_url(url), create=False)
     except StoreError:
-        return plan, {}
+        store = None
+    return noise.informed(store, plan, facts.fingerprint)

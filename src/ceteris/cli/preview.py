@@ -94,6 +94,7 @@ class CheckDocument(_Document):
     device: str | None
     notes: list[str]
     rounds: int
+    calibrations: int
     noise_rounds: int
     trials: int
     duration_s: float
@@ -124,6 +125,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         device=plan.target.device,
         notes=list(plan.notes),
         rounds=wanted.rounds,
+        calibrations=plan.protocol.calibrations,
         noise_rounds=wanted.noise_rounds,
         trials=len(trials),
         duration_s=duration_s(plan, wanted),

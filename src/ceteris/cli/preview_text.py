@@ -75,10 +75,13 @@ def _show_cost(found: CheckDocument, console: Console) -> None:
         console.print(
             f"Before that, beside the budget: preconditioning, {filled} in order, then at most {most} at random."
         )
+    if found.calibrations:
+        console.print(f"First, {found.calibrations} long runs show how long the load takes to settle.")
     if found.noise_rounds:
         rounds = "a round" if found.noise_rounds == 1 else f"{found.noise_rounds} rounds"
+        first = "Then" if found.calibrations else "First"
         console.print(
-            f"First, in {rounds}, the baseline is compared with itself: this machine's noise is not known yet."
+            f"{first}, in {rounds}, the baseline is compared with itself: this machine's noise is not known yet."
         )
     for one in found.reach:
         noise = f"With this machine's noise under {one.workload} ({math.expm1(one.pair_sd):.1%} between equal trials)"

@@ -90,7 +90,7 @@ class Watch:
         self._line.plain = words
         if trial.state not in _OVER:
             return
-        if trial.purpose is Purpose.PRECONDITION:  # how long it took says nothing of the trials to come
+        if trial.purpose in (Purpose.PRECONDITION, Purpose.CALIBRATE):  # they say nothing of the trials to come
             self._to_do -= 1
             self._began = time.monotonic()
         else:

@@ -14,12 +14,15 @@ from sqlalchemy.engine import Engine as Store
 
 from ceteris.analysis.noise import KEEPS_S, calibrations, fingerprint_digest, pair_sd, stack_of
 from ceteris.model import Experiment, Plan, Purpose, Trial, TrialState
-from ceteris.plan.budget import rounds_needed
+from ceteris.plan.budget import rounds_needed, with_calibration
+from ceteris.plan.calibration import with_settle
 from ceteris.plan.comparisons import comparisons
 from ceteris.plan.design import schedule_hash
 from ceteris.plan.protocol import with_usual_margin
 from ceteris.stats.planner import smallest_margin
 from ceteris.store import read, write
+
+_BEFORE = (Purpose.PRECONDITION, Purpose.CALIBRATE, Purpose.NOISE_FLOOR)
 
 
 def known(store: Store, plan: Plan, fingerprint: Mapping[str, str]) -> dict[str, float]:
@@ -32,27 +35,46 @@ def known(store: Store, plan: Plan, fingerprint: Mapping[str, str]) -> dict[str,
     return {name: sd for name, sd in by_workload.items() if sd}
 
 
-def informed(store: Store, plan: Plan, fingerprint: Mapping[str, str]) -> tuple[Plan, dict[str, float]]:
-    """The plan with what depends on the machine, and the noise of a pair by workload: the margin that is usual at such
-    noise, and what applying each factor takes. Raises StoreError."""
-    noise = known(store, plan, fingerprint)
+def informed(store: Store | None, plan: Plan, fingerprint: Mapping[str, str]) -> tuple[Plan, dict[str, float]]:
+    """The plan with what depends on the machine, and the noise of a pair by workload.
+
+    That is the margin that is usual at such noise, what applying each factor takes, and the settle time, or the runs
+    that show it. Without a store nothing is known. Raises StoreError.
+    """
+    noise = known(store, plan, fingerprint) if store else {}
+    alike = _made_alike(store, fingerprint) if store else []
     plan = with_usual_margin(plan, noise.values())
+    if store and alike:
+        took: dict[str, list[float]] = defaultdict(list)
+        for factor, seconds in read.applications(store, alike):
+            took[factor].append(seconds)
+        apply_s = {factor: statistics.median(seconds) for factor, seconds in took.items()}
+        plan = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, apply_s=apply_s))
+        plan = _settled(store, plan, alike)
+    return with_calibration(plan, noise), noise
+
+
+def _made_alike(store: Store, fingerprint: Mapping[str, str]) -> list[str]:
+    """The experiments of the last week on this machine, the newest first."""
     digest, since = fingerprint_digest(fingerprint), time.time() - KEEPS_S
-    alike = [
-        one.id
-        for one in read.experiments(store)
-        if one.started > since and fingerprint_digest(one.fingerprint) == digest
-    ]
-    took: dict[str, list[float]] = defaultdict(list)
-    for factor, seconds in read.applications(store, alike):
-        took[factor].append(seconds)
-    apply_s = {factor: statistics.median(seconds) for factor, seconds in took.items()}
-    return dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, apply_s=apply_s)), noise
+    made = [one for one in read.experiments(store) if one.started > since]
+    return [one.id for one in made if fingerprint_digest(one.fingerprint) == digest]
+
+
+def _settled(store: Store, plan: Plan, alike: Sequence[str]) -> Plan:
+    """The plan with the settle time that runs of all its workloads showed, where it leaves that open."""
+    wanted = {stack_of(workload, plan.protocol) for workload in plan.workloads}
+    for experiment in alike if plan.protocol.settled == "usual" else ():
+        before = read.plan(store, experiment)
+        stacks = {stack_of(workload, before.protocol) for workload in before.workloads}
+        if before.protocol.settled == "calibrated" and wanted <= stacks:
+            return with_settle(plan, before.protocol.settle_s, before.protocol.toggle_s)
+    return plan
 
 
 def is_to_be_learned(trials: Sequence[Trial]) -> bool:
     """Whether equals were compared, and nothing else yet."""
-    compared = [trial for trial in trials if trial.purpose not in (Purpose.NOISE_FLOOR, Purpose.PRECONDITION)]
+    compared = [trial for trial in trials if trial.purpose not in _BEFORE]
     return any(trial.purpose is Purpose.NOISE_FLOOR for trial in trials) and all(
         trial.state is TrialState.PLANNED for trial in compared
     )

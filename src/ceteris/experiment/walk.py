@@ -16,8 +16,8 @@ from sqlalchemy.engine import Engine as Store
 from ceteris.analysis.judge import Judgement, judge
 from ceteris.analysis.noise import calibrations, fingerprint_digest
 from ceteris.errors import EngineError, Interrupted, JournalOpen, StoreError, Unreachable
-from ceteris.experiment import noise
-from ceteris.experiment.looks import confirm, look
+from ceteris.experiment import between, noise
+from ceteris.experiment.looks import look
 from ceteris.model import (
     Calibration,
     Change,
@@ -147,7 +147,7 @@ def _sit_down(
     with Bench(site, plan, trials, tested, in_flight, _recorder(store, audience), stopped) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         audience.begins(trials)
-        after_block = functools.partial(_after_block, plan, experiment, store, audience)
+        after_block = functools.partial(between.after_block, plan, experiment, store, audience, bench)
         _make_trials(trials, store, bench, audience, stopped, after_block)
         for note in bench.notes():
             write.add_note(store, experiment.id, note)
@@ -193,25 +193,6 @@ def _make_trials(
                 break  # the block is rerun whole, so its other arms need not be made now
         bench.land()
         after_block(trials)
-
-
-def _after_block(plan: Plan, experiment: Experiment, store: Store, audience: Audience, trials: list[Trial]) -> None:
-    """Learn the noise when it is known, look at what is due, and plan what confirms a screen. Done twice, it does
-    nothing more: what a crash left out is made up for."""
-    following = next_block(trials)
-    before = (Purpose.NOISE_FLOOR, Purpose.PRECONDITION)
-    learning = noise.is_to_be_learned(trials) and following and following[0].purpose not in before
-    learned = noise.learn(plan, experiment, store, trials) if learning else []
-    decided = look(plan, experiment, store, trials)
-    if decided:
-        trials[:] = read.trials(store, experiment.id)
-    if (decided or following is None) and (said := confirm(plan, experiment, store, trials)):
-        learned.append(said)
-    if learning or learned or decided:
-        trials[:] = read.trials(store, experiment.id)
-        audience.begins(trials)
-        audience.learns(learned)
-        audience.decides(decided)
 
 
 def _renew(block: list[Trial], trials: list[Trial], store: Store, audience: Audience) -> list[Trial]:

@@ -45,6 +45,8 @@ class Trial:
         """What it is made for: `block.scheduler = none`; where nothing is compared, `as it is` or `preconditioning`."""
         if self.purpose is Purpose.PRECONDITION:
             return f"preconditioning with {self.arm}" if self.arm else "preconditioning"
+        if self.purpose is Purpose.CALIBRATE:
+            return f"settling of {self.factor} = {self.arm}" if self.arm else "settling of the baseline"
         if self.purpose is Purpose.SCREEN:
             return f"{self.factor}, {self.arm}"
         return f"{self.factor} = {self.arm}" if self.factor else "as it is"

@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ceteris.errors import PlanError, Problem
-from ceteris.model import Plan, Trial, TrialState
+from ceteris.model import Plan, Purpose, Trial, TrialState
+from ceteris.plan import calibration
 from ceteris.plan.comparisons import (
     Comparison,
     candidates,
@@ -25,6 +26,7 @@ OVERHEAD_S = 0.15  # starting the engine, setting and reading back; measured on 
 TOGGLE_OVERHEAD_S = 0.05  # setting and reading back under load, and keeping the trial
 _MOST_NOISE_ROUNDS = 3
 _NOISE_SHARE = 0.2  # of the budget, that learning the noise may take
+_CALIBRATION_SHARE = 0.1  # of the budget, that learning how long a load settles may take, within the other
 _SCREEN_SHARE = 0.5  # of what is left, that a screen may take; the rest confirms what it shows
 _MOST_OPEN_ROUNDS = 200
 
@@ -61,7 +63,25 @@ def noise_round_s(plan: Plan) -> float:
 
 def duration_s(plan: Plan, extent: Extent) -> float:
     """Seconds that it takes, where nothing is decided early."""
-    return extent.noise_rounds * noise_round_s(plan) + extent.rounds * round_s(plan)
+    return calibration_s(plan) + extent.noise_rounds * noise_round_s(plan) + extent.rounds * round_s(plan)
+
+
+def calibration_s(plan: Plan) -> float:
+    """Seconds that the runs take which show how long a load settles."""
+    return plan.protocol.calibrations * (plan.protocol.calibrate_s + OVERHEAD_S)
+
+
+def with_calibration(plan: Plan, noise: Noise) -> Plan:
+    """The plan with the runs that show how long a load settles, where it leaves that open and the budget has room for
+    them: a tenth, and after a round that compares equals where the noise is not known."""
+    budget_s = plan.protocol.budget_s
+    room_s = _NOISE_SHARE * budget_s - (noise_round_s(plan) if _unknown(plan, noise) else 0.0)
+    return calibration.with_runs(plan, min(room_s, _CALIBRATION_SHARE * budget_s), OVERHEAD_S)
+
+
+def _unknown(plan: Plan, noise: Noise) -> bool:
+    """Whether something is compared under a workload whose noise is not known."""
+    return any(one.workload.name not in noise for one in comparisons(plan))
 
 
 def _round_s(compared: Sequence[Comparison], plan: Plan) -> float:
@@ -85,11 +105,11 @@ def extent(plan: Plan, noise: Noise) -> Extent:
         wanted = Extent(0, protocol.rounds)
         _refuse_beyond_budget(plan, wanted)
         return wanted
-    unknown = [c for c in noise_comparisons(plan) if c.workload.name not in noise]
-    learning = noise_round_s(plan) if unknown else 0.0
-    held = int(_NOISE_SHARE * protocol.budget_s // learning) if learning else 0
+    learning = noise_round_s(plan) if _unknown(plan, noise) else 0.0
+    calibrating_s = calibration_s(plan)
+    held = int((_NOISE_SHARE * protocol.budget_s - calibrating_s) // learning) if learning else 0
     noise_rounds = min(_MOST_NOISE_ROUNDS, held)
-    left_s = protocol.budget_s - noise_rounds * learning
+    left_s = protocol.budget_s - calibrating_s - noise_rounds * learning
     share = _SCREEN_SHARE if any(one.screened for one in comparisons(plan)) else 1.0
     least = least_rounds(plan)
     found = Extent(noise_rounds, min(rounds_needed(plan, noise), max(int(share * left_s // one), least)))
@@ -146,7 +166,9 @@ def spent_s(plan: Plan, trials: Sequence[Trial]) -> float:
     compared = [*comparisons(plan), *noise_comparisons(plan), *candidates(plan)]
     each = {(c.factor, c.workload.name): block_s(c, plan) / len(c.arms) / c.sub_trials for c in compared}
     made = [trial for trial in trials if trial.state not in (TrialState.PLANNED, TrialState.SPARED)]
-    return sum(each.get((trial.factor, trial.workload), _alone_s(plan)) for trial in made)
+    runs = sum(trial.purpose is Purpose.CALIBRATE for trial in made) * (plan.protocol.calibrate_s + OVERHEAD_S)
+    others = [trial for trial in made if trial.purpose is not Purpose.CALIBRATE]
+    return runs + sum(each.get((trial.factor, trial.workload), _alone_s(plan)) for trial in others)
 
 
 def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:

@@ -15,7 +15,7 @@ import random
 from collections.abc import Collection, Iterator, Sequence
 
 from ceteris.model import Plan, Purpose, Settings, Trial, Workload
-from ceteris.plan import precondition
+from ceteris.plan import calibration, precondition
 from ceteris.plan.comparisons import Comparison, candidates, comparisons, measured, noise_comparisons
 from ceteris.plan.rounds import APPLICATIONS_PER_ROUND, passes_per_round
 from ceteris.stats.foldover import replicate
@@ -93,13 +93,14 @@ def _spread(places: int, values: int, rng: random.Random) -> list[int]:
 
 
 def schedule(plan: Plan, experiment: str, rounds: int, noise_rounds: int = 0) -> tuple[Trial, ...]:
-    """Every trial of an experiment in order: those that precondition data, those that compare equals, then round by
-    round, what a round is made of in random order. Fewer rounds are the beginning of more."""
+    """Every trial of an experiment in order: those that precondition data, show how a load settles and compare equals,
+    then round by round, what a round is made of in random order. Fewer rounds are the beginning of more."""
     stretches = [_compared(comparison, plan, rounds) for comparison in comparisons(plan)]
     if alone := measured(plan):
         stretches.append(_measured(alone, plan, rounds))
     equals = [_compared(one, plan, noise_rounds, Purpose.NOISE_FLOOR) for one in noise_comparisons(plan)]
-    blocks = [[dataclasses.replace(trial, round=0) for trial in block] for blocks in equals for block in blocks]
+    blocks = [[run] for run in calibration.trials(plan, plan.protocol.calibrations)]
+    blocks += [[dataclasses.replace(trial, round=0) for trial in block] for blocks in equals for block in blocks]
     blocks += _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds"))
     return precondition.put_first(plan, _numbered(blocks, experiment, ()))
 

@@ -176,8 +176,9 @@ class ProtocolTable(Table):
     trial: Duration = Field(60.0, ge=0.01, description="measured time of a trial")
     settle: Duration | None = Field(
         None,
-        description="discarded time before it; default: half of trial, at most 30 s; of a load that goes on in flight "
-        "a third, at most 20 s, and after a change a fifth, at most 12 s",
+        description="discarded time before it; default: what long runs show where the budget has room for them, else "
+        "half of trial, at most 30 s; of a load that goes on in flight a third, at most 20 s, and after a change a "
+        "fifth, at most 12 s",
     )
     budget: Duration = Field(4 * 3600.0, description="machine time for all but making and preconditioning data")
     rounds: int | None = Field(

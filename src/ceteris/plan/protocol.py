@@ -34,6 +34,7 @@ def protocol_of(table: ProtocolTable) -> Protocol:
         method=table.method,
         design=table.design,
         sub_trials=table.sub_trials,
+        settled="usual" if table.settle is None else "plan",
     )
 
 

@@ -15,7 +15,7 @@ from ceteris.knobs.apply import Applier
 from ceteris.knobs.catalog import Catalogue
 from ceteris.knobs.kinds import launch
 from ceteris.knobs.survey import members, place
-from ceteris.model import Plan, Trial, Workload
+from ceteris.model import Plan, Purpose, Trial, Workload
 from ceteris.registry import data_of
 from ceteris.trial.precondition import Onlooker
 from ceteris.trial.runner import Record, Runner
@@ -201,7 +201,12 @@ class Bench:
         application = (trial.block, trial.attempt, trial.application)
         tested = () if application == self._application else self._tested.get(place, ())
         self._application = application
-        return self._runner.run(trial, tested, onlooker, in_flight=place in self._in_flight)
+        in_flight = place in self._in_flight and trial.purpose is not Purpose.CALIBRATE
+        return self._runner.run(trial, tested, onlooker, in_flight=in_flight)
+
+    def follow(self, plan: Plan) -> None:
+        """From now on by what became known of settling."""
+        self._runner.follow(plan)
 
     def land(self) -> None:
         """End a load that went on from trial to trial; called after each block."""

@@ -19,6 +19,7 @@ from ceteris.workloads import jobs
 
 Record = Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]
 
+_COURSE = 100  # points at least that show how a load settles
 # The engine's failures that are the tools' or the machine's; any other is the load's own.
 _FAILURES = {
     "no-data": FailureClass.NO_DATA,
@@ -108,6 +109,10 @@ class Runner:
             raise last
         return trial
 
+    def follow(self, plan: Plan) -> None:
+        """From now on by what became known of settling."""
+        self._plan = plan
+
     def usual_load(self) -> str:
         """In words, what other load was always there."""
         return self._foreign.usual()
@@ -130,15 +135,17 @@ class Runner:
 
     def _make_load(self, trial: Trial, *, in_flight: bool) -> TrialLoad:
         protocol, limits = self._plan.protocol, self._plan.limits
+        calibrates = trial.purpose is Purpose.CALIBRATE
+        settle_s, measure_s = (0.0, protocol.calibrate_s) if calibrates else (protocol.settle_s, protocol.trial_s)
         job = jobs.job(
             self._workloads[trial.workload],
             trial.settings,
             self._data_folder,
             "run",
             load=trial.load,
-            settle_s=0.0 if in_flight else protocol.settle_s,
-            measure_s=None if in_flight else protocol.trial_s,
-            interval_s=min(1.0, protocol.trial_s),
+            settle_s=0.0 if in_flight else settle_s,
+            measure_s=None if in_flight else measure_s,
+            interval_s=min(1.0, measure_s / _COURSE if calibrates else protocol.trial_s),
             seed=trial.order,  # other offsets for each arm, or the second would find its pages in the cache
         )
         conditions = self._applier.conditions(self._knobs(trial))

@@ -1,0 +1,105 @@
+"""What long runs show of settling becomes the plan that is followed."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from plan_samples import FILEIO, checked, simple
+from sqlalchemy.engine import Engine as Store
+
+from ceteris.experiment import settling
+from ceteris.experiment.noise import informed
+from ceteris.experiment.walk import begin
+from ceteris.model import Experiment, Measurement, Plan, Purpose, Trial, TrialState
+from ceteris.plan.design import schedule_hash
+from ceteris.store import read, write
+from ceteris.store.open import open_engine, store_url
+
+MACHINE = {"kernel": "k"}
+PLAN = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, '[protocol]\nbudget = "8h"'))
+Course = Callable[[np.ndarray, Trial], np.ndarray]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_engine(store_url(str(tmp_path / "s.db")), create=True)
+
+
+def _run(store: Store, course: Course) -> tuple[Experiment, Plan, list[Trial]]:
+    """An experiment whose long runs had this course of log rates over time in seconds."""
+    begun = begin(PLAN, {}, MACHINE, {}, store)
+    plan = read.plan(store, begun.id)
+    rng = np.random.default_rng(3)
+    for trial in read.trials(store, begun.id):
+        if trial.purpose is not Purpose.CALIBRATE:
+            continue
+        at = np.arange(600) + 0.5
+        points = np.exp(9 + rng.normal(0, 0.01, 600)) * course(at, trial)
+        done = dataclasses.replace(trial, state=TrialState.DONE, started=1.0, applied=1.0, ended=601.0)
+        measured = Measurement(
+            phase="measure",
+            metric="throughput_per_s",
+            unit="1/s",
+            source="engine",
+            n=600,
+            mean=float(points.mean()),
+            low=0.0,
+            high=0.0,
+            total=float(points.sum()),
+            start_s=0.0,
+            step_s=1.0,
+            points=tuple(points.tolist()),
+        )
+        write.save_trial(store, done, (), [measured])
+    return begun, plan, read.trials(store, begun.id)
+
+
+def test_the_slowest_run_sets_the_time_for_all(store: Store) -> None:
+    def course(at: np.ndarray, trial: Trial) -> np.ndarray:
+        tau = 30 if trial.arm and trial.load.n == 4 else 5
+        return np.exp(-0.3 * np.exp(-at / tau))
+
+    begun, plan, trials = _run(store, course)
+    assert settling.is_to_be_learned(plan, trials)
+    said = settling.learn(plan, begun, store, trials)
+    followed = read.plan(store, begun.id).protocol
+    # tau ln(depth tau / (trial margin / 10)) = 30 ln(0.3 x 30 / (60 x 0.00198)) = 130 s
+    assert followed.settle_s == pytest.approx(130, rel=0.1)
+    assert followed.takeoff_s == followed.settle_s
+    assert followed.toggle_s > plan.protocol.toggle_s
+    assert "settling of vm.swappiness = 1 under fileio at 4 threads" in said
+    left = read.trials(store, begun.id)
+    assert 2 <= max(trial.round for trial in left) < max(trial.round for trial in trials)
+    assert read.find(store, "last").schedule_hash == schedule_hash(left)
+    assert not settling.is_to_be_learned(read.plan(store, begun.id), left)
+
+
+def test_a_load_that_needs_no_time_gets_little_and_the_next_experiment_knows(store: Store) -> None:
+    begun, plan, trials = _run(store, lambda at, _trial: np.ones(len(at)))
+    settling.learn(plan, begun, store, trials)
+    assert read.plan(store, begun.id).protocol.settle_s == 5.0
+    again, _ = informed(store, PLAN, MACHINE)
+    assert (again.protocol.settle_s, again.protocol.settled, again.protocol.calibrations) == (5.0, "calibrated", 0)
+    elsewhere, _ = informed(store, PLAN, {"kernel": "other"})
+    assert elsewhere.protocol.settled == "usual"
+    longer = dataclasses.replace(PLAN, protocol=dataclasses.replace(PLAN.protocol, trial_s=30.0))
+    assert informed(store, longer, MACHINE)[0].protocol.settled == "usual"
+
+
+def test_a_load_that_stood_still_at_first_is_given_that_time(store: Store) -> None:
+    begun, plan, trials = _run(store, lambda at, _trial: np.where(at < 40, 0.0, 1.0))
+    settling.learn(plan, begun, store, trials)
+    assert 40 <= read.plan(store, begun.id).protocol.settle_s <= 120
+
+
+def test_without_a_valid_run_the_usual_time_stays(store: Store) -> None:
+    begun = begin(PLAN, {}, MACHINE, {}, store)
+    trials = [
+        dataclasses.replace(t, state=TrialState.FAILED) if t.purpose is Purpose.CALIBRATE else t
+        for t in read.trials(store, begun.id)
+    ]
+    assert settling.learn(PLAN, begun, store, trials) == ""
+    assert math.isclose(read.plan(store, begun.id).protocol.settle_s, PLAN.protocol.settle_s)
