@@ -25,6 +25,10 @@ pub struct Sample {
     pub memory: Memory,
     pub context_switches_per_s: f64,
     pub pressure: Pressure,
+    /// Of all processors on average, at `monotonic_s`; null where the machine does not tell.
+    pub clock_hz: Option<f64>,
+    /// How often heat slowed a processor in this stretch; null likewise.
+    pub throttled: Option<u64>,
     pub devices: BTreeMap<String, DeviceUse>,
 }
 

@@ -10,6 +10,7 @@ mod devices;
 pub mod event;
 pub mod memory;
 mod pressure;
+mod processors;
 mod sampler;
 mod source;
 

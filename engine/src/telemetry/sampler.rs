@@ -4,12 +4,14 @@
 //! `telemetry::sample`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::cpu::{self, CpuCounters};
 use super::devices::{self, DeviceCounters};
 use super::event::Sample;
 use super::memory;
 use super::pressure::{self, Pressure, Stalled};
+use super::processors::Processors;
 use super::source::Source;
 use crate::clock::{self, Nanos, seconds};
 use crate::error::{Class, EngineError, Result};
@@ -23,6 +25,7 @@ pub struct Sampler {
     cpu_pressure: Option<Source>,
     memory_pressure: Option<Source>,
     devices: Vec<(String, Source)>,
+    processors: Processors,
     before: Counters,
 }
 
@@ -34,6 +37,7 @@ struct Counters {
     cpu_stalled: Stalled,
     memory: Stalled,
     devices: Vec<DeviceCounters>,
+    throttled: Option<u64>,
 }
 
 impl Sampler {
@@ -51,6 +55,7 @@ impl Sampler {
             cpu_pressure: pressure("cpu"),
             memory_pressure: pressure("memory"),
             devices,
+            processors: Processors::open(Path::new("/sys/devices/system/cpu")),
             before: Counters {
                 at: 0,
                 cpu: CpuCounters::default(),
@@ -58,6 +63,7 @@ impl Sampler {
                 cpu_stalled: Stalled::default(),
                 memory: Stalled::default(),
                 devices: Vec::new(),
+                throttled: None,
             },
         };
         sampler.before = sampler.read_counters()?;
@@ -100,6 +106,11 @@ impl Sampler {
                 cpu_some: share(before.cpu_stalled.some_us, after.cpu_stalled.some_us),
                 memory_some: share(before.memory.some_us, after.memory.some_us),
             },
+            clock_hz: self.processors.clock_hz(),
+            throttled: after
+                .throttled
+                .zip(before.throttled)
+                .map(|(after, before)| after.saturating_sub(before)),
             devices,
         })
     }
@@ -118,6 +129,7 @@ impl Sampler {
             cpu_stalled: stalled(&mut self.cpu_pressure),
             memory: stalled(&mut self.memory_pressure),
             devices,
+            throttled: self.processors.throttled(),
         })
     }
 }

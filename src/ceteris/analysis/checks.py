@@ -10,16 +10,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from ceteris.analysis.decision import Finding, Pairs, Question
-from ceteris.analysis.effects import Pair, Series
+from ceteris.analysis.decision import LEAST_UNITS, Finding, Pairs, Question
+from ceteris.analysis.effects import Pair, Series, Summaries
 from ceteris.model import Check, Measurement, Trial
 from ceteris.stats import diagnostics
 from ceteris.stats.diagnostics import Coefficient
-from ceteris.stats.huber import Regression
+from ceteris.stats.huber import Array, Regression
 from ceteris.units import show_percent
 
 _SUSPICIOUS = 0.01  # of checks that look at every experiment: what is true of good data once in a hundred
 _UNSETTLED = 0.05
+_UNLIKE = 0.01  # of the processors' clock or time
 _CHANCE = 0.05
 _FEWEST_POINTS = 3
 _HOUR_S = 3600.0
@@ -49,45 +50,47 @@ class Timeline:
         return sum(self.took_s.get(order, 0.0) for pair in one.pairs for order in pair.trials) / max(one.units, 1)
 
 
-def checks_of(
-    found: Finding,
-    question: Question,
-    one: Series,
-    pairs: Pairs,
-    timeline: Timeline,
-    courses: Courses,
-    noise: tuple[float, float] | None,
-) -> tuple[Check, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What else is known of the trials of a comparison.
+
+    `noise` and `placebo` say how the baseline differed from itself before and meanwhile (log ratio, p value), `courses`
+    what the response did within each trial.
+    """
+
+    timeline: Timeline
+    summaries: Summaries
+    courses: Courses
+    noise: tuple[float, float] | None
+    placebo: tuple[float, float] | None
+
+
+def checks_of(found: Finding, question: Question, one: Series, pairs: Pairs, known: Circumstances) -> tuple[Check, ...]:
     """Every check of one comparison that its data allow; `one` and `pairs` are those of the look."""
     looked = [
         _order(found.order_effect, question),
-        None if one.split else _carry_over(one, pairs, question, timeline),
-        _settled(one, courses),
+        None if one.split else _carry_over(one, pairs, question, known.timeline),
+        _settled(one, known.courses),
         _outliers(found, one),
         _faults(one),
-        _noise_floor(noise),
+        *_of_the_machine(one, known),
         _completions(one, pairs),
         _neighbours(found.fitted),
-        _drift(one, timeline),
+        _drift(one, known.timeline),
     ]
     return tuple(check for check in looked if check is not None)
 
 
 def checks_of_screen(
-    fitted: Regression,
-    question: Question,
-    one: Series,
-    pairs: Pairs,
-    timeline: Timeline,
-    noise: tuple[float, float] | None,
+    fitted: Regression, question: Question, one: Series, pairs: Pairs, known: Circumstances
 ) -> tuple[Check, ...]:
     """The checks that all factors of a screen share; the last coefficient of its fit is that of the order."""
     looked = [
         _order(diagnostics.coefficient(fitted, len(fitted.coefficients) - 1), question),
-        _noise_floor(noise),
+        *_of_the_machine(one, known),
         _completions(one, pairs),
         _neighbours(fitted),
-        _drift(one, timeline),
+        _drift(one, known.timeline),
     ]
     return tuple(check for check in looked if check is not None)
 
@@ -150,11 +153,57 @@ def _faults(one: Series) -> Check:
     return Check("reruns", not failed, words)
 
 
-def _noise_floor(noise: tuple[float, float] | None) -> Check | None:
-    if noise is None:
+def _of_the_machine(one: Series, known: Circumstances) -> list[Check | None]:
+    """Whether the machine was the same for both arms."""
+    return [
+        _equals("noise floor", known.noise, "before anything was compared"),
+        _equals("placebo", known.placebo, "meanwhile"),
+        _clock(one, known.summaries),
+        _throttled(one, known.summaries),
+        _stolen(one, known.summaries),
+    ]
+
+
+def _equals(name: str, seen: tuple[float, float] | None, when: str) -> Check | None:
+    if seen is None:
         return None
-    words = f"before anything was compared the baseline differed from itself by {show_percent(noise[0])}"
-    return Check("noise floor", noise[1] >= _SUSPICIOUS, words)
+    words = f"{when} the baseline differed from itself by {show_percent(seen[0])}"
+    return Check(name, seen[1] >= _SUSPICIOUS, words)
+
+
+def _both(metric: str, one: Series, summaries: Summaries) -> Array:
+    """A metric of the machine in the baseline's and the compared trial of each pair, (n, 2), where both have it."""
+    found = [[summaries.get(order, {}).get(metric) for order in pair.trials] for pair in one.pairs]
+    known = [[base.mean, compared.mean] for base, compared in found if base is not None and compared is not None]
+    return np.array(known, dtype=float).reshape(-1, 2)
+
+
+def _clock(one: Series, summaries: Summaries) -> Check | None:
+    both = _both("cpu_clock_hz", one, summaries)
+    if len(both) < LEAST_UNITS["application"] or both.min() <= 0:
+        return None
+    seen = diagnostics.shift(np.log(both[:, 1] / both[:, 0]))
+    words = f"with {one.arm} the processors ran {show_percent(seen.estimate)} faster than with {one.baseline}"
+    meant = one.factor.startswith("cpu.")  # then it is how the factor works
+    return Check("clock", meant or abs(seen.estimate) < _UNLIKE or seen.p >= _SUSPICIOUS, words)
+
+
+def _throttled(one: Series, summaries: Summaries) -> Check | None:
+    known = [summaries.get(order, {}).get("cpu_throttled") for pair in one.pairs for order in pair.trials]
+    hot = [trial for trial in known if trial is not None and trial.high > 0]
+    if not any(trial is not None for trial in known):
+        return None
+    return Check("throttling", not hot, f"heat slowed the processors in {len(hot)} of {len(known)} trials")
+
+
+def _stolen(one: Series, summaries: Summaries) -> Check | None:
+    both = _both("cpu_steal_share", one, summaries)
+    if len(both) < LEAST_UNITS["application"] or not both.any():
+        return None
+    seen = diagnostics.shift(both[:, 1] - both[:, 0])
+    base, compared = both.mean(axis=0)
+    words = f"other guests took {compared:.1%} of the processors with {one.arm}, {base:.1%} with {one.baseline}"
+    return Check("steal", abs(seen.estimate) < _UNLIKE or seen.p >= _SUSPICIOUS, words)
 
 
 def _completions(one: Series, pairs: Pairs) -> Check | None:

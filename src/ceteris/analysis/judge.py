@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ceteris.analysis import screens
-from ceteris.analysis.checks import Courses, Timeline, checks_of
+from ceteris.analysis.checks import Circumstances, Courses, Timeline, checks_of
 from ceteris.analysis.decision import LEAST_UNITS, Finding, LevelFinding, Question, look, next_look, probabilities
 from ceteris.analysis.effects import Pair, Series, Summaries, cells
 from ceteris.analysis.matrix import matrices
@@ -67,20 +67,28 @@ def judge(
     effects: list[Effect] = []
     screened: list[Effect] = []
     unjudged: list[str] = []
-    noise = {workload.name: unlike_itself(trials, summaries, workload) for workload in workloads}
+    before, meanwhile = (
+        {workload.name: unlike_itself(trials, summaries, workload, purpose) for workload in workloads}
+        for purpose in (Purpose.NOISE_FLOOR, Purpose.PLACEBO)
+    )
     timeline = Timeline.of(trials)
     for one, question in questions(trials, summaries, workloads, protocol, factors):
         mine = screens.of(one, trials, factors) if one.purpose is Purpose.SCREEN else None
+        known = Circumstances(
+            timeline=timeline,
+            summaries=summaries,
+            courses=courses.get(one.response, {}),
+            noise=before[one.workload],
+            placebo=meanwhile[one.workload],
+        )
         try:
             if mine:
-                floor = noise[one.workload]
-                screened += screens.effects(mine, question, looks, timeline, floor, finished=finished)
+                screened += screens.effects(mine, question, looks, known, finished=finished)
                 continue
-            before = taken[place_of(one), one.purpose]
-            found, seen = _look_again(one, question, before, finished=finished)
-            course = courses.get(one.response, {})
-            checks = checks_of(found, question, seen, arrays(seen), timeline, course, noise[one.workload])
-            whole, *levels = _effects_of(found, question, seen, before[-1], checks, timeline, finished=finished)
+            last = taken[place_of(one), one.purpose]
+            found, seen = _look_again(one, question, last, finished=finished)
+            checks = checks_of(found, question, seen, arrays(seen), known)
+            whole, *levels = _effects_of(found, question, seen, last[-1], checks, timeline, finished=finished)
         except CannotJudge as why:
             what = f"{one.factor} = {one.arm}" if mine is None else f"the screen of {len(mine.factors)} factors"
             valid = f"{one.units} of {one.planned} planned pairs are valid"

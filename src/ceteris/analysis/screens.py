@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ceteris.analysis.checks import Timeline, checks_of_screen
+from ceteris.analysis.checks import Circumstances, checks_of_screen
 from ceteris.analysis.decision import Question, probabilities
 from ceteris.analysis.effects import Series, factors_of_screen
 from ceteris.analysis.questions import arrays, looked, looks_at
@@ -84,8 +84,7 @@ def effects(
     one: Screen,
     question: Question,
     looks: Sequence[Look],
-    timeline: Timeline,
-    noise: tuple[float, float] | None,
+    known: Circumstances,
     *,
     finished: bool,
 ) -> list[Effect]:
@@ -100,8 +99,8 @@ def effects(
         over = finished or taken[-1].verdict is not None
         pairs = arrays(then.series)
         seen = look_at_screen(pairs, then.settings, question, looked(taken, question), over=over)
-        checks = checks_of_screen(seen.fitted, question, then.series, pairs, timeline, noise)
-        takes = what_it_takes(seen.fitted.scale, question, len(then.series.pairs), timeline.pair_s(then.series))
+        checks = checks_of_screen(seen.fitted, question, then.series, pairs, known)
+        takes = what_it_takes(seen.fitted.scale, question, len(then.series.pairs), known.timeline.pair_s(then.series))
         found.append(
             _effect(then, factor, seen.factors[number], seen.fitted.freedom, question, taken[-1], checks, takes)
         )

@@ -111,7 +111,7 @@ def underway(plan: Plan, trials: Sequence[Trial]) -> list[Comparison]:
     """Every comparison that there are trials of, but for those that learn the noise."""
     confirmed = {(trial.factor, trial.workload) for trial in trials if trial.purpose is Purpose.CONFIRM}
     again = [one for one in candidates(plan) if (one.factor, one.workload.name) in confirmed]
-    return [*comparisons(plan), *again]
+    return [one for one in comparisons(plan) if one.purpose is not Purpose.PLACEBO] + again
 
 
 def is_due(one: Comparison, plan: Plan, made: int) -> bool:
@@ -151,4 +151,21 @@ def decided_arms(plan: Plan, looks: Collection[Look]) -> set[Arm]:
             if known.issuperset((*arm, response, purpose) for response in responses)
         }
         found |= decided | ({baseline} if len(decided) == len(others) else set())
-    return found
+    return found | _needless_placebos(plan, found)
+
+
+def _needless_placebos(plan: Plan, decided: Collection[Arm]) -> set[Arm]:
+    """The arms of placebos under workloads where nothing else goes on."""
+    compared = comparisons(plan)
+    undecided = {
+        one.workload.name
+        for one in compared
+        for arm in one.arms
+        if one.purpose is not Purpose.PLACEBO and (one.factor, one.workload.name, arm.label) not in decided
+    }
+    return {
+        (one.factor, one.workload.name, arm.label)
+        for one in compared
+        for arm in one.arms
+        if one.purpose is Purpose.PLACEBO and one.workload.name not in undecided
+    }

@@ -23,6 +23,7 @@ from ceteris.plan.design import schedule
 from ceteris.stats.generator import Noise, draw
 from ceteris.trial.blocks import arm_of
 
+_DRAWN = (Purpose.COMPARE, Purpose.SCREEN, Purpose.PLACEBO)
 _RATE_PER_S = 10_000.0  # of the baseline, at whatever load; only ratios count
 
 
@@ -68,7 +69,7 @@ def simulate(
     spent, claims = 0.0, 0
     for number in range(times):
         drawn = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, seed=seed + number))
-        trials = [t for t in schedule(drawn, "", rounds) if t.purpose in (Purpose.COMPARE, Purpose.SCREEN)]
+        trials = [t for t in schedule(drawn, "", rounds) if t.purpose in _DRAWN]
         rng = np.random.default_rng([seed, number])
         ended, looks, values = _carry_out(drawn, trials, noise, functools.partial(_measure, drawn, noise, effect, rng))
         found = judge(
@@ -93,7 +94,7 @@ def simulate(
     planned_s = duration_s(plan, Extent(0, rounds))
     planned = {
         (factor, arm.label, one.workload.name): rounds * one.blocks_per_round
-        for one in comparisons(plan)
+        for one in underway(plan, ())
         for factor in [f.key for f in one.screened] or [one.factor]
         for arm in next(c for c in candidates(plan) if c.factor == factor).arms
     }
@@ -137,6 +138,7 @@ def _measure(plan: Plan, noise: Noise, effect: float, rng: np.random.Generator, 
     for trial, log in zip(trials, logs.tolist(), strict=True):
         screened = screens[trial.workload] if trial.purpose is Purpose.SCREEN else ()
         changed = sum(trial.settings[f.key] == f.levels[1] for f in screened) if screened else not trial.baseline
+        changed = 0 if trial.purpose is Purpose.PLACEBO else changed
         rate = math.exp(log + changed * effect)
         operations = round(_RATE_PER_S * plan.protocol.trial_s)
         found[trial.order] = {
@@ -179,7 +181,7 @@ def _carry_out(
             continue
         place = (trial.factor, trial.workload)
         made[place] += 1
-        due = [places[place]] if is_due(places[place], plan, made[place]) else []
+        due = [places[place]] if place in places and is_due(places[place], plan, made[place]) else []
         if due and (taken := looks_at(due, plan, trials, values, looks, over=False)):
             looks += taken
             decided = decided_arms(plan, looks)

@@ -132,6 +132,7 @@ class Protocol:
     `design`: whether many two-level factors are tried one at a time, or screened together and what is found confirmed.
     `sub_trials` are made in each application of a costly setting, None: as many as are worth it; `apply_s` is what
     applying each factor took here before, in seconds.
+    `placebo`: the baseline is also compared with itself, once for every four arms.
     `settled` says who sets the settle time: the plan, what is usual, or `calibrations` of `calibrate_s` seconds each.
     Where settings change `in_flight` one load carries a block: `takeoff_s` are discarded at its start, `toggle_s`
     after each change; elsewhere `settle_s` at the start of each trial's load.
@@ -152,6 +153,7 @@ class Protocol:
     usual_margin: bool = False
     sub_trials: int | None = None
     apply_s: Mapping[str, float] = field(default_factory=dict)
+    placebo: bool = True
     settled: Literal["plan", "usual", "calibrated"] = "plan"
     calibrations: int = 0
     calibrate_s: float = 0.0

@@ -6,19 +6,19 @@ two arms are a setting of all of them and the mirror image, drawn anew for each 
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from ceteris.model import Factor, Plan, Settings, Workload
+from ceteris.model import Factor, Plan, Purpose, Settings, Workload
 from ceteris.plan.rounds import APPLICATIONS_PER_ROUND, blocks_per_look, least_screen, pairs_per_round
 from ceteris.registry import data_of
 from ceteris.stats.foldover import rows_for
 from ceteris.stats.planner import sub_trials
 
-NOISE_FLOOR = "noise floor"
-SCREEN = "screen"
+NOISE_FLOOR, PLACEBO, SCREEN = "noise floor", "placebo", "screen"
+_ARMS_PER_PLACEBO = 4
 _LEAST_SCREENED = {"auto": 4, "screen": 2}  # factors that are worth a screen
 _BETWEEN_SD, _WITHIN_SD = 0.01, 0.0187  # of applications, and of trials in one; where each restarts a server
 # What applying takes where it was not measured; the conditions of a load are those of a process that starts anyway.
@@ -49,6 +49,7 @@ class Comparison:
     screened: tuple[Factor, ...] = ()
     sub_trials: int = 1
     apply_s: float = 0.0
+    purpose: Purpose = Purpose.COMPARE
 
     @property
     def blocks_per_round(self) -> int:
@@ -77,18 +78,31 @@ def comparisons(plan: Plan) -> list[Comparison]:
     together = {(factor.key, workload) for workload, factors in screens.items() for factor in factors}
     alone = [one for one in candidates(plan) if (one.factor, one.workload.name) not in together]
     arms = (Arm(_MIRROR, plan.baseline), Arm(_DRAWN, plan.baseline))
-    return alone + [
-        Comparison(
-            SCREEN,
-            workload,
-            arms,
-            keys := tuple(factor.key for factor in factors),
-            factors,
-            apply_s=_apply_s(keys, plan),
-        )
-        for workload in plan.workloads
-        if (factors := screens[workload.name])
-    ]
+    found = [*alone, *(_placebos(alone, plan) if plan.protocol.placebo else [])]
+    for workload in plan.workloads:
+        if factors := screens[workload.name]:
+            keys = tuple(factor.key for factor in factors)
+            cost = _apply_s(keys, plan)
+            found.append(Comparison(SCREEN, workload, arms, keys, factors, apply_s=cost, purpose=Purpose.SCREEN))
+    return found
+
+
+def _placebos(alone: Sequence[Comparison], plan: Plan) -> list[Comparison]:
+    """The baseline against itself among the others, once for every four arms that are tried alone under a workload."""
+    found = []
+    for workload in plan.workloads:
+        mine = [one for one in alone if one.workload == workload]
+        for number in range(sum(len(one.arms) - 1 for one in mine) // _ARMS_PER_PLACEBO):
+            one = _equals(f"{PLACEBO} {number + 1}", workload, mine, plan)
+            found.append(dataclasses.replace(one, purpose=Purpose.PLACEBO))
+    return found
+
+
+def _equals(name: str, workload: Workload, like: Sequence[Comparison], plan: Plan) -> Comparison:
+    """The baseline against itself, everything that these comparisons set being set each time."""
+    tested = tuple(sorted({key for one in like for key in one.tested}))
+    arms = (Arm("baseline", plan.baseline), Arm("baseline again", plan.baseline))
+    return Comparison(name, workload, arms, tested, apply_s=_apply_s(tested, plan))
 
 
 def screened(plan: Plan, workload: Workload) -> tuple[Factor, ...]:
@@ -173,13 +187,15 @@ def noise_comparisons(plan: Plan) -> list[Comparison]:
 
     What it shows is noise: of the machine, and of the way in which settings are applied.
     """
-    found: dict[str, Comparison] = {}
-    for one in comparisons(plan):
-        before = found.get(one.workload.name)
-        tested = tuple(sorted({*one.tested, *(before.tested if before else ())}))
-        arms = (Arm("baseline", plan.baseline), Arm("baseline again", plan.baseline))
-        found[one.workload.name] = Comparison(NOISE_FLOOR, one.workload, arms, tested, apply_s=_apply_s(tested, plan))
-    return list(found.values())
+    compared = comparisons(plan)
+    by_workload = {
+        workload.name: (workload, [one for one in compared if one.workload == workload]) for workload in plan.workloads
+    }
+    return [
+        dataclasses.replace(_equals(NOISE_FLOOR, workload, like, plan), purpose=Purpose.NOISE_FLOOR)
+        for workload, like in by_workload.values()
+        if like
+    ]
 
 
 def measured(plan: Plan) -> list[Workload]:

@@ -98,7 +98,7 @@ def schedule(plan: Plan, experiment: str, rounds: int, noise_rounds: int = 0) ->
     stretches = [_compared(comparison, plan, rounds) for comparison in comparisons(plan)]
     if alone := measured(plan):
         stretches.append(_measured(alone, plan, rounds))
-    equals = [_compared(one, plan, noise_rounds, Purpose.NOISE_FLOOR) for one in noise_comparisons(plan)]
+    equals = [_compared(one, plan, noise_rounds) for one in noise_comparisons(plan)]
     blocks = [[run] for run in calibration.trials(plan, plan.protocol.calibrations)]
     blocks += [[dataclasses.replace(trial, round=0) for trial in block] for blocks in equals for block in blocks]
     blocks += _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds"))
@@ -111,7 +111,8 @@ def confirmation(
     """The trials that confirm what a screen showed, after all `before`: one comparison for each survivor (factor and
     workload), in another order than any before."""
     compared = [one for one in candidates(plan) if (one.factor, one.workload.name) in survivors]
-    stretches = [_compared(one, plan, rounds, Purpose.CONFIRM) for one in compared]
+    again = [dataclasses.replace(one, purpose=Purpose.CONFIRM) for one in compared]
+    stretches = [_compared(one, plan, rounds) for one in again]
     blocks = _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds/confirm"))
     last = max(trial.round for trial in before)
     later = [[dataclasses.replace(trial, round=last + trial.round) for trial in block] for block in blocks]
@@ -142,9 +143,9 @@ def _numbered(blocks: Sequence[_Block], experiment: str, before: Sequence[Trial]
     ]
 
 
-def _compared(comparison: Comparison, plan: Plan, rounds: int, purpose: Purpose = Purpose.COMPARE) -> list[_Block]:
+def _compared(comparison: Comparison, plan: Plan, rounds: int) -> list[_Block]:
     """Every block of a comparison, round by round."""
-    again = "/confirm" if purpose is Purpose.CONFIRM else ""
+    again = "/confirm" if comparison.purpose is Purpose.CONFIRM else ""
     rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}{again}")
     settings = _drawn(comparison, plan) if comparison.screened else itertools.repeat(comparison.settings)
     levels, arms, size = comparison.workload.levels, len(comparison.arms), comparison.sub_trials
@@ -162,7 +163,7 @@ def _compared(comparison: Comparison, plan: Plan, rounds: int, purpose: Purpose 
                 factor=comparison.factor,
                 arm=comparison.arms[arm].label,
                 baseline=arm == 0,
-                purpose=Purpose.SCREEN if comparison.screened else purpose,
+                purpose=comparison.purpose,
                 settings=of_arms[arm],
                 workload=comparison.workload.name,
                 load=load,

@@ -199,6 +199,9 @@ class ProtocolTable(Table):
         description="adaptive: look after each round and stop what is decided; fixed: one look at the end; "
         "open-ended: look after each round, with intervals that hold however long it goes on",
     )
+    placebo: bool = Field(
+        True, description="compare the baseline with itself too, once for every four arms that are tried one at a time"
+    )
     sub_trials: int | None = Field(
         None,
         ge=1,

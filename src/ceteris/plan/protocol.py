@@ -34,6 +34,7 @@ def protocol_of(table: ProtocolTable) -> Protocol:
         method=table.method,
         design=table.design,
         sub_trials=table.sub_trials,
+        placebo=table.placebo,
         settled="usual" if table.settle is None else "plan",
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from ceteris.stats.huber import Array, Regression, huber
+from ceteris.stats.huber import Array, Regression, huber, least_squares
 
 FAR = 2.5  # robust standard deviations beyond which a pair holds an outlier
 
@@ -28,6 +28,11 @@ def coefficient(fitted: Regression, index: int) -> Coefficient:
     estimate, error = float(fitted.coefficients[index]), float(np.sqrt(fitted.covariance[index, index]))
     p = 2 * float(special.stdtr(fitted.freedom, -abs(estimate) / error)) if error > 0 else 1.0
     return Coefficient(estimate, error, p)
+
+
+def shift(d: Array) -> Coefficient:
+    """The mean of differences, of which there are two at least."""
+    return coefficient(least_squares(d, np.ones((len(d), 1))), 0)
 
 
 def outliers(fitted: Regression, resolution: float = 0.0) -> tuple[int, int]:

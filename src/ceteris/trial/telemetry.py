@@ -14,6 +14,8 @@ _OF_THE_MACHINE: tuple[tuple[str, str, Callable[[Sample], float | None]], ...] =
     ("memory_available_bytes", "B", lambda s: s.memory.available_bytes),
     ("memory_dirty_bytes", "B", lambda s: s.memory.dirty_bytes),
     ("context_switches_per_s", "1/s", lambda s: s.context_switches_per_s),
+    ("cpu_clock_hz", "Hz", lambda s: s.clock_hz),
+    ("cpu_throttled", "", lambda s: s.throttled),
     ("io_pressure_share", "", lambda s: s.pressure.io_some),
 )
 

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -161,3 +162,63 @@ def test_a_percentile_wants_enough_completions(operations: float, passed: bool) 
     found = {check.name: check for check in effect.checks}["completions"]
     assert found.passed is passed
     assert passed or "lengthen trial" in found.found
+
+
+def _of_machine(values: Values, metric: str, value: Callable[[int], float]) -> None:
+    """What the sampler saw in each trial, by its number."""
+    for order, measured in values.items():
+        seen = value(order)
+        measured[metric] = dataclasses.replace(
+            measured["throughput_per_s"], metric=metric, source="sample", mean=seen, low=seen, high=seen, total=seen
+        )
+
+
+@pytest.mark.parametrize(
+    ("metric", "base", "arm", "name"),
+    [
+        ("cpu_clock_hz", 3.0e9, 2.9e9, "clock"),
+        ("cpu_steal_share", 0.0, 0.05, "steal"),
+        ("cpu_throttled", 0.0, 1.0, "throttling"),
+    ],
+)
+def test_a_machine_that_was_another_for_one_arm_is_told(metric: str, base: float, arm: float, name: str) -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    trials = _timed(trials)
+    arms = {trial.order: trial.arm for trial in trials}
+    rng = np.random.default_rng(1)
+    noise = {order: rng.normal(1, 0.001) for order in values}
+    _of_machine(values, metric, lambda order: (arm if arms[order] == "b" else base) * noise[order])
+    checks, tags = _checks(trials, values)
+    assert not checks[name].passed
+    assert Tag.SUSPECT in tags
+    _of_machine(values, metric, lambda order: base * noise[order])
+    checks, tags = _checks(trials, values)
+    assert name not in checks or checks[name].passed
+    assert Tag.SUSPECT not in tags
+
+
+def test_a_factor_of_the_processors_may_change_their_clock() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    arms = {trial.order: trial.arm for trial in trials}
+    _of_machine(values, "cpu_clock_hz", lambda order: (2.0e9 if arms[order] == "b" else 3.0e9) + order)
+    trials = [dataclasses.replace(trial, factor="cpu.governor") for trial in _timed(trials)]
+    workloads = [_workload()]
+    looks = take_looks(trials, values, workloads, PROTOCOL, [], [("cpu.governor", "w")], over=True)
+    (effect, *_) = judge(trials, values, workloads, PROTOCOL, looks, baseline={}, finished=True).effects
+    (clock,) = [check for check in effect.checks if check.name == "clock"]
+    assert clock.passed
+    assert "33" in clock.found
+
+
+@pytest.mark.parametrize(("gain", "passed"), [(0.0, True), (0.05, False)])
+def test_a_placebo_that_works_makes_verdicts_suspect(gain: float, passed: bool) -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    again, equals = _experiment(lambda _load: gain)
+    last = len(trials)
+    for trial in again:
+        values[trial.order + last] = equals[trial.order]
+        placebo = dataclasses.replace(trial, purpose=Purpose.PLACEBO, factor="placebo 1", order=trial.order + last)
+        trials.append(dataclasses.replace(placebo, block=trial.block + last))
+    checks, tags = _checks(_timed(trials), values)
+    assert checks["placebo"].passed is passed
+    assert (Tag.SUSPECT in tags) is not passed

@@ -110,3 +110,9 @@ def test_trials_of_one_application_are_no_replicates() -> None:
     assert simulate(plan, 5, quiet, math.log(1.05), 10, 1, lambda _made: None).outcomes[0].verdicts == {
         Verdict.BETTER: 10
     }
+
+
+def test_a_placebo_goes_on_as_long_as_anything_else_and_claims_nothing() -> None:
+    found = simulate(_plan('"vm.swappiness" = [60, 1, 10, 30, 20]'), 4, QUIET, math.log(1.1), 5, 1, lambda _made: None)
+    assert {one.factor for one in found.outcomes} == {"vm.swappiness"}
+    assert found.duration_s < 0.6 * found.planned_s

@@ -80,7 +80,7 @@ def test_any_two_arms_are_balanced_at_every_level_in_every_round(levels: int, ar
 @given(st.integers(1, 5), st.integers(2, 5), st.integers(0, 10**6))
 @settings(max_examples=50, deadline=None)
 def test_every_arm_is_once_in_every_block(levels: int, arms: int, seed: int) -> None:
-    trials = schedule(_plan(levels, arms, seed), "e", 2)
+    trials = schedule(_plan(levels, arms, seed, "placebo = false"), "e", 2)
     assert [trial.order for trial in trials] == list(range(1, len(trials) + 1))
     for block in _blocks(trials).values():
         assert len({trial.arm for trial in block}) == len(block) == arms
@@ -210,3 +210,18 @@ def test_a_noisy_machine_has_a_wider_margin_where_none_is_declared() -> None:
     for declared in ('margin = "1%"', "margins = { throughput_per_s = 0.01 }"):
         own = _plan(4, rest=declared)
         assert with_usual_margin(own, [0.06]) == own
+
+
+def test_the_baseline_is_compared_with_itself_once_for_every_four_arms_tried_alone() -> None:
+    def placebos(arms: int, rest: str = "") -> list[str]:
+        compared = comparisons(_plan(2, arms=arms, rest=rest))
+        return [one.factor for one in compared if one.purpose is Purpose.PLACEBO]
+
+    assert placebos(4) == []
+    assert placebos(5) == ["placebo 1"]
+    assert placebos(9) == ["placebo 1", "placebo 2"]
+    assert placebos(9, "placebo = false") == []
+    trials = [t for t in schedule(_plan(2, arms=5), "e", 2) if t.purpose is Purpose.PLACEBO]
+    assert {(t.arm, t.baseline) for t in trials} == {("baseline", True), ("baseline again", False)}
+    assert {t.settings["vm.swappiness"] for t in trials} == {60}
+    assert Counter(t.round for t in trials) == {1: 16, 2: 16}

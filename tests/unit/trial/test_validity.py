@@ -52,6 +52,8 @@ SAMPLE = Sample(
     memory=Memory(total_bytes=1, available_bytes=1, dirty_bytes=0, writeback_bytes=0, cached_bytes=0),
     context_switches_per_s=0,
     pressure=Pressure(io_some=None, io_full=None, cpu_some=None, memory_some=None),
+    clock_hz=None,
+    throttled=None,
     devices={},
 )
 

@@ -205,6 +205,8 @@ class Sample(Message):
     memory: Memory
     context_switches_per_s: float
     pressure: Pressure
+    clock_hz: float | None
+    throttled: int | None
     devices: dict[str, DeviceLoad]
 
 
