@@ -16,6 +16,7 @@ from ceteris.analysis.noise import unlike_itself
 from ceteris.analysis.overload import overloads
 from ceteris.analysis.questions import arrays, looked, looks_at, place_of, questions
 from ceteris.analysis.reasons import METHODS, reasons_of, tags_of
+from ceteris.analysis.saturation import saturation
 from ceteris.findings import Matrix
 from ceteris.model import (
     Cell,
@@ -96,7 +97,8 @@ def judge(
             continue
         arms = (one.baseline, one.arm)
         behind = [said for arm in arms for said in overloaded.get((one.factor, one.workload, arm), ())]
-        effects += [replace(whole, reasons=(*whole.reasons, *behind)), *levels]
+        beside = saturation(seen, protocol.confidence)
+        effects += [replace(whole, reasons=(*whole.reasons, *beside, *behind)), *levels]
     read = matrices(trials, summaries, workloads, baseline, protocol.confidence)
     return Judgement(tuple(screens.with_confirmation(screened, effects)), tuple(means), tuple(unjudged), read)
 

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from ceteris.stats.pairs import CannotJudge, mean_interval
+from ceteris.stats.pairs import CannotJudge, log_ratios, mean_interval
 
 K = TypeVar("K", bound=Hashable)
 _HALF = 0.5
@@ -82,6 +82,42 @@ def peak(rounds: Sequence[Mapping[K, float]], confidence: float) -> Peak[K]:
     read = [one[place] for half, place in zip(halves, places, strict=True) for one in half if place in one]
     rate, low, high = mean_interval(read, confidence)
     return Peak(highest, rate, low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How much larger something is with the compared arm, a log ratio with its interval; `places` where it is."""
+
+    estimate: float
+    low: float
+    high: float
+    places: tuple[int, int] = (0, 0)
+
+
+def peak_ratio(baseline: Sequence[Mapping[int, float]], compared: Sequence[Mapping[int, float]], level: float) -> Ratio:
+    """Of the highest rates, each at its own place, from passes over the same places; `level` is the confidence.
+
+    As in `peak`, each half of the passes chooses the places at which the other half is read. Raises CannotJudge.
+    """
+    arms = (baseline, compared)
+    logs = []
+    for half, other in ((slice(0, None, 2), slice(1, None, 2)), (slice(1, None, 2), slice(0, None, 2))):
+        places = [_highest(arm[other]) for arm in arms]
+        read = [[one[place] for one in arm[half]] for arm, place in zip(arms, places, strict=True)]
+        logs += log_ratios(read[1], read[0])
+    return _ratio(logs, level, (_highest(baseline), _highest(compared)))
+
+
+def knee_ratio(baseline: Sequence[Mapping[int, float]], compared: Sequence[Mapping[int, float]], level: float) -> Ratio:
+    """Of the knees: the interval is a t interval over the passes, in each of which both arms have one. Raises as above."""
+    return _ratio(log_ratios([_meeting(one) for one in compared], [_meeting(one) for one in baseline]), level)
+
+
+def _ratio(logs: Sequence[float], level: float, places: tuple[int, int] = (0, 0)) -> Ratio:
+    middle, low, high = mean_interval(logs, level)
+    if low is None or high is None:
+        raise CannotJudge("one pass is no interval")
+    return Ratio(middle, low, high, places)
 
 
 def _highest(rounds: Sequence[Mapping[K, float]]) -> K:

@@ -1,0 +1,79 @@
+"""Whether peak and knee moved, from pairs whose law of throughput is known."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from ceteris.analysis.effects import Pair, Series
+from ceteris.analysis.saturation import saturation
+from ceteris.model import Purpose
+from ceteris.stats.scaling import peak_ratio
+from ceteris.units import LoadLevel, LoadUnit
+
+LEVELS = (1, 2, 4, 8, 16, 32)
+
+
+def _rate(level: int, knee: float, top: float) -> float:
+    """Rising in proportion up to the knee."""
+    return top * min(level / knee, 1.0)
+
+
+def _series(knees: tuple[float, float], tops: tuple[float, float], passes: int = 8, sd: float = 0.01) -> Series:
+    rng = np.random.default_rng(4)
+    pairs = []
+    for _ in range(passes):
+        for level in LEVELS:
+            base, arm = (_rate(level, k, t) * math.exp(rng.normal(0, sd)) for k, t in zip(knees, tops, strict=True))
+            pairs.append(Pair(len(pairs), LoadLevel(level), base, arm, 1, (0, 1), 10_000))
+    return Series(
+        Purpose.COMPARE, "k", "w", "throughput_per_s", "a", "b", len(pairs), tuple(pairs), faults=(0, 0), split=False
+    )
+
+
+def test_a_knee_that_moved_is_told_with_how_far() -> None:
+    peak, knee = saturation(_series((4, 8), (1000, 2000)), 0.95)
+    assert peak.startswith("the peak: +100")
+    assert knee.startswith("the knee moved from 4")
+    assert "x2.0" in knee or "x1.9" in knee
+
+
+def test_a_knee_that_stayed_is_not_called_the_same() -> None:
+    _, knee = saturation(_series((4, 4), (1000, 1000)), 0.95)
+    assert knee.startswith("whether the knee moved is not shown")
+
+
+def test_a_knee_beyond_the_levels_of_one_arm_is_told() -> None:
+    _, knee = saturation(_series((4, 64), (1000, 16000)), 0.95)
+    assert knee == "the knee lies beyond 32 outstanding with b"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"response": "response_p95_s"},
+        {"split": True},
+        {"pairs": _series((4, 4), (1, 1)).pairs[:12]},
+        {"pairs": tuple(p for p in _series((4, 4), (1, 1)).pairs if p.load.n < 4)},
+        {
+            "pairs": tuple(
+                dataclasses.replace(p, load=LoadLevel(p.load.n, LoadUnit.RATE_PER_S))
+                for p in _series((4, 4), (1, 1)).pairs
+            )
+        },
+    ],
+)
+def test_nothing_is_said_where_nothing_is_known(changed: dict[str, object]) -> None:
+    assert saturation(dataclasses.replace(_series((4, 4), (1000, 1000)), **changed), 0.95) == []  # type: ignore[arg-type]
+
+
+def test_the_luckiest_level_is_no_peak() -> None:
+    """Two equal arms on a plateau: the ratio of their largest means would often exclude zero; this seldom does."""
+    rng = np.random.default_rng(2)
+    false = 0
+    for _ in range(300):
+        arms = [[{n: math.exp(rng.normal(0, 0.03)) for n in LEVELS} for _ in range(8)] for _ in range(2)]
+        found = peak_ratio(arms[0], arms[1], 0.95)
+        false += not found.low <= 0 <= found.high
+    assert false <= 30  # 5 % of 300 is 15, and 30 is four standard errors more
