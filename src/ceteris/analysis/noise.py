@@ -20,6 +20,8 @@ from ceteris.stats.levels import design
 from ceteris.stats.pairs import CannotJudge, log_ratios
 from ceteris.units import LoadLevel
 
+_UNLIKE = 1.5  # times the noise of another load level
+_KNOWN_FREEDOM = 8
 KEEPS_S = 7 * 86400.0
 
 
@@ -64,6 +66,7 @@ def calibrations(
             pair_sd=math.sqrt(sum(sd * sd * n for sd, n in fits) / sum(n for _, n in fits)),
             made=now,
             expires=now + KEEPS_S,
+            freedom=sum(n for _, n in fits),
         )
         for (workload, load), fits in pooled.items()
     ]
@@ -75,6 +78,13 @@ def pair_sd(known: Sequence[Calibration]) -> float | None:
     for one in sorted(known, key=lambda one: one.made):
         newest[one.load] = one
     return math.sqrt(sum(one.pair_sd**2 for one in newest.values()) / len(newest)) if newest else None
+
+
+def level_sds(known: Sequence[Calibration], loads: Sequence[LoadLevel]) -> tuple[float, ...]:
+    """The noise of a pair at each of the load levels, where it is known at all and unlike; else nothing."""
+    newest = {one.load: one for one in sorted(known, key=lambda one: one.made) if one.freedom >= _KNOWN_FREEDOM}
+    sds = tuple(newest[load].pair_sd for load in loads if load in newest)
+    return sds if len(sds) == len(loads) > 1 and max(sds) > _UNLIKE * min(sds) > 0 else ()
 
 
 def unlike_itself(

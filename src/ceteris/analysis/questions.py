@@ -50,11 +50,18 @@ def questions(
                 claims=confirmed if one.purpose is Purpose.CONFIRM else first,
                 method=protocol.method,
                 unit="application" if one.split else "pair",
+                level_sd=_level_sd(one, protocol),
                 higher_is_better=RESPONSES[one.response].higher_is_better,
             ),
         )
         for one in listed
     ]
+
+
+def _level_sd(one: Series, protocol: Protocol) -> tuple[float, ...] | None:
+    """The noise at each load level, where that is unlike and there are pairs of all of them."""
+    known = protocol.level_sd.get(one.workload, ())
+    return known if len(known) == len({pair.load for pair in one.pairs}) else None
 
 
 def arrays(one: Series) -> Pairs:

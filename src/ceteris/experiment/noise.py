@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.noise import KEEPS_S, calibrations, fingerprint_digest, pair_sd, stack_of
-from ceteris.model import Experiment, Plan, Purpose, Trial, TrialState
+from ceteris.analysis.noise import KEEPS_S, calibrations, fingerprint_digest, level_sds, pair_sd, stack_of
+from ceteris.model import Calibration, Experiment, Plan, Purpose, Trial, TrialState
 from ceteris.plan.budget import rounds_needed, with_calibration
 from ceteris.plan.calibration import with_settle
 from ceteris.plan.comparisons import comparisons
@@ -27,19 +27,22 @@ _BEFORE = (Purpose.PRECONDITION, Purpose.CALIBRATE, Purpose.NOISE_FLOOR)
 
 def known(store: Store, plan: Plan, fingerprint: Mapping[str, str]) -> dict[str, float]:
     """The noise of a pair by workload, so far as earlier experiments on this machine tell. Raises StoreError."""
-    found = read.calibrations(store, fingerprint_digest(fingerprint), time.time())
-    by_workload = {
-        workload.name: pair_sd([one for one in found if one.workload == stack_of(workload, plan.protocol)])
-        for workload in plan.workloads
-    }
+    by_workload = {name: pair_sd(found) for name, found in _kept(store, plan, fingerprint).items()}
     return {name: sd for name, sd in by_workload.items() if sd}
+
+
+def _kept(store: Store, plan: Plan, fingerprint: Mapping[str, str]) -> dict[str, list[Calibration]]:
+    """What is kept of the noise under each workload."""
+    found = read.calibrations(store, fingerprint_digest(fingerprint), time.time())
+    stacks = {workload.name: stack_of(workload, plan.protocol) for workload in plan.workloads}
+    return {name: [one for one in found if one.workload == stack] for name, stack in stacks.items()}
 
 
 def informed(store: Store | None, plan: Plan, fingerprint: Mapping[str, str]) -> tuple[Plan, dict[str, float]]:
     """The plan with what depends on the machine, and the noise of a pair by workload.
 
-    That is the margin that is usual at such noise, what applying each factor takes, and the settle time, or the runs
-    that show it. Without a store nothing is known. Raises StoreError.
+    That is the margin that is usual at such noise, where that differs from level to level, what applying each factor
+    takes, and the settle time, or the runs that show it. Without a store nothing is known. Raises StoreError.
     """
     noise = known(store, plan, fingerprint) if store else {}
     alike = _made_alike(store, fingerprint) if store else []
@@ -49,7 +52,10 @@ def informed(store: Store | None, plan: Plan, fingerprint: Mapping[str, str]) ->
         for factor, seconds in read.applications(store, alike):
             took[factor].append(seconds)
         apply_s = {factor: statistics.median(seconds) for factor, seconds in took.items()}
-        plan = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, apply_s=apply_s))
+        kept = _kept(store, plan, fingerprint)
+        unlike = {workload.name: level_sds(kept[workload.name], workload.levels) for workload in plan.workloads}
+        unlike = {name: sds for name, sds in unlike.items() if sds}
+        plan = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, apply_s=apply_s, level_sd=unlike))
         plan = _settled(store, plan, alike)
     return with_calibration(plan, noise), noise
 

@@ -115,7 +115,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """The noise of one workload on one host, both as digests: standard deviation of a pair's log-ratio."""
+    """The noise of one workload on one host, both as digests: standard deviation of a pair's log-ratio.
+
+    `freedom` are the degrees of freedom that it is known with.
+    """
 
     host: str
     workload: str
@@ -124,6 +127,7 @@ class Calibration:
     pair_sd: float
     made: float
     expires: float
+    freedom: int = 0
 
 
 @dataclass(frozen=True, slots=True)

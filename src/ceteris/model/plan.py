@@ -131,7 +131,8 @@ class Protocol:
     `method`: looks after each round until it is decided, one look at the end, or looks without a last one.
     `design`: whether many two-level factors are tried one at a time, or screened together and what is found confirmed.
     `sub_trials` are made in each application of a costly setting, None: as many as are worth it; `apply_s` is what
-    applying each factor took here before, in seconds.
+    applying each factor took here before, in seconds, `level_sd` the noise of a pair at each load level of a workload
+    where these were unlike.
     `placebo`: the baseline is also compared with itself, once for every four arms.
     `settled` says who sets the settle time: the plan, what is usual, or `calibrations` of `calibrate_s` seconds each.
     Where settings change `in_flight` one load carries a block: `takeoff_s` are discarded at its start, `toggle_s`
@@ -153,6 +154,7 @@ class Protocol:
     usual_margin: bool = False
     sub_trials: int | None = None
     apply_s: Mapping[str, float] = field(default_factory=dict)
+    level_sd: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     placebo: bool = True
     settled: Literal["plan", "usual", "calibrated"] = "plan"
     calibrations: int = 0

@@ -109,7 +109,7 @@ def peak_ratio(baseline: Sequence[Mapping[int, float]], compared: Sequence[Mappi
 
 
 def knee_ratio(baseline: Sequence[Mapping[int, float]], compared: Sequence[Mapping[int, float]], level: float) -> Ratio:
-    """Of the knees: the interval is a t interval over the passes, in each of which both arms have one. Raises as above."""
+    """Of the knees: a t interval over the passes, in each of which both arms have one. Raises as above."""
     return _ratio(log_ratios([_meeting(one) for one in compared], [_meeting(one) for one in baseline]), level)
 
 

@@ -139,5 +139,6 @@ calibration = Table(
     Column("pair_sd", Float, nullable=False),
     Column("made", Float, nullable=False),
     Column("expires", Float, nullable=False),
+    Column("freedom", Integer, nullable=False, server_default="0"),
     Index("calibration_of_host", "host", "workload", "load"),
 )

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import pytest
 from plan_samples import FILEIO, checked, simple
 from sqlalchemy.engine import Engine as Store
 
+from ceteris.analysis.noise import fingerprint_digest, stack_of
 from ceteris.experiment import settling
 from ceteris.experiment.noise import informed
 from ceteris.experiment.walk import begin
-from ceteris.model import Experiment, Measurement, Plan, Purpose, Trial, TrialState
+from ceteris.model import Calibration, Experiment, Measurement, Plan, Purpose, Trial, TrialState
 from ceteris.plan.design import schedule_hash
 from ceteris.store import read, write
 from ceteris.store.open import open_engine, store_url
@@ -103,3 +105,29 @@ def test_without_a_valid_run_the_usual_time_stays(store: Store) -> None:
     ]
     assert settling.learn(PLAN, begun, store, trials) == ""
     assert math.isclose(read.plan(store, begun.id).protocol.settle_s, PLAN.protocol.settle_s)
+
+
+@pytest.mark.parametrize(
+    ("sds", "freedom", "kept"), [((0.01, 0.03), 20, True), ((0.01, 0.012), 20, False), ((0.01, 0.03), 3, False)]
+)
+def test_load_levels_whose_noise_is_unlike_are_weighted_by_it(
+    store: Store, sds: tuple[float, float], freedom: int, kept: bool
+) -> None:
+    begin(PLAN, {}, MACHINE, {}, store)
+    (workload,) = PLAN.workloads
+    now = time.time()
+    found = [
+        Calibration(
+            host=fingerprint_digest(MACHINE),
+            workload=stack_of(workload, PLAN.protocol),
+            load=load,
+            settle_s=30.0,
+            pair_sd=sd,
+            made=now,
+            expires=now + 60,
+            freedom=freedom,
+        )
+        for load, sd in zip(workload.levels, sds, strict=True)
+    ]
+    write.add_calibrations(store, found)
+    assert informed(store, PLAN, MACHINE)[0].protocol.level_sd == ({"fileio": sds} if kept else {})

@@ -109,6 +109,7 @@ def test_a_store_of_the_first_release_is_brought_up_to_this_one(tmp_path: Path) 
         for table in ("trial", "calibration"):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN load_unit")
         connection.execute("ALTER TABLE change DROP COLUMN not_taken")
+        connection.execute("ALTER TABLE calibration DROP COLUMN freedom")
         for column in ("application", "applied"):
             connection.execute(f"ALTER TABLE trial DROP COLUMN {column}")
         connection.execute("DROP INDEX look_once")
