@@ -42,8 +42,7 @@ class Timeline:
         """From the trials in any order."""
         made = sorted((t for t in trials if t.started is not None), key=lambda t: t.started or 0.0)
         before = {now.order: earlier for earlier, now in pairwise(made)}
-        took_s = {t.order: t.ended - t.started for t in made if t.ended and t.started}
-        return cls({t.order: t.started or 0.0 for t in made}, before, took_s)
+        return cls({t.order: t.started or 0.0 for t in made}, before, {t.order: t.took_s for t in made})
 
     def pair_s(self, one: Series) -> float:
         """Seconds that a pair, or a pair of applications, takes on average; 0 where none is known."""

@@ -201,6 +201,7 @@ def _effects_of(
         checks=checks,
         better_probability=better,
         within_probability=within,
+        alpha_spent=last.alpha_spent,
     )
     loads = sorted({pair.load for pair in one.pairs})
     return [whole, *(_at(whole, one, load, level) for load, level in zip(loads, found.levels, strict=False))]
@@ -222,6 +223,7 @@ def _at(whole: Effect, one: Series, load: LoadLevel, found: LevelFinding) -> Eff
         checks=(),
         better_probability=None,
         within_probability=None,
+        alpha_spent=None,
         trials=_trials(pairs),
     )
 

@@ -181,4 +181,5 @@ def _effect(
         checks=checks,
         better_probability=better,
         within_probability=within,
+        alpha_spent=last.alpha_spent,
     )

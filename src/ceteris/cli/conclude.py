@@ -12,7 +12,8 @@ from ceteris.errors import CeterisError, StoreError
 from ceteris.experiment.walk import analyse
 from ceteris.findings import Preconditioned
 from ceteris.knobs import recipe
-from ceteris.model import Experiment, ExperimentState, Plan
+from ceteris.model import Experiment, ExperimentState, Plan, TrialState
+from ceteris.plan.budget import cost_s
 from ceteris.plan.comparisons import candidates
 from ceteris.report.document import ReportDocument, document
 from ceteris.report.views import Recipe, ReportView, view
@@ -63,7 +64,13 @@ def report_view(store: Store, experiment: Experiment) -> ReportView:
         matrices=found.matrices,
         question=plan.question,
         recipes=_recipes(plan),
+        planned_s=_planned_s(store, experiment, plan),
     )
+
+
+def _planned_s(store: Store, experiment: Experiment, plan: Plan) -> float:
+    """Seconds of all trials that were planned, each counted once."""
+    return cost_s(plan, [t for t in read.trials(store, experiment.id) if t.state is not TrialState.SUPERSEDED])
 
 
 def report_document(store: Store, experiment: Experiment) -> ReportDocument:
@@ -77,6 +84,7 @@ def report_document(store: Store, experiment: Experiment) -> ReportDocument:
         found.cells,
         found.matrices,
         _preconditioned(store, experiment, plan),
+        planned_s=_planned_s(store, experiment, plan),
     )
 
 

@@ -41,6 +41,11 @@ class Trial:
     applied: float | None = None
 
     @property
+    def took_s(self) -> float:
+        """Seconds from its beginning to its end; 0 of a trial that was not made."""
+        return self.ended - self.started if self.ended and self.started else 0.0
+
+    @property
     def subject(self) -> str:
         """What it is made for: `block.scheduler = none`; where nothing is compared, `as it is` or `preconditioning`."""
         if self.purpose is Purpose.PRECONDITION:
@@ -145,6 +150,7 @@ class Effect:
 
     `load` None means all load levels together, and only then is there a verdict. `margin` is a log ratio too. The
     probabilities, of being for the better and of lying within the margin, are of a posterior with a flat prior.
+    `alpha_spent` is the error of claims spent up to this look, of which `confidence` leaves so much.
     """
 
     factor: str
@@ -168,6 +174,7 @@ class Effect:
     checks: tuple[Check, ...] = ()
     better_probability: float | None = None
     within_probability: float | None = None
+    alpha_spent: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

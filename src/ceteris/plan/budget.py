@@ -163,11 +163,15 @@ def confirming_rounds(plan: Plan, noise: Noise, survivors: Collection[tuple[str,
 
 def spent_s(plan: Plan, trials: Sequence[Trial]) -> float:
     """Seconds that the trials made so far took, as planned."""
+    return cost_s(plan, [one for one in trials if one.state not in (TrialState.PLANNED, TrialState.SPARED)])
+
+
+def cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
+    """Seconds that these trials take."""
     compared = [*comparisons(plan), *noise_comparisons(plan), *candidates(plan)]
     each = {(c.factor, c.workload.name): block_s(c, plan) / len(c.arms) / c.sub_trials for c in compared}
-    made = [trial for trial in trials if trial.state not in (TrialState.PLANNED, TrialState.SPARED)]
-    runs = sum(trial.purpose is Purpose.CALIBRATE for trial in made) * (plan.protocol.calibrate_s + OVERHEAD_S)
-    others = [trial for trial in made if trial.purpose is not Purpose.CALIBRATE]
+    runs = sum(trial.purpose is Purpose.CALIBRATE for trial in trials) * (plan.protocol.calibrate_s + OVERHEAD_S)
+    others = [trial for trial in trials if trial.purpose not in (Purpose.CALIBRATE, Purpose.PRECONDITION)]
     return runs + sum(each.get((trial.factor, trial.workload), _alone_s(plan)) for trial in others)
 
 

@@ -59,6 +59,7 @@ class EffectDocument(_Document):
     checks: list[CheckDocument]
     better_probability: float | None = Field(description="of a posterior with a flat prior; it decides nothing")
     within_probability: float | None = Field(description="that the effect lies within the margin, likewise")
+    alpha_spent: float | None = Field(description="the error of claims spent up to this look; 1 - confidence in all")
     trials: list[int]
 
 
@@ -102,6 +103,8 @@ class ReportDocument(_Document):
     versions: dict[str, str]
     fingerprint: dict[str, str]
     notes: list[str]
+    machine_s: float = Field(description="seconds that trials took")
+    planned_s: float = Field(description="seconds of trials that were planned, where nothing is decided early")
     trials: dict[TrialState, int] = Field(description="how many trials are in each state")
     unused: list[UnusedTrial]
     effects: list[EffectDocument]
@@ -144,6 +147,7 @@ def _effect(effect: Effect) -> EffectDocument:
         reasons=list(effect.reasons),
         better_probability=effect.better_probability,
         within_probability=effect.within_probability,
+        alpha_spent=effect.alpha_spent,
         checks=[CheckDocument(name=c.name, passed=c.passed, found=c.found) for c in effect.checks],
         trials=list(effect.trials),
     )
@@ -177,6 +181,8 @@ def document(
     cells: Sequence[Cell],
     matrices: Sequence[Matrix] = (),
     preconditioned: Sequence[Preconditioned] = (),
+    *,
+    planned_s: float = 0.0,
 ) -> ReportDocument:
     """The experiment, its trials by state, every effect, cell and matrix, ready to be written as JSON."""
     unused = (TrialState.INVALID, TrialState.FAILED, TrialState.SUPERSEDED)
@@ -194,6 +200,8 @@ def document(
         versions=dict(experiment.versions),
         fingerprint=dict(experiment.fingerprint),
         notes=list(experiment.notes),
+        machine_s=sum(trial.took_s for trial in trials),
+        planned_s=planned_s,
         trials=dict(Counter(trial.state for trial in trials)),
         unused=[_unused(trial) for trial in trials if trial.state in unused],
         effects=[_effect(effect) for effect in effects],

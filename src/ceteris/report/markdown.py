@@ -105,7 +105,7 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
     lines += [_answer(answer) for answer in section.answers]
     lines += [f"- {_plain(reason)}" for reason in section.reasons] + [""]
     for listed in section.checks:
-        lines += [f"Checks of {_plain(listed.title)}: {listed.summary}; {_plain(listed.posterior)}", ""]
+        lines += [f"Checks of {_plain(listed.title)}: {listed.summary}; {_plain(listed.standing)}", ""]
         marks = [(check, "ok" if check.passed else "**failed**") for check in listed.checks]
         lines += [f"- {mark}, {check.name}: {_plain(check.found)}" for check, mark in marks] + [""]
     drawn = [(table.key, f"effect on {table.title}") for table in section.effects]

@@ -183,7 +183,7 @@ class CheckList:
 
     title: str
     summary: str
-    posterior: str
+    standing: str
     checks: tuple[Check, ...]
 
 

@@ -135,7 +135,7 @@ def _section(section: Section, console: "Console") -> None:
     for reason in section.reasons:
         console.print(_text(reason, "dim"))
     for listed in section.checks:
-        console.print(_text(f"checks of {listed.title}: {listed.summary}; {listed.posterior}", "dim"))
+        console.print(_text(f"checks of {listed.title}: {listed.summary}; {listed.standing}", "dim"))
         for check in listed.checks:
             mark = "ok    " if check.passed else "FAILED"
             console.print(_text(f"  {mark} {check.name}: {check.found}", "dim" if check.passed else ""))

@@ -94,12 +94,14 @@ def _rows(
     )
 
 
-def _facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
+def _facts(experiment: Experiment, made_s: float, planned_s: float | None) -> tuple[tuple[str, str], ...]:
     facts = [("experiment", experiment.id), ("state", str(experiment.state))]
     facts.append(("started", clock(experiment.started)))
     if experiment.ended is not None:
         facts.append(("took", show_duration(max(experiment.ended - experiment.started, 0))))
+    planned = "" if planned_s is None else f", of {show_duration(planned_s)} planned"
     facts += [
+        ("machine time of trials", show_duration(made_s) + planned),
         ("rounds planned", str(experiment.rounds)),
         ("seed", str(experiment.seed)),
         ("schedule hash", experiment.schedule_hash),
@@ -114,13 +116,14 @@ def trust(
     trials: Sequence[Trial],
     summaries: Mapping[int, Mapping[str, Measurement]],
     preconditioned: Sequence[Preconditioned] = (),
+    planned_s: float | None = None,
 ) -> Trust:
     """All that a reader needs to check or repeat the experiment."""
     return Trust(
         tallies=tallies(trials),
         notes=experiment.notes,
         conditioned=conditioned(preconditioned),
-        facts=_facts(experiment),
+        facts=_facts(experiment, sum(trial.took_s for trial in trials), planned_s),
         machine=tuple(experiment.fingerprint.items()),
         plan_text=experiment.plan_text,
         trials=_rows(experiment, trials, summaries),

@@ -123,16 +123,21 @@ def check_lists(effects: Iterable[Effect]) -> tuple[CheckList, ...]:
         if effect.verdict is None or not effect.checks:
             continue
         failed = sum(not check.passed for check in effect.checks)
-        posterior = ""
+        standing = [] if effect.alpha_spent is None else [_spent(effect)]
         if effect.better_probability is not None and effect.within_probability is not None:
             better, within = (numbers.probability(p) for p in (effect.better_probability, effect.within_probability))
-            posterior = (
-                f"by a flat prior, for the better with {better}, within {numbers.margin(effect.margin)} with {within}"
-            )
+            within_margin = f"within {numbers.margin(effect.margin)} with {within}"
+            standing.append(f"by a flat prior, for the better with {better}, {within_margin}")
         passed = f"{numbers.count(failed, 'check')} of {len(effect.checks)} failed" if failed else "all passed"
         name = f"{effect.arm}, {title(effect.response)}"
-        found.append(CheckList(title=name, summary=passed, posterior=posterior, checks=effect.checks))
+        found.append(CheckList(title=name, summary=passed, standing="; ".join(standing), checks=effect.checks))
     return tuple(found)
+
+
+def _spent(effect: Effect) -> str:
+    """At which look it was seen, and how much of the error that its claim may have was spent up to there."""
+    spent, all_of_it = ((effect.alpha_spent or 0.0) * 100, (1 - effect.confidence) * 100)
+    return f"look {effect.look}, {spent:.2g} % of {all_of_it:.2g} % error spent"
 
 
 def why_unusable(trials: Iterable[Trial]) -> str:

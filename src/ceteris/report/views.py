@@ -90,10 +90,12 @@ def view(
     preconditioned: Sequence[Preconditioned] = (),
     question: str = "",
     recipes: Mapping[str, Recipe] | None = None,
+    planned_s: float | None = None,
 ) -> ReportView:
     """Word, round and order everything a report shows.
 
-    `question` is the plan's, in words; `recipes` by `factor=arm` say how to set and check.
+    `question` is the plan's, in words; `recipes` by `factor=arm` say how to set and check; `planned_s` is what all
+    trials would have taken, where that is known.
     """
     recipes = recipes or {}
     pairs = _pairs(trials, effects, cells)
@@ -142,6 +144,6 @@ def view(
         ),
         matrices=shown,
         advice=advice.advice(rows, missing, recipes),
-        trust=trust.trust(experiment, trials, summaries, preconditioned),
+        trust=trust.trust(experiment, trials, summaries, preconditioned, planned_s),
         recipes=recipes,
     )

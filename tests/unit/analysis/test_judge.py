@@ -285,3 +285,14 @@ def test_an_arm_that_counts_twice_stops_everything() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     with pytest.raises(AssertionError, match="counts twice"):
         _judged([*trials, dataclasses.replace(trials[0], order=999)], values)
+
+
+def test_throughput_and_mean_response_time_of_a_closed_loop_are_one_test() -> None:
+    """By Little's law they are one number: the mean is shown in cells, and cannot be judged beside."""
+    assert "response_mean_s" not in RESPONSES
+    trials, values = _experiment(lambda _load: 0.05)
+    for measured in values.values():
+        measured["response_mean_s"] = dataclasses.replace(measured["response_p95_s"], metric="response_mean_s")
+    found = _judged(trials, values)
+    assert {effect.response for effect in found.effects} == {"throughput_per_s"}
+    assert "response_mean_s" in {cell.metric for cell in found.cells}
