@@ -26,6 +26,27 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DriftPoint:
+    """A block: hours since the experiment began, how far it lies from the usual (log ratio), and the arm made first."""
+
+    hours: float
+    log_ratio: float
+    first: str
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """How the machine changed while a factor was compared; `course` is a smooth line through the points."""
+
+    factor: str
+    workload: str
+    response: str
+    points: tuple[DriftPoint, ...]
+    course: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixPoint:
     """What a device did with so many small and large operations outstanding.
 

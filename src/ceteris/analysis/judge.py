@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from ceteris.analysis import screens
 from ceteris.analysis.checks import Circumstances, Courses, Timeline, checks_of
 from ceteris.analysis.decision import LEAST_UNITS, Finding, LevelFinding, Question, look, next_look, probabilities
+from ceteris.analysis.drift import drifts
 from ceteris.analysis.effects import Pair, Series, Summaries, cells
 from ceteris.analysis.matrix import matrices
 from ceteris.analysis.noise import unlike_itself
@@ -17,7 +18,7 @@ from ceteris.analysis.overload import overloads
 from ceteris.analysis.questions import arrays, looked, looks_at, place_of, questions
 from ceteris.analysis.reasons import METHODS, reasons_of, tags_of
 from ceteris.analysis.saturation import saturation
-from ceteris.findings import Matrix
+from ceteris.findings import Drift, Matrix
 from ceteris.model import (
     Cell,
     Check,
@@ -37,12 +38,14 @@ from ceteris.units import LoadLevel
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What an experiment showed: effects with verdicts, cell means, matrices; in words, what could not be judged."""
+    """What an experiment showed: effects with verdicts, cell means, matrices, how the machine drifted; in words, what
+    could not be judged."""
 
     effects: tuple[Effect, ...]
     cells: tuple[Cell, ...]
     unjudged: tuple[str, ...]
     matrices: tuple[Matrix, ...]
+    drifts: tuple[Drift, ...]
 
 
 def judge(
@@ -99,8 +102,13 @@ def judge(
         behind = [said for arm in arms for said in overloaded.get((one.factor, one.workload, arm), ())]
         beside = saturation(seen, protocol.confidence)
         effects += [replace(whole, reasons=(*whole.reasons, *beside, *behind)), *levels]
-    read = matrices(trials, summaries, workloads, baseline, protocol.confidence)
-    return Judgement(tuple(screens.with_confirmation(screened, effects)), tuple(means), tuple(unjudged), read)
+    return Judgement(
+        effects=tuple(screens.with_confirmation(screened, effects)),
+        cells=tuple(means),
+        unjudged=tuple(unjudged),
+        matrices=matrices(trials, summaries, workloads, baseline, protocol.confidence),
+        drifts=drifts(trials, summaries, workloads),
+    )
 
 
 def take_looks(

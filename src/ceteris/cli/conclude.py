@@ -62,6 +62,7 @@ def report_view(store: Store, experiment: Experiment) -> ReportView:
         found.cells,
         preconditioned=_preconditioned(store, experiment, plan),
         matrices=found.matrices,
+        drifts=found.drifts,
         question=plan.question,
         recipes=_recipes(plan),
         planned_s=_planned_s(store, experiment, plan),

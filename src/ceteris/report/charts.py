@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ceteris.report import numbers
+from ceteris.report.drift_chart import drift_chart
 from ceteris.report.response_chart import DASHES, SHAPES, response_curve
-from ceteris.report.shown import Arm, Curve, EffectPoint, EffectTable, MatrixSection, ReportView, Section
+from ceteris.report.shown import Arm, EffectPoint, EffectTable, MatrixSection, ReportView, Section
+from ceteris.report.shown_curves import Curve
 from ceteris.units import LoadUnit
 
 if TYPE_CHECKING:
@@ -236,9 +238,10 @@ def _spec(chart: "alt.LayerChart | alt.FacetChart | alt.VConcatChart") -> Spec:
 
 
 def of_section(section: Section) -> dict[str, Spec]:
-    """All charts of a section by key: the effects of judged responses first, then the curves."""
+    """All charts of a section by key: the effects of judged responses first, then the curves, then how it drifted."""
     drawn = {table.key: forest(table) for table in section.effects if table.judged}
-    return drawn | {shown.key: curve(shown, section.arms) for shown in section.curves}
+    drawn |= {shown.key: curve(shown, section.arms) for shown in section.curves}
+    return drawn | ({section.drift.key: _spec(drift_chart(section.drift, _WIDTH, _HEIGHT))} if section.drift else {})
 
 
 def of_matrix(section: MatrixSection) -> dict[str, Spec]:

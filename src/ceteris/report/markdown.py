@@ -110,6 +110,7 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
         lines += [f"- {mark}, {check.name}: {_plain(check.found)}" for check, mark in marks] + [""]
     drawn = [(table.key, f"effect on {table.title}") for table in section.effects]
     drawn += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
+    drawn += [(section.drift.key, f"{section.drift.title} over time")] if section.drift else []
     shown = [f"![{_plain(title)}](<{pictures[key]}>)" for key, title in drawn if key in pictures]
     return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ceteris.model import Check
+from ceteris.report.shown_curves import Curve, DriftCurve
 from ceteris.report.shown_trust import Trust
 from ceteris.units import LoadLevel
 
@@ -155,29 +156,6 @@ class EffectTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CurvePoint:
-    """A point of a curve, in the curve's unit."""
-
-    arm: str
-    load: LoadLevel
-    value: float
-    low: float | None
-    high: float | None
-    text: str
-    trials: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
-    """A metric over the load levels, one line per arm."""
-
-    key: str
-    title: str
-    unit: str
-    points: tuple[CurvePoint, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckList:
     """The checks behind one verdict: of which arm and response, how many failed, and each with what was found."""
 
@@ -201,6 +179,7 @@ class Section:
     table: LevelTable | None
     effects: tuple[EffectTable, ...]
     curves: tuple[Curve, ...]
+    drift: DriftCurve | None
     empty: str
 
     @property

@@ -6,22 +6,46 @@ column. Called by the view.
 
 from collections.abc import Mapping, Sequence
 
-from ceteris.findings import Estimate
+from ceteris.findings import Drift, Estimate
 from ceteris.model import Cell, Effect
 from ceteris.report import numbers, verdicts
 from ceteris.report.numbers import METRICS, Kind, Scale
 from ceteris.report.shown import (
     Column,
-    Curve,
-    CurvePoint,
     EffectPoint,
     EffectTable,
     Figure,
     LevelRow,
     LevelTable,
 )
+from ceteris.report.shown_curves import Curve, CurvePoint, DriftCurve, DriftMark
+from ceteris.units import show_duration, show_percent
 
+_LONG_H = 2.0
 _DRAWN = ("throughput_per_s", "response_p95_s")
+
+
+def drift_curve(found: Drift | None, anchor: str) -> DriftCurve | None:
+    """A drift in minutes, or in hours where it is long."""
+    if found is None:
+        return None
+    unit, factor = ("hours", 1.0) if found.points[-1].hours >= _LONG_H else ("minutes", 60.0)
+    return DriftCurve(
+        key=f"{anchor}-drift",
+        title=verdicts.title(found.response),
+        unit=unit,
+        points=tuple(
+            DriftMark(
+                time=point.hours * factor,
+                value=numbers.percent_of(point.log_ratio),
+                first=point.first,
+                text=f"{show_percent(point.log_ratio)} after {show_duration(point.hours * 3600)}",
+                trials=point.trials,
+            )
+            for point in found.points
+        ),
+        course=tuple(numbers.percent_of(one) for one in found.course),
+    )
 
 
 def _scales(cells: Sequence[Cell]) -> dict[str, Scale]:

@@ -7,7 +7,7 @@ what is shown, worded and rounded. Called by the command line; no statistics are
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from ceteris.findings import Matrix, Preconditioned
+from ceteris.findings import Drift, Matrix, Preconditioned
 from ceteris.model import Cell, Effect, Experiment, ExperimentState, Measurement, Trial
 from ceteris.report import advice, matrix, tables, trust, verdicts
 from ceteris.report.shown import Answer, Arm, Judged, Recipe, ReportView, Section
@@ -16,7 +16,7 @@ from ceteris.units import show_duration
 __all__ = ["Recipe", "ReportView", "view"]
 
 _Pair = tuple[str, str]
-_Located = TypeVar("_Located", Answer, Trial, Effect, Cell)
+_Located = TypeVar("_Located", Answer, Trial, Effect, Cell, Drift)
 
 
 def _pairs(trials: Sequence[Trial], effects: Sequence[Effect], cells: Sequence[Cell]) -> list[_Pair]:
@@ -51,6 +51,7 @@ def _section(
     trials: Sequence[Trial],
     effects: Sequence[Effect],
     cells: Sequence[Cell],
+    drift: Drift | None,
 ) -> Section:
     arms = _arms(trials, effects, cells)
     names = [arm.name for arm in arms]
@@ -68,6 +69,7 @@ def _section(
         table=tables.level_table(cells, names),
         effects=tables.effect_tables(effects, anchor),
         curves=tables.curves(cells, names, anchor),
+        drift=tables.drift_curve(drift, anchor),
         empty=empty,
     )
 
@@ -87,6 +89,7 @@ def view(
     cells: Sequence[Cell],
     *,
     matrices: Sequence[Matrix] = (),
+    drifts: Sequence[Drift] = (),
     preconditioned: Sequence[Preconditioned] = (),
     question: str = "",
     recipes: Mapping[str, Recipe] | None = None,
@@ -139,6 +142,7 @@ def view(
                 trials=_of(trials, pair),
                 effects=_of(effects, pair),
                 cells=_of(cells, pair),
+                drift=next(iter(_of(drifts, pair)), None),
             )
             for pair in order
         ),

@@ -222,3 +222,16 @@ def test_a_placebo_that_works_makes_verdicts_suspect(gain: float, passed: bool) 
     checks, tags = _checks(_timed(trials), values)
     assert checks["placebo"].passed is passed
     assert (Tag.SUSPECT in tags) is not passed
+
+
+def test_a_machine_that_slows_down_is_drawn_block_by_block() -> None:
+    trials, values = _experiment(lambda _load: 0.05)
+    for trial in trials:
+        _scaled(values, trial.order, math.exp(-0.1 * trial.order / len(trials)))
+    (found,) = judge(_timed(trials), values, [_workload()], PROTOCOL, [], baseline={}, finished=True).drifts
+    assert (found.factor, found.workload, found.response) == ("k", "w", "throughput_per_s")
+    assert len(found.points) == len(found.course) == len(trials) // 2
+    assert found.course[0] - found.course[-1] == pytest.approx(0.1, abs=0.03)
+    assert {point.first for point in found.points} == {"a", "b"}
+    assert [point.hours for point in found.points] == sorted(point.hours for point in found.points)
+    assert judge(trials[:8], values, [_workload()], PROTOCOL, [], baseline={}, finished=True).drifts == ()

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ceteris.findings import Drift
 from ceteris.model import (
     Cell,
     Effect,
@@ -233,9 +234,11 @@ class Bench:
             )
         return self
 
-    def view(self, recipes: Mapping[str, Recipe] | None = None) -> ReportView:
+    def view(self, recipes: Mapping[str, Recipe] | None = None, drifts: Sequence[Drift] = ()) -> ReportView:
         """The view of all that was collected."""
-        return view(self.experiment, self.trials, self.summaries, self.effects, self.cells, recipes=recipes)
+        return view(
+            self.experiment, self.trials, self.summaries, self.effects, self.cells, recipes=recipes, drifts=drifts
+        )
 
 
 def _tilt(tilt: float, place: int, loads: Sequence[int]) -> float:

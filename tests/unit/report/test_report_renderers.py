@@ -10,6 +10,7 @@ import pytest
 from report_samples import RECIPES, Bench, hostile, many, typical
 from rich.console import Console
 
+from ceteris.findings import Drift, DriftPoint
 from ceteris.report import charts, html, markdown, text
 from ceteris.report.document import ReportDocument, document
 
@@ -42,6 +43,25 @@ def test_pictures_are_files_that_need_no_page(tmp_path: Path) -> None:
         assert drawn.startswith("<svg")
         assert "var(--" not in drawn
         assert charts.LIGHT["paper"] in drawn
+
+
+def test_the_machines_drift_is_drawn_beside_its_factor(tmp_path: Path) -> None:
+    bench = many(1)
+    trial = bench.trials[0]
+    points = tuple(
+        DriftPoint(hours=n / 4, log_ratio=0.02 * n, first="0" if n % 2 else "1", trials=(n, n + 1)) for n in range(12)
+    )
+    course = tuple(point.log_ratio for point in points)
+    drift = Drift(
+        factor=trial.factor, workload=trial.workload, response="throughput_per_s", points=points, course=course
+    )
+    shown = bench.view(drifts=[drift])
+    names = charts.write_pictures(shown, tmp_path)
+    drawn = (tmp_path / names["factor-1-drift"]).read_text(encoding="utf-8")
+    assert "hours since the beginning" in drawn
+    assert "0 first" in drawn and "1 first" in drawn
+    assert "throughput over time" in markdown.render(shown, names)
+    assert 'data-chart="factor-1-drift"' in html.render(shown)
 
 
 def printed(bench: Bench, width: int = 80, *, terminal: bool = False) -> str:
