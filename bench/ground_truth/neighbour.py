@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Bursts of up to 0.4 seconds, with pauses as long."""
+    """Bursts of up to 0.4 seconds, with pauses of up to 1.2."""
     folder, seed = Path(sys.argv[1]), int(sys.argv[2])
     rng = random.Random(seed)
     block = os.urandom(64 * 1024)
@@ -24,7 +24,7 @@ def main() -> None:
                 os.fdatasync(file)
             else:
                 sum(range(20_000))
-        time.sleep(rng.uniform(0.02, 0.4))
+        time.sleep(rng.uniform(0.06, 1.2))
 
 
 if __name__ == "__main__":
