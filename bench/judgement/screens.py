@@ -7,7 +7,7 @@ import numpy as np
 from experiments import BY_LEVEL, LEVELS, MARGIN, Laboratory
 
 from ceteris.analysis.decision import Pairs, Question
-from ceteris.analysis.screening import ScreenFinding, next_look_at_screen
+from ceteris.analysis.screening import FactorFinding, next_look_at_screen
 from ceteris.analysis.spending import Looked
 from ceteris.model import Verdict
 from ceteris.stats.foldover import replicate
@@ -24,7 +24,7 @@ def planned(noise: Noise) -> int:
     return 32 * max(2, -(-pairs_for(MARGIN, 1.08 * noise.pair_sd) // 32))
 
 
-def screen(rng: np.random.Generator, noise: Noise, effects: np.ndarray) -> tuple[list[ScreenFinding], int]:
+def screen(rng: np.random.Generator, noise: Noise, effects: np.ndarray) -> tuple[list[FactorFinding], int]:
     """A whole screen: what was found of each factor at the look that decided it, and the pairs it took."""
     pairs = planned(noise)
     drawn = random.Random(int(rng.integers(2**32)))
@@ -34,7 +34,7 @@ def screen(rng: np.random.Generator, noise: Noise, effects: np.ndarray) -> tuple
     noisy = draw(replace(noise, horizon=2 * pairs), rng, np.repeat(level, 2))
     d = np.where(order < 0, noisy[0::2] - noisy[1::2], noisy[1::2] - noisy[0::2]) + settings @ effects
     question = Question(margin=MARGIN, planned=pairs, claims=len(effects))
-    found: list[ScreenFinding | None] = [None] * len(effects)
+    found: list[FactorFinding | None] = [None] * len(effects)
     made = Pairs(d, order, level)
     before: tuple[Looked, ...] = ()
     for n in range(64, pairs + 1, 32):
@@ -46,7 +46,7 @@ def screen(rng: np.random.Generator, noise: Noise, effects: np.ndarray) -> tuple
     return [one for one in found if one is not None], n
 
 
-def confirm(rng: np.random.Generator, noise: Noise, effects: np.ndarray, found: list[ScreenFinding]) -> list[int]:
+def confirm(rng: np.random.Generator, noise: Noise, effects: np.ndarray, found: list[FactorFinding]) -> list[int]:
     """The factors whose effect a fresh experiment confirms, with the sign that the screen saw."""
     survivors = [number for number, one in enumerate(found) if one.verdict in CLAIMS]
     confirmed = []

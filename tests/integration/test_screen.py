@@ -93,4 +93,4 @@ def test_how_long_the_load_settles_is_seen_before_anything_is_compared(ceteris, 
     store.dispose()
     assert protocol.settled == "calibrated"
     assert protocol.settle_s >= 0.004
-    assert ceteris("check", "--json", str(path)).json["calibrations"] == 0
+    assert ceteris("check", "--json", str(path)).json["settle_runs"] == 0

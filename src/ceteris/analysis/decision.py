@@ -105,9 +105,8 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelFinding:
-    """What is known at one load level: the estimate, the same drawn towards the others, and its interval."""
+    """What is known at one load level: the estimate drawn towards those of the others, and its interval."""
 
-    estimate: float
     shrunk: float
     interval: Interval
     verdict: Verdict | None
@@ -119,7 +118,7 @@ class Finding:
 
     `interval` holds the truth at all looks at once with 1 - alpha; `inner` is that of the two tests of equivalence.
     `p_levels` is the F test of one effect for all levels, `slow` how many outliers the compared arm and the baseline
-    have; where either tells, both intervals also hold the mean of the levels' means (`guarded`).
+    have; where either tells, both intervals also hold the mean of the levels' means.
     """
 
     estimate: float
@@ -129,7 +128,6 @@ class Finding:
     scale: float
     p_levels: float
     slow: tuple[int, int]
-    guarded: bool
     levels: tuple[LevelFinding, ...]
     order_effect: diagnostics.Coefficient | None
     verdict: Verdict | None
@@ -177,7 +175,6 @@ def look(pairs: Pairs, question: Question, looks: Sequence[Looked], *, over: boo
         scale=fitted.scale,
         p_levels=means.p_equal if means is not None else 1.0,
         slow=slow,
-        guarded=guarded,
         levels=levels,
         order_effect=diagnostics.coefficient(fitted, 1) if len(fitted.coefficients) > 1 else None,
         verdict=verdict,
@@ -277,7 +274,7 @@ def _at_levels(means: LevelMeans, question: Question, looks: Sequence[Looked], s
     for estimate, shrunk, wide, narrow in zip(means.estimates, means.shrunk(), outer, inner, strict=True):
         interval = _around(float(estimate), float(wide))
         verdict = verdict_of(interval, _around(float(estimate), float(narrow)), question)
-        found.append(LevelFinding(estimate=float(estimate), shrunk=float(shrunk), interval=interval, verdict=verdict))
+        found.append(LevelFinding(shrunk=float(shrunk), interval=interval, verdict=verdict))
     return tuple(found)
 
 

@@ -60,15 +60,15 @@ class Series:
         return replace(self, pairs=pairs)
 
 
-_ASKED = (Purpose.COMPARE, Purpose.CONFIRM, Purpose.MEASURE)
+_BY_ARM = (Purpose.COMPARE, Purpose.CONFIRM, Purpose.MEASURE)
 
 
-def counting(trials: Iterable[Trial], purposes: Container[Purpose] = _ASKED) -> list[Trial]:
+def counting(trials: Iterable[Trial], purposes: Container[Purpose] = _BY_ARM) -> list[Trial]:
     """The trials that were not rerun; those that precondition data or compare equals measure nothing that is asked."""
     return [t for t in trials if t.state is not TrialState.SUPERSEDED and t.purpose in purposes]
 
 
-def whole_blocks(trials: Iterable[Trial], purposes: Container[Purpose] = _ASKED) -> dict[int, list[Trial]]:
+def whole_blocks(trials: Iterable[Trial], purposes: Container[Purpose] = _BY_ARM) -> dict[int, list[Trial]]:
     """The done trials of the blocks in which all counting ones are done; the others enter no effect.
 
     An arm whose setting the machine refuses does not spoil the blocks of the others.
@@ -94,7 +94,7 @@ def series(
     trials: Sequence[Trial],
     summaries: Summaries,
     responses: Mapping[str, str],
-    purposes: Container[Purpose] = _ASKED,
+    purposes: Container[Purpose] = _BY_ARM,
 ) -> list[Series]:
     """The pairs of every compared arm. `responses`: by workload, the metric judged."""
     counted = [trial for trial in counting(trials, purposes) if trial.workload in responses]

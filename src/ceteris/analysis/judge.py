@@ -16,7 +16,7 @@ from ceteris.analysis.matrix import matrices
 from ceteris.analysis.noise import unlike_itself
 from ceteris.analysis.overload import overloads
 from ceteris.analysis.questions import arrays, looked, looks_at, place_of, questions
-from ceteris.analysis.reasons import METHODS, reasons_of, tags_of
+from ceteris.analysis.reasons import method_of, reasons_of, tags_of
 from ceteris.analysis.saturation import saturation
 from ceteris.findings import Drift, Matrix
 from ceteris.model import (
@@ -200,7 +200,7 @@ def _effects_of(
         confidence=1 - question.alpha / question.claims,
         pairs=last.pairs,
         margin=question.margin,
-        method=METHODS["application" if one.split and question.method == "adaptive" else question.method],
+        method=method_of(question),
         look=last.number,
         verdict=verdict,
         tags=tags,

@@ -26,7 +26,7 @@ KEEPS_S = 7 * 86400.0
 
 
 def stack_of(workload: Workload, protocol: Protocol) -> str:
-    """What a workload's noise belongs to: its kind, parameters, response and length of trial, as a digest."""
+    """What a workload's noise belongs to, as a digest: all of it but its load levels, and the length of a trial."""
     parts = [workload.kind, dict(workload.parameters), workload.cache, workload.response, protocol.trial_s]
     if workload.precondition:
         parts.append(dataclasses.asdict(workload.precondition))

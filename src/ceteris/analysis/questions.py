@@ -12,11 +12,10 @@ import numpy as np
 from ceteris.analysis.decision import Pairs, Question
 from ceteris.analysis.effects import Series, Summaries, factors_of_screen, series
 from ceteris.analysis.spending import Looked
-from ceteris.model import RESPONSES, Factor, Look, Protocol, Purpose, Trial, Workload
+from ceteris.model import COMPARING, RESPONSES, Factor, Look, Protocol, Purpose, Trial, Workload
 from ceteris.stats.pairs import log_ratios
 
 Place = tuple[str, str, str, str]
-ASKED = (Purpose.COMPARE, Purpose.SCREEN, Purpose.CONFIRM)
 _COUNTED = ("throughput_per_s", "bytes_per_s")  # responses that are counts over a time
 _HISTOGRAM_STEP = 0.001  # of response times: the engine keeps three digits
 
@@ -33,7 +32,7 @@ def questions(
         one
         for workload in workloads
         for response in workload.responses
-        for one in series(trials, summaries, {workload.name: response}, ASKED)
+        for one in series(trials, summaries, {workload.name: response}, COMPARING)
     ]
     screened = {workload.name: len(factors_of_screen(trials, workload.name, factors)) for workload in workloads}
     confirmed = sum(one.purpose is Purpose.CONFIRM for one in listed)

@@ -8,15 +8,18 @@ import math
 from ceteris.analysis.decision import Finding, Interval, Question
 from ceteris.analysis.effects import Series
 from ceteris.model import Tag, Verdict
-from ceteris.stats.diagnostics import unequal
 from ceteris.stats.planner import pairs_for
 from ceteris.units import show_duration, show_percent
 
-METHODS = {
-    "adaptive": "Huber fit of log ratios of pairs with their order; group-sequential repeated interval",
-    "fixed": "Huber fit of log ratios of pairs with their order; one look at the end",
-    "application": "mean of log ratios of pairs of applications; group-sequential repeated interval of few units",
-    "open-ended": "mean of log ratios of pairs; t confidence sequence, valid at any look",
+_FITTED = {
+    "pair": "Huber fit of log ratios of pairs with their order",
+    "application": "mean of log ratios of pairs of applications",
+    "screen": "Huber fit of log ratios between settings of all factors and their mirror images",
+}
+_SPENT = {
+    "adaptive": "group-sequential repeated interval",
+    "fixed": "one look at the end",
+    "open-ended": "t confidence sequence, valid at any look",
 }
 _CHANCE = 0.05
 
@@ -29,6 +32,14 @@ def tags_of(verdict: Verdict, interval: Interval, question: Question, *, suspect
         *([Tag.NEGLIGIBLE] if verdict is Verdict.EQUIVALENT and not interval.holds(0.0) else []),
         *([Tag.SUSPECT] if suspect else []),
     )
+
+
+def method_of(question: Question, *, screened: bool = False) -> str:
+    """What is fitted, and how the error is spent."""
+    fitted = _FITTED["screen" if screened else question.unit]
+    if question.method == "open-ended" and question.unit == "pair":
+        fitted = "mean of log ratios of pairs"
+    return f"{fitted}; {_SPENT[question.method]}"
 
 
 def reasons_of(found: Finding, question: Question, one: Series, pair_s: float, *, under_way: bool) -> tuple[str, ...]:
@@ -46,9 +57,6 @@ def reasons_of(found: Finding, question: Question, one: Series, pair_s: float, *
         loads = sorted({pair.load for pair in one.pairs})
         apart = "; ".join(f"{show_percent(at.shrunk)} at {load}" for load, at in zip(loads, found.levels, strict=False))
         said.append(f"the effect is not one for all load levels: {apart}")
-    slow, base = found.slow
-    if slow + base and unequal(slow, base) < _CHANCE:
-        said.append(f"{slow} trials of {one.arm} and {base} of {one.baseline} lie far below the rest")
     return tuple(said)
 
 

@@ -13,37 +13,41 @@ from ceteris.analysis.decision import Interval, Pairs, Question, verdict_of
 from ceteris.analysis.spending import Looked
 from ceteris.model import Verdict
 from ceteris.stats import screen
-from ceteris.stats.foldover import rows_for
+from ceteris.stats.foldover import least_pairs
 from ceteris.stats.huber import Array, Regression
 from ceteris.stats.pairs import CannotJudge
+from ceteris.stats.sequential import t_tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScreenFinding:
-    """What is known of one factor; `verdict` None means to go on."""
+class FactorFinding:
+    """What is known of one factor; `verdict` None means to go on. `p` is that of no effect, by this look alone."""
 
     estimate: float
     error: float
+    p: float
     interval: Interval
     inner: Interval
     verdict: Verdict | None
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class ScreenFinding:
     """All factors after a look."""
 
     looks: tuple[Looked, ...]
-    factors: tuple[ScreenFinding, ...]
+    factors: tuple[FactorFinding, ...]
     fitted: Regression = field(repr=False, compare=False)
 
 
-def look_at_screen(pairs: Pairs, settings: Array, question: Question, looks: Sequence[Looked], *, over: bool) -> Screen:
+def look_at_screen(
+    pairs: Pairs, settings: Array, question: Question, looks: Sequence[Looked], *, over: bool
+) -> ScreenFinding:
     """Look at pairs between rows of `settings` (n, k) of +1 and -1 and their mirrors, this being the last of `looks`.
 
     `question.claims` is what all factors share the error with. Raises CannotJudge where the data allow no conclusion.
     """
-    d, least = pairs.difference, 2 * rows_for(settings.shape[1])
+    d, least = pairs.difference, least_pairs(settings.shape[1])
     if len(d) < least:
         raise CannotJudge(f"{least} valid pairs are needed, and there are {len(d)}")
     if not np.isfinite(d).all():
@@ -59,14 +63,14 @@ def look_at_screen(pairs: Pairs, settings: Array, question: Question, looks: Seq
     for estimate, error in zip(fitted.coefficients.tolist(), errors, strict=False):
         wide, narrow = (Interval(estimate - reach * error, estimate + reach * error) for reach in (outer, inner))
         verdict = verdict_of(wide, narrow, question) or (Verdict.UNDECIDED if over else None)
-        one = ScreenFinding(estimate=estimate, error=error, interval=wide, inner=narrow, verdict=verdict)
-        found.append(one)
-    return Screen(tuple(looks), tuple(found), fitted)
+        p = 2 * t_tail(abs(estimate) / error, fitted.freedom)
+        found.append(FactorFinding(estimate=estimate, error=error, p=p, interval=wide, inner=narrow, verdict=verdict))
+    return ScreenFinding(tuple(looks), tuple(found), fitted)
 
 
 def next_look_at_screen(
     pairs: Pairs, settings: Array, question: Question, before: Sequence[Looked] = (), *, over: bool = False
-) -> Screen:
+) -> ScreenFinding:
     """Look at the pairs so far after those looks. Raises as above."""
     looks = question.spending.next(before, len(pairs.difference), over=over)
     return look_at_screen(pairs, settings, question, looks, over=over)

@@ -13,15 +13,15 @@ from ceteris.analysis.checks import Circumstances, checks_of_screen
 from ceteris.analysis.decision import Question, probabilities
 from ceteris.analysis.effects import Series, factors_of_screen
 from ceteris.analysis.questions import arrays, looked, looks_at
-from ceteris.analysis.reasons import tags_of, what_it_takes, why
-from ceteris.analysis.screening import ScreenFinding, look_at_screen, next_look_at_screen
-from ceteris.model import Check, Effect, Factor, Look, Purpose, Trial, Verdict
-from ceteris.stats.foldover import rows_for
+from ceteris.analysis.reasons import method_of, tags_of, what_it_takes, why
+from ceteris.analysis.screening import FactorFinding, ScreenFinding, look_at_screen, next_look_at_screen
+from ceteris.model import Effect, Factor, Look, Purpose, Tag, Trial, Verdict
+from ceteris.stats.foldover import least_pairs
 from ceteris.stats.huber import Array
+from ceteris.stats.multiplicity import benjamini_hochberg
 from ceteris.stats.pairs import CannotJudge
 from ceteris.units import show_percent
 
-METHOD = "Huber fit of log ratios between settings of all factors and their mirror images; repeated interval"
 _CLAIMS = (Verdict.BETTER, Verdict.WORSE)
 
 
@@ -89,26 +89,31 @@ def effects(
     finished: bool,
 ) -> list[Effect]:
     """The effect of every factor by its last look. Raises CannotJudge where there was none."""
-    found = []
-    for number, factor in enumerate(one.factors):
-        taken = _looks_of(one, factor, looks)
-        if not taken:
-            arrays(one.series)  # raises where values are no numbers
-            raise CannotJudge(f"{2 * rows_for(len(one.factors))} valid pairs are needed")
-        then = one.first(taken[-1].pairs)
-        over = finished or taken[-1].verdict is not None
-        pairs = arrays(then.series)
-        seen = look_at_screen(pairs, then.settings, question, looked(taken, question), over=over)
-        checks = checks_of_screen(seen.fitted, question, then.series, pairs, known)
-        takes = what_it_takes(seen.fitted.scale, question, len(then.series.pairs), known.timeline.pair_s(then.series))
-        found.append(
-            _effect(then, factor, seen.factors[number], seen.fitted.freedom, question, taken[-1], checks, takes)
-        )
-    return found
+    seen = [_look_again(one, factor, question, looks, finished=finished) for factor in one.factors]
+    found = [then.factors[number] for number, (then, _, _) in enumerate(seen)]
+    rates = benjamini_hochberg([finding.p for finding in found])
+    return [
+        _effect(factor, finding, then, screen, question, last, known, rate)
+        for factor, finding, (then, screen, last), rate in zip(one.factors, found, seen, rates, strict=True)
+    ]
+
+
+def _look_again(
+    one: Screen, factor: Factor, question: Question, looks: Sequence[Look], *, finished: bool
+) -> tuple[ScreenFinding, Screen, Look]:
+    """What the last look at a factor saw, the screen as it was then, and the look."""
+    taken = _looks_of(one, factor, looks)
+    if not taken:
+        arrays(one.series)  # raises where values are no numbers
+        raise CannotJudge(f"{least_pairs(len(one.factors))} valid pairs are needed")
+    then = one.first(taken[-1].pairs)
+    over = finished or taken[-1].verdict is not None
+    seen = look_at_screen(arrays(then.series), then.settings, question, looked(taken, question), over=over)
+    return seen, then, taken[-1]
 
 
 def with_confirmation(screened: Sequence[Effect], alone: Sequence[Effect]) -> list[Effect]:
-    """The effects of factors tried alone, and of a screen those that were not confirmed in trials of its own.
+    """The effects of factors tried alone, and of a screen those that were not confirmed in trials of their own.
 
     Of what a screen claimed counts what was found alone; where that has another sign, nothing is decided. Where it
     claimed nothing, that stands.
@@ -120,12 +125,18 @@ def with_confirmation(screened: Sequence[Effect], alone: Sequence[Effect]) -> li
         if seen is None or (seen.verdict in _CLAIMS and effect.load is not None):
             found.append(effect)
         elif seen.verdict in _CLAIMS:
-            said = f"before, a screen showed {show_percent(seen.estimate)}"
-            turned = effect.verdict in _CLAIMS and effect.verdict is not seen.verdict
-            verdict = Verdict.UNDECIDED if turned else effect.verdict
-            found.append(replace(effect, verdict=verdict, reasons=(*effect.reasons, said)))
+            found.append(_confirmed(effect, seen))
     tried = {_place(effect) for effect in found}
     return found + [one for one in screened if _place(one) not in tried]
+
+
+def _confirmed(effect: Effect, before: Effect) -> Effect:
+    """What was found alone, beside what the screen claimed."""
+    said = f"before, a screen showed {show_percent(before.estimate)}"
+    if effect.verdict in _CLAIMS and effect.verdict is not before.verdict:
+        said += ": the two contradict each other"
+        return replace(effect, verdict=Verdict.UNDECIDED, tags=(Tag.SUSPECT,), reasons=(*effect.reasons, said))
+    return replace(effect, reasons=(*effect.reasons, said))
 
 
 def _place(effect: Effect) -> tuple[str, str, str]:
@@ -138,25 +149,26 @@ def _looks_of(one: Screen, factor: Factor, looks: Sequence[Look]) -> list[Look]:
 
 
 def _effect(
-    one: Screen,
     factor: Factor,
-    found: ScreenFinding,
-    freedom: int,
+    found: FactorFinding,
+    seen: ScreenFinding,
+    one: Screen,
     question: Question,
     last: Look,
-    checks: tuple[Check, ...],
-    takes: str,
+    known: Circumstances,
+    rate: float,
 ) -> Effect:
-    verdict = found.verdict or Verdict.UNDECIDED
+    """The effect of a factor as the screen was at its last look; `rate` is its false discovery rate."""
+    verdict, is_claim = found.verdict or Verdict.UNDECIDED, found.verdict in _CLAIMS
+    checks = checks_of_screen(seen.fitted, question, one.series, arrays(one.series), known)
     failed = tuple(check.found for check in checks if not check.passed)
-    is_claim = verdict in _CLAIMS
-    better, within = probabilities(found.estimate, found.error, freedom, question)
-    others = len(one.factors) - 1
+    better, within = probabilities(found.estimate, found.error, seen.fitted.freedom, question)
+    takes = what_it_takes(seen.fitted.scale, question, last.pairs, known.timeline.pair_s(one.series))
     reasons = [
-        f"screened with {others} other factors: this is the effect over all their settings",
+        f"screened with {len(one.factors) - 1} other factors: this is the effect over all their settings",
         *why(found.verdict, found.interval, found.inner, question),
         *([takes] if found.verdict is Verdict.UNDECIDED else []),
-        *(["not confirmed in trials of its own"] if is_claim else []),
+        *([f"not confirmed in trials of its own; false discovery rate {rate:.2g}"] if is_claim else []),
         *([] if found.verdict else [f"{last.pairs} of {one.series.planned} planned pairs so far, and not decided yet"]),
     ]
     return Effect(
@@ -172,7 +184,7 @@ def _effect(
         confidence=1 - question.alpha / question.claims,
         pairs=last.pairs,
         margin=question.margin,
-        method=METHOD,
+        method=method_of(question, screened=True),
         look=last.number,
         verdict=verdict,
         tags=tags_of(verdict, found.interval, question, suspect=is_claim or bool(failed and found.verdict)),

@@ -31,13 +31,14 @@ class Command(_Document):
 
 
 class Block(_Document):
-    """Arms back to back, each at the same load levels."""
+    """Arms back to back, each at the same load levels; `purpose` says why."""
 
     number: int
     round: int
     workload: str
     loads: list[int]
     load_unit: LoadUnit
+    purpose: Purpose
     factor: str
     arms: list[str]
 
@@ -66,7 +67,7 @@ class Screen(_Document):
     confirming_s: float = Field(description="what confirming one of them takes at most")
 
 
-class Plot(_Document):
+class SplitPlot(_Document):
     """Settings whose application takes so long that each holds for several trials, which count as one."""
 
     workload: str
@@ -94,7 +95,7 @@ class CheckDocument(_Document):
     device: str | None
     notes: list[str]
     rounds: int
-    calibrations: int
+    settle_runs: int
     noise_rounds: int
     trials: int
     duration_s: float
@@ -105,7 +106,7 @@ class CheckDocument(_Document):
     memory_bytes: int
     in_flight: list[str]
     screens: list[Screen]
-    plots: list[Plot]
+    split_plots: list[SplitPlot]
     commands: list[Command]
     also_moved: list[str]
     reach: list[Reach]
@@ -125,7 +126,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         device=plan.target.device,
         notes=list(plan.notes),
         rounds=wanted.rounds,
-        calibrations=plan.protocol.calibrations,
+        settle_runs=plan.protocol.settle_runs,
         noise_rounds=wanted.noise_rounds,
         trials=len(trials),
         duration_s=duration_s(plan, wanted),
@@ -145,8 +146,8 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         memory_bytes=facts.memory_bytes,
         in_flight=sorted({key for one in comparisons(plan) if is_in_flight(one, plan) for key in one.tested}),
         screens=_screens(plan, wanted.rounds),
-        plots=[
-            Plot(workload=one.workload.name, factor=one.factor, apply_s=one.apply_s, trials=one.sub_trials)
+        split_plots=[
+            SplitPlot(workload=one.workload.name, factor=one.factor, apply_s=one.apply_s, trials=one.sub_trials)
             for one in comparisons(plan)
             if one.sub_trials > 1
         ],
@@ -218,7 +219,7 @@ def _reach(plan: Plan, noise: dict[str, float], rounds: int) -> list[Reach]:
 
 
 def _screens(plan: Plan, rounds: int) -> list[Screen]:
-    alone = {(one.factor, one.workload.name): one for one in candidates(plan)}
+    alone = {one.place: one for one in candidates(plan)}
     found = []
     for one in comparisons(plan):
         if one.screened:
@@ -241,6 +242,7 @@ def _blocks(trials: tuple[Trial, ...]) -> list[Block]:
             workload=block[0].workload,
             loads=[trial.load.n for trial in block if trial.application == block[0].application],
             load_unit=block[0].load.unit,
+            purpose=block[0].purpose,
             factor=block[0].factor,
             arms=list(dict.fromkeys(trial.arm for trial in block)),
         )

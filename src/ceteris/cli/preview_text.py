@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ceteris.cli.preview import CheckDocument
+from ceteris.model import Purpose
 from ceteris.units import LoadLevel, show_duration, show_size
 
 
@@ -45,7 +46,8 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
     if every_block:
         console.print("\nBlocks in order (round, workload, load level: arms in order):")
         for block in found.blocks:
-            tried = f"{block.factor}: {' → '.join(block.arms)}" if block.factor else "measured"
+            tried = f"{block.factor}: {' → '.join(block.arms)}" if block.factor else "the baseline"
+            tried = f"{tried}, how it settles" if block.purpose is Purpose.CALIBRATE else tried
             loads = ", ".join(str(LoadLevel(load, block.load_unit)) for load in block.loads)
             place = f"round {block.round}  {block.workload} at {loads}"
             console.print(f"  {block.number:>4}  {place}:  {tried}", markup=False)
@@ -58,7 +60,7 @@ def _show_cost(found: CheckDocument, console: Console) -> None:
     console.print(f"\n{blocks}, about {show_duration(found.duration_s)}")
     if found.in_flight:
         console.print(f"Changed while the load goes on: {', '.join(found.in_flight)}.", markup=False)
-    for plot in found.plots:
+    for plot in found.split_plots:
         takes = f"Applying {plot.factor} takes about {show_duration(plot.apply_s)}"
         console.print(f"{takes}: each application holds for {plot.trials} trials, which count as one.", markup=False)
     for screen in found.screens:
@@ -75,11 +77,11 @@ def _show_cost(found: CheckDocument, console: Console) -> None:
         console.print(
             f"Before that, beside the budget: preconditioning, {filled} in order, then at most {most} at random."
         )
-    if found.calibrations:
-        console.print(f"First, {found.calibrations} long runs show how long the load takes to settle.")
+    if found.settle_runs:
+        console.print(f"First, {found.settle_runs} long runs show how long the load takes to settle.")
     if found.noise_rounds:
         rounds = "a round" if found.noise_rounds == 1 else f"{found.noise_rounds} rounds"
-        first = "Then" if found.calibrations else "First"
+        first = "Then" if found.settle_runs else "First"
         console.print(
             f"{first}, in {rounds}, the baseline is compared with itself: this machine's noise is not known yet."
         )

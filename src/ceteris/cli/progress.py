@@ -65,7 +65,7 @@ class Watch:
             self._say(self._line.plain)
 
     def learns(self, words: Sequence[str]) -> None:
-        """Tell what is known of the noise."""
+        """Tell what is known of the machine, or of what comes next."""
         for one in words:
             self._say(one)
 

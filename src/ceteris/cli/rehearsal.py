@@ -137,5 +137,5 @@ def show(found: SimulateDocument, console: Console) -> None:
     console.print(table)
     what = "a false claim" if found.effect == 0 else "a claim"
     console.print(f"\n{what} in {found.claims / found.times:.1%} of the experiments", markup=False)
-    shown = f"{show_duration(found.duration_s)} on average, of {show_duration(found.planned_s)} at most"
+    shown = f"{show_duration(found.duration_s)} on average, of {show_duration(found.planned_s)} planned"
     console.print(f"each takes {shown}", markup=False)

@@ -11,13 +11,12 @@ from sqlalchemy.engine import Engine as Store
 
 from ceteris.experiment import noise, settling
 from ceteris.experiment.looks import confirm, look
-from ceteris.model import Experiment, Look, Plan, Purpose, Trial, TrialState
+from ceteris.model import Experiment, Look, Purpose, Trial, TrialState
 from ceteris.store import read
 from ceteris.trial.bench import Bench
 from ceteris.trial.blocks import next_block
 
 _LEARNING = (Purpose.CALIBRATE, Purpose.NOISE_FLOOR)
-_BEFORE = (Purpose.PRECONDITION, *_LEARNING)
 
 
 class Listener(Protocol):
@@ -36,11 +35,10 @@ class Listener(Protocol):
         ...
 
 
-def after_block(
-    plan: Plan, experiment: Experiment, store: Store, listener: Listener, bench: Bench, trials: list[Trial]
-) -> None:
+def after_block(experiment: Experiment, store: Store, listener: Listener, bench: Bench, trials: list[Trial]) -> None:
     """Do what is due. `trials` follows what the store holds. Raises StoreError."""
     learned = _learn(experiment, store, bench, trials)
+    plan = read.plan(store, experiment.id)
     decided = look(plan, experiment, store, trials)
     if decided:
         trials[:] = read.trials(store, experiment.id)
@@ -56,7 +54,7 @@ def after_block(
 def _learn(experiment: Experiment, store: Store, bench: Bench, trials: list[Trial]) -> list[str]:
     """What the trials before the first comparison tell, as soon as they are over."""
     following = next_block(trials)
-    begun = any(t.purpose not in _BEFORE and t.state is not TrialState.PLANNED for t in trials)
+    begun = any(t.purpose not in noise.BEFORE and t.state is not TrialState.PLANNED for t in trials)
     if begun or following is None or not any(trial.purpose in _LEARNING for trial in trials):
         return []
     plan = read.plan(store, experiment.id)
@@ -66,7 +64,7 @@ def _learn(experiment: Experiment, store: Store, bench: Bench, trials: list[Tria
         learned += list(filter(None, [settling.learn(plan, experiment, store, trials)]))
         plan = read.plan(store, experiment.id)
         trials[:] = read.trials(store, experiment.id)
-    if purpose not in _BEFORE and noise.is_to_be_learned(trials):
+    if purpose not in noise.BEFORE and noise.is_to_be_learned(trials):
         learned += noise.learn(plan, experiment, store, trials)
         plan = read.plan(store, experiment.id)
         trials[:] = read.trials(store, experiment.id)

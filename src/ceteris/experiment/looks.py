@@ -4,7 +4,6 @@ Called by the walk after each block, and at the end. A comparison is looked at w
 never because of what they showed.
 """
 
-import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy.engine import Engine as Store
@@ -15,7 +14,7 @@ from ceteris.analysis.screens import survivors
 from ceteris.experiment import noise
 from ceteris.model import Experiment, Look, Plan, Purpose, Trial, TrialState
 from ceteris.plan.budget import confirming_rounds
-from ceteris.plan.comparisons import Comparison, candidates, comparisons
+from ceteris.plan.comparisons import Comparison, candidates, candidates_at, comparisons
 from ceteris.plan.design import confirmation, schedule_hash
 from ceteris.store import read, write
 from ceteris.trial.blocks import Arm, arm_of, blocks_over
@@ -32,14 +31,10 @@ def look(
     due = [
         one
         for one in underway(plan, trials)
-        if over
-        or is_due(one, plan, made.get((one.factor, one.workload.name), 0))
-        or (one.screened and is_over(one, trials))
+        if over or is_due(one, plan, made.get(one.place, 0)) or (one.screened and is_over(one, trials))
     ]
     if not due:
         return []
-    protocol = read.plan(store, experiment.id).protocol  # its margin may have become known on the way
-    plan = dataclasses.replace(plan, protocol=protocol)
     before = read.looks(store, experiment.id)
     taken = looks_at(due, plan, trials, read.summaries(store, experiment.id), before, over=over)
     decided = decided_arms(plan, [*before, *taken])
@@ -58,7 +53,7 @@ def looks_at(
     over: bool,
 ) -> list[Look]:
     """The looks at these comparisons; a screen is over when it has no more trials, the others when all are."""
-    ended = {(one.factor, one.workload.name): over or bool(one.screened and is_over(one, trials)) for one in due}
+    ended = {one.place: over or bool(one.screened and is_over(one, trials)) for one in due}
     return [
         look
         for last in (False, True)
@@ -82,7 +77,7 @@ def confirm(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[T
     """
     if not any(one.screened for one in comparisons(plan)):
         return ""
-    plan, looks = read.plan(store, experiment.id), read.looks(store, experiment.id)
+    looks = read.looks(store, experiment.id)
     added, said = to_confirm(plan, trials, looks, noise.known(store, plan, experiment.fingerprint))
     if said:
         write.add_note(store, experiment.id, said)
@@ -110,8 +105,8 @@ def to_confirm(
 def underway(plan: Plan, trials: Sequence[Trial]) -> list[Comparison]:
     """Every comparison that there are trials of, but for those that learn the noise."""
     confirmed = {(trial.factor, trial.workload) for trial in trials if trial.purpose is Purpose.CONFIRM}
-    again = [one for one in candidates(plan) if (one.factor, one.workload.name) in confirmed]
-    return [one for one in comparisons(plan) if one.purpose is not Purpose.PLACEBO] + again
+    first = [one for one in comparisons(plan) if one.purpose is not Purpose.PLACEBO]
+    return first + candidates_at(plan, confirmed)
 
 
 def is_due(one: Comparison, plan: Plan, made: int) -> bool:
@@ -124,9 +119,8 @@ def is_due(one: Comparison, plan: Plan, made: int) -> bool:
 
 def is_over(one: Comparison, trials: Sequence[Trial]) -> bool:
     """Whether no more trials of a comparison will be made."""
-    place = (one.factor, one.workload.name)
-    mine = {t.block for t in trials if (t.factor, t.workload) == place and t.state is not TrialState.SPARED}
-    return blocks_over(trials).get(place, 0) == len(mine)
+    mine = {t.block for t in trials if (t.factor, t.workload) == one.place and t.state is not TrialState.SPARED}
+    return blocks_over(trials).get(one.place, 0) == len(mine)
 
 
 def decided_arms(plan: Plan, looks: Collection[Look]) -> set[Arm]:

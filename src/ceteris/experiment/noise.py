@@ -14,15 +14,15 @@ from sqlalchemy.engine import Engine as Store
 
 from ceteris.analysis.noise import KEEPS_S, calibrations, fingerprint_digest, level_sds, pair_sd, stack_of
 from ceteris.model import Calibration, Experiment, Plan, Purpose, Trial, TrialState
-from ceteris.plan.budget import rounds_needed, with_calibration
-from ceteris.plan.calibration import with_settle
+from ceteris.plan.budget import rounds_needed, with_settle_runs
 from ceteris.plan.comparisons import comparisons
 from ceteris.plan.design import schedule_hash
 from ceteris.plan.protocol import with_usual_margin
+from ceteris.plan.settling import with_settle
 from ceteris.stats.planner import smallest_margin
 from ceteris.store import read, write
 
-_BEFORE = (Purpose.PRECONDITION, Purpose.CALIBRATE, Purpose.NOISE_FLOOR)
+BEFORE = (Purpose.PRECONDITION, Purpose.CALIBRATE, Purpose.NOISE_FLOOR)
 
 
 def known(store: Store, plan: Plan, fingerprint: Mapping[str, str]) -> dict[str, float]:
@@ -57,7 +57,7 @@ def informed(store: Store | None, plan: Plan, fingerprint: Mapping[str, str]) ->
         unlike = {name: sds for name, sds in unlike.items() if sds}
         plan = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, apply_s=apply_s, level_sd=unlike))
         plan = _settled(store, plan, alike)
-    return with_calibration(plan, noise), noise
+    return with_settle_runs(plan, noise), noise
 
 
 def _made_alike(store: Store, fingerprint: Mapping[str, str]) -> list[str]:
@@ -80,7 +80,7 @@ def _settled(store: Store, plan: Plan, alike: Sequence[str]) -> Plan:
 
 def is_to_be_learned(trials: Sequence[Trial]) -> bool:
     """Whether equals were compared, and nothing else yet."""
-    compared = [trial for trial in trials if trial.purpose not in _BEFORE]
+    compared = [trial for trial in trials if trial.purpose not in BEFORE]
     return any(trial.purpose is Purpose.NOISE_FLOOR for trial in trials) and all(
         trial.state is TrialState.PLANNED for trial in compared
     )

@@ -12,8 +12,8 @@ from sqlalchemy.engine import Engine as Store
 from ceteris.experiment.noise import known
 from ceteris.model import Experiment, Measurement, Plan, Purpose, Trial, TrialState
 from ceteris.plan.budget import least_rounds, round_s, rounds_needed, spent_s
-from ceteris.plan.calibration import with_settle
 from ceteris.plan.design import schedule_hash
+from ceteris.plan.settling import with_settle
 from ceteris.stats.pairs import CannotJudge
 from ceteris.stats.settle import mser5, settle_s, time_constant
 from ceteris.store import read, write

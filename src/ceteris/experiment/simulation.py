@@ -17,7 +17,7 @@ from ceteris.analysis.judge import judge
 from ceteris.analysis.questions import Place
 from ceteris.experiment.looks import decided_arms, is_due, looks_at, to_confirm, underway
 from ceteris.model import Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict
-from ceteris.plan.budget import Extent, duration_s, spent_s
+from ceteris.plan.budget import cost_s, spent_s
 from ceteris.plan.comparisons import candidates, comparisons
 from ceteris.plan.design import schedule
 from ceteris.stats.generator import Noise, draw
@@ -48,7 +48,7 @@ class Outcome:
 class Simulation:
     """So many experiments with a true effect (log ratio) of every arm but the baselines.
 
-    `duration_s` is how long one takes on average, of at most `planned_s`; `claims`: in how many of them any arm was
+    `duration_s` is how long one takes on average, of `planned_s`; `claims`: in how many of them any arm was
     called better, worse or dependent on load.
     """
 
@@ -66,7 +66,7 @@ def simulate(
     verdicts: dict[Place, Counter[Verdict]] = defaultdict(Counter)
     pairs: Counter[Place] = Counter()
     covered: Counter[Place] = Counter()
-    spent, claims = 0.0, 0
+    spent, asked_for, claims = 0.0, 0.0, 0
     for number in range(times):
         drawn = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, seed=seed + number))
         trials = [t for t in schedule(drawn, "", rounds) if t.purpose in _DRAWN]
@@ -90,8 +90,8 @@ def simulate(
             covered[place] += one.low <= effect <= one.high
         claims += any(one.verdict not in (Verdict.EQUIVALENT, Verdict.UNDECIDED) for one in whole)
         spent += spent_s(plan, ended)
+        asked_for += cost_s(plan, ended)
         progress(number + 1)
-    planned_s = duration_s(plan, Extent(0, rounds))
     planned = {
         (factor, arm.label, one.workload.name): rounds * one.blocks_per_round
         for one in underway(plan, ())
@@ -114,7 +114,7 @@ def simulate(
             for place in verdicts
         ),
         duration_s=spent / times,
-        planned_s=planned_s,
+        planned_s=asked_for / times,
         claims=claims,
     )
 
@@ -168,7 +168,7 @@ def _carry_out(
     """The trials in their order, but for those that looks on the way made needless, and with those that confirm."""
     values = measure(trials)
     known = {workload.name: noise.pair_sd for workload in plan.workloads}
-    places = {(one.factor, one.workload.name): one for one in underway(plan, trials)}
+    places = {one.place: one for one in underway(plan, trials)}
     made: Counter[tuple[str, str]] = Counter()
     looks: list[Look] = []
     number = 0
@@ -196,5 +196,5 @@ def _carry_out(
             added, _ = to_confirm(plan, trials, looks, known)
             values |= measure(added) if added else {}
             trials += added
-            places = {(one.factor, one.workload.name): one for one in underway(plan, trials)}
+            places = {one.place: one for one in underway(plan, trials)}
     return trials, looks, values

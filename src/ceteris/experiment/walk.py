@@ -25,7 +25,6 @@ from ceteris.model import (
     Experiment,
     ExperimentState,
     FailureClass,
-    Look,
     Measurement,
     Plan,
     Purpose,
@@ -33,7 +32,7 @@ from ceteris.model import (
     TrialState,
 )
 from ceteris.plan.budget import extent
-from ceteris.plan.comparisons import candidates, comparisons, is_in_flight, noise_comparisons
+from ceteris.plan.comparisons import every_comparison, is_in_flight
 from ceteris.plan.design import schedule, schedule_hash
 from ceteris.store import read, write
 from ceteris.trial.bench import Bench, Site, put_back
@@ -44,12 +43,8 @@ _MOST_FAILURES_IN_A_ROW = 3
 _MOST_LOSSES = 10
 
 
-class Audience(Onlooker, Protocol):
+class Audience(Onlooker, between.Listener, Protocol):
     """Whoever watches an experiment."""
-
-    def begins(self, trials: Sequence[Trial]) -> None:
-        """The trials of the experiment are known, also those that were made before."""
-        ...
 
     def prepares(self, workload: str, done_bytes: int, total_bytes: int) -> None:
         """Data is being made."""
@@ -57,14 +52,6 @@ class Audience(Onlooker, Protocol):
 
     def shows(self, trial: Trial) -> None:
         """A trial came to another state."""
-        ...
-
-    def learns(self, words: Sequence[str]) -> None:
-        """This is known of the machine's noise."""
-        ...
-
-    def decides(self, looks: Sequence[Look]) -> None:
-        """These need no more trials."""
         ...
 
     def loses(self, why: str) -> None:
@@ -102,9 +89,11 @@ def begin(
 
 
 def carry_out(
-    plan: Plan, experiment: Experiment, store: Store, site: Site, audience: Audience, stopped: Callable[[], bool]
+    experiment: Experiment, store: Store, site: Site, audience: Audience, stopped: Callable[[], bool]
 ) -> Judgement:
     """Make every trial that the store still plans, put the machine back, and judge what was measured.
+
+    What is followed is the plan as the store holds it: with what was known of the machine, and what was learned since.
 
     A target that is lost is reached again and put back, and the experiment goes on. Raises Interrupted, JournalError,
     NotRestored, StoreError, EngineError and Unreachable; all that was measured is kept.
@@ -113,7 +102,7 @@ def carry_out(
     try:
         while losses < _MOST_LOSSES:
             try:
-                _sit_down(plan, experiment, store, site, audience, stopped)
+                _sit_down(experiment, store, site, audience, stopped)
                 break
             except Unreachable as error:
                 losses += 1
@@ -130,24 +119,26 @@ def carry_out(
         with contextlib.suppress(StoreError):  # what is raised already must not be hidden by a full disk
             write.set_state(store, experiment.id, state, ended=time.time())
         raise
+    plan = read.plan(store, experiment.id)
     look(plan, experiment, store, read.trials(store, experiment.id), over=True)
     write.add_calibrations(store, _calibrations(plan, experiment, store))
     write.set_state(store, experiment.id, ExperimentState.DONE, ended=time.time())
-    return analyse(read.plan(store, experiment.id), experiment, store, finished=True)
+    return analyse(plan, experiment, store, finished=True)
 
 
 def _sit_down(
-    plan: Plan, experiment: Experiment, store: Store, site: Site, audience: Audience, stopped: Callable[[], bool]
+    experiment: Experiment, store: Store, site: Site, audience: Audience, stopped: Callable[[], bool]
 ) -> None:
     """Make the trials that are left, from opening the journal to having put the machine back. Raises as `carry_out`."""
+    plan = read.plan(store, experiment.id)
     trials = read.trials(store, experiment.id)
-    compared = [*candidates(plan), *comparisons(plan), *noise_comparisons(plan)]
-    tested = {(c.factor, c.workload.name): c.tested for c in compared}
-    in_flight = {(c.factor, c.workload.name) for c in compared if is_in_flight(c, plan)}
+    compared = every_comparison(plan)
+    tested = {one.place: one.tested for one in compared}
+    in_flight = {one.place for one in compared if is_in_flight(one, plan)}
     with Bench(site, plan, trials, tested, in_flight, _recorder(store, audience), stopped) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         audience.begins(trials)
-        after_block = functools.partial(between.after_block, plan, experiment, store, audience, bench)
+        after_block = functools.partial(between.after_block, experiment, store, audience, bench)
         _make_trials(trials, store, bench, audience, stopped, after_block)
         for note in bench.notes():
             write.add_note(store, experiment.id, note)
@@ -171,7 +162,7 @@ def _make_trials(
         refused = refused_arms(trials)
         for trial in [trial for trial in block if arm_of(trial) not in refused]:
             done = bench.run(trial, audience)
-            trials[done.order - 1] = done
+            trials[:] = [done if one.order == done.order else one for one in trials]
             if stopped():
                 raise Interrupted("interrupted", f"go on with: ceteris resume {done.experiment}")
             if done.failure is FailureClass.SETTING_REJECTED:

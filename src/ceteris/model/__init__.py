@@ -23,6 +23,7 @@ from ceteris.model.machine import (
 )
 from ceteris.model.plan import Combination, Factor, Limits, OpenLoop, Plan, Precondition, Protocol, Target, Workload
 from ceteris.model.words import (
+    COMPARING,
     RESPONSES,
     ChangeState,
     ExperimentState,
@@ -39,6 +40,7 @@ from ceteris.model.words import (
 )
 
 __all__ = [
+    "COMPARING",
     "RESPONSES",
     "Action",
     "BlockDevice",

@@ -134,7 +134,7 @@ class Protocol:
     applying each factor took here before, in seconds, `level_sd` the noise of a pair at each load level of a workload
     where these were unlike.
     `placebo`: the baseline is also compared with itself, once for every four arms.
-    `settled` says who sets the settle time: the plan, what is usual, or `calibrations` of `calibrate_s` seconds each.
+    `settled` says who sets the settle time: the plan, what is usual, or `settle_runs` of `settle_run_s` seconds each.
     Where settings change `in_flight` one load carries a block: `takeoff_s` are discarded at its start, `toggle_s`
     after each change; elsewhere `settle_s` at the start of each trial's load.
     """
@@ -157,8 +157,8 @@ class Protocol:
     level_sd: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     placebo: bool = True
     settled: Literal["plan", "usual", "calibrated"] = "plan"
-    calibrations: int = 0
-    calibrate_s: float = 0.0
+    settle_runs: int = 0
+    settle_run_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

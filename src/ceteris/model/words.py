@@ -39,6 +39,10 @@ class Purpose(StrEnum):
     PRECONDITION = "precondition"
 
 
+COMPARING = (Purpose.COMPARE, Purpose.SCREEN, Purpose.CONFIRM)
+"""What answers a question of a plan."""
+
+
 class TrialState(StrEnum):
     """Where a trial is; `superseded` ones were rerun with their block, `spared` ones were not needed to decide."""
 

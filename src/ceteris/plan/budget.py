@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 from ceteris.errors import PlanError, Problem
 from ceteris.model import Plan, Purpose, Trial, TrialState
-from ceteris.plan import calibration
+from ceteris.plan import settling
 from ceteris.plan.comparisons import (
     Comparison,
-    candidates,
+    candidates_at,
     comparisons,
+    every_comparison,
     is_in_flight,
     measured,
     noise_comparisons,
 )
-from ceteris.plan.rounds import least_screen
-from ceteris.stats.foldover import rows_for
+from ceteris.stats.foldover import least_pairs, rows_for
 from ceteris.stats.planner import MOST_PAIRS, pairs_for, pairs_planned
 from ceteris.units import show_duration
 
@@ -26,7 +26,7 @@ OVERHEAD_S = 0.15  # starting the engine, setting and reading back; measured on 
 TOGGLE_OVERHEAD_S = 0.05  # setting and reading back under load, and keeping the trial
 _MOST_NOISE_ROUNDS = 3
 _NOISE_SHARE = 0.2  # of the budget, that learning the noise may take
-_CALIBRATION_SHARE = 0.1  # of the budget, that learning how long a load settles may take, within the other
+_SETTLE_SHARE = 0.1  # of the budget, that learning how long a load settles may take, within the other
 _SCREEN_SHARE = 0.5  # of what is left, that a screen may take; the rest confirms what it shows
 _MOST_OPEN_ROUNDS = 200
 
@@ -63,20 +63,20 @@ def noise_round_s(plan: Plan) -> float:
 
 def duration_s(plan: Plan, extent: Extent) -> float:
     """Seconds that it takes, where nothing is decided early."""
-    return calibration_s(plan) + extent.noise_rounds * noise_round_s(plan) + extent.rounds * round_s(plan)
+    return settle_runs_s(plan) + extent.noise_rounds * noise_round_s(plan) + extent.rounds * round_s(plan)
 
 
-def calibration_s(plan: Plan) -> float:
+def settle_runs_s(plan: Plan) -> float:
     """Seconds that the runs take which show how long a load settles."""
-    return plan.protocol.calibrations * (plan.protocol.calibrate_s + OVERHEAD_S)
+    return plan.protocol.settle_runs * (plan.protocol.settle_run_s + OVERHEAD_S)
 
 
-def with_calibration(plan: Plan, noise: Noise) -> Plan:
+def with_settle_runs(plan: Plan, noise: Noise) -> Plan:
     """The plan with the runs that show how long a load settles, where it leaves that open and the budget has room for
     them: a tenth, and after a round that compares equals where the noise is not known."""
     budget_s = plan.protocol.budget_s
     room_s = _NOISE_SHARE * budget_s - (noise_round_s(plan) if _unknown(plan, noise) else 0.0)
-    return calibration.with_runs(plan, min(room_s, _CALIBRATION_SHARE * budget_s), OVERHEAD_S)
+    return settling.with_runs(plan, min(room_s, _SETTLE_SHARE * budget_s), OVERHEAD_S)
 
 
 def _unknown(plan: Plan, noise: Noise) -> bool:
@@ -106,10 +106,10 @@ def extent(plan: Plan, noise: Noise) -> Extent:
         _refuse_beyond_budget(plan, wanted)
         return wanted
     learning = noise_round_s(plan) if _unknown(plan, noise) else 0.0
-    calibrating_s = calibration_s(plan)
-    held = int((_NOISE_SHARE * protocol.budget_s - calibrating_s) // learning) if learning else 0
+    settling_s = settle_runs_s(plan)
+    held = int((_NOISE_SHARE * protocol.budget_s - settling_s) // learning) if learning else 0
     noise_rounds = min(_MOST_NOISE_ROUNDS, held)
-    left_s = protocol.budget_s - calibrating_s - noise_rounds * learning
+    left_s = protocol.budget_s - settling_s - noise_rounds * learning
     share = _SCREEN_SHARE if any(one.screened for one in comparisons(plan)) else 1.0
     least = least_rounds(plan)
     found = Extent(noise_rounds, min(rounds_needed(plan, noise), max(int(share * left_s // one), least)))
@@ -145,7 +145,7 @@ def _rounds_of(one: Comparison, pairs: int) -> int:
     """The rounds that hold so many pairs, a screen's in whole replicates of its design."""
     if one.screened:
         rows = rows_for(len(one.screened))
-        pairs = max(least_screen(len(one.screened)), math.ceil(pairs / rows) * rows)
+        pairs = max(least_pairs(len(one.screened)), math.ceil(pairs / rows) * rows)
     if one.sub_trials > 1:
         pairs = math.ceil(pairs / 2)  # the trials of an application average out half of the variance and more
     return math.ceil(pairs / one.blocks_per_round)
@@ -154,7 +154,7 @@ def _rounds_of(one: Comparison, pairs: int) -> int:
 def confirming_rounds(plan: Plan, noise: Noise, survivors: Collection[tuple[str, str]], before: Sequence[Trial]) -> int:
     """The rounds that confirm what a screen showed, of each survivor (factor and workload): as many as are worth it
     and what the budget still holds; 0 where that is too little to be judged."""
-    again = [one for one in candidates(plan) if (one.factor, one.workload.name) in survivors]
+    again = candidates_at(plan, survivors)
     left_s = plan.protocol.budget_s - spent_s(plan, before)
     held = int(left_s // _round_s(again, plan))
     rounds = min(plan.protocol.rounds or _rounds_needed(plan, noise, again), held)
@@ -168,9 +168,8 @@ def spent_s(plan: Plan, trials: Sequence[Trial]) -> float:
 
 def cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
     """Seconds that these trials take."""
-    compared = [*comparisons(plan), *noise_comparisons(plan), *candidates(plan)]
-    each = {(c.factor, c.workload.name): block_s(c, plan) / len(c.arms) / c.sub_trials for c in compared}
-    runs = sum(trial.purpose is Purpose.CALIBRATE for trial in trials) * (plan.protocol.calibrate_s + OVERHEAD_S)
+    each = {c.place: block_s(c, plan) / len(c.arms) / c.sub_trials for c in every_comparison(plan)}
+    runs = sum(trial.purpose is Purpose.CALIBRATE for trial in trials) * (plan.protocol.settle_run_s + OVERHEAD_S)
     others = [trial for trial in trials if trial.purpose not in (Purpose.CALIBRATE, Purpose.PRECONDITION)]
     return runs + sum(each.get((trial.factor, trial.workload), _alone_s(plan)) for trial in others)
 

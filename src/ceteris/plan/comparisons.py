@@ -6,15 +6,15 @@ two arms are a setting of all of them and the mirror image, drawn anew for each 
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
 from ceteris.model import Factor, Plan, Purpose, Settings, Workload
-from ceteris.plan.rounds import APPLICATIONS_PER_ROUND, blocks_per_look, least_screen, pairs_per_round
+from ceteris.plan.rounds import SPLIT_BLOCKS_PER_ROUND, blocks_per_look, pairs_per_round
 from ceteris.registry import data_of
-from ceteris.stats.foldover import rows_for
+from ceteris.stats.foldover import least_pairs, rows_for
 from ceteris.stats.planner import sub_trials
 
 NOISE_FLOOR, PLACEBO, SCREEN = "noise floor", "placebo", "screen"
@@ -52,9 +52,14 @@ class Comparison:
     purpose: Purpose = Purpose.COMPARE
 
     @property
+    def place(self) -> tuple[str, str]:
+        """What tells it from others: the names of its factor and workload."""
+        return self.factor, self.workload.name
+
+    @property
     def blocks_per_round(self) -> int:
         """Those that make a round: passes over the load levels, or so many blocks of several levels each."""
-        return APPLICATIONS_PER_ROUND if self.sub_trials > 1 else pairs_per_round(len(self.workload.levels))
+        return SPLIT_BLOCKS_PER_ROUND if self.sub_trials > 1 else pairs_per_round(len(self.workload.levels))
 
     @property
     def blocks_per_look(self) -> int:
@@ -76,7 +81,7 @@ def comparisons(plan: Plan) -> list[Comparison]:
     """
     screens = {workload.name: screened(plan, workload) for workload in plan.workloads}
     together = {(factor.key, workload) for workload, factors in screens.items() for factor in factors}
-    alone = [one for one in candidates(plan) if (one.factor, one.workload.name) not in together]
+    alone = [one for one in candidates(plan) if one.place not in together]
     arms = (Arm(_MIRROR, plan.baseline), Arm(_DRAWN, plan.baseline))
     found = [*alone, *(_placebos(alone, plan) if plan.protocol.placebo else [])]
     for workload in plan.workloads:
@@ -119,7 +124,7 @@ def screened(plan: Plan, workload: Workload) -> tuple[Factor, ...]:
     depends = {knob.name for knob in plan.knobs if knob.exists_under in names}
     found = tuple(factor for factor in free if factor.key not in depends)
     pairs = pairs_per_round(len(workload.load_levels)) * (protocol.rounds or math.inf)
-    return found if len(found) >= _LEAST_SCREENED[protocol.design] and pairs >= least_screen(len(found)) else ()
+    return found if len(found) >= _LEAST_SCREENED[protocol.design] and pairs >= least_pairs(len(found)) else ()
 
 
 def _is_free(factor: Factor, plan: Plan, workload: Workload) -> bool:
@@ -136,6 +141,16 @@ def _is_free(factor: Factor, plan: Plan, workload: Workload) -> bool:
     except ValidationError:
         return False
     return sets == base
+
+
+def candidates_at(plan: Plan, places: Collection[tuple[str, str]]) -> list[Comparison]:
+    """The candidates of these factors and workloads."""
+    return [one for one in candidates(plan) if one.place in places]
+
+
+def every_comparison(plan: Plan) -> list[Comparison]:
+    """All that there may be trials of: what is compared first, what confirms, what compares equals."""
+    return [*candidates(plan), *comparisons(plan), *noise_comparisons(plan)]
 
 
 def candidates(plan: Plan) -> list[Comparison]:
@@ -165,7 +180,8 @@ def _comparison(
     found = Comparison(factor, workload, arms, tested, apply_s=apply_s)
     if is_in_flight(found, plan):
         return found
-    worth = sub_trials(apply_s, protocol.trial_s, protocol.settle_s, _BETWEEN_SD, _WITHIN_SD) if apply_s else 1
+    usual_settle_s = min(protocol.trial_s / 2, 30.0)  # not what is learned later: the schedule stays as it is
+    worth = sub_trials(apply_s, protocol.trial_s, usual_settle_s, _BETWEEN_SD, _WITHIN_SD) if apply_s else 1
     most = 2 * len(workload.levels)
     return dataclasses.replace(found, sub_trials=min(protocol.sub_trials or worth, most))
 

@@ -15,9 +15,9 @@ import random
 from collections.abc import Collection, Iterator, Sequence
 
 from ceteris.model import Plan, Purpose, Settings, Trial, Workload
-from ceteris.plan import calibration, precondition
-from ceteris.plan.comparisons import Comparison, candidates, comparisons, measured, noise_comparisons
-from ceteris.plan.rounds import APPLICATIONS_PER_ROUND, passes_per_round
+from ceteris.plan import precondition, settling
+from ceteris.plan.comparisons import Comparison, candidates_at, comparisons, measured, noise_comparisons
+from ceteris.plan.rounds import SPLIT_BLOCKS_PER_ROUND, passes_per_round
 from ceteris.stats.foldover import replicate
 from ceteris.units import LoadLevel
 
@@ -72,11 +72,11 @@ def plots(
     """
     couples = balanced_orders(arms)
     coming = _passes(levels, rng)
-    for number in range(rounds * APPLICATIONS_PER_ROUND // 2):
+    for number in range(rounds * SPLIT_BLOCKS_PER_ROUND // 2):
         if number % len(couples) == 0:
             rng.shuffle(couples)
         for order in rng.sample(couples[number % len(couples)], 2):
-            yield 1 + 2 * number // APPLICATIONS_PER_ROUND, tuple(itertools.islice(coming, size)), order
+            yield 1 + 2 * number // SPLIT_BLOCKS_PER_ROUND, tuple(itertools.islice(coming, size)), order
 
 
 def _passes(levels: Sequence[LoadLevel], rng: random.Random) -> Iterator[LoadLevel]:
@@ -99,10 +99,10 @@ def schedule(plan: Plan, experiment: str, rounds: int, noise_rounds: int = 0) ->
     if alone := measured(plan):
         stretches.append(_measured(alone, plan, rounds))
     equals = [_compared(one, plan, noise_rounds) for one in noise_comparisons(plan)]
-    blocks = [[run] for run in calibration.trials(plan, plan.protocol.calibrations)]
-    blocks += [[dataclasses.replace(trial, round=0) for trial in block] for blocks in equals for block in blocks]
-    blocks += _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds"))
-    return precondition.put_first(plan, _numbered(blocks, experiment, ()))
+    found = [[run] for run in settling.trials(plan, plan.protocol.settle_runs)]
+    found += [[dataclasses.replace(trial, round=0) for trial in block] for stretch in equals for block in stretch]
+    found += _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds"))
+    return precondition.put_first(plan, _numbered(found, experiment, ()))
 
 
 def confirmation(
@@ -110,12 +110,11 @@ def confirmation(
 ) -> tuple[Trial, ...]:
     """The trials that confirm what a screen showed, after all `before`: one comparison for each survivor (factor and
     workload), in another order than any before."""
-    compared = [one for one in candidates(plan) if (one.factor, one.workload.name) in survivors]
-    again = [dataclasses.replace(one, purpose=Purpose.CONFIRM) for one in compared]
+    again = [dataclasses.replace(one, purpose=Purpose.CONFIRM) for one in candidates_at(plan, survivors)]
     stretches = [_compared(one, plan, rounds) for one in again]
-    blocks = _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds/confirm"))
+    found = _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds/confirm"))
     last = max(trial.round for trial in before)
-    later = [[dataclasses.replace(trial, round=last + trial.round) for trial in block] for block in blocks]
+    later = [[dataclasses.replace(trial, round=last + trial.round) for trial in block] for block in found]
     return tuple(_numbered(later, before[0].experiment, before))
 
 

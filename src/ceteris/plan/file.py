@@ -182,7 +182,10 @@ class ProtocolTable(Table):
     )
     budget: Duration = Field(4 * 3600.0, description="machine time for all but making and preconditioning data")
     rounds: int | None = Field(
-        None, ge=2, le=16, description="rounds of each comparison; default: what the budget holds, at most 10"
+        None,
+        ge=2,
+        le=16,
+        description="rounds of each comparison; default: what the question needs, within the budget",
     )
     seed: int = Field(1, ge=0, lt=2**31, description="of the run order")
     response: Responses | None = Field(

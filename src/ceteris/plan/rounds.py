@@ -1,10 +1,8 @@
 """How many blocks a round has, and after how many a comparison is looked at."""
 
-from ceteris.stats.foldover import rows_for
-
 _BLOCKS_PER_ROUND = 8
-APPLICATIONS_PER_ROUND = 4
-"""Blocks of a round, where each is of applications that hold for several trials."""
+SPLIT_BLOCKS_PER_ROUND = 4
+"""Where applications hold for several trials: each block has one of every arm."""
 
 
 def passes_per_round(levels: int) -> int:
@@ -23,8 +21,3 @@ def pairs_per_round(levels: int) -> int:
 def blocks_per_look(levels: int) -> int:
     """The blocks after which a comparison is looked at: a round, or where a single pass has eight blocks, a pass."""
     return levels if levels >= _BLOCKS_PER_ROUND else pairs_per_round(levels)
-
-
-def least_screen(factors: int) -> int:
-    """The pairs that a screen of so many factors has at least: two replicates of its design."""
-    return 2 * rows_for(factors)

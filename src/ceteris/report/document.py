@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ceteris.findings import Matrix, Preconditioned
 from ceteris.model import Cell, Effect, Experiment, ExperimentState, Tag, Trial, TrialState, Verdict
+from ceteris.report.trust import machine_s
 from ceteris.units import LoadUnit
 
 
@@ -103,7 +104,7 @@ class ReportDocument(_Document):
     versions: dict[str, str]
     fingerprint: dict[str, str]
     notes: list[str]
-    machine_s: float = Field(description="seconds that trials took")
+    machine_s: float = Field(description="seconds that trials and reruns took, without preconditioning")
     planned_s: float = Field(description="seconds of trials that were planned, where nothing is decided early")
     trials: dict[TrialState, int] = Field(description="how many trials are in each state")
     unused: list[UnusedTrial]
@@ -200,7 +201,7 @@ def document(
         versions=dict(experiment.versions),
         fingerprint=dict(experiment.fingerprint),
         notes=list(experiment.notes),
-        machine_s=sum(trial.took_s for trial in trials),
+        machine_s=machine_s(trials),
         planned_s=planned_s,
         trials=dict(Counter(trial.state for trial in trials)),
         unused=[_unused(trial) for trial in trials if trial.state in unused],

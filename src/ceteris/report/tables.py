@@ -1,7 +1,7 @@
 """From cells and effects to the tables and curves of one factor under one workload.
 
-In: the cells and effects of that factor and workload. Out: LevelTable, Curve and EffectTable, in one unit per
-column. Called by the view.
+In: the cells and effects of that factor and workload. Out: LevelTable, Curve, DriftCurve and EffectTable, in one
+unit per column. Called by the view.
 """
 
 from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from ceteris.findings import Preconditioned
-from ceteris.model import Experiment, Measurement, Trial, TrialState
+from ceteris.model import Experiment, Measurement, Purpose, Trial, TrialState
 from ceteris.report import numbers
 from ceteris.report.conditioned import conditioned
 from ceteris.report.numbers import METRICS
@@ -69,6 +69,11 @@ def _since(start: float, moment: float | None) -> str:
     return f"{hours}:{minutes:02d}:{seconds:02d}"
 
 
+def machine_s(trials: Sequence[Trial]) -> float:
+    """Seconds of the trials that a budget is for, reruns too: of all but preconditioning."""
+    return sum(trial.took_s for trial in trials if trial.purpose is not Purpose.PRECONDITION)
+
+
 def _rows(
     experiment: Experiment, trials: Sequence[Trial], summaries: Mapping[int, Mapping[str, Measurement]]
 ) -> tuple[TrialRow, ...]:
@@ -101,7 +106,7 @@ def _facts(experiment: Experiment, made_s: float, planned_s: float | None) -> tu
         facts.append(("took", show_duration(max(experiment.ended - experiment.started, 0))))
     planned = "" if planned_s is None else f", of {show_duration(planned_s)} planned"
     facts += [
-        ("machine time of trials", show_duration(made_s) + planned),
+        ("machine time of trials and reruns", show_duration(made_s) + planned),
         ("rounds planned", str(experiment.rounds)),
         ("seed", str(experiment.seed)),
         ("schedule hash", experiment.schedule_hash),
@@ -123,7 +128,7 @@ def trust(
         tallies=tallies(trials),
         notes=experiment.notes,
         conditioned=conditioned(preconditioned),
-        facts=_facts(experiment, sum(trial.took_s for trial in trials), planned_s),
+        facts=_facts(experiment, machine_s(trials), planned_s),
         machine=tuple(experiment.fingerprint.items()),
         plan_text=experiment.plan_text,
         trials=_rows(experiment, trials, summaries),

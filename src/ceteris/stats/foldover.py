@@ -7,15 +7,20 @@ factor is estimated from every pair (Plackett and Burman 1946, with foldover).
 
 import random
 
-LEAST_ROWS = 32
+_LEAST_ROWS = 32
 
 
 def rows_for(factors: int) -> int:
     """Pairs of one replicate: the least power of two with a column for each factor and one to spare, at least 32."""
-    rows = LEAST_ROWS
+    rows = _LEAST_ROWS
     while rows <= factors:
         rows *= 2
     return rows
+
+
+def least_pairs(factors: int) -> int:
+    """The pairs that a screen has at least: two replicates."""
+    return 2 * rows_for(factors)
 
 
 def replicate(factors: int, rng: random.Random) -> list[tuple[int, ...]]:

@@ -9,7 +9,7 @@ import math
 _TOST_90 = 3.29  # 1.645 + 1.645: both one-sided tests at 5 %, power 90 % at no effect
 _LOOKS = 1.4  # what looking often costs in pairs
 _POWER_80 = 3.1  # a two-sided 5 % test by spending, power 80 %, some dozens of pairs
-LEAST_PAIRS, MOST_PAIRS = 32, 128
+_LEAST_PAIRS, MOST_PAIRS = 32, 128
 _NOISY = 0.05
 
 
@@ -25,7 +25,7 @@ def pairs_for(margin: float, pair_sd: float) -> int:
 
 def pairs_planned(margin: float, pair_sd: float) -> int:
     """The most pairs worth planning for that: 32 to 128, since beyond these the margin is what is wrong."""
-    return min(max(pairs_for(margin, pair_sd), LEAST_PAIRS), MOST_PAIRS)
+    return min(max(pairs_for(margin, pair_sd), _LEAST_PAIRS), MOST_PAIRS)
 
 
 def smallest_effect(pair_sd: float, pairs: int) -> float:
@@ -43,7 +43,5 @@ def sub_trials(apply_s: float, trial_s: float, overhead_s: float, between_sd: fl
 
     `between_sd` is that of applications, `within_sd` that of trials in one (Kalibera and Jones 2013, 9.4).
     """
-    if between_sd <= 0:
-        return 1
     best = math.sqrt(apply_s / (trial_s + overhead_s)) * within_sd / between_sd
     return max(1, round(best))

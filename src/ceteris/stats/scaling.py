@@ -15,6 +15,7 @@ import numpy as np
 from ceteris.stats.pairs import CannotJudge, log_ratios, mean_interval
 
 K = TypeVar("K", bound=Hashable)
+Passes = Sequence[Mapping[int, float]]
 _HALF = 0.5
 
 
@@ -94,8 +95,8 @@ class Ratio:
     places: tuple[int, int] = (0, 0)
 
 
-def peak_ratio(baseline: Sequence[Mapping[int, float]], compared: Sequence[Mapping[int, float]], level: float) -> Ratio:
-    """Of the highest rates, each at its own place, from passes over the same places; `level` is the confidence.
+def peak_ratio(baseline: Passes, compared: Passes, confidence: float) -> Ratio:
+    """Of the highest rates, each at its own place, from passes over the same places.
 
     As in `peak`, each half of the passes chooses the places at which the other half is read. Raises CannotJudge.
     """
@@ -105,16 +106,16 @@ def peak_ratio(baseline: Sequence[Mapping[int, float]], compared: Sequence[Mappi
         places = [_highest(arm[other]) for arm in arms]
         read = [[one[place] for one in arm[half]] for arm, place in zip(arms, places, strict=True)]
         logs += log_ratios(read[1], read[0])
-    return _ratio(logs, level, (_highest(baseline), _highest(compared)))
+    return _ratio(logs, confidence, (_highest(baseline), _highest(compared)))
 
 
-def knee_ratio(baseline: Sequence[Mapping[int, float]], compared: Sequence[Mapping[int, float]], level: float) -> Ratio:
+def knee_ratio(baseline: Passes, compared: Passes, confidence: float) -> Ratio:
     """Of the knees: a t interval over the passes, in each of which both arms have one. Raises as above."""
-    return _ratio(log_ratios([_meeting(one) for one in compared], [_meeting(one) for one in baseline]), level)
+    return _ratio(log_ratios([_meeting(one) for one in compared], [_meeting(one) for one in baseline]), confidence)
 
 
-def _ratio(logs: Sequence[float], level: float, places: tuple[int, int] = (0, 0)) -> Ratio:
-    middle, low, high = mean_interval(logs, level)
+def _ratio(logs: Sequence[float], confidence: float, places: tuple[int, int] = (0, 0)) -> Ratio:
+    middle, low, high = mean_interval(logs, confidence)
     if low is None or high is None:
         raise CannotJudge("one pass is no interval")
     return Ratio(middle, low, high, places)

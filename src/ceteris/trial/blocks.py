@@ -6,12 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
-from ceteris.model import FailureClass, Purpose, Trial, TrialState
+from ceteris.model import COMPARING, FailureClass, Purpose, Trial, TrialState
 
 MOST_RERUNS = 2
 _REFUSALS = 2  # so often a setting is refused before its arm is given up
 Arm = tuple[str, str, str]
-_COMPARING = (Purpose.COMPARE, Purpose.SCREEN, Purpose.CONFIRM)
 _UNFINISHED = (TrialState.APPLYING, TrialState.SETTLING, TrialState.MEASURING)
 
 
@@ -65,7 +64,7 @@ def _next_compared(trials: Sequence[Trial]) -> list[Trial] | None:
 
 def blocks_over(trials: Sequence[Trial]) -> dict[tuple[str, str], int]:
     """By factor and workload, how many blocks of the comparison, from its first on, will not be tried again."""
-    blocks = _counting([trial for trial in trials if trial.purpose in _COMPARING])
+    blocks = _counting([trial for trial in trials if trial.purpose in COMPARING])
     turns = _turns(blocks, trials)
     found: dict[tuple[str, str], list[_Turn | None]] = defaultdict(list)
     for number in sorted(blocks):

@@ -136,7 +136,7 @@ class Runner:
     def _make_load(self, trial: Trial, *, in_flight: bool) -> TrialLoad:
         protocol, limits = self._plan.protocol, self._plan.limits
         calibrates = trial.purpose is Purpose.CALIBRATE
-        settle_s, measure_s = (0.0, protocol.calibrate_s) if calibrates else (protocol.settle_s, protocol.trial_s)
+        settle_s, measure_s = (0.0, protocol.settle_run_s) if calibrates else (protocol.settle_s, protocol.trial_s)
         job = jobs.job(
             self._workloads[trial.workload],
             trial.settings,

@@ -84,7 +84,7 @@ def test_a_load_that_needs_no_time_gets_little_and_the_next_experiment_knows(sto
     settling.learn(plan, begun, store, trials)
     assert read.plan(store, begun.id).protocol.settle_s == 5.0
     again, _ = informed(store, PLAN, MACHINE)
-    assert (again.protocol.settle_s, again.protocol.settled, again.protocol.calibrations) == (5.0, "calibrated", 0)
+    assert (again.protocol.settle_s, again.protocol.settled, again.protocol.settle_runs) == (5.0, "calibrated", 0)
     elsewhere, _ = informed(store, PLAN, {"kernel": "other"})
     assert elsewhere.protocol.settled == "usual"
     longer = dataclasses.replace(PLAN, protocol=dataclasses.replace(PLAN.protocol, trial_s=30.0))

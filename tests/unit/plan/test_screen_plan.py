@@ -103,8 +103,9 @@ def test_a_screen_takes_whole_replicates_and_leaves_time_to_confirm() -> None:
     plan = _plan()
     assert rounds_needed(plan, QUIET) * 8 == 64
     assert rounds_needed(plan, {"fileio": 0.045}) * 8 == 96
-    planned = extent(plan, QUIET)
-    assert duration_s(plan, planned) < 12 * 3600
+    noisy, slow = {"fileio": 1.0}, _plan('trial = "4min"')
+    assert 11 * 3600 < duration_s(slow, extent(slow, noisy)) <= 12 * 3600
+    assert rounds_needed(slow, noisy) > extent(slow, noisy).rounds
     with pytest.raises(PlanError, match="do not hold 8 rounds"):
         extent(_plan('trial = "1h"'), QUIET)
 

@@ -50,4 +50,4 @@ def resume(
         for name, before in found.fingerprint.items():
             if now.get(name) != before:
                 write.add_note(opened, found.id, f"resumed with another {name}: {now.get(name)!r}, before {before!r}")
-        carry_out(plan, found, opened, site, report_file, as_json=as_json)
+        carry_out(found, opened, site, report_file, as_json=as_json)

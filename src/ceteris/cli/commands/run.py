@@ -48,7 +48,7 @@ def run(
         opened = open_engine(url, create=True)
         versions = {"ceteris": __version__}
         begun = walk.begin(plan, parsed.overrides, facts.fingerprint, versions, opened)
-        carry_out(plan, begun, opened, site, report_file, as_json=as_json)
+        carry_out(begun, opened, site, report_file, as_json=as_json)
 
 
 def refuse_store_in_data(url: str, plan: "Plan") -> None:
@@ -63,9 +63,7 @@ def refuse_store_in_data(url: str, plan: "Plan") -> None:
         raise UsageError(f"the store {file} lies in the data under test", "name another with --store")
 
 
-def carry_out(
-    plan: "Plan", begun: "Experiment", store: "Store", site: "Site", report_file: Path | None, *, as_json: bool
-) -> None:
+def carry_out(begun: "Experiment", store: "Store", site: "Site", report_file: Path | None, *, as_json: bool) -> None:
     """Run or resume an experiment before a person's eyes, and end with its verdicts."""
     from rich.console import Console
 
@@ -84,7 +82,7 @@ def carry_out(
     for note in begun.notes:
         words.print(f"note: {note}", markup=False)
     with Watch(words) as watch:
-        found = walk.carry_out(plan, begun, store, site, watch, stop.asked)
+        found = walk.carry_out(begun, store, site, watch, stop.asked)
     ended = read.find(store, begun.id)
     seen = conclude.report_view(store, ended)
     if as_json:

@@ -4,9 +4,9 @@ import pytest
 from plan_samples import FILEIO, checked, simple
 
 from ceteris.model import Plan, Purpose
-from ceteris.plan.budget import calibration_s, duration_s, extent, with_calibration
-from ceteris.plan.calibration import with_settle
+from ceteris.plan.budget import duration_s, extent, settle_runs_s, with_settle_runs
 from ceteris.plan.design import schedule
+from ceteris.plan.settling import with_settle
 
 QUIET = {"fileio": 0.03}
 
@@ -16,20 +16,20 @@ def _plan(protocol: str = "", factors: str = '"vm.swappiness" = [60, 1]', worklo
 
 
 def test_the_baseline_then_the_arms_run_long_at_the_highest_and_the_lowest_level() -> None:
-    plan = with_calibration(_plan('budget = "8h"'), QUIET)
+    plan = with_settle_runs(_plan('budget = "8h"'), QUIET)
     trials = schedule(plan, "e", 2)
     runs = [trial for trial in trials if trial.purpose is Purpose.CALIBRATE]
     assert [(run.arm, run.load.n) for run in runs] == [("", 4), ("", 1), ("1", 4), ("1", 1)]
     assert trials[: len(runs)] == tuple(runs)
     assert len({run.block for run in runs}) == 4
-    assert plan.protocol.calibrate_s == 600
+    assert plan.protocol.settle_run_s == 600
     assert extent(plan, QUIET).noise_rounds == 0
 
 
 def test_they_take_a_tenth_of_the_budget_and_leave_a_round_that_compares_equals() -> None:
-    plan = with_calibration(_plan(), {})
-    assert 2 <= plan.protocol.calibrations <= 4
-    assert calibration_s(plan) <= 0.1 * plan.protocol.budget_s
+    plan = with_settle_runs(_plan(), {})
+    assert 2 <= plan.protocol.settle_runs <= 4
+    assert settle_runs_s(plan) <= 0.1 * plan.protocol.budget_s
     planned = extent(plan, {})
     assert planned.noise_rounds == 1
     assert duration_s(plan, planned) <= plan.protocol.budget_s
@@ -37,7 +37,7 @@ def test_they_take_a_tenth_of_the_budget_and_leave_a_round_that_compares_equals(
 
 @pytest.mark.parametrize("protocol", ['settle = "10s"', "rounds = 4", 'budget = "70m"'])
 def test_none_are_made_where_it_is_said_or_not_worth_it(protocol: str) -> None:
-    assert with_calibration(_plan(protocol), {}).protocol.calibrations == 0
+    assert with_settle_runs(_plan(protocol), {}).protocol.settle_runs == 0
 
 
 def test_what_they_show_holds_for_every_load_and_at_least_a_twelfth_of_a_trial() -> None:
@@ -46,9 +46,9 @@ def test_what_they_show_holds_for_every_load_and_at_least_a_twelfth_of_a_trial()
     assert (slow.settle_s, slow.takeoff_s, slow.toggle_s, slow.settled) == (130.0, 130.0, 40.0, "calibrated")
     quick = with_settle(plan, 0.0, 0.0).protocol
     assert (quick.settle_s, quick.takeoff_s, quick.toggle_s) == (5.0, 5.0, plan.protocol.toggle_s)
-    assert with_calibration(with_settle(plan, 1.0, 1.0), {}).protocol.calibrations == 0
+    assert with_settle_runs(with_settle(plan, 1.0, 1.0), {}).protocol.settle_runs == 0
 
 
 def test_a_plan_that_measures_only_needs_none() -> None:
     plan = checked('name = "n"\n[[workload]]\nkind = "iomatrix"\n')
-    assert with_calibration(plan, {}).protocol.calibrations == 0
+    assert with_settle_runs(plan, {}).protocol.settle_runs == 0

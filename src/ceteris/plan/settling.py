@@ -26,7 +26,7 @@ def with_runs(plan: Plan, room_s: float, overhead_s: float) -> Plan:
     count = min(wanted, int(room_s // (run_s + overhead_s)))
     if count < _FEWEST:
         return plan
-    return dataclasses.replace(plan, protocol=dataclasses.replace(protocol, calibrations=count, calibrate_s=run_s))
+    return dataclasses.replace(plan, protocol=dataclasses.replace(protocol, settle_runs=count, settle_run_s=run_s))
 
 
 def with_settle(plan: Plan, settle_s: float, toggle_s: float) -> Plan:

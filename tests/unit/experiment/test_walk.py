@@ -1,0 +1,178 @@
+"""A whole experiment on a bench that is not there, so that faults can be written into it."""
+
+import functools
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from plan_samples import FILEIO, checked, simple
+from sqlalchemy.engine import Engine as Store
+
+from ceteris.experiment import between, walk
+from ceteris.model import Experiment, Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict
+from ceteris.store import read, write
+from ceteris.store.open import open_engine, store_url
+
+MACHINE = {"kernel": "k"}
+FOUR = """
+"vm.swappiness" = [60, 1]
+"vm.dirty" = ["20%", "10%"]
+"block.rq_affinity" = [1, 2]
+"block.read_ahead_kb" = [128, 0]
+"""
+
+
+@dataclass
+class Bench:
+    """Makes trials at once: what they measure is drawn, and `spoils` says which are invalid."""
+
+    store: Store
+    effect: Callable[[Trial], float]
+    spoils: Callable[[Trial], bool] = lambda _trial: False
+    followed: list[float] = field(default_factory=list)
+    made: list[int] = field(default_factory=list)
+    clock: itertools.count = field(default_factory=lambda: itertools.count(1))  # type: ignore[type-arg]
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(1))
+
+    def make_data(self, block: Sequence[Trial], progress: object) -> None: ...
+
+    def land(self) -> None: ...
+
+    def follow(self, plan: Plan) -> None:
+        self.followed.append(plan.protocol.settle_s)
+
+    def run(self, trial: Trial, onlooker: object) -> Trial:
+        at = float(next(self.clock))
+        spoilt = ("spoilt",) if self.spoils(trial) else ()
+        state = TrialState.INVALID if spoilt else TrialState.DONE
+        done = replace(trial, state=state, started=at, applied=at, ended=at + 0.5, invalid_because=spoilt)
+        rate = math.exp(9 + self.effect(trial) + self.rng.normal(0, 0.005))
+        points = tuple((rate * np.exp(self.rng.normal(0, 0.01, 100))).tolist())
+        measured = Measurement(
+            phase="measure",
+            metric="throughput_per_s",
+            unit="1/s",
+            source="engine",
+            n=100,
+            mean=rate,
+            low=rate,
+            high=rate,
+            total=60 * rate,
+            start_s=0.0,
+            step_s=1.0,
+            points=points,
+        )
+        write.save_trial(self.store, done, (), [measured])
+        self.made.append(trial.order)
+        return done
+
+
+class Silent:
+    """Hears everything and says nothing."""
+
+    def __getattr__(self, _name: str) -> Callable[..., None]:
+        return lambda *_args: None
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_engine(store_url(str(tmp_path / "s.db")), create=True)
+
+
+def _begin(store: Store, factors: str = '"vm.swappiness" = [60, 1]', protocol: str = 'budget = "8h"') -> Experiment:
+    plan = checked(simple(factors, FILEIO, f"[protocol]\n{protocol}"))
+    return walk.begin(plan, {}, MACHINE, {}, store)
+
+
+def _carry_out(store: Store, begun: Experiment, bench: Bench) -> list[Trial]:
+    """What `walk` does between putting the machine to work and putting it back."""
+    trials = read.trials(store, begun.id)
+    after_block = functools.partial(between.after_block, begun, store, Silent(), bench)
+    walk._make_trials(trials, store, bench, Silent(), lambda: False, after_block)  # type: ignore[arg-type]
+    assert trials == read.trials(store, begun.id)
+    return trials
+
+
+def _looks(store: Store, begun: Experiment) -> list[Look]:
+    return read.looks(store, begun.id)
+
+
+def test_rounds_that_go_and_blocks_that_are_made_again_leave_every_trial_its_number(store: Store) -> None:
+    """Reruns are numbered after all that was planned; of that, rounds then prove needless."""
+    begun = _begin(store)
+    again = Counter[int]()
+
+    def spoils(trial: Trial) -> bool:
+        again[trial.block] += 1
+        return trial.purpose is not Purpose.CALIBRATE and trial.position == 1 and again[trial.block] == 1
+
+    planned = len(read.trials(store, begun.id))
+    trials = _carry_out(store, begun, Bench(store, lambda _trial: 0.0, spoils))
+    assert max(trial.order for trial in trials) > planned
+    assert len(trials) < max(trial.order for trial in trials)
+    (look,) = [look for look in _looks(store, begun) if look.verdict]
+    assert look.verdict is Verdict.EQUIVALENT
+
+
+def test_what_was_learned_is_followed_and_the_next_experiment_begins_with_it(store: Store) -> None:
+    begun = _begin(store)
+    assert read.plan(store, begun.id).protocol.settle_s == 30.0
+    bench = Bench(store, lambda _trial: 0.0)
+    trials = _carry_out(store, begun, bench)
+    assert bench.followed[-1] == read.plan(store, begun.id).protocol.settle_s == 5.0
+    assert {t.purpose for t in trials} == {Purpose.CALIBRATE, Purpose.NOISE_FLOOR, Purpose.COMPARE}
+    later = read.plan(store, _begin(store).id).protocol
+    assert (later.settle_s, later.settled) == (5.0, "calibrated")
+
+
+def test_a_screen_is_confirmed_within_the_same_experiment_once(store: Store) -> None:
+    begun = _begin(store, FOUR, 'budget = "30h"')
+    bench = Bench(store, lambda trial: 0.05 * (trial.settings["vm.dirty"] == "10%"))
+    trials = _carry_out(store, begun, bench)
+    assert {t.factor for t in trials if t.purpose is Purpose.CONFIRM} == {"vm.dirty"}
+    plan = read.plan(store, begun.id)
+    found = {e.factor: e for e in walk.analyse(plan, begun, store, finished=True).effects if e.load is None}
+    assert {key: effect.verdict for key, effect in found.items()} == {
+        "vm.swappiness": Verdict.EQUIVALENT,
+        "vm.dirty": Verdict.BETTER,
+        "block.rq_affinity": Verdict.EQUIVALENT,
+        "block.read_ahead_kb": Verdict.EQUIVALENT,
+    }
+    before = len(bench.made)
+    assert _carry_out(store, begun, bench) == trials
+    assert len(bench.made) == before
+
+
+@pytest.mark.parametrize("cut", [1, 5, 40, 131, 140, 190, 205])
+def test_an_experiment_that_is_cut_off_anywhere_goes_on_to_the_same_end(store: Store, cut: int) -> None:
+    class PowerCutError(Exception):
+        pass
+
+    begun = _begin(store, FOUR, 'budget = "30h"')
+
+    def effect(trial: Trial) -> float:
+        return 0.05 * (trial.settings["vm.dirty"] == "10%")
+
+    bench = Bench(store, effect)
+
+    def cuts(trial: Trial) -> bool:
+        if len(bench.made) == cut:
+            raise PowerCutError
+        return False
+
+    bench.spoils = cuts
+    with pytest.raises(PowerCutError):
+        _carry_out(store, begun, bench)
+    trials = _carry_out(store, begun, Bench(store, effect, clock=itertools.count(1000)))
+    counting = [t for t in trials if t.state not in (TrialState.SUPERSEDED, TrialState.SPARED)]
+    assert {t.state for t in counting} == {TrialState.DONE}
+    assert set(Counter((t.block, t.arm) for t in counting).values()) == {1}
+    assert {t.factor for t in trials if t.purpose is Purpose.CONFIRM} == {"vm.dirty"}
+    verdicts = {(look.factor, look.purpose): look.verdict for look in _looks(store, begun) if look.verdict}
+    assert verdicts["vm.dirty", Purpose.CONFIRM] is Verdict.BETTER
+    assert len(verdicts) == 5
