@@ -19,7 +19,8 @@ from ceteris.workloads import jobs
 
 Record = Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]
 
-_COURSE = 100  # points at least that show how a load settles
+_COURSE = 100  # points that show how a load settles, none shorter than the engine can
+_LEAST_INTERVAL_S = 0.01
 # The engine's failures that are the tools' or the machine's; any other is the load's own.
 _FAILURES = {
     "no-data": FailureClass.NO_DATA,
@@ -145,7 +146,7 @@ class Runner:
             load=trial.load,
             settle_s=0.0 if in_flight else settle_s,
             measure_s=None if in_flight else measure_s,
-            interval_s=min(1.0, measure_s / _COURSE if calibrates else protocol.trial_s),
+            interval_s=min(1.0, max(_LEAST_INTERVAL_S, measure_s / _COURSE) if calibrates else protocol.trial_s),
             seed=trial.order,  # other offsets for each arm, or the second would find its pages in the cache
         )
         conditions = self._applier.conditions(self._knobs(trial))
