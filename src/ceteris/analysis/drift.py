@@ -20,7 +20,7 @@ _HOUR_S = 3600.0
 
 
 def drifts(trials: Sequence[Trial], summaries: Summaries, workloads: Sequence[Workload]) -> tuple[Drift, ...]:
-    """The blocks of every comparison over time, by how far each lies from the others at its load level."""
+    """The blocks of every comparison over time, by how far each lies from what is usual of its arms at its level."""
     responses = {workload.name: workload.response for workload in workloads}
     compared: dict[tuple[str, str], list[list[Trial]]] = defaultdict(list)
     for block in whole_blocks(trials, (Purpose.COMPARE, Purpose.CONFIRM)).values():
@@ -40,16 +40,16 @@ def _course(
 ) -> tuple[tuple[DriftPoint, ...], tuple[float, ...]]:
     """A point for each block, and the smooth line through them."""
     logs = {t.order: _log(t, summaries, responses) or 0.0 for block in blocks for t in block}
-    by_load = defaultdict(list)
+    by_cell = defaultdict(list)
     for block in blocks:
         for trial in block:
-            by_load[trial.load].append(logs[trial.order])
-    usual = {load: statistics.median(values) for load, values in by_load.items()}
+            by_cell[trial.arm, trial.load].append(logs[trial.order])
+    usual = {cell: statistics.median(values) for cell, values in by_cell.items()}
     made = sorted(blocks, key=lambda block: block[0].started or 0.0)
     points = tuple(
         DriftPoint(
             hours=((block[0].started or 0.0) - began) / _HOUR_S,
-            log_ratio=statistics.fmean(logs[t.order] - usual[t.load] for t in block),
+            log_ratio=statistics.fmean(logs[t.order] - usual[t.arm, t.load] for t in block),
             first=block[0].arm,
             trials=tuple(trial.order for trial in block),
         )

@@ -4,12 +4,22 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ceteris.model import Cell, Factor, FailureClass, Measurement, Purpose, Trial, TrialState
+from ceteris.model import (
+    Arm,
+    Cell,
+    Factor,
+    FailureClass,
+    Measurement,
+    Purpose,
+    Trial,
+    TrialState,
+    arm_of,
+    arms_given_up,
+)
 from ceteris.stats.pairs import mean_interval
 from ceteris.units import LoadLevel
 
 Summaries = Mapping[int, Mapping[str, Measurement]]
-_Arm = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +81,21 @@ def counting(trials: Iterable[Trial], purposes: Container[Purpose] = _BY_ARM) ->
 def whole_blocks(trials: Iterable[Trial], purposes: Container[Purpose] = _BY_ARM) -> dict[int, list[Trial]]:
     """The done trials of the blocks in which all counting ones are done; the others enter no effect.
 
-    An arm whose setting the machine refuses does not spoil the blocks of the others.
+    An arm whose setting the machine refuses does not spoil the blocks of the others, nor those of its own before.
     """
-    counted = counting(trials, purposes)
-    rejected = {_arm(t) for t in counted if t.failure is FailureClass.SETTING_REJECTED}
+    trials = list(trials)
+    given_up = arms_given_up(trials)
     blocks: dict[int, list[Trial]] = defaultdict(list)
-    for trial in counted:
-        if _arm(trial) not in rejected and trial.state is not TrialState.SPARED:
+    for trial in counting(trials, purposes):
+        refused = trial.failure is FailureClass.SETTING_REJECTED
+        never = trial.state is TrialState.PLANNED and arm_of(trial) in given_up
+        if not refused and not never and trial.state is not TrialState.SPARED:
             blocks[trial.block].append(trial)
     whole = {n: block for n, block in blocks.items() if all(t.state is TrialState.DONE for t in block)}
     for number, block in whole.items():
-        if len(set(Counter(_arm(trial) for trial in block).values())) > 1:
+        if len(set(Counter(arm_of(trial) for trial in block).values())) > 1:
             raise AssertionError(f"an arm counts twice in block {number}")
     return whole
-
-
-def _arm(trial: Trial) -> _Arm:
-    return trial.factor, trial.workload, trial.arm
 
 
 def series(
@@ -99,17 +107,18 @@ def series(
     """The pairs of every compared arm. `responses`: by workload, the metric judged."""
     counted = [trial for trial in counting(trials, purposes) if trial.workload in responses]
     made = {t.order: (t.started or 0.0, t.order) for t in counted}  # a rerun has a later number than its time
-    found: dict[_Arm, list[Pair]] = defaultdict(list)
-    for block in whole_blocks(counted, purposes).values():
+    found: dict[Arm, list[Pair]] = defaultdict(list)
+    asked = [block for block in whole_blocks(trials, purposes).values() if block[0].workload in responses]
+    for block in asked:
         for trial, pair in _pairs(block, summaries, responses):
-            found[_arm(trial)].append(pair)
+            found[arm_of(trial)].append(pair)
     faulty = [t for t in trials if t.invalid_because or t.failure not in (None, FailureClass.INTERRUPTED)]
-    faults = Counter(arm for arm, _ in {(_arm(t), t.block) for t in faulty})  # what hits a block may hit it again
+    faults = Counter(arm for arm, _ in {(arm_of(t), t.block) for t in faulty})  # what hits a block may hit it again
     names = {(t.factor, t.workload): t.arm for t in counted if t.baseline}
-    planned: dict[_Arm, list[Trial]] = defaultdict(list)
+    planned: dict[Arm, list[Trial]] = defaultdict(list)
     for trial in counted:
         if not trial.baseline:
-            planned[_arm(trial)].append(trial)
+            planned[arm_of(trial)].append(trial)
     series = []
     for (factor, workload, arm), mine in planned.items():
         baseline, blocks = names[factor, workload], {trial.block for trial in mine}
@@ -135,8 +144,8 @@ def _pairs(block: Sequence[Trial], summaries: Summaries, responses: Mapping[str,
     """The trials of a whole block that are not its baseline's, each with the baseline's at the same place."""
     block = sorted(block, key=lambda trial: trial.position)
     bases = [trial for trial in block if trial.baseline]
-    for arm in dict.fromkeys(_arm(trial) for trial in block if not trial.baseline):
-        for base, trial in zip(bases, [t for t in block if _arm(t) == arm], strict=False):
+    for arm in dict.fromkeys(arm_of(trial) for trial in block if not trial.baseline):
+        for base, trial in zip(bases, [t for t in block if arm_of(t) == arm], strict=False):
             metric = responses[trial.workload]
             values = [summaries.get(t.order, {}).get(metric) for t in (base, trial)]
             if values[0] is not None and values[1] is not None:

@@ -100,7 +100,7 @@ def judge(
             continue
         arms = (one.baseline, one.arm)
         behind = [said for arm in arms for said in overloaded.get((one.factor, one.workload, arm), ())]
-        beside = saturation(seen, protocol.confidence)
+        beside = saturation(seen, 1 - question.alpha / question.claims)
         effects += [replace(whole, reasons=(*whole.reasons, *beside, *behind)), *levels]
     return Judgement(
         effects=tuple(screens.with_confirmation(screened, effects)),
@@ -136,7 +136,7 @@ def take_looks(
             if one.purpose is Purpose.SCREEN:
                 found += screens.take_looks(screens.of(one, trials, factors), question, looks, over=over)
                 continue
-            if before and (before[-1].verdict is not None or before[-1].pairs == one.units):
+            if before and (before[-1].verdict is not None or before[-1].pairs >= one.units):
                 continue
             seen = next_look(arrays(one), question, looked(before, question), over=over)
         except CannotJudge:
@@ -165,6 +165,8 @@ def _look_again(one: Series, question: Question, looks: Sequence[Look], *, finis
     if not looks:
         arrays(one)  # raises where values are no numbers
         raise CannotJudge(f"{LEAST_UNITS[question.unit]} valid pairs{' of applications' * one.split} are needed")
+    if one.units < looks[-1].pairs:
+        raise CannotJudge("pairs that were looked at are not valid any more")
     seen = one.first(looks[-1].pairs)
     over = finished or looks[-1].verdict is not None
     return look(arrays(seen), question, looked(looks, question), over=over), seen

@@ -21,7 +21,7 @@ from ceteris.stats.pairs import CannotJudge, log_ratios
 from ceteris.units import LoadLevel
 
 _UNLIKE = 1.5  # times the noise of another load level
-_KNOWN_FREEDOM = 8
+_LEAST_FREEDOM, _KNOWN_FREEDOM = 2, 8  # to know the noise at all, and how it differs between load levels
 KEEPS_S = 7 * 86400.0
 
 
@@ -53,10 +53,14 @@ def calibrations(
     stacks = {workload.name: stack_of(workload, protocol) for workload in workloads}
     pooled: dict[tuple[str, LoadLevel], list[tuple[float, int]]] = defaultdict(list)
     for one in series(trials, summaries, responses, (Purpose.NOISE_FLOOR, Purpose.PLACEBO, Purpose.COMPARE)):
-        for load in sorted({pair.load for pair in one.pairs}):
-            fitted = _fit([pair for pair in one.pairs if pair.load == load])
-            if fitted is not None:
-                pooled[one.workload, load].append((fitted.residual_sd, fitted.freedom))
+        loads = sorted({pair.load for pair in one.pairs})
+        fits = {load: _fit([pair for pair in one.pairs if pair.load == load]) for load in loads}
+        whole = None if all(fits.values()) else _fit_levels(one.pairs)
+        for load, alone in fits.items():
+            if alone is not None:
+                pooled[one.workload, load].append((alone.residual_sd, alone.freedom))
+            elif whole is not None and whole.freedom >= _LEAST_FREEDOM:
+                pooled[one.workload, load].append((whole.residual_sd, max(1, whole.freedom // len(loads))))
     return [
         Calibration(
             host=host,
@@ -98,6 +102,18 @@ def unlike_itself(
     seen = [coefficient(fitted, 0) for one in equals if (fitted := _fit(one.pairs)) is not None]
     most = min(seen, key=lambda one: one.p, default=None)
     return None if most is None else (most.estimate, min(1.0, most.p * len(seen)))
+
+
+def _fit_levels(pairs: Sequence[Pair]) -> Regression | None:
+    """The differences of pairs fitted at all load levels at once, where each has too few for a fit of its own."""
+    loads = sorted({pair.load for pair in pairs})
+    try:
+        differences = np.array(log_ratios([pair.compared for pair in pairs], [pair.baseline for pair in pairs]))
+        levels = np.array([[float(pair.load == load) for load in loads] for pair in pairs])
+        order = design(np.array([float(pair.later) for pair in pairs]))[:, 1:]
+        return huber(differences, np.column_stack([levels, order]))
+    except (CannotJudge, ValueError):
+        return None
 
 
 def _fit(pairs: Sequence[Pair]) -> Regression | None:

@@ -40,8 +40,9 @@ def saturation(one: Series, confidence: float) -> list[str]:
 def _peak(baseline: Passes, compared: Passes, confidence: float) -> str:
     found = scaling.peak_ratio(baseline, compared, confidence)
     interval = f"{show_percent(found.estimate)} [{show_percent(found.low)}, {show_percent(found.high)}]"
-    at = f"at {found.places[1]} outstanding"
-    return f"the peak: {interval}, {at}" + (f" instead of {found.places[0]}" * (found.places[0] != found.places[1]))
+    before, now = found.places
+    moved = f" instead of {before}" if before != now else ""
+    return f"not judged, the peak: {interval}, at {now} outstanding{moved}"
 
 
 def _knee(one: Series, baseline: Passes, compared: Passes, confidence: float) -> list[str]:
@@ -54,5 +55,5 @@ def _knee(one: Series, baseline: Passes, compared: Passes, confidence: float) ->
     times = f"x{math.exp(found.estimate):.2f} [{math.exp(found.low):.2f}, {math.exp(found.high):.2f}]"
     from_to = " to ".join(f"{knee.level:.3g}" for knee in knees if knee)
     if found.low > 0 or found.high < 0:
-        return [f"the knee moved from {from_to} outstanding, {times}"]
+        return [f"not judged, the knee moved from {from_to} outstanding, {times}"]
     return [f"whether the knee moved is not shown: {from_to} outstanding, {times}"]

@@ -13,7 +13,7 @@ from ceteris.analysis.decision import Interval, Pairs, Question, verdict_of
 from ceteris.analysis.spending import Looked
 from ceteris.model import Verdict
 from ceteris.stats import screen
-from ceteris.stats.foldover import least_pairs
+from ceteris.stats.foldover import least_valid
 from ceteris.stats.huber import Array, Regression
 from ceteris.stats.pairs import CannotJudge
 from ceteris.stats.sequential import t_tail
@@ -47,7 +47,7 @@ def look_at_screen(
 
     `question.claims` is what all factors share the error with. Raises CannotJudge where the data allow no conclusion.
     """
-    d, least = pairs.difference, least_pairs(settings.shape[1])
+    d, least = pairs.difference, least_valid(settings.shape[1])
     if len(d) < least:
         raise CannotJudge(f"{least} valid pairs are needed, and there are {len(d)}")
     if not np.isfinite(d).all():

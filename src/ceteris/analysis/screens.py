@@ -16,7 +16,7 @@ from ceteris.analysis.questions import arrays, looked, looks_at
 from ceteris.analysis.reasons import method_of, tags_of, what_it_takes, why
 from ceteris.analysis.screening import FactorFinding, ScreenFinding, look_at_screen, next_look_at_screen
 from ceteris.model import Effect, Factor, Look, Purpose, Tag, Trial, Verdict
-from ceteris.stats.foldover import least_pairs
+from ceteris.stats.foldover import least_valid
 from ceteris.stats.huber import Array
 from ceteris.stats.multiplicity import benjamini_hochberg
 from ceteris.stats.pairs import CannotJudge
@@ -51,7 +51,7 @@ def take_looks(one: Screen, question: Question, looks: Sequence[Look], *, over: 
     before = {factor.key: _looks_of(one, factor, looks) for factor in one.factors}
     undecided = [key for key, taken in before.items() if not taken or taken[-1].verdict is None]
     pairs = len(one.series.pairs)
-    if not undecided or (before[undecided[0]] and before[undecided[0]][-1].pairs == pairs):
+    if not undecided or (before[undecided[0]] and before[undecided[0]][-1].pairs >= pairs):
         return []
     history = looked(before[undecided[0]], question)  # all that are undecided were looked at as often
     seen = next_look_at_screen(arrays(one.series), one.settings, question, history, over=over)
@@ -75,9 +75,11 @@ def take_looks(one: Screen, question: Question, looks: Sequence[Look], *, over: 
     ]
 
 
-def survivors(looks: Sequence[Look]) -> set[tuple[str, str]]:
-    """The factors and workloads of which a screen claims something that is still to be confirmed."""
-    return {(k.factor, k.workload) for k in looks if k.purpose is Purpose.SCREEN and k.verdict in _CLAIMS}
+def survivors(looks: Sequence[Look]) -> list[tuple[str, str]]:
+    """The factors and workloads of which a screen claims something that is to be confirmed, the clearest first."""
+    claims = [k for k in looks if k.purpose is Purpose.SCREEN and k.verdict in _CLAIMS]
+    claims.sort(key=lambda k: -abs(k.estimate) / (k.high - k.low))
+    return list(dict.fromkeys((k.factor, k.workload) for k in claims))
 
 
 def effects(
@@ -105,7 +107,9 @@ def _look_again(
     taken = _looks_of(one, factor, looks)
     if not taken:
         arrays(one.series)  # raises where values are no numbers
-        raise CannotJudge(f"{least_pairs(len(one.factors))} valid pairs are needed")
+        raise CannotJudge(f"{least_valid(len(one.factors))} valid pairs are needed")
+    if one.series.units < taken[-1].pairs:
+        raise CannotJudge("pairs that were looked at are not valid any more")
     then = one.first(taken[-1].pairs)
     over = finished or taken[-1].verdict is not None
     seen = look_at_screen(arrays(then.series), then.settings, question, looked(taken, question), over=over)

@@ -10,7 +10,7 @@ from ceteris.errors import HostError
 from ceteris.knobs import recipe, survey
 from ceteris.model import Facts, Plan, Purpose, Trial, Value
 from ceteris.plan import data, precondition
-from ceteris.plan.budget import block_s, duration_s, extent, time_for
+from ceteris.plan.budget import Extent, confirming_s, duration_s, extent, time_for
 from ceteris.plan.comparisons import candidates, comparisons, is_in_flight
 from ceteris.plan.design import schedule
 from ceteris.stats.planner import smallest_effect, smallest_margin
@@ -64,7 +64,8 @@ class Screen(_Document):
     workload: str
     factors: list[str]
     pairs: int
-    confirming_s: float = Field(description="what confirming one of them takes at most")
+    confirming_s: float = Field(description="what the least confirmation of one of them takes")
+    left_s: float = Field(description="what the budget leaves to confirm them all")
 
 
 class SplitPlot(_Document):
@@ -145,7 +146,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         in_page_cache=_in_page_cache(plan, facts),
         memory_bytes=facts.memory_bytes,
         in_flight=sorted({key for one in comparisons(plan) if is_in_flight(one, plan) for key in one.tested}),
-        screens=_screens(plan, wanted.rounds),
+        screens=_screens(plan, wanted),
         split_plots=[
             SplitPlot(workload=one.workload.name, factor=one.factor, apply_s=one.apply_s, trials=one.sub_trials)
             for one in comparisons(plan)
@@ -218,17 +219,19 @@ def _reach(plan: Plan, noise: dict[str, float], rounds: int) -> list[Reach]:
     return list(found.values())
 
 
-def _screens(plan: Plan, rounds: int) -> list[Screen]:
-    alone = {one.place: one for one in candidates(plan)}
-    found = []
-    for one in comparisons(plan):
-        if one.screened:
-            pairs = rounds * one.blocks_per_round
-            each_s = max(block_s(alone[key, one.workload.name], plan) for key in one.tested)
-            confirming_s = pairs * each_s
-            name = one.workload.name
-            found.append(Screen(workload=name, factors=list(one.tested), pairs=pairs, confirming_s=confirming_s))
-    return found
+def _screens(plan: Plan, wanted: Extent) -> list[Screen]:
+    left_s = max(plan.protocol.budget_s - duration_s(plan, wanted), 0.0)
+    return [
+        Screen(
+            workload=one.workload.name,
+            factors=list(one.tested),
+            pairs=wanted.rounds * one.blocks_per_round,
+            confirming_s=confirming_s(plan),
+            left_s=left_s,
+        )
+        for one in comparisons(plan)
+        if one.screened
+    ]
 
 
 def _blocks(trials: tuple[Trial, ...]) -> list[Block]:

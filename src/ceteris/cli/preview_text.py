@@ -64,13 +64,11 @@ def _show_cost(found: CheckDocument, console: Console) -> None:
         takes = f"Applying {plot.factor} takes about {show_duration(plot.apply_s)}"
         console.print(f"{takes}: each application holds for {plot.trials} trials, which count as one.", markup=False)
     for screen in found.screens:
-        tried = (
-            f"Under {screen.workload} {len(screen.factors)} factors are tried in the same trials, each setting of all"
-        )
-        then = f"what shows an effect is then tried alone, at most {show_duration(screen.confirming_s)} each"
-        console.print(
-            f"{tried} of them against its mirror image: {', '.join(screen.factors)};\n  {then}.", markup=False
-        )
+        tried = f"Under {screen.workload}, {len(screen.factors)} factors are tried in the same trials"
+        then = f"What shows an effect is then tried alone, at least {show_duration(screen.confirming_s)} each"
+        room = f"{show_duration(screen.left_s)} are left for that"
+        short = ": raise the budget, or what it shows stays suspect" if screen.left_s < screen.confirming_s else ""
+        console.print(f"{tried}: {', '.join(screen.factors)}.\n  {then}; {room}{short}.", markup=False)
     if found.preconditioning:
         filled = show_size(sum(first.least_bytes for first in found.preconditioning))
         most = show_duration(sum(first.most_s for first in found.preconditioning))

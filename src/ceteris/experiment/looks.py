@@ -12,12 +12,12 @@ from ceteris.analysis.effects import Summaries
 from ceteris.analysis.judge import take_looks
 from ceteris.analysis.screens import survivors
 from ceteris.experiment import noise
-from ceteris.model import Experiment, Look, Plan, Purpose, Trial, TrialState
-from ceteris.plan.budget import confirming_rounds
+from ceteris.model import Arm, Experiment, Look, Plan, Purpose, Trial, TrialState, arm_of
+from ceteris.plan.budget import confirmed_within
 from ceteris.plan.comparisons import Comparison, candidates, candidates_at, comparisons
 from ceteris.plan.design import confirmation, schedule_hash
 from ceteris.store import read, write
-from ceteris.trial.blocks import Arm, arm_of, blocks_over
+from ceteris.trial.blocks import blocks_over
 
 
 def look(
@@ -95,11 +95,18 @@ def to_confirm(
     found = survivors(looks)
     if planned or not found or not all(is_over(one, trials) for one in screens):
         return (), ""
-    names = ", ".join(sorted({factor for factor, _ in found}))
-    rounds = confirming_rounds(plan, known, found, trials)
-    if not rounds:
-        return (), f"the budget does not hold the trials that would confirm what the screen showed of {names}"
-    return confirmation(plan, found, rounds, trials), f"the screen shows an effect of {names}: tried alone from here on"
+    held, rounds = confirmed_within(plan, known, found, trials)
+    said = []
+    if held:
+        said.append(f"the screen shows an effect of {_names(held)}: tried alone from here on")
+    if len(held) < len(found):
+        left = _names([one for one in found if one not in held])
+        said.append(f"the budget does not hold the trials that would confirm what the screen showed of {left}")
+    return confirmation(plan, held, rounds, trials) if held else (), "; ".join(said)
+
+
+def _names(places: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(sorted({factor for factor, _ in places}))
 
 
 def underway(plan: Plan, trials: Sequence[Trial]) -> list[Comparison]:

@@ -68,12 +68,16 @@ def _made_alike(store: Store, fingerprint: Mapping[str, str]) -> list[str]:
 
 
 def _settled(store: Store, plan: Plan, alike: Sequence[str]) -> Plan:
-    """The plan with the settle time that runs of all its workloads showed, where it leaves that open."""
+    """The plan with the settle time that runs of all its workloads and factors showed, where it leaves that open: an
+    experiment's own runs, for no larger a margin."""
     wanted = {stack_of(workload, plan.protocol) for workload in plan.workloads}
     for experiment in alike if plan.protocol.settled == "usual" else ():
         before = read.plan(store, experiment)
         stacks = {stack_of(workload, before.protocol) for workload in before.workloads}
-        if before.protocol.settled == "calibrated" and wanted <= stacks:
+        factors = {one.key for one in before.factors}
+        strict = all(before.protocol.margins[name] <= margin for name, margin in plan.protocol.margins.items())
+        own = before.protocol.settled == "calibrated" and before.protocol.settle_runs > 0
+        if own and strict and wanted <= stacks and factors.issuperset(one.key for one in plan.factors):
             return with_settle(plan, before.protocol.settle_s, before.protocol.toggle_s)
     return plan
 

@@ -16,12 +16,11 @@ import numpy as np
 from ceteris.analysis.judge import judge
 from ceteris.analysis.questions import Place
 from ceteris.experiment.looks import decided_arms, is_due, looks_at, to_confirm, underway
-from ceteris.model import Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict
+from ceteris.model import Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict, arm_of
 from ceteris.plan.budget import cost_s, spent_s
 from ceteris.plan.comparisons import candidates, comparisons
 from ceteris.plan.design import schedule
 from ceteris.stats.generator import Noise, draw
-from ceteris.trial.blocks import arm_of
 
 _DRAWN = (Purpose.COMPARE, Purpose.SCREEN, Purpose.PLACEBO)
 _RATE_PER_S = 10_000.0  # of the baseline, at whatever load; only ratios count

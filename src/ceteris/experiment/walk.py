@@ -30,13 +30,15 @@ from ceteris.model import (
     Purpose,
     Trial,
     TrialState,
+    arm_of,
+    arms_given_up,
 )
 from ceteris.plan.budget import extent
 from ceteris.plan.comparisons import every_comparison, is_in_flight
 from ceteris.plan.design import schedule, schedule_hash
 from ceteris.store import read, write
 from ceteris.trial.bench import Bench, Site, put_back
-from ceteris.trial.blocks import arm_of, lost_preconditioning, next_block, refused_arms, renewed
+from ceteris.trial.blocks import lost_preconditioning, next_block, renewed
 from ceteris.trial.precondition import Onlooker
 
 _MOST_FAILURES_IN_A_ROW = 3
@@ -159,7 +161,7 @@ def _make_trials(
     while (block := next_block(trials)) is not None:
         block = _renew(block, trials, store, audience)
         bench.make_data(block, functools.partial(audience.prepares, block[0].workload))
-        refused = refused_arms(trials)
+        refused = arms_given_up(trials)
         for trial in [trial for trial in block if arm_of(trial) not in refused]:
             done = bench.run(trial, audience)
             trials[:] = [done if one.order == done.order else one for one in trials]

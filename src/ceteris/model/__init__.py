@@ -4,7 +4,19 @@ Everything that crosses from one part of the program to another is one of these.
 Effects are natural-log ratios to the baseline; times are UTC seconds since the epoch.
 """
 
-from ceteris.model.experiment import Calibration, Cell, Check, Effect, Experiment, Look, Measurement, Trial
+from ceteris.model.experiment import (
+    Arm,
+    Calibration,
+    Cell,
+    Check,
+    Effect,
+    Experiment,
+    Look,
+    Measurement,
+    Trial,
+    arm_of,
+    arms_given_up,
+)
 from ceteris.model.machine import (
     Action,
     BlockDevice,
@@ -43,6 +55,7 @@ __all__ = [
     "COMPARING",
     "RESPONSES",
     "Action",
+    "Arm",
     "BlockDevice",
     "Calibration",
     "Cell",
@@ -85,4 +98,6 @@ __all__ = [
     "Verdict",
     "Workload",
     "WriteFile",
+    "arm_of",
+    "arms_given_up",
 ]

@@ -1,6 +1,7 @@
 """The carrying out: trials, what they measured, what was concluded."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ceteris.model.words import ExperimentState, FailureClass, Purpose, Settings, Tag, TrialState, Verdict
@@ -55,6 +56,23 @@ class Trial:
         if self.purpose is Purpose.SCREEN:
             return f"{self.factor}, {self.arm}"
         return f"{self.factor} = {self.arm}" if self.factor else "as it is"
+
+
+Arm = tuple[str, str, str]
+"""Factor, workload and name of an arm."""
+
+_REFUSALS = 2  # so often a setting is refused before its arm is given up
+
+
+def arm_of(trial: Trial) -> Arm:
+    """What the trial is of."""
+    return trial.factor, trial.workload, trial.arm
+
+
+def arms_given_up(trials: Iterable[Trial]) -> set[Arm]:
+    """The arms whose settings the machine has refused twice, for whatever purpose they were tried."""
+    refused = Counter(arm_of(t) for t in trials if t.failure is FailureClass.SETTING_REJECTED)
+    return {arm for arm, count in refused.items() if count >= _REFUSALS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """What a plan costs in trials and machine time: the rounds that a budget holds, and those that its question needs."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ceteris.errors import PlanError, Problem
@@ -72,11 +72,12 @@ def settle_runs_s(plan: Plan) -> float:
 
 
 def with_settle_runs(plan: Plan, noise: Noise) -> Plan:
-    """The plan with the runs that show how long a load settles, where it leaves that open and the budget has room for
-    them: a tenth, and after a round that compares equals where the noise is not known."""
+    """The plan with the runs that show how long a load settles, where it leaves that open and the budget has room: a
+    tenth for them, a round that compares equals where the noise is not known, and the least that is judged."""
     budget_s = plan.protocol.budget_s
     room_s = _NOISE_SHARE * budget_s - (noise_round_s(plan) if _unknown(plan, noise) else 0.0)
-    return settling.with_runs(plan, min(room_s, _SETTLE_SHARE * budget_s), OVERHEAD_S)
+    found = settling.with_runs(plan, min(room_s, _SETTLE_SHARE * budget_s), OVERHEAD_S)
+    return found if duration_s(found, Extent(0, least_rounds(found))) <= budget_s else plan
 
 
 def _unknown(plan: Plan, noise: Noise) -> bool:
@@ -151,14 +152,30 @@ def _rounds_of(one: Comparison, pairs: int) -> int:
     return math.ceil(pairs / one.blocks_per_round)
 
 
-def confirming_rounds(plan: Plan, noise: Noise, survivors: Collection[tuple[str, str]], before: Sequence[Trial]) -> int:
-    """The rounds that confirm what a screen showed, of each survivor (factor and workload): as many as are worth it
-    and what the budget still holds; 0 where that is too little to be judged."""
-    again = candidates_at(plan, survivors)
-    left_s = plan.protocol.budget_s - spent_s(plan, before)
-    held = int(left_s // _round_s(again, plan))
-    rounds = min(plan.protocol.rounds or _rounds_needed(plan, noise, again), held)
-    return rounds if rounds >= LEAST_ROUNDS else 0
+def confirmed_within(
+    plan: Plan, noise: Noise, survivors: Sequence[tuple[str, str]], before: Sequence[Trial]
+) -> tuple[Sequence[tuple[str, str]], int]:
+    """Which survivors of a screen (factor and workload, the clearest first) the budget holds a confirmation of, and in
+    how many rounds: as many of them as can be judged, in as many rounds as are worth it.
+
+    What was lost and made again is not charged: an experiment that was cut off plans the same.
+    """
+    counted = [one for one in before if one.state not in (TrialState.SPARED, TrialState.SUPERSEDED)]
+    left_s = plan.protocol.budget_s - cost_s(plan, counted)
+    for count in range(len(survivors), 0, -1):
+        again = candidates_at(plan, survivors[:count])
+        held = int(left_s // _round_s(again, plan))
+        rounds = min(plan.protocol.rounds or _rounds_needed(plan, noise, again), held)
+        if rounds >= LEAST_ROUNDS:
+            return survivors[:count], rounds
+    return (), 0
+
+
+def confirming_s(plan: Plan) -> float:
+    """Seconds that the least confirmation of one screened factor takes at most; 0 where nothing is screened."""
+    screened = {(key, one.workload.name) for one in comparisons(plan) if one.screened for key in one.tested}
+    each = [one.blocks_per_round * block_s(one, plan) for one in candidates_at(plan, screened)]
+    return LEAST_ROUNDS * max(each, default=0.0)
 
 
 def spent_s(plan: Plan, trials: Sequence[Trial]) -> float:

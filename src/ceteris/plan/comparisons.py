@@ -104,8 +104,8 @@ def _placebos(alone: Sequence[Comparison], plan: Plan) -> list[Comparison]:
 
 
 def _equals(name: str, workload: Workload, like: Sequence[Comparison], plan: Plan) -> Comparison:
-    """The baseline against itself, everything that these comparisons set being set each time."""
-    tested = tuple(sorted({key for one in like for key in one.tested}))
+    """The baseline against itself, all that these comparisons set being set each time, but for what is costly."""
+    tested = tuple(sorted({key for one in like if one.sub_trials == 1 for key in one.tested}))
     arms = (Arm("baseline", plan.baseline), Arm("baseline again", plan.baseline))
     return Comparison(name, workload, arms, tested, apply_s=_apply_s(tested, plan))
 
@@ -199,7 +199,8 @@ def is_in_flight(one: Comparison, plan: Plan) -> bool:
 
 
 def noise_comparisons(plan: Plan) -> list[Comparison]:
-    """The baseline against itself under each workload, everything that some comparison sets being set each time.
+    """The baseline against itself under each workload, all that some comparison sets being set each time, but for what
+    is costly to apply.
 
     What it shows is noise: of the machine, and of the way in which settings are applied.
     """

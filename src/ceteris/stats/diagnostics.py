@@ -26,7 +26,7 @@ class Coefficient:
 def coefficient(fitted: Regression, index: int) -> Coefficient:
     """One coefficient of a regression."""
     estimate, error = float(fitted.coefficients[index]), float(np.sqrt(fitted.covariance[index, index]))
-    p = 2 * float(special.stdtr(fitted.freedom, -abs(estimate) / error)) if error > 0 else 1.0
+    p = 2 * float(special.stdtr(fitted.freedom, -abs(estimate) / error)) if error > 0 else float(estimate == 0)
     return Coefficient(estimate, error, p)
 
 

@@ -19,8 +19,13 @@ def rows_for(factors: int) -> int:
 
 
 def least_pairs(factors: int) -> int:
-    """The pairs that a screen has at least: two replicates."""
+    """The pairs that a screen plans at least: two replicates."""
     return 2 * rows_for(factors)
+
+
+def least_valid(factors: int) -> int:
+    """The pairs that a screen needs at least, some having been lost: one and a half replicates."""
+    return 3 * rows_for(factors) // 2
 
 
 def replicate(factors: int, rng: random.Random) -> list[tuple[int, ...]]:

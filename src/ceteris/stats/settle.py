@@ -11,6 +11,7 @@ from ceteris.stats.within import effective_size
 
 _SHARE_OF_MARGIN = 0.1  # of the margin, that settling may leave in a trial
 _CHANCE = 0.01
+_LONGEST = 6  # time constants at least that a run must hold to show its end's level
 
 
 def mser5(series: Array) -> int:
@@ -33,6 +34,7 @@ def time_constant(log_series: Array, step_s: float) -> tuple[float, float]:
 
     `log_series` are logarithms of rates, one each `step_s`; the depth is a log ratio, positive where it starts low.
     Zero and zero where nothing of the kind is seen: the fit does not explain significantly more than a constant.
+    Raises CannotJudge for fewer than 20 values, and where the end's level is not reached in them.
     """
     from scipy import optimize
 
@@ -47,7 +49,7 @@ def time_constant(log_series: Array, step_s: float) -> tuple[float, float]:
         residuals = log_series - x @ found
         return float(residuals @ residuals), found
 
-    bounds = (math.log(step_s), math.log(n * step_s / 3))
+    bounds = (math.log(step_s), math.log(n * step_s / _LONGEST))
     grid = np.linspace(*bounds, 25)
     start = grid[int(np.argmin([left(g)[0] for g in grid]))]
     width = grid[1] - grid[0]
@@ -61,6 +63,8 @@ def time_constant(log_series: Array, step_s: float) -> tuple[float, float]:
         freedom = max(effective_size(residuals) - 3, 2.0)
         if float(special.fdtrc(2, freedom, gained / 2 / (squares / freedom))) > _CHANCE:
             return 0.0, 0.0
+    if gained > 0 and tau_s > 0.95 * math.exp(bounds[1]):
+        raise CannotJudge("the run is too short to show where it settles, or something else changed meanwhile")
     return (tau_s, float(coefficients[1])) if gained > 0 else (0.0, 0.0)
 
 

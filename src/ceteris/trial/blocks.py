@@ -2,27 +2,14 @@
 
 import dataclasses
 import itertools
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
-from ceteris.model import COMPARING, FailureClass, Purpose, Trial, TrialState
+from ceteris.model import COMPARING, FailureClass, Purpose, Trial, TrialState, arm_of, arms_given_up
 
 MOST_RERUNS = 2
-_REFUSALS = 2  # so often a setting is refused before its arm is given up
-Arm = tuple[str, str, str]
 _UNFINISHED = (TrialState.APPLYING, TrialState.SETTLING, TrialState.MEASURING)
-
-
-def arm_of(trial: Trial) -> Arm:
-    """What the trial is of: factor, workload, arm."""
-    return trial.factor, trial.workload, trial.arm
-
-
-def refused_arms(trials: Sequence[Trial]) -> set[Arm]:
-    """The arms whose settings the machine has refused twice."""
-    refused = Counter(arm_of(t) for t in trials if t.failure is FailureClass.SETTING_REJECTED)
-    return {arm for arm, count in refused.items() if count >= _REFUSALS}
 
 
 def next_block(trials: Sequence[Trial]) -> list[Trial] | None:
@@ -91,7 +78,7 @@ def _counting(trials: Sequence[Trial]) -> dict[int, list[Trial]]:
 
 def _turns(blocks: Mapping[int, Sequence[Trial]], trials: Sequence[Trial]) -> dict[int, _Turn | None]:
     """When each block is to be made; None where it is over."""
-    refused = refused_arms(trials)
+    refused = arms_given_up(trials)
     attempts: dict[int, set[int]] = defaultdict(set)
     for trial in trials:
         again = trial.invalid_because or trial.failure not in (None, FailureClass.INTERRUPTED)

@@ -197,6 +197,13 @@ def test_a_machine_that_was_another_for_one_arm_is_told(metric: str, base: float
     assert Tag.SUSPECT not in tags
 
 
+def test_a_clock_that_is_always_another_is_told_too() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    arms = {trial.order: trial.arm for trial in trials}
+    _of_machine(values, "cpu_clock_hz", lambda order: 2.0e9 if arms[order] == "b" else 3.0e9)
+    assert not _checks(_timed(trials), values)[0]["clock"].passed
+
+
 def test_a_factor_of_the_processors_may_change_their_clock() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     arms = {trial.order: trial.arm for trial in trials}
@@ -235,3 +242,14 @@ def test_a_machine_that_slows_down_is_drawn_block_by_block() -> None:
     assert {point.first for point in found.points} == {"a", "b"}
     assert [point.hours for point in found.points] == sorted(point.hours for point in found.points)
     assert judge(trials[:8], values, [_workload()], PROTOCOL, [], baseline={}, finished=True).drifts == ()
+
+
+def test_an_arm_that_is_spared_later_is_no_drift() -> None:
+    trials, values = _experiment(lambda _load: 0.3)
+    half = len(trials) // 2
+    spared = [
+        dataclasses.replace(t, state=TrialState.SPARED) if t.arm == "b" and t.order > half else t
+        for t in _timed(trials)
+    ]
+    (found,) = judge(spared, values, [_workload()], PROTOCOL, [], baseline={}, finished=True).drifts
+    assert max(abs(value) for value in found.course) < 0.01

@@ -197,7 +197,7 @@ def test_what_two_factors_do_together_leaves_a_screen_as_it_is(seed: int, size: 
 def test_a_screen_of_too_few_pairs_is_refused() -> None:
     x = np.array(replicate(5, random.Random(1)), dtype=float)
     pairs = Pairs(np.zeros(32), np.ones(32), np.zeros(32, dtype=np.intp))
-    with pytest.raises(CannotJudge, match="64 valid pairs"):
+    with pytest.raises(CannotJudge, match="48 valid pairs"):
         next_look_at_screen(pairs, x, Question(margin=0.02, planned=64, claims=5))
 
 

@@ -296,3 +296,10 @@ def test_throughput_and_mean_response_time_of_a_closed_loop_are_one_test() -> No
     found = _judged(trials, values)
     assert {effect.response for effect in found.effects} == {"throughput_per_s"}
     assert "response_mean_s" in {cell.metric for cell in found.cells}
+
+
+def test_noise_is_known_from_two_pairs_at_each_of_many_load_levels() -> None:
+    trials, values = _experiment(lambda _load: 0.0, sd=0.02, passes=2)
+    noise = calibrations(trials, values, [_workload()], PROTOCOL, "db1", 0.0)
+    assert [c.load for c in noise] == [LoadLevel(n) for n in LOADS]
+    assert all(c.pair_sd > 0 for c in noise)

@@ -84,7 +84,7 @@ def test_every_factor_is_judged_from_the_same_pairs_whatever_two_do_together() -
     }
     assert found[KEYS[0]].estimate == pytest.approx(0.04, abs=0.005)
     assert {effect.pairs for effect in found.values()} == {64}
-    assert survivors(looks) == {(KEYS[0], "fileio"), (KEYS[1], "fileio")}
+    assert survivors(looks) == [(KEYS[0], "fileio"), (KEYS[1], "fileio")]
 
 
 def test_a_claim_that_was_not_tried_alone_is_suspect_and_equivalence_is_not() -> None:
@@ -133,4 +133,4 @@ def test_too_few_pairs_are_no_screen() -> None:
     assert looks == []
     judged = _judge(plan, trials, values, looks)
     assert judged.effects == ()
-    assert "the screen of 4 factors under fileio was not judged: 64 valid pairs" in judged.unjudged[0]
+    assert "the screen of 4 factors under fileio was not judged: 48 valid pairs" in judged.unjudged[0]

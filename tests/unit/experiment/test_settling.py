@@ -16,6 +16,7 @@ from ceteris.experiment import settling
 from ceteris.experiment.noise import informed
 from ceteris.experiment.walk import begin
 from ceteris.model import Calibration, Experiment, Measurement, Plan, Purpose, Trial, TrialState
+from ceteris.plan.budget import cost_s
 from ceteris.plan.design import schedule_hash
 from ceteris.store import read, write
 from ceteris.store.open import open_engine, store_url
@@ -30,9 +31,13 @@ def store(tmp_path: Path) -> Store:
     return open_engine(store_url(str(tmp_path / "s.db")), create=True)
 
 
-def _run(store: Store, course: Course) -> tuple[Experiment, Plan, list[Trial]]:
+def _plan(protocol: str, factors: str = '"vm.swappiness" = [60, 1]') -> Plan:
+    return checked(simple(factors, FILEIO, f"[protocol]\n{protocol}"))
+
+
+def _run(store: Store, course: Course, plan: Plan = PLAN) -> tuple[Experiment, Plan, list[Trial]]:
     """An experiment whose long runs had this course of log rates over time in seconds."""
-    begun = begin(PLAN, {}, MACHINE, {}, store)
+    begun = begin(plan, {}, MACHINE, {}, store)
     plan = read.plan(store, begun.id)
     rng = np.random.default_rng(3)
     for trial in read.trials(store, begun.id):
@@ -97,13 +102,44 @@ def test_a_load_that_stood_still_at_first_is_given_that_time(store: Store) -> No
     assert 40 <= read.plan(store, begun.id).protocol.settle_s <= 120
 
 
+def test_a_change_in_the_middle_of_a_run_is_no_settling(store: Store) -> None:
+    """An exponential that has not come to its end within the run fits a step as well."""
+    begun, plan, trials = _run(store, lambda at, trial: np.where((at > 300) & (trial.arm == "1"), 0.97, 1.0))
+    settling.learn(plan, begun, store, trials)
+    assert read.plan(store, begun.id).protocol.settle_s == 5.0
+
+
+def test_the_budget_is_kept_whatever_the_load_would_need(store: Store) -> None:
+    def slowly(at: np.ndarray, _trial: Trial) -> np.ndarray:
+        return np.exp(-0.5 * np.exp(-at / 90))
+
+    begun, plan, trials = _run(store, slowly, _plan('budget = "3h"'))
+    said = settling.learn(plan, begun, store, trials)
+    followed, left = read.plan(store, begun.id), read.trials(store, begun.id)
+    assert "less than it needs" in said
+    assert followed.protocol.settle_s <= 30
+    assert cost_s(followed, left) <= followed.protocol.budget_s
+
+
+def test_another_margin_or_factor_or_an_experiment_that_only_took_over_is_no_source(store: Store) -> None:
+    begun, plan, trials = _run(store, lambda at, _trial: np.ones(len(at)))
+    settling.learn(plan, begun, store, trials)
+    assert informed(store, PLAN, MACHINE)[0].protocol.settled == "calibrated"
+    for other in (_plan('budget = "8h"\nmargin = "0.5%"'), _plan('budget = "8h"', '"vm.dirty" = ["20%", "10%"]')):
+        assert informed(store, other, MACHINE)[0].protocol.settled == "usual"
+    taken_over = begin(PLAN, {}, MACHINE, {}, store)
+    assert read.plan(store, taken_over.id).protocol.settle_runs == 0
+    assert not settling.is_to_be_learned(read.plan(store, taken_over.id), read.trials(store, taken_over.id))
+
+
 def test_without_a_valid_run_the_usual_time_stays(store: Store) -> None:
     begun = begin(PLAN, {}, MACHINE, {}, store)
     trials = [
         dataclasses.replace(t, state=TrialState.FAILED) if t.purpose is Purpose.CALIBRATE else t
         for t in read.trials(store, begun.id)
     ]
-    assert settling.learn(PLAN, begun, store, trials) == ""
+    assert "do not show" in settling.learn(PLAN, begun, store, trials)
+    assert not settling.is_to_be_learned(read.plan(store, begun.id), trials)
     assert math.isclose(read.plan(store, begun.id).protocol.settle_s, PLAN.protocol.settle_s)
 
 

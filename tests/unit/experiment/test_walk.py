@@ -14,7 +14,7 @@ from plan_samples import FILEIO, checked, simple
 from sqlalchemy.engine import Engine as Store
 
 from ceteris.experiment import between, walk
-from ceteris.model import Experiment, Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict
+from ceteris.model import Effect, Experiment, FailureClass, Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict
 from ceteris.store import read, write
 from ceteris.store.open import open_engine, store_url
 
@@ -34,6 +34,7 @@ class Bench:
     store: Store
     effect: Callable[[Trial], float]
     spoils: Callable[[Trial], bool] = lambda _trial: False
+    refuses: Callable[[Trial], bool] = lambda _trial: False
     followed: list[float] = field(default_factory=list)
     made: list[int] = field(default_factory=list)
     clock: itertools.count = field(default_factory=lambda: itertools.count(1))  # type: ignore[type-arg]
@@ -49,6 +50,11 @@ class Bench:
     def run(self, trial: Trial, onlooker: object) -> Trial:
         at = float(next(self.clock))
         spoilt = ("spoilt",) if self.spoils(trial) else ()
+        if self.refuses(trial):
+            failure = FailureClass.SETTING_REJECTED
+            refused = replace(trial, state=TrialState.FAILED, started=at, ended=at, failure=failure)
+            write.save_trial(self.store, refused, (), [])
+            return refused
         state = TrialState.INVALID if spoilt else TrialState.DONE
         done = replace(trial, state=state, started=at, applied=at, ended=at + 0.5, invalid_because=spoilt)
         rate = math.exp(9 + self.effect(trial) + self.rng.normal(0, 0.005))
@@ -146,6 +152,34 @@ def test_a_screen_is_confirmed_within_the_same_experiment_once(store: Store) -> 
     before = len(bench.made)
     assert _carry_out(store, begun, bench) == trials
     assert len(bench.made) == before
+
+
+def _effects(store: Store, begun: Experiment) -> dict[str, Effect]:
+    found = walk.analyse(read.plan(store, begun.id), begun, store, finished=True).effects
+    return {effect.arm: effect for effect in found if effect.load is None}
+
+
+def test_an_arm_that_is_always_refused_costs_the_others_nothing(store: Store) -> None:
+    """It is given up in the runs that show settling, before anything is compared."""
+    begun = _begin(store, '"vm.swappiness" = [60, 1, 10]', 'budget = "12h"')
+    bench = Bench(store, lambda trial: 0.05 * (trial.arm == "10"), refuses=lambda trial: trial.arm == "1")
+    _carry_out(store, begun, bench)
+    found = _effects(store, begun)
+    assert set(found) == {"10"}
+    assert found["10"].verdict is Verdict.BETTER
+
+
+def test_a_setting_that_is_refused_once_takes_no_pairs_from_what_was_made(store: Store) -> None:
+    begun = _begin(store, '"vm.swappiness" = [60, 1]', 'settle = "10s"\nrounds = 6')
+    trials = read.trials(store, begun.id)
+    refused = next(t.order for t in trials if t.round == 5 and t.baseline)
+    noisy = np.random.default_rng(2)
+    bench = Bench(store, lambda _trial: noisy.normal(0, 0.05), refuses=lambda trial: trial.order == refused)
+    _carry_out(store, begun, bench)
+    looks = _looks(store, begun)
+    assert [look.pairs for look in looks] == sorted(look.pairs for look in looks)
+    (effect,) = _effects(store, begun).values()
+    assert effect.pairs == 47
 
 
 @pytest.mark.parametrize("cut", [1, 5, 40, 131, 140, 190, 205])

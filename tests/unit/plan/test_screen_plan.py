@@ -1,5 +1,6 @@
 """Many factors of two levels in the same trials."""
 
+import dataclasses
 import itertools
 import random
 from collections import Counter
@@ -9,8 +10,8 @@ import pytest
 from plan_samples import FILEIO, checked, simple
 
 from ceteris.errors import PlanError
-from ceteris.model import Plan, Purpose, Trial
-from ceteris.plan.budget import confirming_rounds, duration_s, extent, rounds_needed, spent_s
+from ceteris.model import Plan, Purpose, Trial, TrialState
+from ceteris.plan.budget import confirmed_within, confirming_s, cost_s, duration_s, extent, rounds_needed
 from ceteris.plan.comparisons import SCREEN, comparisons, screened
 from ceteris.plan.design import confirmation, schedule
 from ceteris.stats.foldover import replicate, rows_for
@@ -113,8 +114,9 @@ def test_a_screen_takes_whole_replicates_and_leaves_time_to_confirm() -> None:
 def test_what_is_confirmed_is_tried_alone_after_all_else_in_an_order_of_its_own() -> None:
     plan = _plan()
     before = schedule(plan, "e", 8)
-    survivors = {("vm.dirty", "fileio")}
-    rounds = confirming_rounds(plan, QUIET, survivors, before)
+    held, rounds = confirmed_within(plan, QUIET, [("vm.dirty", "fileio")], before)
+    survivors = set(held)
+    assert survivors == {("vm.dirty", "fileio")}
     assert rounds == 5  # 1.4 (3.29 x 0.03 / log 1.02)^2 = 35 pairs
     trials = confirmation(plan, survivors, rounds, before)
     assert {trial.purpose for trial in trials} == {Purpose.CONFIRM}
@@ -128,8 +130,20 @@ def test_what_is_confirmed_is_tried_alone_after_all_else_in_an_order_of_its_own(
     assert confirmation(plan, survivors, rounds, before) == trials
 
 
-def test_without_time_left_nothing_is_confirmed() -> None:
-    plan = _plan('settle = "4h"')
-    made = tuple(schedule(plan, "e", 8))
-    assert spent_s(plan, made) == 0
-    assert confirming_rounds(plan, QUIET, {("vm.dirty", "fileio")}, made) == 0
+def test_the_clearest_are_confirmed_where_the_budget_does_not_hold_all() -> None:
+    survivors = [(key, "fileio") for key in FOUR]
+    whole = _plan('trial = "4min"')
+    made = tuple(schedule(whole, "e", 8))
+    cost = cost_s(whole, made)
+    each = confirming_s(whole)
+
+    def held(hours_s: float, trials: tuple[Trial, ...] = made) -> list[tuple[str, str]]:
+        protocol = dataclasses.replace(whole.protocol, budget_s=cost + hours_s)
+        return list(confirmed_within(dataclasses.replace(whole, protocol=protocol), QUIET, survivors, trials)[0])
+
+    assert held(0.9 * each) == []
+    assert held(1.1 * each) == survivors[:1]
+    assert held(2.1 * each) == survivors[:2]
+    assert held(4.1 * each) == survivors
+    again = dataclasses.replace(made[0], order=999, state=TrialState.SUPERSEDED)
+    assert held(1.01 * each, (*made, again)) == held(1.01 * each)
