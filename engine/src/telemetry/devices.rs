@@ -7,6 +7,8 @@
 
 use serde::Serialize;
 
+use super::source::Source;
+
 const SECTOR_BYTES: f64 = 512.0;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -87,6 +89,22 @@ pub fn used(before: &DeviceCounters, after: &DeviceCounters, duration_s: f64) ->
     }
 }
 
+/// Where a SCSI or SATA disk tells of requests that failed; others have no such file.
+pub fn failures_of(name: &str) -> String {
+    format!("/sys/class/block/{name}/device/ioerr_cnt")
+}
+
+/// The requests that failed since boot, of all these files; the kernel writes them like `0x1f`.
+pub fn failed(files: &mut [Source]) -> Option<u64> {
+    files
+        .iter_mut()
+        .filter_map(|file| {
+            let text = file.read().ok()?.trim().trim_start_matches("0x");
+            u64::from_str_radix(text, 16).ok()
+        })
+        .reduce(|total, count| total + count)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,5 +119,22 @@ mod tests {
         assert_eq!(used.read_await_s, Some(0.001));
         assert_eq!(used.write_await_s, None);
         assert_eq!((used.queue, used.utilisation), (2.0, 0.25));
+    }
+
+    #[test]
+    fn failed_requests_are_counted_where_a_driver_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files: Vec<Source> = ["0x1f\n", "0x1\n"]
+            .iter()
+            .enumerate()
+            .map(|(number, text)| {
+                let path = folder.path().join(number.to_string());
+                std::fs::write(&path, text).unwrap();
+                Source::open(path).unwrap()
+            })
+            .collect();
+        assert_eq!(failed(&mut files), Some(32));
+        assert_eq!(failed(&mut []), None);
+        assert!(failures_of("sda").ends_with("/sda/device/ioerr_cnt"));
     }
 }

@@ -27,6 +27,8 @@ pub struct Sample {
     pub pressure: Pressure,
     /// Of all processors on average, at `monotonic_s`; null where the machine does not tell.
     pub clock_hz: Option<f64>,
+    /// Requests to the devices that failed in this stretch; null where no driver counts them.
+    pub device_errors: Option<u64>,
     /// How often heat slowed a processor in this stretch; null likewise.
     pub throttled: Option<u64>,
     pub devices: BTreeMap<String, DeviceUse>,

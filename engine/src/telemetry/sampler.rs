@@ -25,6 +25,8 @@ pub struct Sampler {
     cpu_pressure: Option<Source>,
     memory_pressure: Option<Source>,
     devices: Vec<(String, Source)>,
+    /// Of those devices whose driver counts them.
+    failures: Vec<Source>,
     processors: Processors,
     before: Counters,
 }
@@ -38,6 +40,7 @@ struct Counters {
     memory: Stalled,
     devices: Vec<DeviceCounters>,
     throttled: Option<u64>,
+    failed: Option<u64>,
 }
 
 impl Sampler {
@@ -46,6 +49,10 @@ impl Sampler {
             .iter()
             .map(|name| Ok((name.clone(), open_device(name)?)))
             .collect::<Result<Vec<_>>>()?;
+        let failures = device_names
+            .iter()
+            .filter_map(|name| Source::open(devices::failures_of(name)).ok())
+            .collect();
         let pressure = |name: &str| Source::open(format!("/proc/pressure/{name}")).ok();
         let mut sampler = Sampler {
             stat: Source::open("/proc/stat")?,
@@ -55,6 +62,7 @@ impl Sampler {
             cpu_pressure: pressure("cpu"),
             memory_pressure: pressure("memory"),
             devices,
+            failures,
             processors: Processors::open(Path::new("/sys/devices/system/cpu")),
             before: Counters {
                 at: 0,
@@ -64,6 +72,7 @@ impl Sampler {
                 memory: Stalled::default(),
                 devices: Vec::new(),
                 throttled: None,
+                failed: None,
             },
         };
         sampler.before = sampler.read_counters()?;
@@ -107,10 +116,8 @@ impl Sampler {
                 memory_some: share(before.memory.some_us, after.memory.some_us),
             },
             clock_hz: self.processors.clock_hz(),
-            throttled: after
-                .throttled
-                .zip(before.throttled)
-                .map(|(after, before)| after.saturating_sub(before)),
+            device_errors: since(before.failed, after.failed),
+            throttled: since(before.throttled, after.throttled),
             devices,
         })
     }
@@ -130,8 +137,13 @@ impl Sampler {
             memory: stalled(&mut self.memory_pressure),
             devices,
             throttled: self.processors.throttled(),
+            failed: devices::failed(&mut self.failures),
         })
     }
+}
+
+fn since(before: Option<u64>, after: Option<u64>) -> Option<u64> {
+    Some(after?.saturating_sub(before?))
 }
 
 /// A kernel started with psi=0 has the files but refuses to read them: that is "none" as well.

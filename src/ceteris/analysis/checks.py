@@ -158,7 +158,8 @@ def _of_the_machine(one: Series, known: Circumstances) -> list[Check | None]:
         _equals("noise floor", known.noise, "before anything was compared"),
         _equals("placebo", known.placebo, "meanwhile"),
         _clock(one, known.summaries),
-        _throttled(one, known.summaries),
+        _never("throttling", "cpu_throttled", one, known.summaries, "heat slowed the processors"),
+        _never("disk errors", "device_errors", one, known.summaries, "requests to the disk failed"),
         _stolen(one, known.summaries),
     ]
 
@@ -187,12 +188,12 @@ def _clock(one: Series, summaries: Summaries) -> Check | None:
     return Check("clock", meant or abs(seen.estimate) < _UNLIKE or seen.p >= _SUSPICIOUS, words)
 
 
-def _throttled(one: Series, summaries: Summaries) -> Check | None:
-    known = [summaries.get(order, {}).get("cpu_throttled") for pair in one.pairs for order in pair.trials]
-    hot = [trial for trial in known if trial is not None and trial.high > 0]
-    if not any(trial is not None for trial in known):
-        return None
-    return Check("throttling", not hot, f"heat slowed the processors in {len(hot)} of {len(known)} trials")
+def _never(name: str, metric: str, one: Series, summaries: Summaries, words: str) -> Check | None:
+    """Whether something that the machine counts happened in no trial; `words` name it."""
+    seen = [summaries.get(order, {}).get(metric) for pair in one.pairs for order in pair.trials]
+    known = [trial for trial in seen if trial is not None]
+    struck = sum(trial.high > 0 for trial in known)
+    return Check(name, struck == 0, f"{words} in {struck} of {len(known)} trials") if known else None
 
 
 def _stolen(one: Series, summaries: Summaries) -> Check | None:

@@ -53,6 +53,13 @@ def reasons_of(found: Finding, question: Question, one: Series, pair_s: float, *
     said += why(found.verdict, found.interval, found.inner, question)
     if found.verdict is Verdict.UNDECIDED:
         said.append(what_it_takes(found.scale, question, units, pair_s))
+    if found.levels and found.verdict in (Verdict.EQUIVALENT, Verdict.UNDECIDED):
+        loads = sorted({pair.load for pair in one.pairs})
+        widest = max(
+            zip(loads, found.levels, strict=False),
+            key=lambda at: max(-at[1].interval.low, at[1].interval.high),
+        )
+        said.append(f"at single load levels not excluded: up to {_between(widest[1].interval)}, at {widest[0]}")
     if found.levels and found.p_levels < _CHANCE:
         loads = sorted({pair.load for pair in one.pairs})
         apart = "; ".join(f"{show_percent(at.shrunk)} at {load}" for load, at in zip(loads, found.levels, strict=False))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from ceteris.stats.huber import Array, Regression, huber, least_squares
 
@@ -25,6 +24,8 @@ class Coefficient:
 
 def coefficient(fitted: Regression, index: int) -> Coefficient:
     """One coefficient of a regression."""
+    from scipy import special
+
     estimate, error = float(fitted.coefficients[index]), float(np.sqrt(fitted.covariance[index, index]))
     p = 2 * float(special.stdtr(fitted.freedom, -abs(estimate) / error)) if error > 0 else float(estimate == 0)
     return Coefficient(estimate, error, p)
@@ -46,6 +47,8 @@ def outliers(fitted: Regression, resolution: float = 0.0) -> tuple[int, int]:
 
 def unequal(one: int, other: int) -> float:
     """The p value of two counts having the same expectation (binomial, two-sided)."""
+    from scipy import special
+
     return min(1.0, 2 * float(special.bdtr(min(one, other), one + other, 0.5))) if one + other else 1.0
 
 

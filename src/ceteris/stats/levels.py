@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from ceteris.stats.huber import Array, Regression, least_squares
 
@@ -48,6 +47,8 @@ def level_means(d: Array, order: Array, level: NDArray[np.intp], level_sd: Array
 
     `level_sd` are the known standard deviations of a pair at each level, up to a factor: they weight the fit.
     """
+    from scipy import special
+
     levels = int(level.max()) + 1
     counts = np.bincount(level, minlength=levels)
     if counts.min() < 1:

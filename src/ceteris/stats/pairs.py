@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import special
 
 
 class CannotJudge(ValueError):
@@ -21,6 +20,8 @@ def log_ratios(compared: Sequence[float], baseline: Sequence[float]) -> list[flo
 
 def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float | None, float | None]:
     """The mean of independent values with its t interval; no interval from one value."""
+    from scipy import special
+
     v = np.asarray(values, dtype=float)
     mean = float(v.mean())
     if len(v) < 2:

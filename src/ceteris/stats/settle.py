@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from scipy import special
 
 from ceteris.stats.huber import Array
 from ceteris.stats.pairs import CannotJudge
@@ -36,7 +35,7 @@ def time_constant(log_series: Array, step_s: float) -> tuple[float, float]:
     Zero and zero where nothing of the kind is seen: the fit does not explain significantly more than a constant.
     Raises CannotJudge for fewer than 20 values, and where the end's level is not reached in them.
     """
-    from scipy import optimize
+    from scipy import optimize, special
 
     n = len(log_series)
     if n < 20:

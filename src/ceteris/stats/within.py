@@ -5,8 +5,6 @@ For describing one trial and for planning; never the error of a comparison, sinc
 
 import math
 
-from scipy import special
-
 from ceteris.stats.huber import Array
 from ceteris.stats.pairs import CannotJudge, mean_interval
 
@@ -29,6 +27,8 @@ def effective_size(series: Array) -> float:
 
 def mean_of_series(series: Array, confidence: float) -> tuple[float, float, float]:
     """The mean of a series with its t interval from the effective size. Raises CannotJudge for less than 3 values."""
+    from scipy import special
+
     if len(series) < 3:
         raise CannotJudge(f"{len(series)} values have no error")
     size = effective_size(series)

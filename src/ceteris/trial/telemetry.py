@@ -16,6 +16,7 @@ _OF_THE_MACHINE: tuple[tuple[str, str, Callable[[Sample], float | None]], ...] =
     ("context_switches_per_s", "1/s", lambda s: s.context_switches_per_s),
     ("cpu_clock_hz", "Hz", lambda s: s.clock_hz),
     ("cpu_throttled", "", lambda s: s.throttled),
+    ("device_errors", "", lambda s: s.device_errors),
     ("io_pressure_share", "", lambda s: s.pressure.io_some),
 )
 

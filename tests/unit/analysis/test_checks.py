@@ -179,6 +179,7 @@ def _of_machine(values: Values, metric: str, value: Callable[[int], float]) -> N
         ("cpu_clock_hz", 3.0e9, 2.9e9, "clock"),
         ("cpu_steal_share", 0.0, 0.05, "steal"),
         ("cpu_throttled", 0.0, 1.0, "throttling"),
+        ("device_errors", 0.0, 1.0, "disk errors"),
     ],
 )
 def test_a_machine_that_was_another_for_one_arm_is_told(metric: str, base: float, arm: float, name: str) -> None:

@@ -18,6 +18,14 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_what_previews_a_plan_imports_no_scipy() -> None:
+    """It takes a second to load, and nothing is judged."""
+    modules = "ceteris.cli.preview_text, ceteris.cli.known, ceteris.cli.target, ceteris.experiment.noise"
+    code = f"import sys, {modules}; print([m for m in sys.modules if m.startswith('scipy')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
     done = CliRunner().invoke(app, [verb, "--help"])

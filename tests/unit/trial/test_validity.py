@@ -54,6 +54,7 @@ SAMPLE = Sample(
     pressure=Pressure(io_some=None, io_full=None, cpu_some=None, memory_some=None),
     clock_hz=None,
     throttled=None,
+    device_errors=None,
     devices={},
 )
 

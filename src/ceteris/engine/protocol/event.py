@@ -207,6 +207,7 @@ class Sample(Message):
     pressure: Pressure
     clock_hz: float | None
     throttled: int | None
+    device_errors: int | None
     devices: dict[str, DeviceLoad]
 
 
