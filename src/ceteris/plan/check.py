@@ -11,7 +11,16 @@ from ceteris.plan import precondition
 from ceteris.plan.comparisons import candidates, measured, screened
 from ceteris.plan.data import complaints
 from ceteris.plan.file import WorkloadTable
-from ceteris.plan.levels import Level, impossible, knob_level, label_of, parameter_level, risk_of, unknown_key
+from ceteris.plan.levels import (
+    Level,
+    baseline_of,
+    impossible,
+    knob_level,
+    label_of,
+    parameter_level,
+    risk_of,
+    unknown_key,
+)
 from ceteris.plan.parse import Parsed
 from ceteris.plan.places import Place
 from ceteris.plan.protocol import limits_of, protocol_of
@@ -63,7 +72,7 @@ class _Check:
                 mount=self.facts.mount,
             ),
             hold=hold,
-            baseline=self.baseline(hold, factors, combinations),
+            baseline=baseline_of(hold, factors, combinations, self.facts),
             factors=tuple(factors),
             combinations=tuple(combinations),
             workloads=tuple(self.laid_out),
@@ -278,17 +287,6 @@ class _Check:
                     self.complain((*place, "settings", key), f"{label_of(value)!r} is not possible here: {why}")
             found.append(Combination(name=table.name, settings=settings))
         return found
-
-    def baseline(
-        self, hold: dict[str, Value], factors: list[Factor], combinations: list[Combination]
-    ) -> dict[str, Value]:
-        """Every setting that some trial makes, as it is where nothing else is said."""
-        base = {**hold, **{factor.key: factor.levels[0] for factor in factors}}
-        for key in [key for combination in combinations for key in combination.settings if key not in base]:
-            offer = self.facts.offers.get(key)
-            if offer is not None and offer.current is not None:  # a parameter is what its workload says
-                base[key] = offer.current
-        return base
 
     def one_owner(self, hold: dict[str, Value]) -> None:
         """No key is both varied and fixed, and no parameter of a workload is varied under two names."""

@@ -1,13 +1,13 @@
 """Levels as a plan writes them, into levels as they are set: checked against catalogue, workload and host."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from ceteris.knobs.catalog import Catalogue, level_of
-from ceteris.model import Facts, Knob, Value
+from ceteris.model import Combination, Factor, Facts, Knob, Value
 from ceteris.plan.file import WorkloadTable
 from ceteris.plan.workloads import kind_of, name_of, parameters_in
 from ceteris.registry import nearest
@@ -88,3 +88,15 @@ def unknown_key(key: str, catalogue: Catalogue, tables: Sequence[WorkloadTable])
             return f"give the values of {parameter} in the workload itself: each is tried anyway"
         known += [f"{one}.{field}" for one in owners for field in kind.parameters.model_fields.keys() - kind.axes]
     return nearest(key, known) or "knobs are listed by: ceteris knobs list"
+
+
+def baseline_of(
+    hold: Mapping[str, Value], factors: Sequence[Factor], combinations: Sequence[Combination], facts: Facts
+) -> dict[str, Value]:
+    """Every setting that some trial makes, as it is where nothing else is said."""
+    base = {**hold, **{factor.key: factor.levels[0] for factor in factors}}
+    for key in [key for combination in combinations for key in combination.settings if key not in base]:
+        offer = facts.offers.get(key)
+        if offer is not None and offer.current is not None:  # a parameter is what its workload says
+            base[key] = offer.current
+    return base

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from ceteris.analysis.judge import Judgement, judge, take_looks
-from ceteris.analysis.noise import calibrations
 from ceteris.model import (
     RESPONSES,
     FailureClass,
@@ -177,13 +176,6 @@ def test_nothing_measured_is_a_refusal_not_a_number() -> None:
     assert "no positive number" in found.unjudged[0]
 
 
-def test_the_noise_is_kept_for_planning() -> None:
-    trials, values = _experiment(lambda _load: 0.05, sd=0.02)
-    noise = calibrations(trials, values, [_workload()], PROTOCOL, "db1", 0.0)
-    assert [c.load for c in noise] == [LoadLevel(n) for n in LOADS]
-    assert all(0.01 < c.pair_sd < 0.06 for c in noise)
-
-
 def test_a_look_on_the_way_decides_what_is_clear_and_stays_as_it_was() -> None:
     trials, values = _experiment(lambda _load: 0.05, passes=8)
     planned = [t if t.block <= 18 else dataclasses.replace(t, state=TrialState.PLANNED) for t in trials]
@@ -296,10 +288,3 @@ def test_throughput_and_mean_response_time_of_a_closed_loop_are_one_test() -> No
     found = _judged(trials, values)
     assert {effect.response for effect in found.effects} == {"throughput_per_s"}
     assert "response_mean_s" in {cell.metric for cell in found.cells}
-
-
-def test_noise_is_known_from_two_pairs_at_each_of_many_load_levels() -> None:
-    trials, values = _experiment(lambda _load: 0.0, sd=0.02, passes=2)
-    noise = calibrations(trials, values, [_workload()], PROTOCOL, "db1", 0.0)
-    assert [c.load for c in noise] == [LoadLevel(n) for n in LOADS]
-    assert all(c.pair_sd > 0 for c in noise)

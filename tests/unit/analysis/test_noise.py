@@ -1,0 +1,20 @@
+"""What an experiment showed of a machine's noise."""
+
+from test_judge import LOADS, PROTOCOL, _experiment, _workload
+
+from ceteris.analysis.noise import calibrations
+from ceteris.units import LoadLevel
+
+
+def test_the_noise_is_kept_for_planning() -> None:
+    trials, values = _experiment(lambda _load: 0.05, sd=0.02)
+    noise = calibrations(trials, values, [_workload()], PROTOCOL, "db1", 0.0)
+    assert [c.load for c in noise] == [LoadLevel(n) for n in LOADS]
+    assert all(0.01 < c.pair_sd < 0.06 for c in noise)
+
+
+def test_noise_is_known_from_two_pairs_at_each_of_many_load_levels() -> None:
+    trials, values = _experiment(lambda _load: 0.0, sd=0.02, passes=2)
+    noise = calibrations(trials, values, [_workload()], PROTOCOL, "db1", 0.0)
+    assert [c.load for c in noise] == [LoadLevel(n) for n in LOADS]
+    assert all(c.pair_sd > 0 for c in noise)
