@@ -87,7 +87,7 @@ def test_how_long_the_load_settles_is_seen_before_anything_is_compared(ceteris, 
     assert "long runs show how long the load takes to settle" in checked.out, checked.err
     done = ceteris("run", str(path))
     assert done.code in RUN_ENDED, done.err
-    assert "to settle: the slowest of" in done.err
+    assert "to settle" in done.err
     store = open_engine(store_url(None), create=False)
     protocol = read.plan(store, read.find(store, "last").id).protocol
     store.dispose()
