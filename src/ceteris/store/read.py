@@ -1,5 +1,6 @@
 """Reading from the store: records out. All raise StoreError; points are read only when asked for."""
 
+import functools
 import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -111,7 +112,13 @@ def plan(store: Engine, experiment: str) -> Plan:
     table = schema.experiment
     with _connection(store) as connection:
         checked = connection.scalar(sa.select(table.c.plan).where(table.c.id == experiment))
-    return TypeAdapter(Plan).validate_python(checked)
+    return _plans().validate_python(checked)
+
+
+@functools.cache
+def _plans() -> TypeAdapter[Plan]:
+    """What makes plans of stored ones; it is slow to make, and a plan is read after every block."""
+    return TypeAdapter(Plan)
 
 
 def trials(store: Engine, experiment: str) -> list[Trial]:
