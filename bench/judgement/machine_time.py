@@ -1,10 +1,11 @@
 """Machine time and errors against the field's practice, by simulation.
 
-    python bench/judgement/machine_time.py [--times N] [--seed N]
+    python bench/judgement/machine_time.py [--times N] [--seed N] [--trial S]
 
 The practice: 3,600 s at each of eight load levels with one setting, then the same with the other; a difference when the
-means differ by more than 2 %. For twenty knobs one baseline serves all. Ours: trials of 60 s, each with 33 s for a new
-client and for settling; or changed in flight, with 12 s after each change and 20 s at a block's start.
+means differ by more than 2 %. For twenty knobs one baseline serves all. Ours: trials of 60 s (--trial), each
+with 33 s for a new client and for settling; or changed in flight, with 12 s after each change and 20 s at a block's
+start.
 """
 
 import argparse
@@ -20,9 +21,7 @@ from ceteris.stats.generator import Noise, draw
 from ceteris.stats.planner import pairs_for, usual_margin
 
 RUN_S = 3600.0
-CLIENT_S, SETTLE_S, TRIAL_S = 3.0, 30.0, 60.0
-ALONE_S = CLIENT_S + SETTLE_S + TRIAL_S
-IN_FLIGHT_S = (CLIENT_S + 20 + 12 + 2 * TRIAL_S) / 2
+CLIENT_S, SETTLE_S = 3.0, 30.0
 PRACTICE_S = 2 * LEVELS * (CLIENT_S + RUN_S)
 KNOBS = screens.FACTORS
 PRACTICE_KNOBS_S = (KNOBS + 1) * LEVELS * (CLIENT_S + RUN_S)
@@ -37,9 +36,19 @@ class Seen:
     seconds: float
 
 
-def noise_of(sd: float, horizon: int) -> Noise:
+def alone_s(trial_s: float) -> float:
+    """A trial with a client of its own."""
+    return CLIENT_S + SETTLE_S + trial_s
+
+
+def in_flight_s(trial_s: float) -> float:
+    """A trial of a pair that one client carries."""
+    return (CLIENT_S + 20 + 12 + 2 * trial_s) / 2
+
+
+def noise_of(sd: float, horizon: int, trial_s: float = 60.0) -> Noise:
     """The usual noise; drift is over each way's own planned time."""
-    return Noise(by_level=BY_LEVEL, between_sd=sd, horizon=horizon)
+    return Noise(by_level=BY_LEVEL, between_sd=sd, horizon=horizon, trial_s=trial_s)
 
 
 def practised(sd: float, effect: float, times: int, seed: int) -> Seen:
@@ -55,12 +64,15 @@ def practised(sd: float, effect: float, times: int, seed: int) -> Seen:
     return Seen(found[truth] / times, 1 - found[truth] / times, PRACTICE_S)
 
 
-def ours(sd: float, effect: float, times: int, seed: int, trial_s: float) -> Seen:
-    """Experiments as the product makes them: as long as the noise makes it plan, at the margin that it makes usual."""
-    pair_sd = 1.08 * noise_of(sd, 1).pair_sd
+def ours(sd: float, effect: float, times: int, seed: int, trial_s: float, cost_s: float) -> Seen:
+    """Experiments as the product makes them: as long as the noise makes it plan, at the margin that it makes usual.
+
+    Trials measure `trial_s` and take `cost_s` in all.
+    """
+    pair_sd = 1.08 * noise_of(sd, 1, trial_s).pair_sd
     margin = usual_margin(pair_sd)
     looks = min(max(-(-pairs_for(margin, pair_sd) // 8), 4), 16)
-    lab = Laboratory(noise=noise_of(sd, 16 * looks), margin=margin, pairs=8 * looks)
+    lab = Laboratory(noise=noise_of(sd, 16 * looks, trial_s), margin=margin, pairs=8 * looks)
     found, pairs = Counter[str](), 0
     for number in range(times):
         seen = lab.experiment(np.random.default_rng([seed, number]), effect)[1]
@@ -68,12 +80,12 @@ def ours(sd: float, effect: float, times: int, seed: int, trial_s: float) -> See
         pairs += seen.looks[-1].units
     right = found[Verdict.EQUIVALENT if effect == 0 else Verdict.BETTER] / times
     claims = [Verdict.WORSE, Verdict.DEPENDS_ON_LOAD, Verdict.BETTER if effect == 0 else Verdict.EQUIVALENT]
-    return Seen(right, sum(found[word] for word in claims) / times, 2 * pairs / times * trial_s)
+    return Seen(right, sum(found[word] for word in claims) / times, 2 * pairs / times * cost_s)
 
 
-def screened(sd: float, times: int, seed: int) -> Seen:
+def screened(sd: float, times: int, seed: int, trial_s: float) -> Seen:
     """Twenty knobs at once, of which four have an effect; right: these four found, and false: any false claim."""
-    noise, effects = noise_of(sd, 1), np.zeros(KNOBS)
+    noise, effects = noise_of(sd, 1, trial_s), np.zeros(KNOBS)
     effects[: len(screens.REAL)] = screens.REAL
     right = false = pairs = 0
     for number in range(times):
@@ -83,7 +95,7 @@ def screened(sd: float, times: int, seed: int) -> Seen:
         right += len(found)
         false += bool(claims - found)
         pairs += made
-    return Seen(right / times / len(screens.REAL), false / times, 2 * pairs / times * ALONE_S)
+    return Seen(right / times / len(screens.REAL), false / times, 2 * pairs / times * alone_s(trial_s))
 
 
 def practised_knobs(sd: float, times: int, seed: int) -> Seen:
@@ -107,8 +119,9 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--times", type=int, default=1000)
     asked.add_argument("--seed", type=int, default=20261122)
+    asked.add_argument("--trial", type=float, default=60.0, help="seconds that a trial measures (60)")
     options = asked.parse_args()
-    times, seed = options.times, options.seed
+    times, seed, trial_s = options.times, options.seed, options.trial
     head = ["noise", "truth", "way", "hours", "times less", "right", "false claims"]
     print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
     for sd in (0.01, 0.02, 0.03):
@@ -118,11 +131,11 @@ def main() -> None:
                 "no effect" if effect == 0 else "+3 %",
                 {
                     "practice": practised(sd, effect, times, seed),
-                    "new clients": ours(sd, effect, times, seed, ALONE_S),
-                    "in flight": ours(sd, effect, times, seed, IN_FLIGHT_S),
+                    "new clients": ours(sd, effect, times, seed, trial_s, alone_s(trial_s)),
+                    "in flight": ours(sd, effect, times, seed, trial_s, in_flight_s(trial_s)),
                 },
             )
-        ways = {"practice": practised_knobs(sd, times, seed), "screen": screened(sd, times // 4, seed)}
+        ways = {"practice": practised_knobs(sd, times, seed), "screen": screened(sd, times // 4, seed, trial_s)}
         _print(sd, "20 knobs, 4 real", ways)
 
 

@@ -54,7 +54,7 @@ class Circumstances:
     """What else is known of the trials of a comparison.
 
     `noise` and `placebo` say how the baseline differed from itself before and meanwhile (log ratio, p value), `courses`
-    what the response did within each trial.
+    what the response did within each trial, `drives` what the drives had counted of their errors, whenever it was read.
     """
 
     timeline: Timeline
@@ -62,6 +62,7 @@ class Circumstances:
     courses: Courses
     noise: tuple[float, float] | None
     placebo: tuple[float, float] | None
+    drives: Mapping[str, Sequence[int]]
 
 
 def checks_of(found: Finding, question: Question, one: Series, pairs: Pairs, known: Circumstances) -> tuple[Check, ...]:
@@ -160,6 +161,7 @@ def _of_the_machine(one: Series, known: Circumstances) -> list[Check | None]:
         _clock(one, known.summaries),
         _never("throttling", "cpu_throttled", one, known.summaries, "heat slowed the processors"),
         _never("disk errors", "device_errors", one, known.summaries, "requests to the disk failed"),
+        _drives(known.drives),
         _stolen(one, known.summaries),
     ]
 
@@ -194,6 +196,20 @@ def _never(name: str, metric: str, one: Series, summaries: Summaries, words: str
     known = [trial for trial in seen if trial is not None]
     struck = sum(trial.high > 0 for trial in known)
     return Check(name, struck == 0, f"{words} in {struck} of {len(known)} trials") if known else None
+
+
+def _drives(counters: Mapping[str, Sequence[int]]) -> Check | None:
+    """Whether the drives' own counters of errors stood still, from the first trial to the last."""
+    if not counters:
+        return None
+    grown = [f"{name} from {min(seen)} to {max(seen)}" for name, seen in counters.items() if len(set(seen)) > 1]
+    failing = [
+        f"{name.partition(' ')[0]} says that it is failing"
+        for name, seen in counters.items()
+        if name.endswith(" failing") and any(seen)
+    ]
+    words = "; ".join([*grown, *failing]) or f"none of the drives' {len(counters)} counters of errors moved"
+    return Check("SMART", not grown and not failing, words)
 
 
 def _stolen(one: Series, summaries: Summaries) -> Check | None:

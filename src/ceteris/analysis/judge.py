@@ -59,11 +59,13 @@ def judge(
     finished: bool,
     factors: Sequence[Factor] = (),
     courses: Mapping[str, Courses] = {},
+    drives: Mapping[str, Sequence[int]] = {},
 ) -> Judgement:
     """Judge every compared arm by its last look; read the matrices at `baseline`.
 
-    `factors` are those of the plan, `courses`, of some responses, the course within each trial. An arm whose last look
-    did not decide it is undecided, and before the experiment is `finished` still under way.
+    `factors` are those of the plan, `courses`, of some responses, the course within each trial, and `drives` the
+    drives' counters of errors, each time they were read. An arm whose last look did not decide it is undecided, and
+    before the experiment is `finished` still under way.
     """
     means = cells(trials, summaries, protocol.confidence, factors)
     overloaded = overloads(means)
@@ -84,6 +86,7 @@ def judge(
             courses=courses.get(one.response, {}),
             noise=before[one.workload],
             placebo=meanwhile[one.workload],
+            drives=drives,
         )
         try:
             if mine:

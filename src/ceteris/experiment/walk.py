@@ -141,7 +141,12 @@ def _sit_down(
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         audience.begins(trials)
         after_block = functools.partial(between.after_block, experiment, store, audience, bench)
-        _make_trials(trials, store, bench, audience, stopped, after_block)
+        write.add_drive_counters(store, experiment.id, bench.drive_counters(), time.time())
+        try:
+            _make_trials(trials, store, bench, audience, stopped, after_block)
+        finally:
+            with contextlib.suppress(StoreError):  # what is raised already must not be hidden
+                write.add_drive_counters(store, experiment.id, bench.drive_counters(), time.time())
         for note in bench.notes():
             write.add_note(store, experiment.id, note)
 
@@ -232,6 +237,7 @@ def analyse(plan: Plan, experiment: Experiment, store: Store, *, finished: bool)
         baseline=plan.baseline,
         finished=finished,
         factors=plan.factors,
+        drives=read.drive_counters(store, experiment.id),
         courses={response: read.series(store, experiment.id, response, made) for response in sorted(judged)},
     )
 

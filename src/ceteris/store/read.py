@@ -147,6 +147,19 @@ def summaries(store: Engine, experiment: str) -> dict[int, dict[str, Measurement
     return found
 
 
+def drive_counters(store: Engine, experiment: str) -> dict[str, list[int]]:
+    """What the drives had counted of their errors, each time it was read, the earliest first."""
+    table = schema.drive_counter
+    found: dict[str, list[int]] = {}
+    with _connection(store) as connection:
+        rows = connection.execute(
+            sa.select(table.c.name, table.c.value).where(table.c.experiment == experiment).order_by(table.c.id)
+        )
+        for name, value in rows:
+            found.setdefault(name, []).append(value)
+    return found
+
+
 def series(store: Engine, experiment: str, metric: str, orders: Sequence[int]) -> dict[int, Measurement]:
     """One metric of some trials, with its points and histogram."""
     table = schema.measurement

@@ -142,3 +142,14 @@ calibration = Table(
     Column("freedom", Integer, nullable=False, server_default="0"),
     Index("calibration_of_host", "host", "workload", "load"),
 )
+
+drive_counter = Table(
+    "drive_counter",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("experiment", String, ForeignKey("experiment.id"), nullable=False),
+    Column("name", String, nullable=False),
+    Column("value", Integer, nullable=False),
+    Column("at", Float, nullable=False),
+    Index("drive_counter_of_experiment", "experiment"),
+)

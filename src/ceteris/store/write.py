@@ -2,7 +2,7 @@
 
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -108,6 +108,14 @@ def save_trial(
         if measurements:
             rows = [_measurement_row(trial.experiment, trial.order, m) for m in measurements]
             connection.execute(sa.insert(schema.measurement), rows)
+
+
+def add_drive_counters(store: Engine, experiment: str, counters: Mapping[str, int], at: float) -> None:
+    """Keep what the drives had counted of their errors at a time."""
+    rows = [{"experiment": experiment, "name": name, "value": value, "at": at} for name, value in counters.items()]
+    if rows:
+        with _transaction(store) as connection:
+            connection.execute(sa.insert(schema.drive_counter), rows)
 
 
 def rerun(store: Engine, old: Sequence[Trial], new: Sequence[Trial]) -> None:

@@ -9,6 +9,7 @@ from typing import Self
 from ceteris.engine.run import Sampler
 from ceteris.errors import EngineError, HostError, JournalError, JournalOpen, NotRestored, Unreachable
 from ceteris.hosts.devices import block_device
+from ceteris.hosts.drives import error_counters
 from ceteris.hosts.transport import Host
 from ceteris.knobs import guard, journal
 from ceteris.knobs.apply import Applier
@@ -211,6 +212,11 @@ class Bench:
     def land(self) -> None:
         """End a load that went on from trial to trial; called after each block."""
         self._runner.stop()
+
+    def drive_counters(self) -> dict[str, int]:
+        """What the drives under the target's device have counted of their errors; empty where nothing can be read."""
+        device = self._plan.target.device
+        return error_counters(self._site.host, device) if device else {}
 
     def notes(self) -> list[str]:
         """What a reader of the report must know of the machine."""

@@ -46,12 +46,17 @@ def _courses(trials: list[Trial], rising: float = 0.0, arm: str = "b") -> dict[i
 
 
 def _checks(
-    trials: list[Trial], values: Values, courses: dict[int, Measurement] | None = None
+    trials: list[Trial],
+    values: Values,
+    courses: dict[int, Measurement] | None = None,
+    drives: dict[str, list[int]] | None = None,
 ) -> tuple[dict[str, Check], tuple[Tag, ...]]:
     workloads = [_workload()]
     looks = take_looks(trials, values, workloads, PROTOCOL, [], [("k", "w")], over=True)
     seen = {"throughput_per_s": courses} if courses else {}
-    found = judge(trials, values, workloads, PROTOCOL, looks, baseline={}, finished=True, courses=seen)
+    found = judge(
+        trials, values, workloads, PROTOCOL, looks, baseline={}, finished=True, courses=seen, drives=drives or {}
+    )
     effect = found.effects[0]
     return {check.name: check for check in effect.checks}, effect.tags
 
@@ -254,3 +259,18 @@ def test_an_arm_that_is_spared_later_is_no_drift() -> None:
     ]
     (found,) = judge(spared, values, [_workload()], PROTOCOL, [], baseline={}, finished=True).drifts
     assert max(abs(value) for value in found.course) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("drives", "said"),
+    [
+        ({"sda pending_sectors": [1, 1], "sda failing": [0, 0]}, ""),
+        ({"sda pending_sectors": [1, 3], "sda failing": [0, 0]}, "sda pending_sectors from 1 to 3"),
+        ({"sda pending_sectors": [1, 1], "sda failing": [1, 1]}, "sda says that it is failing"),
+    ],
+)
+def test_a_drive_that_counts_errors_or_fails_makes_suspect(drives: dict[str, list[int]], said: str) -> None:
+    trials, values = _experiment(lambda _load: 0)
+    checks, tags = _checks(_timed(trials), values, drives=drives)
+    assert checks["SMART"].passed == (said == "") == (Tag.SUSPECT not in tags)
+    assert said in checks["SMART"].found

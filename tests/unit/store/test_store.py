@@ -112,6 +112,7 @@ def test_a_store_of_the_first_release_is_brought_up_to_this_one(tmp_path: Path) 
         connection.execute("ALTER TABLE calibration DROP COLUMN freedom")
         for column in ("application", "applied"):
             connection.execute(f"ALTER TABLE trial DROP COLUMN {column}")
+        connection.execute("DROP TABLE drive_counter")
         connection.execute("DROP INDEX look_once")
         for column in ("verdict", "purpose"):
             connection.execute(f"ALTER TABLE look DROP COLUMN {column}")
