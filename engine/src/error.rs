@@ -12,10 +12,12 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
+    AccessDenied,
     AddressBusy,
     BadCommand,
     BadJob,
     ConditionRefused,
+    ConnectionLost,
     DataCorrupt,
     DeviceInUse,
     DirectUnsupported,
@@ -37,7 +39,10 @@ pub enum Class {
     Permission,
     ProtocolMismatch,
     ShortIo,
+    SqlConflict,
+    SqlError,
     TooLittleSpace,
+    TooManyConnections,
     TooManyOpenFiles,
     TooManyThreads,
     VolatileDirectory,
@@ -54,7 +59,10 @@ impl Class {
 
     /// Whether the first such failure ends a load; the others are counted and the load goes on.
     pub fn ends_load(self) -> bool {
-        !matches!(self, Class::IoError | Class::ShortIo)
+        !matches!(
+            self,
+            Class::IoError | Class::ShortIo | Class::SqlConflict | Class::SqlError
+        )
     }
 
     /// The class of a failed system call on a file.

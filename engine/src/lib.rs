@@ -9,6 +9,7 @@
 
 pub mod clock;
 pub mod conditions;
+pub mod db;
 pub mod error;
 pub mod event;
 pub mod eyes;

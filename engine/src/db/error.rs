@@ -1,0 +1,114 @@
+//! What a database refuses, and what that means for a load.
+//!
+//! In: codes of MySQL, PostgreSQL and SQLite, failed system calls. Out: an error whose kind says
+//! whether to try the transaction again, to connect again, or to give up. Made by the connections.
+
+use std::fmt;
+
+use crate::error::{Class, EngineError};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The transaction was in the way of another: deadlock, serialisation failure, a duplicate key
+    /// that a race makes, a database that is busy. It can be tried again.
+    Conflict,
+    /// It waited too long for a lock. It can be tried again.
+    LockTimeout,
+    /// The connection is gone.
+    Lost,
+    /// The server does not let this user in.
+    Denied,
+    /// A table or a database is not there.
+    Missing,
+    /// The server has no space for data.
+    Full,
+    /// The server has too many connections.
+    TooMany,
+    /// The server speaks otherwise than is known here.
+    Protocol,
+    /// Anything else that the server says no to.
+    Refused,
+}
+
+/// A failure in the words of the server, with its code where it has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DbError {
+    pub kind: Kind,
+    /// A number of MySQL or SQLite, an SQLSTATE of PostgreSQL; empty where there is none.
+    pub code: String,
+    pub message: String,
+}
+
+pub type Result<T> = std::result::Result<T, DbError>;
+
+impl DbError {
+    pub fn new(kind: Kind, code: impl Into<String>, message: impl Into<String>) -> DbError {
+        DbError {
+            kind,
+            code: code.into(),
+            message: message.into(),
+        }
+    }
+
+    /// The connection is gone; `cause` says how it was noticed.
+    pub fn lost(cause: impl fmt::Display) -> DbError {
+        DbError::new(Kind::Lost, "", cause.to_string())
+    }
+
+    pub fn protocol(message: impl Into<String>) -> DbError {
+        DbError::new(Kind::Protocol, "", message)
+    }
+
+    /// Whether the same transaction may succeed if tried again.
+    pub fn can_retry(&self) -> bool {
+        matches!(self.kind, Kind::Conflict | Kind::LockTimeout)
+    }
+
+    /// As an error of the engine; `where_` names the server or the file.
+    pub fn at(&self, where_: &str) -> EngineError {
+        let (class, hint) = match self.kind {
+            Kind::Conflict | Kind::LockTimeout => (
+                Class::SqlConflict,
+                "fewer connections, or more rows, make conflicts rarer",
+            ),
+            Kind::Lost => (
+                Class::ConnectionLost,
+                "see whether the server still runs, and in its log why it does not",
+            ),
+            Kind::Denied => (
+                Class::AccessDenied,
+                "give the user, and the password by the environment or a file; see that this user may connect from here",
+            ),
+            Kind::Missing => (
+                Class::NotPrepared,
+                "run the prepare phase with the same tables",
+            ),
+            Kind::Full => (
+                Class::DiskFull,
+                "free space where the server has its data, or use fewer rows",
+            ),
+            Kind::TooMany => (
+                Class::TooManyConnections,
+                "raise max_connections of the server, or use fewer threads",
+            ),
+            Kind::Protocol => (
+                Class::SqlError,
+                "see whether this is a server of that kind and of a supported version",
+            ),
+            Kind::Refused => (
+                Class::SqlError,
+                "look up the code in the server's documentation",
+            ),
+        };
+        EngineError::new(class, format!("{where_}: {self}"), hint)
+    }
+}
+
+impl fmt::Display for DbError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.code.is_empty() {
+            return write!(formatter, "{}", self.message);
+        }
+        write!(formatter, "{} ({})", self.message, self.code)
+    }
+}

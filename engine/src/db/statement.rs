@@ -1,0 +1,155 @@
+//! Statements: SQL text with parameters, and how it counts.
+//!
+//! In: text in which each `?` outside quotes and comments is a parameter. Out: the same in the form
+//! that a database prepares, or with arguments written into it. Made by `workload::sql`, read by the
+//! connections.
+
+use std::fmt::Write;
+
+use super::argument::{Argument, Arguments};
+
+/// As sysbench counts queries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Read,
+    Write,
+    /// BEGIN, COMMIT and the like.
+    Other,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    pub kind: Kind,
+    /// What stands around the parameters: one more than there are parameters.
+    pieces: Vec<String>,
+}
+
+impl Statement {
+    pub fn new(kind: Kind, sql: &str) -> Statement {
+        Statement {
+            kind,
+            pieces: split(sql),
+        }
+    }
+
+    pub fn parameters(&self) -> usize {
+        self.pieces.len() - 1
+    }
+
+    /// With `?` for each parameter.
+    pub fn with_question_marks(&self) -> String {
+        self.pieces.join("?")
+    }
+
+    /// With `$1`, `$2` and so on.
+    pub fn with_numbers(&self) -> String {
+        let mut sql = String::new();
+        for (number, piece) in self.pieces.iter().enumerate() {
+            if number > 0 {
+                // Writing to a string cannot fail.
+                let _ = write!(sql, "${number}");
+            }
+            sql.push_str(piece);
+        }
+        sql
+    }
+
+    /// Appends the text with the arguments written into it. Of texts, quotes are doubled and, for a
+    /// server that takes them for escapes, backslashes too.
+    pub fn write(&self, arguments: Arguments<'_>, escape_backslash: bool, sql: &mut String) {
+        let mut pieces = self.pieces.iter();
+        sql.extend(pieces.next().map(String::as_str));
+        for (argument, piece) in arguments.iter().zip(pieces) {
+            // Writing to a string cannot fail.
+            let _ = match argument {
+                Argument::Null => write!(sql, "NULL"),
+                Argument::Int(value) => write!(sql, "{value}"),
+                Argument::Float(value) => write!(sql, "{value:?}"),
+                Argument::Text(text) => {
+                    quote(text, escape_backslash, sql);
+                    Ok(())
+                }
+            };
+            sql.push_str(piece);
+        }
+    }
+}
+
+fn quote(text: &str, escape_backslash: bool, sql: &mut String) {
+    sql.push('\'');
+    for letter in text.chars() {
+        if letter == '\'' || (letter == '\\' && escape_backslash) {
+            sql.push(letter);
+        }
+        sql.push(letter);
+    }
+    sql.push('\'');
+}
+
+/// The pieces between parameters; a `?` in quotes or in a comment is none.
+fn split(sql: &str) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let mut rest = sql;
+    while let Some(first) = rest.chars().next() {
+        let taken = match first {
+            '\'' | '"' | '`' => quoted(rest, first),
+            '-' if rest.starts_with("--") => until(rest, "\n"),
+            '/' if rest.starts_with("/*") => until(rest, "*/"),
+            '?' => {
+                pieces.push(String::new());
+                rest = &rest[1..];
+                continue;
+            }
+            _ => first.len_utf8(),
+        };
+        let (piece, after) = rest.split_at(taken);
+        if let Some(last) = pieces.last_mut() {
+            last.push_str(piece);
+        }
+        rest = after;
+    }
+    pieces
+}
+
+/// The length of a text in quotes; of one that never ends, all there is.
+fn quoted(sql: &str, quote: char) -> usize {
+    sql[1..].find(quote).map_or(sql.len(), |end| end + 2)
+}
+
+fn until(sql: &str, end: &str) -> usize {
+    sql[2..]
+        .find(end)
+        .map_or(sql.len(), |at| at + 2 + end.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::argument::ArgumentList;
+
+    #[test]
+    fn parameters_are_question_marks_outside_quotes_and_comments() {
+        let sql = "SELECT '?', \"?\" /* ? */ FROM `t?` WHERE a = ? AND b = '''?' -- ?\nAND c = ?";
+        let statement = Statement::new(Kind::Read, sql);
+        assert_eq!(statement.parameters(), 2);
+        assert_eq!(statement.with_question_marks(), sql);
+        assert!(statement.with_numbers().ends_with("AND c = $2"));
+        assert_eq!(Statement::new(Kind::Read, "a 'b").parameters(), 0);
+    }
+
+    #[test]
+    fn texts_are_quoted() {
+        let mut list = ArgumentList::default();
+        list.text(|text| text.push_str("it's \\ 1"));
+        list.int(-3);
+        list.null();
+        list.float(2.0);
+        let statement = Statement::new(Kind::Write, "a ?, ?, ?, ? b");
+        let mut sql = String::new();
+        statement.write(list.range(0..4), true, &mut sql);
+        assert_eq!(sql, "a 'it''s \\\\ 1', -3, NULL, 2.0 b");
+        sql.clear();
+        statement.write(list.range(0..4), false, &mut sql);
+        assert_eq!(sql, "a 'it''s \\ 1', -3, NULL, 2.0 b");
+    }
+}
