@@ -17,12 +17,12 @@ use std::sync::Arc;
 
 use ceteris_engine::clock::Nanos;
 use ceteris_engine::error::Result;
+use ceteris_engine::io::Operation;
 use ceteris_engine::io::buffer::Buffer;
 use ceteris_engine::io::fileset::FileSet;
 use ceteris_engine::io::{Io, Request};
 use ceteris_engine::job::Job;
 use ceteris_engine::load::stop::OnRequest;
-use ceteris_engine::record::tally::OperationKind;
 use ceteris_engine::workload::fileio::FileIo;
 use ceteris_engine::workload::fileio::pattern::streams;
 use ceteris_engine::workload::fileio::prepare::prepare;
@@ -83,7 +83,7 @@ impl Io for ModelIo {
         let mut storage = self.storage.borrow_mut();
         let place = (request.file, request.offset);
         match request.kind {
-            OperationKind::Write => {
+            Operation::Write => {
                 let bytes = self.buffers[slot].bytes().to_vec();
                 storage.current.insert(place, bytes.clone());
                 storage.log.push(Written {
@@ -92,14 +92,14 @@ impl Io for ModelIo {
                     synced: false,
                 });
             }
-            OperationKind::Read => {
+            Operation::Read => {
                 let bytes = match storage.current.get(&place) {
                     Some(bytes) => bytes.clone(),
                     None => read_block(&self.directory, place),
                 };
                 self.buffers[slot].bytes_mut().copy_from_slice(&bytes);
             }
-            OperationKind::Fsync => {
+            Operation::Fsync => {
                 let covered = storage.log[..covers].iter_mut();
                 covered
                     .filter(|write| write.place.0 == request.file)
