@@ -23,7 +23,7 @@ impl Shared {
     pub fn open(job: &Job) -> Result<Shared> {
         Ok(match &job.workload {
             Workload::Files(files) => Shared::Files(fileio::shared::Shared::open(job, files)?),
-            Workload::Sql(sql) => Shared::Sql(sql::shared::Shared::open(sql)?),
+            Workload::Sql(sql) => Shared::Sql(sql::shared::Shared::open(sql, job.cache)?),
         })
     }
 

@@ -5,22 +5,31 @@ results measure.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, Protocol, cast
 
 from pydantic import BaseModel
 
-from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Job, Load, Result
+from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Job, Load, OltpJob, Result, SqliteFile
 from ceteris.model import Measurement, Settings, Workload
-from ceteris.registry import WorkloadKind, parameters_of, workload_kinds
+from ceteris.registry import WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
 from ceteris.units import LoadLevel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What a load works on: a `directory` of its own, and for those on a database that."""
+
+    directory: str
+    database: SqliteFile
 
 
 class LoadKind(WorkloadKind, Protocol):
     """What a trial needs of a workload kind, beside what a plan does."""
 
-    def job(self, parameters: BaseModel, directory: str) -> FileioJob | IomatrixJob:
-        """The workload's part of an engine job; its data is in `directory`."""
+    def job(self, parameters: BaseModel, ground: Ground) -> FileioJob | IomatrixJob | OltpJob:
+        """The workload's part of an engine job; its data is in the ground's directory or database."""
         ...
 
     def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
@@ -57,10 +66,12 @@ def job(
 ) -> Job:
     """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`."""
     kind, parameters = kind_of(workload.kind), parameters_of(workload, settings)
-    directory = PurePosixPath(folder) / f"{workload.plan_name}-{kind.data(parameters).shape}"
+    directory = str(PurePosixPath(folder) / f"{workload.plan_name}-{data_of(workload, settings).shape}")
+    pragmas = {name: str(value).lower() for name, value in sorted(database_settings(workload, settings).items())}
+    ground = Ground(directory=directory, database=SqliteFile(path=f"{directory}/oltp.db", pragmas=pragmas))
     return Job(
         phase=phase,
-        workload=kind.job(parameters, str(directory)),
+        workload=kind.job(parameters, ground),
         load=_load(workload, load),
         cache="cold" if workload.cache == "cold" else "warm",
         settle_s=settle_s,

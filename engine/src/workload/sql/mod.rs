@@ -4,6 +4,7 @@
 //! script draws what a transaction does; `socket` carries transactions out over many connections at
 //! once, `embedded` in the calling thread. Called by `workload::shared`.
 
+mod database_file;
 pub mod embedded;
 pub mod hire;
 mod load;

@@ -3,15 +3,13 @@
 //! In: the job's parameters. Out: tables full of rows that follow from the seed. Tables that somebody else
 //! has made are used where they fit, and never touched. Called by `run`; `check` by `shared`.
 
-use std::fs::File;
-
 use super::schema::{
     Dialect, MARKER, continue_numbers, create, create_index, create_marker, made_of, table,
 };
-use super::{load, rows};
+use super::{database_file, load, rows};
+use crate::db;
 use crate::db::error::{DbError, Kind};
 use crate::db::session::Session;
-use crate::db::{self, sqlite};
 use crate::error::{Class, EngineError, Result};
 use crate::job::sql::{Database, Oltp, Sql};
 use crate::load::stop::OnRequest;
@@ -36,6 +34,9 @@ pub fn prepare(sql: &Sql, seed: u64, stop: &OnRequest, report: impl Fn(Step)) ->
     let database = &oltp.database;
     let place = database.place();
     let named = |error: DbError| error.at(&place);
+    if let Database::Sqlite(file) = database {
+        database_file::make(file)?;
+    }
     let mut session = Session::open(database, true).map_err(named)?;
     let made_of = made_of(oltp, seed);
     match look(&mut session, oltp).map_err(named)? {
@@ -54,7 +55,7 @@ pub fn prepare(sql: &Sql, seed: u64, stop: &OnRequest, report: impl Fn(Step)) ->
         return Err(interrupted(&place));
     }
     report(Step::Finishing);
-    finish(session, database).map_err(named)
+    finish(session, database)
 }
 
 /// False where it was stopped.
@@ -96,13 +97,14 @@ fn make(
 }
 
 /// Leaves nothing in memory or in a log that the first trial would have to pay for.
-fn finish(mut session: Session, database: &Database) -> db::error::Result<()> {
+fn finish(mut session: Session, database: &Database) -> Result<()> {
+    let place = database.place();
     if let Database::Sqlite(file) = database {
-        session.query("ANALYZE")?;
-        session.query("PRAGMA wal_checkpoint(TRUNCATE)")?;
+        for statement in ["ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)"] {
+            session.query(statement).map_err(|error| error.at(&place))?;
+        }
         drop(session);
-        let synced = File::open(&file.path).and_then(|file| file.sync_all());
-        return synced.map_err(|cause| DbError::new(Kind::Refused, "", cause.to_string()));
+        database_file::sync(file)?;
     }
     Ok(())
 }
@@ -207,14 +209,7 @@ pub fn cleanup(sql: &Sql) -> Result<()> {
     let Sql::Oltp(oltp) = sql;
     let database = &oltp.database;
     if let Database::Sqlite(file) = database {
-        for path in sqlite::files(&file.path)
-            .iter()
-            .filter(|path| path.exists())
-        {
-            std::fs::remove_file(path)
-                .map_err(|cause| EngineError::from_io("remove", path, &cause))?;
-        }
-        return Ok(());
+        return database_file::remove(file);
     }
     let place = database.place();
     let named = |error: DbError| error.at(&place);

@@ -25,11 +25,23 @@ from ceteris.engine.protocol.event import (
     Progress,
     Result,
     Sample,
+    Statements,
     Stretch,
     Times,
     event_adapter,
 )
-from ceteris.engine.protocol.job import Access, Data, FileioJob, IomatrixJob, Job, Load, Method, SampleJob
+from ceteris.engine.protocol.job import (
+    Access,
+    Data,
+    FileioJob,
+    IomatrixJob,
+    Job,
+    Load,
+    Method,
+    OltpJob,
+    SampleJob,
+    SqliteFile,
+)
 from ceteris.engine.protocol.message import VERSION, Message
 
 __all__ = [
@@ -54,6 +66,7 @@ __all__ = [
     "Memory",
     "Message",
     "Method",
+    "OltpJob",
     "Pacing",
     "Part",
     "Phase",
@@ -64,6 +77,8 @@ __all__ = [
     "Result",
     "Sample",
     "SampleJob",
+    "SqliteFile",
+    "Statements",
     "Stretch",
     "Times",
     "event_adapter",
