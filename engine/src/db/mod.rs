@@ -13,6 +13,7 @@ pub mod session;
 pub mod sqlite;
 pub mod statement;
 pub mod stream;
+mod tls;
 
 use std::os::fd::RawFd;
 
