@@ -4,12 +4,14 @@
 //! In: a database as a job names it. Out: rows. Called by `workload::sql::prepare` and `sql`.
 
 use super::error::Result;
-use super::sqlite;
-use super::{Execution, Rows};
+use super::server::Server;
+use super::{Connection, Execution, Rows, mysql, postgres, sqlite};
 use crate::job::sql::Database;
 
 pub enum Session {
     Sqlite(sqlite::Connection),
+    Mysql(Box<mysql::Connection>),
+    Postgres(Box<postgres::Connection>),
 }
 
 impl Session {
@@ -19,15 +21,20 @@ impl Session {
             Database::Sqlite(file) => {
                 sqlite::Connection::open(file, &[], Execution::Text, create).map(Session::Sqlite)
             }
-            Database::Mysql(_) | Database::Postgres(_) => {
-                Err(super::error::DbError::protocol("not yet"))
-            }
+            Database::Mysql(server) => open(server).map(Box::new).map(Session::Mysql),
+            Database::Postgres(server) => open(server).map(Box::new).map(Session::Postgres),
         }
     }
 
     pub fn query(&mut self, sql: &str) -> Result<Rows> {
         match self {
             Session::Sqlite(connection) => connection.query(sql),
+            Session::Mysql(connection) => connection.query(sql),
+            Session::Postgres(connection) => connection.query(sql),
         }
     }
+}
+
+fn open<C: Connection>(server: &Server) -> Result<C> {
+    C::open(server, &[], Execution::Text)
 }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{refuse, within};
 use super::{Job, JobPhase};
-use crate::db::Execution;
 use crate::db::server::Server;
+use crate::db::{Execution, mysql, postgres};
 use crate::error::Result;
 
 const MAX_TABLES: u32 = 10_000;
@@ -159,8 +159,8 @@ impl Database {
     pub fn place(&self) -> String {
         match self {
             Database::Sqlite(file) => file.path.display().to_string(),
-            Database::Mysql(server) => server.place(3306),
-            Database::Postgres(server) => server.place(5432),
+            Database::Mysql(server) => server.place(mysql::USUAL_PORT),
+            Database::Postgres(server) => server.place(postgres::USUAL_PORT),
         }
     }
 

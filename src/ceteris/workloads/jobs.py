@@ -11,7 +11,19 @@ from typing import Literal, Protocol, cast
 
 from pydantic import BaseModel
 
-from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Job, Load, OltpJob, Result, SqliteFile
+from ceteris.engine.protocol import (
+    Database,
+    FileioJob,
+    Interval,
+    IomatrixJob,
+    Job,
+    Load,
+    MysqlServer,
+    OltpJob,
+    PostgresServer,
+    Result,
+    SqliteFile,
+)
 from ceteris.model import Measurement, Settings, Workload
 from ceteris.registry import WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
 from ceteris.units import LoadLevel
@@ -22,7 +34,7 @@ class Ground:
     """What a load works on: a `directory` of its own, and for those on a database that."""
 
     directory: str
-    database: SqliteFile
+    database: Database | None = None
 
 
 class LoadKind(WorkloadKind, Protocol):
@@ -52,6 +64,14 @@ def _load(workload: Workload, level: LoadLevel | None) -> Load:
     return Load(outstanding=loop.outstanding, rate_per_s=level.n, arrivals=loop.arrivals)
 
 
+def _database_file(workload: Workload, settings: Settings, directory: str) -> SqliteFile | None:
+    """A file of its own for each workload on SQLite, with the pragmas of a trial."""
+    if workload.database != "sqlite":
+        return None
+    pragmas = {name: str(value).lower() for name, value in sorted(database_settings(workload, settings).items())}
+    return SqliteFile(path=f"{directory}/oltp.db", pragmas=pragmas)
+
+
 def job(
     workload: Workload,
     settings: Settings,
@@ -63,12 +83,15 @@ def job(
     measure_s: float | None = None,
     interval_s: float = 1.0,
     seed: int = 1,
+    server: MysqlServer | PostgresServer | None = None,
 ) -> Job:
-    """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`."""
+    """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`.
+
+    `server`: of a workload on one.
+    """
     kind, parameters = kind_of(workload.kind), parameters_of(workload, settings)
     directory = str(PurePosixPath(folder) / f"{workload.plan_name}-{data_of(workload, settings).shape}")
-    pragmas = {name: str(value).lower() for name, value in sorted(database_settings(workload, settings).items())}
-    ground = Ground(directory=directory, database=SqliteFile(path=f"{directory}/oltp.db", pragmas=pragmas))
+    ground = Ground(directory=directory, database=server or _database_file(workload, settings, directory))
     return Job(
         phase=phase,
         workload=kind.job(parameters, ground),

@@ -102,6 +102,7 @@ class Oltp:
 
     def job(self, parameters: BaseModel, ground: Ground) -> OltpJob:
         """The workload's part of an engine job."""
+        assert ground.database is not None  # a plan without one is refused
         return OltpJob(database=ground.database, mix=self._mix, **_own(parameters).model_dump(include=_PARAMETERS))
 
     def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:

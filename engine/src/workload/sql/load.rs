@@ -62,6 +62,16 @@ impl Piece {
         }
     }
 
+    /// All of it as `COPY` reads it.
+    fn copy(&self, oltp: &Oltp) -> Vec<u8> {
+        let mut text = String::with_capacity((self.end - self.first) as usize * 210);
+        self.rows(oltp, |id, k, c, pad| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{id}\t{k}\t{c}\t{pad}");
+        });
+        text.into_bytes()
+    }
+
     /// One statement that inserts all of it.
     fn insert(&self, oltp: &Oltp) -> String {
         let head = format!("INSERT INTO {} (id, k, c, pad) VALUES", table(self.table));
@@ -139,6 +149,16 @@ impl Loader {
 
     fn load(&mut self, oltp: &Oltp, piece: &Piece) -> Result<()> {
         match self {
+            Loader::Statements(Session::Postgres(connection)) => {
+                let mut rows = Some(piece.copy(oltp));
+                let sql = format!("COPY {} (id, k, c, pad) FROM STDIN", table(piece.table));
+                let next = &mut |data: &mut Vec<u8>| {
+                    let chunk = rows.take();
+                    data.extend(chunk.iter().flatten());
+                    chunk.is_some()
+                };
+                connection.copy_in(&sql, next).map(drop)
+            }
             Loader::Statements(session) => session.query(&piece.insert(oltp)).map(drop),
             Loader::Sqlite(connection, list) => {
                 let statement = 1 + piece.table as usize;

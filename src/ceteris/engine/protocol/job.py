@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr, field_serializer
 
 from ceteris.engine.protocol.message import VERSION, Message
 
@@ -76,6 +76,45 @@ class SqliteFile(Message):
     pragmas: dict[str, str] = Field({})
 
 
+class Server(Message):
+    """A server, and who connects to it: a Unix socket, or host and port."""
+
+    socket: str | None = None
+    host: str | None = None
+    port: int | None = None
+    user: str
+    password: SecretStr | None = None
+    database: str
+    tls: Literal["off", "required", "verified"] = "off"
+    tls_ca: str | None = None
+    timeout_s: float = 60.0
+
+    @field_serializer("password", when_used="json")
+    def _reveal(self, password: SecretStr | None) -> str | None:
+        """To the engine alone, on its stdin."""
+        return password.get_secret_value() if password else None
+
+    @property
+    def path(self) -> str:
+        """What tells it from others."""
+        return f"{self.socket or f'{self.host}:{self.port}'}/{self.database}"
+
+
+class MysqlServer(Server):
+    """A server that speaks MySQL's protocol."""
+
+    driver: Literal["mysql"] = "mysql"
+
+
+class PostgresServer(Server):
+    """A server that speaks PostgreSQL's protocol."""
+
+    driver: Literal["postgres"] = "postgres"
+
+
+Database = Annotated[SqliteFile | MysqlServer | PostgresServer, Field(discriminator="driver")]
+
+
 class Tables(Message):
     """The data of a load on a database: where it is, and what it is made of."""
 
@@ -98,7 +137,7 @@ class OltpJob(Message):
     """sysbench's OLTP: its tables, its statements, its mixes."""
 
     kind: Literal["oltp"] = "oltp"
-    database: SqliteFile
+    database: Database
     mix: Literal[
         "point_select", "read_only", "write_only", "read_write", "insert", "update_index", "update_non_index", "delete"
     ]
