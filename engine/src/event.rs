@@ -23,6 +23,7 @@ use crate::journal::event::JournalEvent;
 use crate::probe::Probe;
 use crate::record::histogram::ResponseSummary;
 use crate::telemetry::event::{Census, Sample};
+use crate::tend::TendEvent;
 use crate::users::Users;
 
 /// The protocol this engine speaks; a job of another protocol is refused.
@@ -55,6 +56,8 @@ pub enum Event {
     Journal(JournalEvent),
     #[serde(untagged)]
     Eyes(EyesEvent),
+    #[serde(untagged)]
+    Tend(TendEvent),
 }
 
 #[derive(Debug, Serialize)]
@@ -75,7 +78,7 @@ impl Hello {
             pid: std::process::id(),
             capabilities: &[
                 "fileio", "iomatrix", "rate", "verify", "device", "sync", "io_uring", "null",
-                "windows", "sample", "census", "probe", "journal", "undo",
+                "windows", "sample", "census", "probe", "journal", "undo", "tend",
             ],
             effective,
         }
