@@ -121,7 +121,7 @@ mod tests {
         list.int(-7);
         list.text(|text| text.push_str("ab"));
         list.null();
-        list.text(|text| text.push_str("ä"));
+        list.text(|text| text.push('ä'));
         list.float(0.5);
         let found: Vec<_> = list.range(1..5).iter().collect();
         use Argument::{Float, Null, Text};

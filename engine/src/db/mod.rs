@@ -12,6 +12,7 @@ pub mod server;
 pub mod sqlite;
 pub mod statement;
 pub mod stream;
+mod tls;
 
 use std::os::fd::RawFd;
 

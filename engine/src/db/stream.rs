@@ -8,8 +8,11 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use rustls::ClientConnection;
+
 use super::error::{DbError, Kind, Result};
 use super::server::Server;
+use super::tls;
 
 /// Room that a read finds at least; an answer of a hundred rows fits.
 const ROOM: usize = 16 << 10;
@@ -57,8 +60,33 @@ enum Socket {
     Tcp(TcpStream),
 }
 
+impl Read for Socket {
+    #[inline]
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Unix(socket) => socket.read(room),
+            Socket::Tcp(socket) => socket.read(room),
+        }
+    }
+}
+
+impl Write for Socket {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Unix(socket) => socket.write(bytes),
+            Socket::Tcp(socket) => socket.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 pub struct Stream {
     socket: Socket,
+    tls: Option<Box<ClientConnection>>,
     /// How long to wait where waiting is wanted.
     patience: Duration,
 }
@@ -69,7 +97,42 @@ impl Stream {
         let patience = server.timeout();
         let socket = connect(server, usual_port, patience)
             .map_err(|cause| DbError::new(Kind::Lost, "", format!("cannot connect: {cause}")))?;
-        Ok(Stream { socket, patience })
+        Ok(Stream {
+            socket,
+            tls: None,
+            patience,
+        })
+    }
+
+    /// From here on everything is encrypted; waits for the handshake. What has been read before must
+    /// be understood wholly: nothing that came in clear may count as said under encryption.
+    pub fn start_tls(&mut self, server: &Server) -> Result<()> {
+        let mut session = Box::new(tls::session(server)?);
+        while session.is_handshaking() || session.wants_write() {
+            self.flush(&mut session)?;
+            if !session.is_handshaking() {
+                break;
+            }
+            match session.read_tls(&mut self.socket) {
+                Ok(0) => return Err(tls::failed("the server has closed the connection")),
+                Ok(_) => {
+                    if let Err(cause) = session.process_new_packets() {
+                        // The server gets to know why, if it still listens.
+                        let _ = self.flush(&mut session);
+                        return Err(tls::failed(cause));
+                    }
+                }
+                Err(cause) if would_wait(&cause) => self.wait(libc::POLLIN)?,
+                Err(cause) => return Err(tls::failed(cause)),
+            }
+        }
+        self.tls = Some(session);
+        Ok(())
+    }
+
+    /// Whether nobody on the way can read along: encrypted, or within this machine.
+    pub fn is_private(&self) -> bool {
+        self.tls.is_some() || matches!(self.socket, Socket::Unix(_))
     }
 
     pub fn fd(&self) -> RawFd {
@@ -82,17 +145,16 @@ impl Stream {
     /// Adds what has come, without waiting; false where nothing has.
     #[inline]
     pub fn read(&mut self, incoming: &mut Incoming) -> Result<bool> {
-        let room = incoming.room();
-        let read = match &mut self.socket {
-            Socket::Unix(socket) => socket.read(room),
-            Socket::Tcp(socket) => socket.read(room),
+        let read = match &mut self.tls {
+            None => self
+                .socket
+                .read(incoming.room())
+                .inspect(|&moved| incoming.end += moved),
+            Some(session) => decrypt(session, &mut self.socket, incoming),
         };
         match read {
             Ok(0) => Err(DbError::lost("the server has closed the connection")),
-            Ok(moved) => {
-                incoming.end += moved;
-                Ok(true)
-            }
+            Ok(_) => Ok(true),
             Err(cause) if would_wait(&cause) => Ok(false),
             Err(cause) => Err(DbError::lost(cause)),
         }
@@ -109,13 +171,34 @@ impl Stream {
     /// Writes all of it; waits where the other side does not read.
     #[inline]
     pub fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
+        if let Some(mut session) = self.tls.take() {
+            let written = self.encrypt(&mut session, bytes);
+            self.tls = Some(session);
+            return written;
+        }
         while !bytes.is_empty() {
-            let written = match &mut self.socket {
-                Socket::Unix(socket) => socket.write(bytes),
-                Socket::Tcp(socket) => socket.write(bytes),
-            };
-            match written {
+            match self.socket.write(bytes) {
                 Ok(moved) => bytes = &bytes[moved..],
+                Err(cause) if would_wait(&cause) => self.wait(libc::POLLOUT)?,
+                Err(cause) => return Err(DbError::lost(cause)),
+            }
+        }
+        Ok(())
+    }
+
+    fn encrypt(&mut self, session: &mut ClientConnection, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            let taken = session.writer().write(bytes).map_err(DbError::lost)?;
+            bytes = &bytes[taken..];
+            self.flush(session)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, session: &mut ClientConnection) -> Result<()> {
+        while session.wants_write() {
+            match session.write_tls(&mut self.socket) {
+                Ok(_) => {}
                 Err(cause) if would_wait(&cause) => self.wait(libc::POLLOUT)?,
                 Err(cause) => return Err(DbError::lost(cause)),
             }
@@ -150,6 +233,28 @@ impl Stream {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Moves on all that one look at the socket brings: whoever waits for the socket would not hear of what
+/// stays in the session.
+fn decrypt(
+    session: &mut ClientConnection,
+    socket: &mut Socket,
+    incoming: &mut Incoming,
+) -> io::Result<usize> {
+    loop {
+        let state = session.process_new_packets().map_err(io::Error::other)?;
+        let come = state.plaintext_bytes_to_read();
+        let mut left = come;
+        while left > 0 {
+            let moved = session.reader().read(incoming.room())?;
+            incoming.end += moved;
+            left -= moved;
+        }
+        if come > 0 || session.read_tls(socket)? == 0 {
+            return Ok(come);
         }
     }
 }
