@@ -1,1 +1,168 @@
-//! PostgreSQL's protocol.
+//! PostgreSQL's protocol, version 3.
+//!
+//! In: a server, statements, arguments. Out: answers. A statement is one write and, as long as its
+//! answer comes in one piece, one read; nothing is allocated on the way. Called by `workload::sql`
+//! and `sql`.
+
+mod copy;
+pub mod login;
+mod message;
+mod refusal;
+pub mod reply;
+mod request;
+
+use std::os::fd::RawFd;
+
+use super::argument::Arguments;
+use super::error::{DbError, Result};
+use super::server::Server;
+use super::statement::Statement;
+use super::stream::{Incoming, Stream};
+use super::{Answer, Execution, Rows};
+use reply::{Reply, Step};
+
+pub const USUAL_PORT: u16 = 5432;
+
+pub struct Connection {
+    stream: Stream,
+    incoming: Incoming,
+    outgoing: Vec<u8>,
+    reply: Reply,
+    /// With `Execution::Text` alone; prepared ones are known to the server by their number.
+    statements: Vec<Statement>,
+    execution: Execution,
+    sql: String,
+}
+
+impl super::Connection for Connection {
+    fn open(server: &Server, statements: &[Statement], execution: Execution) -> Result<Connection> {
+        let mut connection = Connection {
+            stream: Stream::connect(server, USUAL_PORT)?,
+            incoming: Incoming::default(),
+            outgoing: Vec::new(),
+            reply: Reply::default(),
+            statements: Vec::new(),
+            execution,
+            sql: String::new(),
+        };
+        login::log_in(&mut connection.stream, &mut connection.incoming, server)?;
+        connection.wait()?;
+        match execution {
+            Execution::Prepared => connection.prepare(statements)?,
+            Execution::Text => connection.statements = statements.to_vec(),
+        }
+        Ok(connection)
+    }
+
+    fn fd(&self) -> RawFd {
+        self.stream.fd()
+    }
+
+    #[inline]
+    fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<()> {
+        self.outgoing.clear();
+        match self.execution {
+            Execution::Prepared => request::execute(statement, arguments, &mut self.outgoing),
+            Execution::Text => {
+                self.sql.clear();
+                self.statements[statement].write(arguments, false, &mut self.sql);
+                request::query(&self.sql, &mut self.outgoing);
+            }
+        }
+        self.write()
+    }
+
+    #[inline]
+    fn receive(&mut self) -> Result<Option<Answer>> {
+        if !self.read()? {
+            return Ok(None);
+        }
+        self.understand(self.execution)
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Rows> {
+        self.outgoing.clear();
+        request::query(sql, &mut self.outgoing);
+        self.write()?;
+        self.reply.rows = Some(Rows::default());
+        let answer = self.wait();
+        let rows = self.reply.rows.take().unwrap_or_default();
+        answer.map(|_| rows)
+    }
+}
+
+impl Connection {
+    fn prepare(&mut self, statements: &[Statement]) -> Result<()> {
+        self.outgoing.clear();
+        for (number, statement) in statements.iter().enumerate() {
+            request::parse(number, &statement.with_numbers(), &mut self.outgoing);
+        }
+        self.outgoing.extend_from_slice(request::SYNC);
+        self.write()?;
+        self.wait().map(drop)
+    }
+
+    /// The answer to what has been sent by the simple protocol.
+    fn wait(&mut self) -> Result<Answer> {
+        loop {
+            if let Some(answer) = self.understand(Execution::Text)? {
+                return Ok(answer);
+            }
+            self.read_waiting()?;
+        }
+    }
+
+    #[inline]
+    fn write(&mut self) -> Result<()> {
+        match self.stream.write(&self.outgoing) {
+            Ok(()) => Ok(()),
+            Err(cause) => Err(self.ended(cause)),
+        }
+    }
+
+    /// What the server said before it left is of more use than that nothing can be sent to it.
+    #[cold]
+    fn ended(&mut self, cause: DbError) -> DbError {
+        while let Ok(true) = self.read() {
+            while let Ok(Step::Done | Step::CopyIn) = self.take() {}
+        }
+        self.reply.ended(cause)
+    }
+
+    #[inline]
+    fn read(&mut self) -> Result<bool> {
+        let read = self.stream.read(&mut self.incoming);
+        read.map_err(|cause| self.reply.ended(cause))
+    }
+
+    fn read_waiting(&mut self) -> Result<()> {
+        let read = self.stream.read_waiting(&mut self.incoming);
+        read.map_err(|cause| self.reply.ended(cause))
+    }
+
+    /// What has come; a copy that the server waits for is refused.
+    #[inline]
+    fn understand(&mut self, execution: Execution) -> Result<Option<Answer>> {
+        loop {
+            match self.take()? {
+                Step::More => return Ok(None),
+                Step::Done => return self.reply.finish().map(Some),
+                Step::CopyIn => self.refuse_copy(execution)?,
+            }
+        }
+    }
+
+    #[inline]
+    fn take(&mut self) -> Result<Step> {
+        let (taken, step) = self.reply.take(self.incoming.bytes())?;
+        self.incoming.consume(taken);
+        Ok(step)
+    }
+}
+
+impl Drop for Connection {
+    /// So that the server need not think that we have died.
+    fn drop(&mut self) {
+        let _ = self.stream.write(request::TERMINATE);
+    }
+}

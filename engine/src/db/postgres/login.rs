@@ -1,0 +1,232 @@
+//! Logging in: encryption, who we are, and the proof of it.
+//!
+//! In: what the server asks for. Out: what is answered; passwords go only as the server's way of
+//! asking lets them be kept from others. Called by the connection when it opens.
+
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+
+use super::message::{Fields, HEADER, unknown, whole};
+use super::refusal::refusal;
+use super::request;
+use crate::db::error::{DbError, Kind, Result};
+use crate::db::server::{Server, Tls};
+use crate::db::stream::{Incoming, Stream};
+
+/// Until the server has let us in.
+pub fn log_in(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> Result<()> {
+    if server.tls != Tls::Off {
+        encrypt(stream, incoming, server)?;
+    }
+    let mut out = Vec::new();
+    request::startup(server, &mut out)?;
+    stream.write(&out)?;
+    let mut login = Login::new(server, stream.is_private());
+    loop {
+        let Some((tag, body)) = whole(incoming.bytes())? else {
+            stream.read_waiting(incoming)?;
+            continue;
+        };
+        out.clear();
+        let is_in = login.take(tag, body, &mut out)?;
+        let length = HEADER + body.len();
+        incoming.consume(length);
+        stream.write(&out)?;
+        if is_in {
+            return Ok(());
+        }
+    }
+}
+
+fn encrypt(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> Result<()> {
+    stream.write(&request::TLS)?;
+    stream.read_waiting(incoming)?;
+    match incoming.bytes() {
+        b"S" => incoming.consume(1),
+        [b'N', ..] => return Err(DbError::protocol("the server offers no TLS")),
+        _ => return Err(DbError::protocol("the server does not understand TLS")),
+    }
+    stream.start_tls(server)
+}
+
+/// Where logging in stands.
+pub struct Login<'a> {
+    user: &'a str,
+    password: &'a str,
+    /// Nobody on the way can read along.
+    is_private: bool,
+    scram: Scram,
+}
+
+enum Scram {
+    Unasked,
+    Asked(Box<ScramSha256>),
+    /// The server has shown that it knows the password too.
+    Mutual,
+}
+
+impl<'a> Login<'a> {
+    pub fn new(server: &'a Server, is_private: bool) -> Login<'a> {
+        Login {
+            user: &server.user,
+            password: server.password(),
+            is_private,
+            scram: Scram::Unasked,
+        }
+    }
+
+    /// Takes one message and appends what to answer; true once the server has let us in.
+    pub fn take(&mut self, tag: u8, body: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+        match tag {
+            b'R' => self.answer(Fields(body), out),
+            b'E' => Err(refusal(body)?),
+            b'N' => Ok(false),
+            _ => Err(unknown(tag)),
+        }
+    }
+
+    fn answer(&mut self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<bool> {
+        match fields.int()? {
+            0 if matches!(self.scram, Scram::Asked(_)) => Err(unproven(
+                "the server has not shown that it knows the password",
+            )),
+            0 => return Ok(true),
+            3 => self.cleartext(out),
+            5 => self.md5(fields, out),
+            10 => self.start_scram(fields, out),
+            11 => self.continue_scram(fields.0, out),
+            12 => self.finish_scram(fields.0),
+            other => Err(denied(format!(
+                "the server asks for authentication {other}, which is not offered here"
+            ))),
+        }?;
+        Ok(false)
+    }
+
+    fn password(&self) -> Result<&'a [u8]> {
+        if self.password.is_empty() {
+            return Err(denied("the server asks for a password, and none is given"));
+        }
+        Ok(self.password.as_bytes())
+    }
+
+    fn cleartext(&self, out: &mut Vec<u8>) -> Result<()> {
+        if !self.is_private {
+            return Err(denied(
+                "the server asks for the password in clear, which is sent only over TLS or a Unix socket",
+            ));
+        }
+        request::password(self.password()?, out);
+        Ok(())
+    }
+
+    fn md5(&self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let salt = fields.int()?.to_be_bytes();
+        let hash = md5_hash(self.user.as_bytes(), self.password()?, salt);
+        request::password(hash.as_bytes(), out);
+        Ok(())
+    }
+
+    fn start_scram(&mut self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<()> {
+        loop {
+            let mechanism = fields.text()?;
+            if mechanism == SCRAM_SHA_256 {
+                break;
+            }
+            if mechanism.is_empty() {
+                return Err(denied(format!("the server does not offer {SCRAM_SHA_256}")));
+            }
+        }
+        let scram = ScramSha256::new(self.password()?, ChannelBinding::unsupported());
+        request::first_proof(SCRAM_SHA_256, scram.message(), out);
+        self.scram = Scram::Asked(Box::new(scram));
+        Ok(())
+    }
+
+    fn continue_scram(&mut self, challenge: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let Scram::Asked(scram) = &mut self.scram else {
+            return Err(unproven("the server goes on with what it has not begun"));
+        };
+        scram.update(challenge).map_err(unproven)?;
+        request::next_proof(scram.message(), out);
+        Ok(())
+    }
+
+    fn finish_scram(&mut self, proof: &[u8]) -> Result<()> {
+        let Scram::Asked(scram) = &mut self.scram else {
+            return Err(unproven("the server ends what it has not begun"));
+        };
+        scram.finish(proof).map_err(unproven)?;
+        self.scram = Scram::Mutual;
+        Ok(())
+    }
+}
+
+fn denied(message: impl Into<String>) -> DbError {
+    DbError::new(Kind::Denied, "", message)
+}
+
+fn unproven(cause: impl std::fmt::Display) -> DbError {
+    DbError::protocol(format!("{SCRAM_SHA_256}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn server(password: &str) -> Server {
+        let server = json!({"user": "u", "database": "d", "password": password});
+        serde_json::from_value(server).unwrap()
+    }
+
+    fn asked(password: &str, is_private: bool, bodies: &[&[u8]]) -> Result<Vec<u8>> {
+        let server = server(password);
+        let mut login = Login::new(&server, is_private);
+        let mut out = Vec::new();
+        for body in bodies {
+            login.take(b'R', body, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    #[test]
+    fn passwords_go_in_clear_only_where_nobody_reads_along() {
+        let cleartext = b"\0\0\0\x03";
+        let sent = asked("geheim", true, &[cleartext]).unwrap();
+        assert_eq!(sent, b"p\0\0\0\x0bgeheim\0");
+        let error = asked("geheim", false, &[cleartext]).unwrap_err();
+        assert!(error.kind == Kind::Denied && !error.message.contains("geheim"));
+        let sent = asked("geheim", false, &[b"\0\0\0\x05abcd"]).unwrap();
+        assert!(sent.starts_with(b"p\0\0\0\x28md5"));
+        assert_eq!(
+            asked("", true, &[cleartext]).unwrap_err().kind,
+            Kind::Denied
+        );
+    }
+
+    #[test]
+    fn scram_is_taken_only_whole_and_in_order() {
+        let start: &[u8] = b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
+        let sent = asked("geheim", false, &[start]).unwrap();
+        assert!(sent.starts_with(b"p") && sent[5..].starts_with(b"SCRAM-SHA-256\0\0\0\0"));
+        for bodies in [
+            [start, b"\0\0\0\0"],
+            [start, b"\0\0\0\x0cv=AAAA"],
+            [start, b"\0\0\0\x0br=other,s=AAAA,i=4096"],
+            [b"\0\0\0\x0b", b""],
+            [b"\0\0\0\x0c", b""],
+        ] {
+            assert_eq!(
+                asked("geheim", true, &bodies).unwrap_err().kind,
+                Kind::Protocol
+            );
+        }
+        for unable in [b"\0\0\0\x0aOAUTHBEARER\0\0".as_slice(), b"\0\0\0\x07"] {
+            assert_eq!(
+                asked("geheim", true, &[unable]).unwrap_err().kind,
+                Kind::Denied
+            );
+        }
+    }
+}
