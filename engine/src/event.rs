@@ -22,6 +22,7 @@ use crate::journal::at_boot::AtBoot;
 use crate::journal::event::JournalEvent;
 use crate::probe::Probe;
 use crate::record::histogram::ResponseSummary;
+use crate::sql::SqlEvent;
 use crate::telemetry::event::{Census, Sample};
 use crate::tend::TendEvent;
 use crate::users::Users;
@@ -58,6 +59,8 @@ pub enum Event {
     Eyes(EyesEvent),
     #[serde(untagged)]
     Tend(TendEvent),
+    #[serde(untagged)]
+    Sql(SqlEvent),
 }
 
 #[derive(Debug, Serialize)]
@@ -78,7 +81,7 @@ impl Hello {
             pid: std::process::id(),
             capabilities: &[
                 "fileio", "iomatrix", "rate", "verify", "device", "sync", "io_uring", "null",
-                "windows", "sample", "census", "probe", "journal", "undo", "tend",
+                "windows", "sample", "census", "probe", "journal", "undo", "tend", "sql",
             ],
             effective,
         }

@@ -16,6 +16,8 @@ mod tls;
 
 use std::os::fd::RawFd;
 
+use serde::Serialize;
+
 use argument::Arguments;
 use error::Result;
 use server::Server;
@@ -29,7 +31,7 @@ pub struct Answer {
 }
 
 /// A result set as text; null is `None`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Rows {
     pub columns: Vec<String>,
     pub rows: Vec<Vec<Option<String>>>,

@@ -11,6 +11,7 @@ from ceteris.engine.protocol.event import (
     DeviceLoad,
     Directory,
     Durable,
+    Ended,
     Event,
     Failure,
     Hello,
@@ -23,13 +24,28 @@ from ceteris.engine.protocol.event import (
     Probe,
     ProcessUse,
     Progress,
+    Refused,
     Result,
+    Rows,
     Sample,
+    Started,
     Stretch,
     Times,
     event_adapter,
 )
-from ceteris.engine.protocol.job import Access, Data, FileioJob, IomatrixJob, Job, Load, Method, SampleJob
+from ceteris.engine.protocol.job import (
+    Access,
+    Data,
+    FileioJob,
+    IomatrixJob,
+    Job,
+    Load,
+    Method,
+    SampleJob,
+    Server,
+    SqlJob,
+    TendJob,
+)
 from ceteris.engine.protocol.message import VERSION, Message
 
 __all__ = [
@@ -43,6 +59,7 @@ __all__ = [
     "DeviceLoad",
     "Directory",
     "Durable",
+    "Ended",
     "Event",
     "Failure",
     "FileioJob",
@@ -61,10 +78,16 @@ __all__ = [
     "Probe",
     "ProcessUse",
     "Progress",
+    "Refused",
     "Result",
+    "Rows",
     "Sample",
     "SampleJob",
+    "Server",
+    "SqlJob",
+    "Started",
     "Stretch",
+    "TendJob",
     "Times",
     "event_adapter",
 ]

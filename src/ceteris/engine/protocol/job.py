@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr, field_serializer
 
 from ceteris.engine.protocol.message import VERSION, Message
 
@@ -97,3 +97,44 @@ class SampleJob(Message):
     protocol: int = VERSION
     devices: list[str]
     interval_s: float = 1.0
+
+
+class TendJob(Message):
+    """One line on the stdin of a server's keeper. `user` null: whoever runs it; `environment` is all it has."""
+
+    protocol: int = VERSION
+    argv: list[str]
+    user: str | None = None
+    directory: str
+    environment: dict[str, str]
+    stop_signal: Literal["TERM", "INT", "QUIT"] = "TERM"
+    patience_s: float = 60.0
+    log: str
+
+
+class Server(Message):
+    """Which server, and who connects to it: by `socket`, else by host and port."""
+
+    socket: str | None = None
+    host: str | None = None
+    port: int | None = None
+    user: str
+    password: SecretStr | None = None
+    database: str
+    tls: Literal["off", "required", "verified"] = "off"
+    tls_ca: str | None = None
+    timeout_s: float = 60.0
+
+    @field_serializer("password", when_used="json")
+    def _reveal(self, password: SecretStr | None) -> str | None:
+        """As it goes over the wire, and nowhere else."""
+        return password.get_secret_value() if password else None
+
+
+class SqlJob(Message):
+    """One line on the stdin of a SQL client: a server, or of sqlite a file."""
+
+    protocol: int = VERSION
+    driver: Literal["mysql", "postgres", "sqlite"]
+    server: Server | None = None
+    path: str | None = None
