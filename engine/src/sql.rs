@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::db::error::{DbError, Kind};
 use crate::db::server::Server;
-use crate::db::{Connection, Execution, Rows, postgres};
+use crate::db::{Connection, Execution, Rows, mysql, postgres};
 use crate::error::{EngineError, Result};
 use crate::event::{Event, Events, Hello};
 use crate::input::{self, Input};
@@ -64,9 +64,8 @@ pub fn sql(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     match (job.driver, &job.server) {
         (Driver::Mysql, Some(server)) => {
             let place = server.place(3306);
-            Err(EngineError::bad_job(format!(
-                "{place}: mysql is not there yet"
-            )))
+            let mut connection = open::<mysql::Connection>(server, &place)?;
+            serve(&job, &place, &inbox, events, |text| connection.query(text))
         }
         (Driver::Postgres, Some(server)) => {
             let place = server.place(5432);
