@@ -60,7 +60,7 @@ class Instance:
         self._loopback = loopback
         self._patience_s = patience_s
         self._port: int | None = None
-        self._by_loopback: Server | None = None
+        self._user: tuple[str, SecretStr] | None = None
         self._tend: Tend | None = None
         self._sql: Sql | None = None
         self._known: dict[str, Variable] = {}
@@ -80,9 +80,8 @@ class Instance:
 
         Raises DatabaseError; nothing is left behind then.
         """
-        built_in = {
-            name: value for name, value in self._spelled(settings or {}).items() if self._kind.is_built_in(name)
-        }
+        asked = self._spelled(settings or {}).items()
+        built_in = {name: value for name, value in asked if self._kind.is_built_in(name)}
         given = self._settings | built_in
         argv = self._kind.making(self._host, self.program, self._place, given)
         self._place.make()
@@ -118,24 +117,40 @@ class Instance:
             if self._kind.is_built_in(name) and self._settings.get(name) != value:
                 raise DatabaseError(f"{name} cannot become {value} for data that is there", "make the data anew")
         given = self._settings | tested
-        self._port = self._place.free_port() if self._loopback else None
-        for name, text in self._kind.files(given, self._port).items():
-            self._place.write(name, text)
-        self._place.must(["rm", "--force", *(f"{self._place.folder}/{name}" for name in self._kind.stale)])
-        self._ended, self._known = None, {}
-        self._tend = self._place.start(
-            self._kind.running(self.program, self._place, given, self._port),
-            stop_signal=self._kind.stop_signal,
-            patience_s=self._patience_s,
-        )
+        if self._loopback:
+            self._let_in(given, tested or self._settings, within_s)
+        self._run(given, tested or self._settings, self._place.free_port() if self._loopback else None, within_s)
         try:
-            self._sql = self._wait_until_ready(tested or self._settings, within_s)
-            if self._port is not None:
-                self._open_loopback(self._port)
             return self._effective(given, tested)
         except BaseException:
             self.kill()
             raise
+
+    def _run(self, given: Mapping[str, str], tested: Mapping[str, str], port: int | None, within_s: float) -> None:
+        """Run it, and wait until it answers; those `tested` are named where it does not."""
+        self._port = port
+        for name, text in self._kind.files(given, port).items():
+            self._place.write(name, text)
+        self._place.must(["rm", "--force", *(f"{self._place.folder}/{name}" for name in self._kind.stale)])
+        self._ended, self._known = None, {}
+        self._tend = self._place.start(
+            self._kind.running(self.program, self._place, given, port),
+            stop_signal=self._kind.stop_signal,
+            patience_s=self._patience_s,
+        )
+        try:
+            self._sql = self._wait_until_ready(tested, within_s)
+        except BaseException:
+            self.kill()
+            raise
+
+    def _let_in(self, given: Mapping[str, str], tested: Mapping[str, str], within_s: float) -> None:
+        """Give a user a new password before anybody can come by the network, where others of this machine are."""
+        self._run(given, tested, None, within_s)
+        password = secrets.token_urlsafe(24)
+        user = self._kind.let_in(self.query, password)
+        self.stop()
+        self._user = (user, SecretStr(password))
 
     def _wait_until_ready(self, settings: Mapping[str, str], within_s: float) -> Sql:
         assert self._tend is not None
@@ -164,14 +179,6 @@ class Instance:
             raise
         return sql
 
-    def _open_loopback(self, port: int) -> None:
-        password = secrets.token_urlsafe(24)
-        user = self._kind.let_in(self.query, password)
-        database = self._kind.address(self._place, port).database
-        self._by_loopback = Server(
-            host="127.0.0.1", port=port, user=user, password=SecretStr(password), database=database
-        )
-
     def _effective(self, given: Mapping[str, str], tested: Mapping[str, str]) -> dict[str, str]:
         """What the settings are; some servers take a name that they ignore."""
         found = {}
@@ -196,7 +203,7 @@ class Instance:
     def _forget(self) -> None:
         if self._sql is not None:
             self._sql.close()
-        self._sql = self._tend = self._by_loopback = None
+        self._sql = self._tend = None
 
     def stop(self) -> None:
         """End it in good order; nothing where it does not run. Raises DatabaseError where it had to be killed."""
@@ -243,7 +250,11 @@ class Instance:
 
     def address(self) -> Server:
         """Where a workload connects to the running server, and as whom: by the loopback where that was asked for."""
-        return self._by_loopback or self._kind.address(self._place, self._port)
+        socket = self._kind.address(self._place, self._port)
+        if self._port is None or self._user is None:
+            return socket
+        user, password = self._user
+        return Server(host="127.0.0.1", port=self._port, user=user, password=password, database=socket.database)
 
     def query(self, text: str) -> Rows:
         """What one statement returns. Raises QueryRefused with the server's words, and ServerGone."""

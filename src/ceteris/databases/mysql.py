@@ -98,10 +98,11 @@ class MySql:
         return Server(socket=self._socket(place), user="root", database="mysql")
 
     def let_in(self, ask: Ask, password: str) -> str:
-        """Let a user with this password in by the loopback; the user's name."""
+        """Let a user with this password in by the loopback, and nobody else; the user's name."""
+        for name, origin in ask("SELECT User, Host FROM mysql.user WHERE Host <> 'localhost'").rows:
+            ask(f"DROP USER {mysql_variables.quoted(name or '')}@{mysql_variables.quoted(origin or '')}")
         user = f"'{_LOOPBACK_USER}'@'127.0.0.1'"
-        ask(f"CREATE USER IF NOT EXISTS {user}")
-        ask(f"ALTER USER {user} IDENTIFIED BY {mysql_variables.quoted(password)}")
+        ask(f"CREATE USER {user} IDENTIFIED BY {mysql_variables.quoted(password)}")
         ask(f"GRANT ALL ON *.* TO {user} WITH GRANT OPTION")
         return _LOOPBACK_USER
 

@@ -49,16 +49,20 @@ class Tend:
         return None if line is None else understand(line)
 
     def ended(self, timeout_s: float = 0.0) -> Ended | None:
-        """How the server ended; None while it runs. Raises EngineError where its keeper is gone."""
+        """How the server ended; None while it runs. Raises EngineError or Unreachable where its keeper is lost."""
         deadline = time.monotonic() + timeout_s
-        while self._ended is None:
-            left_s = deadline - time.monotonic()
-            event = self._next(max(left_s, 0.001))
-            if isinstance(event, Ended):
-                self._ended = event
-                self._process.close()
-            elif event is None and left_s <= 0:
-                return None
+        try:
+            while self._ended is None:
+                left_s = deadline - time.monotonic()
+                event = self._next(max(left_s, 0.001))
+                if isinstance(event, Ended):
+                    self._ended = event
+                    self._process.close()
+                elif event is None and left_s <= 0:
+                    return None
+        except (EngineError, HostError):
+            self._process.close(_SWEEP_S)
+            raise
         return self._ended
 
     def stop(self) -> Ended:
