@@ -22,6 +22,7 @@ use crate::journal::at_boot::AtBoot;
 use crate::journal::event::JournalEvent;
 use crate::probe::Probe;
 use crate::record::histogram::ResponseSummary;
+use crate::record::statements::Statements;
 use crate::sql::SqlEvent;
 use crate::telemetry::event::{Census, Sample};
 use crate::tend::TendEvent;
@@ -80,8 +81,8 @@ impl Hello {
             version: env!("CARGO_PKG_VERSION"),
             pid: std::process::id(),
             capabilities: &[
-                "fileio", "iomatrix", "rate", "verify", "device", "sync", "io_uring", "null",
-                "windows", "sample", "census", "probe", "journal", "undo", "tend", "sql",
+                "fileio", "iomatrix", "oltp", "rate", "verify", "device", "sync", "io_uring",
+                "null", "windows", "sample", "census", "probe", "journal", "undo", "tend", "sql",
             ],
             effective,
         }
@@ -145,6 +146,9 @@ pub struct Counts {
     pub fsyncs: u64,
     pub read_bytes: u64,
     pub written_bytes: u64,
+    /// Of transactions; their own number is that of the operations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statements: Option<Statements>,
     pub errors: BTreeMap<String, u64>,
 }
 
@@ -198,7 +202,7 @@ pub struct WindowResult {
     pub duration_s: f64,
     #[serde(flatten)]
     pub counts: Counts,
-    /// Reads and writes a second; fsyncs are work but not throughput.
+    /// Reads and writes, or transactions, a second; fsyncs are work but not throughput.
     pub throughput_per_s: f64,
     pub bytes_per_s: f64,
     pub response: ResponseSummary,

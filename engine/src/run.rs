@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::error::{EngineError, Result};
 use crate::event::{Event, Events, Hello, Phase, PhaseName};
 use crate::input::{self, Input};
-use crate::job::{Job, JobPhase};
+use crate::job::{Job, JobPhase, Workload};
 use crate::load;
 use crate::load::crew::no_thread;
 use crate::load::inbox::Message;
@@ -21,6 +21,7 @@ use crate::machine;
 use crate::workload::fileio::cleanup;
 use crate::workload::fileio::prepare::{self, Step};
 use crate::workload::fileio::verified::verify::verify;
+use crate::workload::sql;
 
 /// How long a prepare may still take to stop by itself once stdin is closed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -37,22 +38,24 @@ pub fn run(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     events.emit(&Event::Hello(Hello::new(job.effective())));
     match job.phase {
         JobPhase::Run => load::carry_out(&job, events, &sender, &inbox),
-        JobPhase::Prepare => prepare_files(&job, events, inbox),
+        JobPhase::Prepare => prepare_data(&job, events, inbox),
         JobPhase::Verify => verify_data(&job, events, inbox),
         JobPhase::Cleanup => {
-            cleanup::cleanup(job.workload.data())?;
+            match &job.workload {
+                Workload::Files(files) => cleanup::cleanup(files.data())?,
+                Workload::Sql(sql) => sql::prepare::cleanup(sql)?,
+            }
             events.emit(&Phase::now(PhaseName::Finished));
             Ok(())
         }
     }
 }
 
-fn prepare_files(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<()> {
-    let (data, direct) = (job.workload.data(), job.workload.io().direct);
+fn prepare_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<()> {
     events.emit(&Phase::now(PhaseName::Preparing));
     let stop = OnRequest::default();
     stop_at_end_of_input(inbox, stop.clone())?;
-    prepare::prepare(data, direct, job.seed, &stop, |step| {
+    let tell = |step| {
         events.emit(&match step {
             Step::Written {
                 done_bytes,
@@ -63,7 +66,13 @@ fn prepare_files(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result
             },
             Step::Finishing => Phase::now(PhaseName::Finishing),
         });
-    })?;
+    };
+    match &job.workload {
+        Workload::Files(files) => {
+            prepare::prepare(files.data(), files.io().direct, job.seed, &stop, tell)?;
+        }
+        Workload::Sql(sql) => sql::prepare::prepare(sql, job.seed, &stop, tell)?,
+    }
     events.emit(&Phase::now(PhaseName::Finished));
     Ok(())
 }
@@ -72,7 +81,10 @@ fn verify_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<(
     events.emit(&Phase::now(PhaseName::Preparing));
     let stop = OnRequest::default();
     stop_at_end_of_input(inbox, stop.clone())?;
-    let verified = verify(job, &stop, |done_bytes, total_bytes| {
+    let Workload::Files(files) = &job.workload else {
+        return Err(EngineError::bad_job("only data of files can be verified"));
+    };
+    let verified = verify(job, files, &stop, |done_bytes, total_bytes| {
         events.emit(&Event::Progress {
             done_bytes,
             total_bytes,

@@ -5,39 +5,25 @@
 //! Called by `main`. A lost connection is an error and ends it.
 
 use std::io::Read;
-use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::channel;
 
 use serde::{Deserialize, Serialize};
 
+use crate::db::Rows;
 use crate::db::error::{DbError, Kind};
-use crate::db::server::Server;
-use crate::db::{Connection, Execution, Rows, mysql, postgres};
+use crate::db::session::Session;
 use crate::error::{EngineError, Result};
 use crate::event::{Event, Events, Hello};
 use crate::input::{self, Input};
 use crate::job::check_protocol;
+use crate::job::sql::Database;
 use crate::load::crew::no_thread;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SqlJob {
     protocol: u32,
-    driver: Driver,
-    /// Where, and who connects; of `sqlite` null.
-    #[serde(default)]
-    server: Option<Server>,
-    /// The file of `sqlite`.
-    #[serde(default)]
-    path: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Driver {
-    Mysql,
-    Postgres,
-    Sqlite,
+    database: Database,
 }
 
 #[derive(Debug, Deserialize)]
@@ -61,54 +47,28 @@ pub fn sql(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
         Ok(Input::Line(line)) => parse(&line)?,
         _ => return Err(EngineError::bad_job("stdin has no job")),
     };
-    match (job.driver, &job.server) {
-        (Driver::Mysql, Some(server)) => {
-            let place = server.place(3306);
-            let mut connection = open::<mysql::Connection>(server, &place)?;
-            serve(&job, &place, &inbox, events, |text| connection.query(text))
+    let place = job.database.place();
+    let mut session = Session::open(&job.database, false).map_err(|error| error.at(&place))?;
+    events.emit(&Event::Hello(Hello::new(
+        serde_json::to_value(&job).unwrap_or_default(),
+    )));
+    while let Ok(Input::Line(line)) = inbox.recv() {
+        // The line is not repeated: a statement may hold a password.
+        let query: Query = serde_json::from_str(&line)
+            .map_err(|cause| EngineError::bad_command(format!("this is no query: {cause}")))?;
+        match session.query(&query.query) {
+            Ok(rows) => events.emit(&Event::Sql(SqlEvent::Rows(rows))),
+            Err(error) if matches!(error.kind, Kind::Lost | Kind::Protocol) => {
+                return Err(error.at(&place));
+            }
+            Err(error) => events.emit(&Event::Sql(SqlEvent::Refused(error))),
         }
-        (Driver::Postgres, Some(server)) => {
-            let place = server.place(5432);
-            let mut connection = open::<postgres::Connection>(server, &place)?;
-            serve(&job, &place, &inbox, events, |text| connection.query(text))
-        }
-        (Driver::Sqlite, _) => Err(EngineError::bad_job("sqlite is not there yet")),
-        (_, None) => Err(EngineError::bad_job("the job has no field `server`")),
     }
+    Ok(())
 }
 
 fn parse(line: &str) -> Result<SqlJob> {
     check_protocol(line)?;
     serde_json::from_str(line)
         .map_err(|cause| EngineError::bad_job(format!("the job is not valid: {cause}")))
-}
-
-fn open<C: Connection>(server: &Server, place: &str) -> Result<C> {
-    C::open(server, &[], Execution::Text).map_err(|error| error.at(place))
-}
-
-/// Says hello, and answers queries to the end of the input.
-fn serve(
-    job: &SqlJob,
-    place: &str,
-    inbox: &Receiver<Input>,
-    events: &Events,
-    mut ask: impl FnMut(&str) -> crate::db::error::Result<Rows>,
-) -> Result<()> {
-    events.emit(&Event::Hello(Hello::new(
-        serde_json::to_value(job).unwrap_or_default(),
-    )));
-    while let Ok(Input::Line(line)) = inbox.recv() {
-        // The line is not repeated: a statement may hold a password.
-        let query: Query = serde_json::from_str(&line)
-            .map_err(|cause| EngineError::bad_command(format!("this is no query: {cause}")))?;
-        match ask(&query.query) {
-            Ok(rows) => events.emit(&Event::Sql(SqlEvent::Rows(rows))),
-            Err(error) if matches!(error.kind, Kind::Lost | Kind::Protocol) => {
-                return Err(error.at(place));
-            }
-            Err(error) => events.emit(&Event::Sql(SqlEvent::Refused(error))),
-        }
-    }
-    Ok(())
 }

@@ -17,12 +17,12 @@ use std::sync::Arc;
 
 use ceteris_engine::clock::Nanos;
 use ceteris_engine::error::Result;
+use ceteris_engine::io::Operation;
 use ceteris_engine::io::buffer::Buffer;
 use ceteris_engine::io::fileset::FileSet;
 use ceteris_engine::io::{Io, Request};
-use ceteris_engine::job::Job;
+use ceteris_engine::job::{Files, Job, Workload as Work};
 use ceteris_engine::load::stop::OnRequest;
-use ceteris_engine::record::tally::OperationKind;
 use ceteris_engine::workload::fileio::FileIo;
 use ceteris_engine::workload::fileio::pattern::streams;
 use ceteris_engine::workload::fileio::prepare::prepare;
@@ -83,7 +83,7 @@ impl Io for ModelIo {
         let mut storage = self.storage.borrow_mut();
         let place = (request.file, request.offset);
         match request.kind {
-            OperationKind::Write => {
+            Operation::Write => {
                 let bytes = self.buffers[slot].bytes().to_vec();
                 storage.current.insert(place, bytes.clone());
                 storage.log.push(Written {
@@ -92,14 +92,14 @@ impl Io for ModelIo {
                     synced: false,
                 });
             }
-            OperationKind::Read => {
+            Operation::Read => {
                 let bytes = match storage.current.get(&place) {
                     Some(bytes) => bytes.clone(),
                     None => read_block(&self.directory, place),
                 };
                 self.buffers[slot].bytes_mut().copy_from_slice(&bytes);
             }
-            OperationKind::Fsync => {
+            Operation::Fsync => {
                 let covered = storage.log[..covers].iter_mut();
                 covered
                     .filter(|write| write.place.0 == request.file)
@@ -108,7 +108,7 @@ impl Io for ModelIo {
         }
         completions.push(Completion {
             slot,
-            kind: request.kind,
+            kind: request.kind.into(),
             outcome: Outcome::Done {
                 bytes: u64::from(request.length),
             },
@@ -133,6 +133,13 @@ fn write_block(directory: &Path, (file, offset): Place, bytes: &[u8]) {
     file.unwrap().write_all_at(bytes, offset).unwrap();
 }
 
+fn files_of(job: &Job) -> &Files {
+    match &job.workload {
+        Work::Files(files) => files,
+        Work::Sql(_) => unreachable!("the job is of files"),
+    }
+}
+
 /// Runs workers with these many slots for `steps` steps and crashes; what was last told to be
 /// durable, and the storage.
 fn run_until_crash(
@@ -143,8 +150,8 @@ fn run_until_crash(
     rng: &mut Xoshiro256PlusPlus,
 ) -> (Option<Vec<u64>>, Storage) {
     let storage = Rc::new(RefCell::new(Storage::default()));
-    let verification = Arc::new(Verification::of(job).unwrap());
-    let pattern = streams(&job.workload, &job.load).remove(0).pattern;
+    let verification = Arc::new(Verification::of(job, files_of(job)).unwrap());
+    let pattern = streams(files_of(job), &job.load).remove(0).pattern;
     let drawn = Arc::default();
     let mut lane = 0;
     let mut crew: Vec<_> = workers
@@ -209,7 +216,7 @@ proptest! {
             "load": {"outstanding": outstanding}}));
         let job = Job::parse(&line.to_string()).unwrap();
         let never = OnRequest::default();
-        prepare(job.workload.data(), false, seed, &never, |_| ()).unwrap();
+        prepare(files_of(&job).data(), false, seed, &never, |_| ()).unwrap();
         let mut rng = generator(seed, 1000);
         let (told, storage) = run_until_crash(&job, directory.path(), &workers, steps, &mut rng);
         let Some(told) = told else { return Ok(()) };
@@ -226,12 +233,12 @@ proptest! {
                 write_block(directory.path(), write.place, &write.bytes);
             }
         }
-        let verified = verify(&job, &never, |_, _| ()).unwrap();
+        let verified = verify(&job, files_of(&job), &never, |_, _| ()).unwrap();
         prop_assert!(verified.acknowledged > 0);
         for (place, bytes) in prepared {
             write_block(directory.path(), place, &bytes);
         }
-        let error = verify(&job, &never, |_, _| ()).unwrap_err();
+        let error = verify(&job, files_of(&job), &never, |_, _| ()).unwrap_err();
         prop_assert!(error.message.contains("stale"), "{}", error.message);
     }
 }

@@ -63,7 +63,7 @@ impl Workload for Scripted {
     fn explain(&self, _slot: Slot, failure: Failure) -> EngineError {
         let class = match failure {
             Failure::Errno(errno) => Class::of_errno(errno),
-            Failure::Short { .. } => Class::ShortIo,
+            Failure::Short { .. } | Failure::Statement => Class::ShortIo,
         };
         EngineError::new(class, "scripted", "none")
     }

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+LEFT_TO_IT = "default"  # the value of a database's setting that is not set
+OF_THE_DATA = frozenset({"page_size", "auto_vacuum", "encoding"})  # settings that are fixed when the data is made
+
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """`did you mean …?` for a name that is not known; empty when nothing is near."""
@@ -83,7 +86,8 @@ class WorkloadKind(Protocol):
 
     `table` is what a plan writes, `parameters` what one workload has. They differ in the `axes`: of these a plan
     gives a list, and every value belongs to a series of its own. A kind with axes is worth measuring by itself.
-    `sizes_an_operation` are the parameters that change what an operation is.
+    `sizes_an_operation` are the parameters that change what an operation is; then `size_response` is judged.
+    `on_database`: its data is in the plan's database.
     """
 
     name: str
@@ -91,6 +95,8 @@ class WorkloadKind(Protocol):
     parameters: type["BaseModel"]
     axes: frozenset[str]
     sizes_an_operation: frozenset[str]
+    size_response: str
+    on_database: bool
 
     def series(self, table: Any) -> Sequence[Series]:
         """The workloads that a table stands for; it has the fields of `table`, and `threads`."""
@@ -141,7 +147,16 @@ def parameters_of(workload: "Workload", settings: "Settings") -> "BaseModel":
     return workload_kinds.get(workload.kind).parameters.model_validate(own)
 
 
+def database_settings(workload: "Workload", settings: "Settings") -> dict[str, "Value"]:
+    """A trial's settings of the workload's database, by their names there; those left to it are passed over."""
+    own = ((key.partition(".")[::2], value) for key, value in settings.items())
+    return {name: value for (owner, name), value in own if owner == workload.database and value != LEFT_TO_IT}
+
+
 def data_of(workload: "Workload", settings: "Settings") -> DataSet:
     """What a trial with these settings works on; what is preconditioned is written. Raises as above."""
     found = workload_kinds.get(workload.kind).data(parameters_of(workload, settings))
+    own = database_settings(workload, settings)
+    shape = "".join(f"-{name}={own[name]}" for name in sorted(OF_THE_DATA.intersection(own)))
+    found = dataclasses.replace(found, shape=found.shape + shape)
     return dataclasses.replace(found, made=True, written=True) if workload.precondition else found

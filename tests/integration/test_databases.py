@@ -261,14 +261,13 @@ def test_the_loopback_is_for_those_with_the_password(make: Make, kind: str) -> N
     one.start()
     address = one.address()
     assert address.host == "127.0.0.1"
-    driver = "mysql" if kind == "mariadb" else "postgres"
-    sql = Sql(HOST, binary(), SqlJob(driver=driver, server=address))
+    sql = Sql(HOST, binary(), SqlJob(database=address))
     assert sql.query("SELECT 1").rows == [["1"]]
     sql.close()
     for user in ("root", "postgres", "mysql", address.user):
         nobody = address.model_copy(update={"user": user, "password": None})
         with pytest.raises(EngineError, match=r"denied|password"):
-            Sql(HOST, binary(), SqlJob(driver=driver, server=nobody))
+            Sql(HOST, binary(), SqlJob(database=nobody))
 
 
 def test_a_server_that_hangs_at_its_start_is_given_up(make: Make, place: Path, kind: str) -> None:

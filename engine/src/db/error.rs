@@ -29,6 +29,8 @@ pub enum Kind {
     TooMany,
     /// The server speaks otherwise than is known here.
     Protocol,
+    /// A setting that it does not have, or not with this value.
+    Unsupported,
     /// Anything else that the server says no to.
     Refused,
 }
@@ -98,6 +100,7 @@ impl DbError {
                 Class::SqlError,
                 "see whether this is a server of that kind and of a supported version",
             ),
+            Kind::Unsupported => (Class::ConditionRefused, "use a value that this version has"),
             Kind::Refused => (
                 Class::SqlError,
                 "look up the code in the server's documentation",

@@ -9,6 +9,7 @@ pub mod error;
 pub mod mysql;
 pub mod postgres;
 pub mod server;
+pub mod session;
 pub mod sqlite;
 pub mod statement;
 pub mod stream;

@@ -1,1 +1,220 @@
-//! SQLite.
+//! SQLite: a database file, worked on in the calling thread.
+//!
+//! In: a file and pragmas; statements with arguments. Out: answers. Called by `workload::sql::embedded`,
+//! and by `prepare`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{ErrorCode, OpenFlags, Statement as Prepared, ToSql};
+
+use super::argument::{Argument, Arguments};
+use super::error::{DbError, Kind, Result};
+use super::statement::Statement;
+use super::{Answer, Execution, Rows};
+use crate::job::sql::SqliteFile;
+
+/// How long a statement waits for the locks of other connections, as users of SQLite usually set it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// These come first: others follow from them, or they have no effect later.
+const FIRST: [&str; 3] = ["page_size", "auto_vacuum", "journal_mode"];
+
+pub struct Connection {
+    connection: rusqlite::Connection,
+    statements: Vec<(Statement, String)>,
+    execution: Execution,
+    text: String,
+}
+
+impl Connection {
+    /// Opens the file, or makes it where `create` is set, and sets every pragma; a value that reads back
+    /// different is refused.
+    pub fn open(
+        file: &SqliteFile,
+        statements: &[Statement],
+        execution: Execution,
+        create: bool,
+    ) -> Result<Connection> {
+        let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        if create {
+            flags |= OpenFlags::SQLITE_OPEN_CREATE;
+        }
+        let connection =
+            rusqlite::Connection::open_with_flags(&file.path, flags).map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(statements.len().max(16));
+        let mut opened = Connection {
+            connection,
+            statements: statements
+                .iter()
+                .map(|statement| (statement.clone(), statement.with_question_marks()))
+                .collect(),
+            execution,
+            text: String::new(),
+        };
+        let first = FIRST
+            .iter()
+            .filter_map(|&name| file.pragmas.get_key_value(name));
+        let others = file
+            .pragmas
+            .iter()
+            .filter(|(name, _)| !FIRST.contains(&name.as_str()));
+        for (name, value) in first.chain(others) {
+            opened.set(name, value)?;
+        }
+        Ok(opened)
+    }
+
+    fn set(&mut self, name: &str, wanted: &str) -> Result<()> {
+        self.query(&format!("PRAGMA {name} = {wanted}"))?;
+        let found = self.query(&format!("PRAGMA {name}"))?;
+        let found = found
+            .rows
+            .first()
+            .and_then(|row| row.first().cloned().flatten());
+        let Some(found) = found else {
+            let message = format!("this SQLite has no pragma {name} that can be read back");
+            return Err(DbError::new(Kind::Unsupported, "", message));
+        };
+        if is_same(wanted, &found) {
+            return Ok(());
+        }
+        let message = format!("pragma {name}: wanted {wanted}, found {found}");
+        Err(DbError::new(Kind::Unsupported, "", message))
+    }
+
+    /// Carries out one of the statements that the connection was opened with.
+    pub fn execute(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<Answer> {
+        let (template, sql) = &self.statements[statement];
+        match self.execution {
+            Execution::Prepared => {
+                let mut prepared = self.connection.prepare_cached(sql).map_err(failed)?;
+                run(&mut prepared, arguments)
+            }
+            Execution::Text => {
+                self.text.clear();
+                template.write(arguments, false, &mut self.text);
+                let mut prepared = self.connection.prepare(&self.text).map_err(failed)?;
+                run(&mut prepared, Arguments::NONE)
+            }
+        }
+    }
+
+    /// Carries out one statement given as text.
+    pub fn query(&mut self, sql: &str) -> Result<Rows> {
+        let mut prepared = self.connection.prepare(sql).map_err(failed)?;
+        let columns: Vec<String> = prepared
+            .column_names()
+            .iter()
+            .map(|name| (*name).into())
+            .collect();
+        let mut found = prepared.raw_query();
+        let mut rows = Vec::new();
+        while let Some(row) = found.next().map_err(failed)? {
+            let text = |place| row.get_ref(place).map(as_text).map_err(failed);
+            rows.push((0..columns.len()).map(text).collect::<Result<_>>()?);
+        }
+        drop(found);
+        Ok(Rows { columns, rows })
+    }
+}
+
+fn run(prepared: &mut Prepared<'_>, arguments: Arguments<'_>) -> Result<Answer> {
+    for (place, argument) in arguments.iter().enumerate() {
+        prepared
+            .raw_bind_parameter(place + 1, Bound(argument))
+            .map_err(failed)?;
+    }
+    if prepared.column_count() == 0 {
+        let rows = prepared.raw_execute().map_err(failed)? as u64;
+        return Ok(Answer { rows });
+    }
+    let mut found = prepared.raw_query();
+    let mut rows = 0;
+    while found.next().map_err(failed)?.is_some() {
+        rows += 1;
+    }
+    Ok(Answer { rows })
+}
+
+struct Bound<'a>(Argument<'a>);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Argument::Null => ValueRef::Null,
+            Argument::Int(value) => ValueRef::Integer(value),
+            Argument::Float(value) => ValueRef::Real(value),
+            Argument::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+fn as_text(value: ValueRef<'_>) -> Option<String> {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(value) => Some(value.to_string()),
+        ValueRef::Real(value) => Some(value.to_string()),
+        ValueRef::Text(text) | ValueRef::Blob(text) => {
+            Some(String::from_utf8_lossy(text).into_owned())
+        }
+    }
+}
+
+/// Whether a pragma reads back as it was set: words in any case, and the numbers that stand for them.
+fn is_same(wanted: &str, found: &str) -> bool {
+    let number = |text: &str| match text.to_ascii_lowercase().as_str() {
+        "off" | "no" | "false" | "default" | "none" => Some(0),
+        "on" | "yes" | "true" | "normal" | "file" => Some(1),
+        "full" | "memory" | "incremental" => Some(2),
+        "extra" => Some(3),
+        other => other.parse::<i64>().ok(),
+    };
+    wanted.eq_ignore_ascii_case(found)
+        || number(wanted).is_some_and(|wanted| Some(wanted) == number(found))
+        || (wanted.eq_ignore_ascii_case("full") && found == "1") // of auto_vacuum
+}
+
+fn failed(error: rusqlite::Error) -> DbError {
+    let rusqlite::Error::SqliteFailure(cause, words) = &error else {
+        return DbError::new(Kind::Refused, "", error.to_string());
+    };
+    let words = words.clone().unwrap_or_else(|| cause.to_string());
+    let kind = match cause.code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Kind::Conflict,
+        ErrorCode::DiskFull => Kind::Full,
+        ErrorCode::CannotOpen | ErrorCode::NotFound => Kind::Missing,
+        ErrorCode::PermissionDenied | ErrorCode::ReadOnly => Kind::Denied,
+        _ if words.starts_with("no such table") => Kind::Missing,
+        _ => Kind::Refused,
+    };
+    DbError::new(kind, cause.extended_code.to_string(), words)
+}
+
+/// The files that belong to a database file.
+pub fn files(path: &Path) -> [std::path::PathBuf; 4] {
+    ["", "-journal", "-wal", "-shm"].map(|ending| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        name.into()
+    })
+}
+
+/// The version of the SQLite that is built in.
+pub fn version() -> &'static str {
+    rusqlite::version()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_their_numbers_are_the_same() {
+        assert!(is_same("WAL", "wal") && is_same("NORMAL", "1") && is_same("off", "0"));
+        assert!(is_same("4096", "4096") && is_same("memory", "2") && is_same("EXTRA", "3"));
+        assert!(!is_same("wal", "delete") && !is_same("full", "0") && !is_same("8192", "4096"));
+    }
+}

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::{device, direct};
 use crate::error::{Class, EngineError, Result};
-use crate::job::workload::{FsyncCall, SyncWrites};
+use crate::job::files::{FsyncCall, SyncWrites};
 
 #[derive(Debug, Default)]
 pub struct FileSet {

@@ -6,6 +6,7 @@
 pub mod buffer;
 pub mod device;
 pub mod direct;
+pub mod epoll;
 pub mod fileset;
 pub mod memory;
 pub mod null;
@@ -18,10 +19,28 @@ use crate::record::tally::OperationKind;
 use crate::workload::{Completion, Failure, Outcome, Slot, Submitted};
 use buffer::Buffer;
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    Read,
+    Write,
+    Fsync,
+}
+
+impl From<Operation> for OperationKind {
+    #[inline]
+    fn from(operation: Operation) -> OperationKind {
+        match operation {
+            Operation::Read => OperationKind::Read,
+            Operation::Write => OperationKind::Write,
+            Operation::Fsync => OperationKind::Fsync,
+        }
+    }
+}
+
 /// One operation on one file of the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    pub kind: OperationKind,
+    pub kind: Operation,
     pub file: usize,
     pub offset: u64,
     /// 0 for an fsync.
@@ -59,7 +78,7 @@ impl Request {
         };
         Completion {
             slot,
-            kind: self.kind,
+            kind: self.kind.into(),
             outcome,
         }
     }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use crate::clock::{self, Nanos};
 use crate::error::Result;
+use crate::io::Operation;
 use crate::io::buffer::Buffer;
 use crate::io::fileset::FileSet;
 use crate::io::{Io, Request};
-use crate::record::tally::OperationKind;
 use crate::workload::{Completion, Slot, Submitted};
 
 pub struct Sync {
@@ -42,18 +42,18 @@ impl Io for Sync {
         let length = request.length as usize;
         let answer = loop {
             let answer = match request.kind {
-                OperationKind::Read => {
+                Operation::Read => {
                     let target = &mut self.buffer.bytes_mut()[..length];
                     // SAFETY: `target` is writable for `length` bytes during the call.
                     unsafe { libc::pread(descriptor, target.as_mut_ptr().cast(), length, offset) }
                 }
-                OperationKind::Write => {
+                Operation::Write => {
                     let source = &self.buffer.bytes()[..length];
                     // SAFETY: `source` is readable for `length` bytes during the call.
                     unsafe { libc::pwrite(descriptor, source.as_ptr().cast(), length, offset) }
                 }
                 // SAFETY: plain system calls on a descriptor that `files` keeps open.
-                OperationKind::Fsync => unsafe {
+                Operation::Fsync => unsafe {
                     if self.files.fsyncs_data_only() {
                         libc::fdatasync(descriptor) as libc::ssize_t
                     } else {

@@ -4,8 +4,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::workload::{Access, Data, Engine, FileIo, IoMatrix, Method, Mode, Workload};
-use super::{Job, JobPhase, Load};
+use super::files::{Access, Data, Engine, FileIo, Files, IoMatrix, Method, Mode};
+use super::{Job, JobPhase, Load, Workload};
 use crate::error::{EngineError, Result};
 
 const MAX_OUTSTANDING: usize = 16_384;
@@ -18,11 +18,11 @@ const MIN_VERIFIED_BYTES: u64 = 512;
 pub const MAX_SECONDS: f64 = 30.0 * 86_400.0;
 const MAX_RATE_PER_S: f64 = 1e8;
 
-fn refuse<T>(message: String) -> Result<T> {
+pub(super) fn refuse<T>(message: String) -> Result<T> {
     Err(EngineError::bad_job(message))
 }
 
-fn within(name: &str, value: f64, range: RangeInclusive<f64>) -> Result<()> {
+pub(super) fn within(name: &str, value: f64, range: RangeInclusive<f64>) -> Result<()> {
     if value.is_finite() && range.contains(&value) {
         return Ok(());
     }
@@ -40,13 +40,16 @@ impl Job {
         if let Some(measure_s) = self.measure_s {
             within("measure_s", measure_s, 0.001..=MAX_SECONDS)?;
         }
-        let data = self.workload.data();
-        data.check(self.workload.io())?;
-        let buffers = match &self.workload {
-            Workload::FileIo(fileio) => fileio.check(self.phase, &self.load)?,
-            Workload::IoMatrix(matrix) => matrix.check(self.phase, &self.load)?,
+        let files = match &self.workload {
+            Workload::Files(files) => files,
+            Workload::Sql(sql) => return sql.check(self),
         };
-        self.check_verify()?;
+        files.data().check(files.io())?;
+        let buffers = match files {
+            Files::FileIo(fileio) => fileio.check(self.phase, &self.load)?,
+            Files::IoMatrix(matrix) => matrix.check(self.phase, &self.load)?,
+        };
+        self.check_verify(files.data())?;
         if buffers > MAX_BUFFER_BYTES {
             return refuse(format!(
                 "the outstanding operations need {buffers} bytes of buffers, more than {MAX_BUFFER_BYTES}"
@@ -57,8 +60,8 @@ impl Job {
 }
 
 impl Job {
-    fn check_verify(&self) -> Result<()> {
-        let is_verified = self.workload.data().verified_block_bytes.is_some();
+    fn check_verify(&self, data: &Data) -> Result<()> {
+        let is_verified = data.verified_block_bytes.is_some();
         match (self.phase, &self.durable) {
             (JobPhase::Verify, _) if !is_verified => refuse(
                 "the phase is verify, but workload.data.verified_block_bytes is not set"
@@ -78,7 +81,7 @@ impl Job {
 }
 
 impl Load {
-    fn check(&self, least: usize) -> Result<()> {
+    pub(super) fn check(&self, least: usize) -> Result<()> {
         if let Some(rate_per_s) = self.rate_per_s {
             within("load.rate_per_s", rate_per_s, 0.001..=MAX_RATE_PER_S)?;
         }

@@ -4,14 +4,16 @@
 //! `run`; the types are read by `load` and `workload`.
 
 pub mod check;
-pub mod workload;
+pub mod files;
+pub mod sql;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Class, EngineError, Result};
 use crate::event::PROTOCOL;
-pub use workload::{Access, Data, Engine, FileIo, IoMatrix, Method, Mode, Workload};
+pub use files::{Access, Data, Engine, FileIo, Files, IoMatrix, Method, Mode};
+pub use sql::Sql;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,6 +37,26 @@ pub struct Job {
     /// For the phase `verify`: by worker, how many of its writes were acknowledged as durable.
     #[serde(default)]
     pub durable: Option<Vec<u64>>,
+}
+
+/// What the load is made of, by its `kind`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged, try_from = "Value")]
+pub enum Workload {
+    Files(Files),
+    Sql(Sql),
+}
+
+impl TryFrom<Value> for Workload {
+    type Error = serde_json::Error;
+
+    /// By the kind first: an error is then about the fields of that kind.
+    fn try_from(value: Value) -> std::result::Result<Self, Self::Error> {
+        match value.get("kind").and_then(Value::as_str) {
+            Some("oltp" | "sqlmix") => serde_json::from_value(value).map(Workload::Sql),
+            _ => serde_json::from_value(value).map(Workload::Files),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::error::{EngineError, Result};
 use crate::input::Input;
 use crate::job::check::MAX_SECONDS;
-use crate::workload::fileio::shared::Shared;
+use crate::workload::shared::Shared;
 
 pub enum Message {
     Input(Input),

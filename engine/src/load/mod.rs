@@ -20,10 +20,9 @@ use crate::clock;
 use crate::error::{Class, EngineError, Result};
 use crate::event::{Events, Phase, PhaseName};
 use crate::input::Input;
-use crate::job::{Engine, Job};
+use crate::job::Job;
 use crate::record::stretch::Collector;
-use crate::workload::fileio::shared::Shared;
-use crew::Crew;
+use crate::workload::shared::Shared;
 use inbox::Message;
 use windows::{Ending, Watched, Windows};
 
@@ -43,7 +42,7 @@ pub fn carry_out(
     let Some((shared, early)) = open(job, sender, inbox)? else {
         return Err(interrupted("the files were open"));
     };
-    let mut crew = Crew::hire(job, &shared, sender)?;
+    let mut crew = shared.hire(job, sender)?;
     let Some(early) = crew.wait_until_ready(inbox, early)? else {
         return Err(interrupted("the workers were ready"));
     };
@@ -58,8 +57,7 @@ pub fn carry_out(
         collector,
         backlog,
         workers: crew.workers(),
-        registered_buffers: job.workload.io().engine == Engine::IoUring
-            && crew.has_registered_buffers(),
+        registered_buffers: shared.has_registered_buffers(),
     };
     let ending = Windows::new(job, events, watched).run(inbox, early);
     let patience = match ending {
@@ -71,7 +69,7 @@ pub fn carry_out(
         events.emit(&Phase::now(PhaseName::Finishing));
     }
     let all_left = crew.wait_until_left(inbox, patience);
-    if let Some(verification) = &shared.verification {
+    if let Some(verification) = shared.verification() {
         verification.tell(events);
     }
     if let Ending::Interrupted(what) = ending? {
@@ -89,7 +87,7 @@ pub fn carry_out(
         ));
     }
     shared.finish()?;
-    if let Some(verification) = &shared.verification {
+    if let Some(verification) = shared.verification() {
         verification.tell(events);
     }
     events.emit(&Phase::now(PhaseName::Finished));

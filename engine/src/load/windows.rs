@@ -17,8 +17,7 @@ use crate::load::schedule::{Backlog, Look};
 use crate::load::window::{Window, interval};
 use crate::machine;
 use crate::record::stretch::Collector;
-use crate::workload::fileio::pattern::streams;
-use crate::workload::fileio::shared::Shared;
+use crate::workload::shared::{Shared, stream_names};
 
 /// The id of the window that the job's own times make.
 const TIMED: &str = "timed";
@@ -85,10 +84,7 @@ impl<'a> Windows<'a> {
             events,
             last_look: watched.backlog.as_ref().map(|_| Look::default()),
             watched,
-            streams: streams(&job.workload, &job.load)
-                .iter()
-                .map(|stream| stream.name)
-                .collect(),
+            streams: stream_names(job),
             interval,
             next_interval: start + interval,
             next_check: start + SECOND,
@@ -118,7 +114,7 @@ impl<'a> Windows<'a> {
         loop {
             let due = self.due.as_ref().map_or(Nanos::MAX, |due| due.at);
             let mut wake = due.min(self.next_interval).min(self.next_check);
-            if self.watched.shared.verification.is_some() {
+            if self.watched.shared.verification().is_some() {
                 wake = wake.min(self.next_durable);
             }
             let patience = Duration::from_nanos(wake.saturating_sub(clock::now()));
@@ -144,14 +140,14 @@ impl<'a> Windows<'a> {
                 let behind = (now - self.next_interval) / self.interval;
                 self.next_interval += (behind + 1) * self.interval;
             }
-            if let Some(verification) = &self.watched.shared.verification
+            if let Some(verification) = self.watched.shared.verification()
                 && now >= self.next_durable
             {
                 verification.tell(self.events);
                 self.next_durable = now + DURABLE_EVERY;
             }
             if now >= self.next_check {
-                self.watched.shared.files.check_not_deleted()?;
+                self.watched.shared.check()?;
                 self.next_check = now + SECOND;
             }
         }

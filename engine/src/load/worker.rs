@@ -116,6 +116,7 @@ impl<P: Pace, S: Stop, W: Workload> Worker<P, S, W> {
         now: Nanos,
     ) -> Result<()> {
         let mut tally = self.tally.lock();
+        self.workload.hand_over(&mut tally);
         for completion in completions {
             let start = self.starts[completion.slot];
             match completion.outcome {

@@ -2,5 +2,6 @@
 
 mod counts;
 pub mod histogram;
+pub mod statements;
 pub mod stretch;
 pub mod tally;

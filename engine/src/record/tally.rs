@@ -10,12 +10,15 @@ use crate::clock::{Nanos, seconds};
 use crate::error::Class;
 use crate::event::Counts;
 use crate::record::histogram::Times;
+use crate::record::statements::Statements;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationKind {
     Read,
     Write,
     Fsync,
+    /// Of a database; what it was made of is in `Statements`.
+    Transaction,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -23,9 +26,12 @@ pub struct Tally {
     reads: u64,
     writes: u64,
     fsyncs: u64,
+    transactions: u64,
     read_bytes: u64,
     written_bytes: u64,
     errors: BTreeMap<Class, u64>,
+    /// What the transactions were made of.
+    pub statements: Statements,
     /// From the intended start.
     pub response: Times,
     /// From the actual start; kept only by an open loop, where the two differ.
@@ -78,6 +84,7 @@ impl Tally {
                 self.written_bytes += bytes;
             }
             OperationKind::Fsync => self.fsyncs += 1,
+            OperationKind::Transaction => self.transactions += 1,
         }
         self.response.record(response);
     }
@@ -97,6 +104,8 @@ impl Tally {
         self.reads += other.reads;
         self.writes += other.writes;
         self.fsyncs += other.fsyncs;
+        self.transactions += other.transactions;
+        self.statements.add(&other.statements);
         self.read_bytes += other.read_bytes;
         self.written_bytes += other.written_bytes;
         for (&class, count) in &other.errors {
@@ -117,6 +126,7 @@ impl Tally {
         self.errors.clear();
         self.late = Late::default();
         (self.reads, self.writes, self.fsyncs) = (0, 0, 0);
+        (self.transactions, self.statements) = (0, Statements::default());
         (self.read_bytes, self.written_bytes) = (0, 0);
     }
 
@@ -124,8 +134,9 @@ impl Tally {
         self.response.count() == 0 && self.errors.is_empty()
     }
 
+    /// What throughput counts: reads and writes of files, transactions of a database.
     pub fn transfers(&self) -> u64 {
-        self.reads + self.writes
+        self.reads + self.writes + self.transactions
     }
 
     pub fn bytes(&self) -> u64 {
@@ -134,12 +145,13 @@ impl Tally {
 
     pub fn counts(&self) -> Counts {
         Counts {
-            operations: self.reads + self.writes + self.fsyncs,
+            operations: self.reads + self.writes + self.fsyncs + self.transactions,
             reads: self.reads,
             writes: self.writes,
             fsyncs: self.fsyncs,
             read_bytes: self.read_bytes,
             written_bytes: self.written_bytes,
+            statements: (self.statements != Statements::default()).then_some(self.statements),
             errors: self
                 .errors
                 .iter()

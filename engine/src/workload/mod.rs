@@ -6,10 +6,12 @@
 //! `load::worker`.
 
 pub mod fileio;
+pub mod shared;
+pub mod sql;
 
 use crate::clock::Nanos;
 use crate::error::{EngineError, Result};
-use crate::record::tally::OperationKind;
+use crate::record::tally::{OperationKind, Tally};
 
 /// Which of its concurrent operations a worker means: 0 to `slots() - 1`.
 pub type Slot = usize;
@@ -33,6 +35,8 @@ pub enum Failure {
     Errno(i32),
     /// Fewer bytes were moved than asked for.
     Short { moved: u64 },
+    /// A database has refused a statement; the workload knows which and why.
+    Statement,
 }
 
 #[derive(Debug)]
@@ -55,4 +59,8 @@ pub trait Workload {
 
     /// The failure of the operation last started in `slot`, in words.
     fn explain(&self, slot: Slot, failure: Failure) -> EngineError;
+
+    /// Adds what it has counted besides operations since it was last asked.
+    #[inline]
+    fn hand_over(&mut self, _tally: &mut Tally) {}
 }

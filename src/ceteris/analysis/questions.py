@@ -16,7 +16,7 @@ from ceteris.model import COMPARING, RESPONSES, Factor, Look, Protocol, Purpose,
 from ceteris.stats.pairs import log_ratios
 
 Place = tuple[str, str, str, str]
-_COUNTED = ("throughput_per_s", "bytes_per_s")  # responses that are counts over a time
+_COUNTED = ("throughput_per_s", "bytes_per_s", "queries_per_s")  # responses that are counts over a time
 _HISTOGRAM_STEP = 0.001  # of response times: the engine keeps three digits
 
 

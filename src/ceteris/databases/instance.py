@@ -8,12 +8,12 @@ from pydantic import SecretStr
 
 from ceteris.databases import mysql, postgres  # noqa: F401  mysql and postgres register their kinds
 from ceteris.databases.gone import explain
-from ceteris.databases.kind import kinds
+from ceteris.databases.kind import Server, kinds
 from ceteris.databases.place import Place
 from ceteris.databases.refusal import said, would_not_start
 from ceteris.databases.snapshot import Copy, put_back, take
 from ceteris.databases.variable import TakesEffect, Variable
-from ceteris.engine.protocol import Ended, Rows, Server, SqlJob
+from ceteris.engine.protocol import Ended, Rows, SqlJob
 from ceteris.engine.sql import Sql
 from ceteris.engine.tend import Tend
 from ceteris.errors import DatabaseError, EngineError, QueryRefused, ServerGone, ServerWouldNotStart
@@ -171,7 +171,7 @@ class Instance:
 
     def _connect(self, timeout_s: float = _ANSWER_S) -> Sql:
         address = self._kind.address(self._place, self._port).model_copy(update={"timeout_s": timeout_s})
-        sql = Sql(self._host, self._engine, SqlJob(driver=self._kind.driver, server=address))
+        sql = Sql(self._host, self._engine, SqlJob(database=address))
         try:
             sql.query(self._kind.opening)
         except BaseException:
@@ -254,7 +254,8 @@ class Instance:
         if self._port is None or self._user is None:
             return socket
         user, password = self._user
-        return Server(host="127.0.0.1", port=self._port, user=user, password=password, database=socket.database)
+        reached = {"socket": None, "host": "127.0.0.1", "port": self._port, "user": user, "password": password}
+        return socket.model_copy(update=reached)
 
     def query(self, text: str) -> Rows:
         """What one statement returns. Raises QueryRefused with the server's words, and ServerGone."""

@@ -6,11 +6,12 @@ from typing import Literal, Protocol
 
 from ceteris.databases.place import Place
 from ceteris.databases.variable import Variable
-from ceteris.engine.protocol import Rows, Server
+from ceteris.engine.protocol import MysqlServer, PostgresServer, Rows
 from ceteris.errors import DatabaseError
 from ceteris.hosts.transport import Host
 from ceteris.registry import Registry
 
+Server = MysqlServer | PostgresServer
 Ask = Callable[[str], Rows]
 Settings = Mapping[str, str]
 
@@ -30,7 +31,6 @@ class Kind(Protocol):
     """One kind of server: pure functions that make argument lists and read answers, but for `find`."""
 
     name: str
-    driver: Literal["mysql", "postgres"]
     accounts: Sequence[str]
     stop_signal: Literal["TERM", "INT"]
     opening: str  # what each connection begins with

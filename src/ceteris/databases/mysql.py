@@ -9,7 +9,7 @@ from ceteris.databases import mysql_variables
 from ceteris.databases.kind import Ask, Program, Settings, first_of, kinds, said_by
 from ceteris.databases.place import Place
 from ceteris.databases.variable import Variable, number_of
-from ceteris.engine.protocol import Server
+from ceteris.engine.protocol import MysqlServer
 from ceteris.errors import DatabaseError
 from ceteris.hosts.transport import Host
 
@@ -31,7 +31,6 @@ _BUILT_IN = {
 class MySql:
     """One of the three, told apart by what the program says of itself."""
 
-    driver: Literal["mysql", "postgres"] = "mysql"
     stop_signal: Literal["TERM", "INT"] = "TERM"
     accounts: Sequence[str] = ("mysql", "nobody")
     opening = "SET SESSION wait_timeout = 31536000"  # else an idle one is closed after hours
@@ -93,9 +92,9 @@ class MySql:
     def _socket(self, place: Place) -> str:
         return f"{place.sockets()}/mysql.sock"
 
-    def address(self, place: Place, port: int | None) -> Server:  # noqa: ARG002
+    def address(self, place: Place, port: int | None) -> MysqlServer:  # noqa: ARG002
         """Its socket, and the administrator by whom all is asked."""
-        return Server(socket=self._socket(place), user="root", database="mysql")
+        return MysqlServer(socket=self._socket(place), user="root", database="mysql")
 
     def let_in(self, ask: Ask, password: str) -> str:
         """Let a user with this password in by the loopback, and nobody else; the user's name."""

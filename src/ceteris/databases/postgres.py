@@ -10,7 +10,7 @@ from ceteris.databases.gone import version_of
 from ceteris.databases.kind import Ask, Program, Settings, first_of, kinds, said_by
 from ceteris.databases.place import Place
 from ceteris.databases.variable import Variable, number_of
-from ceteris.engine.protocol import Server
+from ceteris.engine.protocol import PostgresServer
 from ceteris.errors import DatabaseError
 from ceteris.hosts.transport import Host
 
@@ -33,7 +33,6 @@ class Postgres:
     """PostgreSQL."""
 
     name = "postgres"
-    driver: Literal["mysql", "postgres"] = "postgres"
     stop_signal: Literal["TERM", "INT"] = "INT"  # does not wait for those who are connected
     accounts: Sequence[str] = ("postgres", "nobody")
     opening = "SELECT 1"
@@ -81,9 +80,9 @@ class Postgres:
         configuration = f"config_file={place.folder}/{_CONFIGURATION}"
         return [program.path, "-D", place.data, "-k", place.sockets(), "-c", configuration]
 
-    def address(self, place: Place, port: int | None) -> Server:
+    def address(self, place: Place, port: int | None) -> PostgresServer:
         """Its socket, and the administrator by whom all is asked."""
-        return Server(socket=f"{place.sockets()}/.s.PGSQL.{port or _PORT}", user=_USER, database="postgres")
+        return PostgresServer(socket=f"{place.sockets()}/.s.PGSQL.{port or _PORT}", user=_USER, database="postgres")
 
     def let_in(self, ask: Ask, password: str) -> str:
         """Let the administrator with this password in by the loopback; the user's name."""

@@ -4,12 +4,13 @@ import contextlib
 import json
 import time
 
-from ceteris.engine.protocol import Hello, Refused, Rows, SqlJob
+from ceteris.engine.protocol import Hello, Refused, Rows, Server, SqlJob
 from ceteris.engine.run import understand
 from ceteris.errors import EngineError, HostError, QueryRefused
 from ceteris.hosts.transport import Host, LineProcess
 
 _SLACK_S = 30.0  # the engine itself gives up earlier
+_FILE_S = 3600.0  # where there is no server whose answer could fail to come
 
 
 class Sql:
@@ -18,7 +19,7 @@ class Sql:
     def __init__(self, host: Host, binary: str, job: SqlJob) -> None:
         """Connect. Raises EngineError with the server's words where it does not let us in."""
         self._process: LineProcess = host.start([binary, "sql"])
-        self._patience_s = _SLACK_S + (job.server.timeout_s if job.server else 0.0)
+        self._patience_s = _SLACK_S + (job.database.timeout_s if isinstance(job.database, Server) else _FILE_S)
         try:
             with contextlib.suppress(HostError):  # it has ended already; what it said tells why
                 self._process.send(job.model_dump_json())

@@ -13,7 +13,7 @@ from ceteris.errors import HostError, Missing, ReadOnly, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.catalog import Catalogue
 from ceteris.knobs.journal import Journal
-from ceteris.knobs.kinds import group_limit, launch
+from ceteris.knobs.kinds import OF_THE_LOAD, group_limit, launch
 from ceteris.knobs.survey import members, place, read
 from ceteris.model import Action, Change, ChangeState, Knob, Location, NotTaken, Settings, Value
 from ceteris.registry import knob_kinds
@@ -91,7 +91,7 @@ class Applier:
     def _in_order(self, settings: Settings) -> list[Knob]:
         """The knobs of the settings, each after those that move it."""
         rows = {name: self._catalogue.get(name) for name in settings}
-        knobs = {name: knob for name, knob in rows.items() if knob.kind != launch.KIND}
+        knobs = {name: knob for name, knob in rows.items() if knob.kind not in OF_THE_LOAD}
         movers = {name: [other.name for other in knobs.values() if _moves(other, name)] for name in knobs}
         return [knobs[name] for name in TopologicalSorter(movers).static_order()]
 

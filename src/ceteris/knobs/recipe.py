@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ceteris.hosts.mounts import MOUNTINFO
 from ceteris.knobs import kinds as _kinds  # noqa: F401  registers every kind
-from ceteris.knobs.kinds import launch
+from ceteris.knobs.kinds import launch, pragma
 from ceteris.model import Action, ControlGroup, Knob, LoadModule, MountOption, Value, WriteFile
 from ceteris.registry import knob_kinds
 
@@ -14,6 +14,8 @@ def set_command(knob: Knob, value: Value) -> str:
     """The shell line that does by hand what applying the setting of a placed knob does."""
     if knob.kind == launch.KIND:
         return shlex.join(["ceteris-engine", "run", *launch.arguments(knob, value)])
+    if knob.kind == pragma.KIND:
+        return shlex.join(["sqlite3", "FILE", f"PRAGMA {knob.addresses[0]} = {value}"])
     return commands(knob_kinds.get(knob.kind).writes(knob, value))
 
 
@@ -26,6 +28,8 @@ def check_command(knob: Knob) -> str:
     """The shell line that shows the value in force of a placed knob."""
     if knob.kind == launch.KIND:
         return "cat /proc/PID/status /proc/PID/limits /proc/PID/numa_maps"
+    if knob.kind == pragma.KIND:
+        return shlex.join(["sqlite3", "FILE", f"PRAGMA {knob.addresses[0]}"])
     paths = knob_kinds.get(knob.kind).reads(knob)
     if paths == (MOUNTINFO,):
         return shlex.join(["findmnt", "--output", "FSTYPE,OPTIONS", *knob.addresses])

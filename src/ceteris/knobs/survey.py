@@ -9,7 +9,7 @@ from ceteris.hosts.mounts import MOUNTINFO, mounted_at
 from ceteris.hosts.transport import Host
 from ceteris.knobs import kinds as _kinds  # noqa: F401  registers every kind
 from ceteris.knobs.catalog import Catalogue, addresses_at
-from ceteris.knobs.kinds import group_limit, launch
+from ceteris.knobs.kinds import OF_THE_LOAD, group_limit
 from ceteris.model import Knob, Location, Offer, Reading
 from ceteris.registry import knob_kinds
 
@@ -165,7 +165,7 @@ def _forbidden(host: Host, knob: Knob, *, root: bool) -> tuple[str, str]:
     """Why a knob that can be read must not be set, and what to do; both empty where it may."""
     if knob.kind == group_limit.KIND and _is_there(host, group := group_limit.group_of(knob)):
         return f"there is a control group {group} already", f"remove it: rmdir {group}"
-    if not root and knob.kind != launch.KIND:
+    if not root and knob.kind not in OF_THE_LOAD:
         return "only root may set it", "run as root, or take it out of the plan"
     return "", ""
 

@@ -33,7 +33,18 @@ from ceteris.model.machine import (
     Reading,
     WriteFile,
 )
-from ceteris.model.plan import Combination, Factor, Limits, OpenLoop, Plan, Precondition, Protocol, Target, Workload
+from ceteris.model.plan import (
+    Combination,
+    Database,
+    Factor,
+    Limits,
+    OpenLoop,
+    Plan,
+    Precondition,
+    Protocol,
+    Target,
+    Workload,
+)
 from ceteris.model.words import (
     COMPARING,
     RESPONSES,
@@ -65,6 +76,7 @@ __all__ = [
     "Combination",
     "Condition",
     "ControlGroup",
+    "Database",
     "Effect",
     "Experiment",
     "ExperimentState",

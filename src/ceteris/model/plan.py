@@ -87,6 +87,7 @@ class Workload:
     `load_levels` are operations outstanding at once, or with `open_loop` operations started each second.
     `response` is judged, and so are those `also` declared.
     `part_of` is what the plan calls a workload that is made of several, each with a name of its own.
+    `database` is the family of the database that it works on (sqlite), empty where it works on files.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Workload:
     part_of: str = ""
     precondition: Precondition | None = None
     also: tuple[str, ...] = ()
+    database: str = ""
 
     @property
     def responses(self) -> tuple[str, ...]:
@@ -172,6 +174,18 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """What workloads on a database work on."""
+
+    kind: str
+
+    @property
+    def family(self) -> str:
+        """What the keys of its settings begin with."""
+        return self.kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The intent, checked against the catalogue and the host.
 
@@ -193,3 +207,4 @@ class Plan:
     notes: tuple[str, ...] = ()
     limits: Limits = Limits()
     knobs: tuple[Knob, ...] = ()
+    database: Database | None = None

@@ -122,6 +122,7 @@ RESPONSES = {
     for response in (
         Response("throughput_per_s", "throughput", "1/s", True, 0.02),
         Response("bytes_per_s", "bandwidth", "B/s", True, 0.02),
+        Response("queries_per_s", "queries", "1/s", True, 0.02),
         Response("response_p95_s", "p95 response time", "s", False, 0.05),
         Response("response_p99_s", "p99 response time", "s", False, 0.10),
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from ceteris.errors import PlanError, Problem
 from ceteris.knobs.catalog import Catalogue
-from ceteris.model import Combination, Factor, Facts, Plan, Target, Value, Workload
+from ceteris.model import Combination, Database, Factor, Facts, Plan, Target, Value, Workload
 from ceteris.plan import precondition
 from ceteris.plan.comparisons import candidates, measured, screened
 from ceteris.plan.data import complaints
@@ -26,11 +26,15 @@ from ceteris.plan.places import Place
 from ceteris.plan.protocol import limits_of, protocol_of
 from ceteris.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, workloads_of
 
+FAMILIES = ("sqlite",)
+
 
 def knob_keys(parsed: Parsed) -> list[str]:
     """Every key of the plan that might name a knob, for asking the host about it."""
     table = parsed.table
     keys = [*table.factors, *table.hold]
+    if table.database:
+        keys += [f"{table.database.kind}.{name}" for name in table.database.settings]
     return keys + [key for combination in table.combination for key in combination.settings]
 
 
@@ -46,6 +50,7 @@ class _Check:
         self.notes: list[str] = []
         self.laid_out: list[Workload] = []
         self.tables: dict[str, WorkloadTable] = {name_of(table): table for table in self.table.workload}
+        self.family = self.table.database.kind if self.table.database else ""
 
     def complain(self, place: Place, wrong: str, right: str = "") -> None:
         self.problems.append(self.parsed.problem(place, wrong, right))
@@ -57,7 +62,7 @@ class _Check:
         self.machine()
         self.laid_out = self.workloads()
         factors = self.factors()
-        hold = self.settings(self.table.hold, ("hold",))
+        hold = self.settings(self.table.hold, ("hold",)) | self.database_settings()
         combinations = self.combinations()
         self.one_owner(hold)
         found = Plan(
@@ -81,6 +86,7 @@ class _Check:
             knobs=tuple(offer.knob for offer in self.facts.offers.values() if not offer.refused),
             text=self.parsed.text,
             limits=limits_of(self.table.limits),
+            database=Database(kind=self.table.database.kind) if self.table.database else None,
             notes=tuple(self.notes),
         )
         if not self.problems and not candidates(found) and not measured(found):
@@ -135,12 +141,17 @@ class _Check:
         for number, table in enumerate(self.table.workload):
             name = name_of(table)
             place: Place = ("workload", number)
-            ones = workloads_of(table, self.responses_of(name, table, kind_of(table).sizes_an_operation))
+            ones = workloads_of(table, self.responses_of(name, table), self.family)
+            if kind_of(table).on_database and not self.family:
+                right = 'add for example: [database] kind = "sqlite"'
+                self.complain((*place, "kind"), f"{name} works on a database, and the plan has none", right)
             taken = {name for one in found for name in (one.name, one.plan_name)}
             for double in taken.intersection([name, *(one.name for one in ones)]):
                 self.complain((*place, "name"), f"two workloads are called {double!r}", "give each a name of its own")
             if name in self.catalogue.subsystems():
                 self.complain((*place, "name"), f"{name!r} is a subsystem of knobs", "give the workload another name")
+            if kind_of(table).on_database and table.precondition:
+                self.complain((*place, "precondition"), "is for files and devices", "take it out")
             for parameter, value in parameters_in(table).items():
                 if why := self.impossible(parameter, value, [table]):
                     self.complain((*place, parameter), f"{label_of(value)!r} is not possible here: {why}")
@@ -153,15 +164,17 @@ class _Check:
         facts = self.facts if on_files else dataclasses.replace(self.facts, direct_refused="")
         return impossible(parameter, value, facts)
 
-    def responses_of(self, name: str, table: WorkloadTable, sizes: frozenset[str]) -> list[str]:
-        """The responses judged; bandwidth where a factor changes what an operation is."""
+    def responses_of(self, name: str, table: WorkloadTable) -> list[str]:
+        """The responses judged; bandwidth or queries where a factor changes what an operation is."""
+        kind = kind_of(table)
         usual = "response_p95_s" if table.rate else "throughput_per_s"  # what is offered is what is served
         responses = list(dict.fromkeys(table.response or self.table.protocol.response or [usual]))
-        resized = [key for key in self.table.factors if key.rpartition(".")[2] in sizes and has_parameter(table, key)]
+        resized = [key for key in self.table.factors if key.rpartition(".")[2] in kind.sizes_an_operation]
+        resized = [key for key in resized if has_parameter(table, key)]
         if resized and "throughput_per_s" in responses:
-            self.notes.append(f"{resized[0]} changes the size of an operation, so {name} is judged by bytes_per_s")
-            bandwidth = ["bytes_per_s" if response == "throughput_per_s" else response for response in responses]
-            return list(dict.fromkeys(bandwidth))
+            other = kind.size_response
+            self.notes.append(f"{resized[0]} changes the size of an operation, so {name} is judged by {other}")
+            return list(dict.fromkeys(other if one == "throughput_per_s" else one for one in responses))
         return responses
 
     # --- settings ---
@@ -184,6 +197,10 @@ class _Check:
 
     def known(self, key: str, place: Place) -> bool:
         """Whether the key is a knob or a parameter; a problem where it is not."""
+        family = key.partition(".")[0]
+        if family in FAMILIES and family != self.family:
+            self.complain(place, f"the plan has no {family} database", f'say so: [database] kind = "{family}"')
+            return False
         if self.catalogue.find(key) is not None or self.owners(key):
             return True
         hint = unknown_key(key, self.catalogue, self.table.workload)
@@ -262,6 +279,8 @@ class _Check:
     def scope(self, key: str) -> tuple[str, ...]:
         """The workloads a factor is tried under."""
         applicable = list(self.tables) if self.catalogue.find(key) else self.owners(key)
+        if key.partition(".")[0] in FAMILIES:
+            applicable = [name for name in applicable if kind_of(self.tables[name]).on_database]
         chosen = self.table.factor_scope.get(key, applicable)
         if not chosen:
             self.complain(("factor_scope", key), "names no workload", f"there are: {', '.join(applicable)}")
@@ -273,6 +292,19 @@ class _Check:
                     f"there are: {', '.join(applicable)}",
                 )
         return tuple(one.name for one in self.laid_out if one.plan_name in applicable and one.plan_name in chosen)
+
+    def database_settings(self) -> dict[str, Value]:
+        """Those of the database's own table, under the keys that they have elsewhere."""
+        table = self.table.database
+        found: dict[str, Value] = {}
+        for name, value in table.settings.items() if table else ():
+            place: Place = ("database", "settings", name)
+            key = f"{self.family}.{name}"
+            if self.known(key, place) and (level := self.level(key, value, place)) is not None:
+                if key in self.table.hold:
+                    self.complain(place, f"{key} is in [hold] too", "keep one of them")
+                found[key] = level.value
+        return found
 
     def combinations(self) -> list[Combination]:
         found: list[Combination] = []

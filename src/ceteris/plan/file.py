@@ -59,7 +59,7 @@ Size = Annotated[
 ]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
-ResponseName = Literal["throughput_per_s", "bytes_per_s", "response_p95_s", "response_p99_s"]
+ResponseName = Literal["throughput_per_s", "bytes_per_s", "queries_per_s", "response_p95_s", "response_p99_s"]
 MOST_OUTSTANDING = 64  # of an open loop that sets no limit; 1,000/s of 64 ms each
 Responses = Annotated[
     list[str],
@@ -94,6 +94,15 @@ class TargetTable(Table):
         description="block devices whose content a load may overwrite, each by its serial, its wwn, its name under "
         "/dev/disk/by-id, or a loop device's backing file",
     )
+
+
+class DatabaseTable(Table):
+    """The database that workloads such as oltp_read_write work on."""
+
+    kind: Literal["sqlite"] = Field(
+        description="sqlite: a file below target.path, opened by the load engine itself; no server is needed"
+    )
+    settings: dict[str, Level] = Field({}, description="its settings in every trial, as in [hold], without the prefix")
 
 
 class CombinationTable(Table):
@@ -234,6 +243,7 @@ class PlanTable(Table):
     name: Name
     question: str = Field("", description="what is to be found out, in words")
     target: TargetTable = TargetTable()
+    database: DatabaseTable | None = None
     hold: dict[str, Level] = Field({}, description="settings held in every trial")
     factors: dict[str, Annotated[list[Level], Field(min_length=1, max_length=32)]] = Field(
         {}, description="knobs or workload parameters, each with its levels; the first is the baseline"

@@ -40,8 +40,11 @@ def data_in(table: WorkloadTable) -> list[DataSet]:
     return [kind.data(one.parameters) for one in kind.series(table)]
 
 
-def workloads_of(table: WorkloadTable, responses: Sequence[str]) -> list[Workload]:
-    """The workloads a table stands for: one, or each series under a name of its own."""
+def workloads_of(table: WorkloadTable, responses: Sequence[str], database: str) -> list[Workload]:
+    """The workloads a table stands for: one, or each series under a name of its own.
+
+    `database` is the family of the plan's database, if any.
+    """
     kind, name = kind_of(table), name_of(table)
     written = any(data.written for data in data_in(table))
     return [
@@ -57,6 +60,7 @@ def workloads_of(table: WorkloadTable, responses: Sequence[str]) -> list[Workloa
             open_loop=_open_loop(table),
             part_of=name if one.name else "",
             precondition=precondition.wanted(table.precondition),
+            database=database if kind.on_database else "",
         )
         for one in kind.series(table)
     ]

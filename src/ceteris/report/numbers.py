@@ -46,6 +46,7 @@ METRICS = {
         Metric("offered_per_s", "offered", Kind.RATE),
         Metric("throughput_per_s", "throughput", Kind.RATE),
         Metric("bytes_per_s", "bandwidth", Kind.BYTES),
+        Metric("queries_per_s", "queries", Kind.RATE),
         Metric("response_mean_s", "mean response time", Kind.TIME),
         Metric("response_p95_s", "p95 response time", Kind.TIME),
         Metric("response_p99_s", "p99 response time", Kind.TIME),

@@ -14,7 +14,7 @@ from ceteris.hosts.transport import Host
 from ceteris.knobs import guard, journal
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.catalog import Catalogue
-from ceteris.knobs.kinds import launch
+from ceteris.knobs.kinds import OF_THE_LOAD
 from ceteris.knobs.survey import members, place
 from ceteris.model import Plan, Purpose, Trial, Workload
 from ceteris.registry import data_of
@@ -144,7 +144,7 @@ class Bench:
         site, location = self._site, self._plan.target.location
         keys = dict.fromkeys(key for trial in self._trials for key in trial.settings)
         rows = [row for key in keys if (row := site.catalogue.find(key)) is not None]
-        knobs = [row for row in rows if row.kind != launch.KIND]
+        knobs = [row for row in rows if row.kind not in OF_THE_LOAD]
         moved = [m for knob in knobs for p in knob.resets for m in members(site.host, site.catalogue, p, location)]
         addresses = {address for knob in [*knobs, *moved] for address in place(site.host, knob, location).addresses}
         opened = journal.Journal(
@@ -228,6 +228,6 @@ class Bench:
             jobs.job(self._workloads[trial.workload], trial.settings, self._data_folder, "cleanup")
             for trial in self._trials
         ]
-        for job in {job.workload.data.directory: job for job in cleanups if job.workload.data.directory}.values():
+        for job in {job.workload.data.place(): job for job in cleanups if not job.workload.data.device}.values():
             with contextlib.suppress(EngineError, HostError):
                 self._runner.work_on_data(job, lambda _done, _total: None)

@@ -9,7 +9,7 @@ from ceteris.errors import EngineError, Interrupted
 from ceteris.model import Limits, Measurement
 from ceteris.trial import limits, machine, telemetry, validity
 from ceteris.trial.flight import Flight
-from ceteris.workloads import jobs
+from ceteris.workloads.jobs import LoadKind
 
 _CENSUS_PATIENCE_S = 5.0
 
@@ -20,6 +20,7 @@ class TrialLoad:
     def __init__(
         self,
         flight: Flight,
+        kind: LoadKind,
         label: str,
         device: str | None,
         sampler: Sampler,
@@ -30,6 +31,7 @@ class TrialLoad:
         """`label` tells the trial from others, and is its window's name where it has one of its own."""
         self._flight = flight
         self._job = flight.job
+        self._kind = kind
         self._label = label
         self._device = device
         self._sampler = sampler
@@ -67,7 +69,7 @@ class TrialLoad:
                         break  # the load goes on for the next trial
                 case _:
                     pass
-        if result is None or result.reads + result.writes == 0:
+        if result is None or result.operations == 0:
             raise EngineError("no-data", "the load completed no operation", "lengthen trial")
         wrong = validity.of_settings(self._job, self._flight.hello)
         yield machine.LoadEnded((*wrong, *self._conclude(result, intervals)))
@@ -81,7 +83,7 @@ class TrialLoad:
             reasons.append("the sampler did not answer, so other load cannot be excluded")
         else:
             reasons += self._foreign.judge(census, result, seen)
-        operations = jobs.kind_of(self._job.workload.kind).measurements(result, intervals)
+        operations = self._kind.measurements(result, intervals)
         self.measurements = operations + telemetry.measurements(seen, result.start_s, self._device)
         return reasons
 

@@ -160,7 +160,8 @@ class Runner:
             flight.measure(label, settle_s, protocol.trial_s)
         device = self._plan.target.device
         name = device.removeprefix("/dev/") if device else None
-        return TrialLoad(flight, label, name, self._sampler, self._foreign, self._stopped, limits)
+        kind = jobs.kind_of(self._workloads[trial.workload].kind)
+        return TrialLoad(flight, kind, label, name, self._sampler, self._foreign, self._stopped, limits)
 
     def _precondition(self, trial: Trial, onlooker: Onlooker) -> Preconditioning:
         workload = self._workloads[trial.workload]

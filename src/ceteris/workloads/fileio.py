@@ -9,6 +9,7 @@ from ceteris.engine.protocol import Access, FileioJob, Interval, Result
 from ceteris.model import Measurement
 from ceteris.registry import DataSet, Series, workload_kinds
 from ceteris.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, data_set, method_of, shape_of
+from ceteris.workloads.jobs import Ground
 from ceteris.workloads.measured import of_operations
 
 _LEAST_VERIFIED = 512  # bytes, of which a checksum and what a block says of itself are some
@@ -71,6 +72,8 @@ class Fileio:
     table: type[BaseModel] = FileioParameters
     parameters: type[BaseModel] = FileioParameters
     axes: frozenset[str] = frozenset()
+    size_response = "bytes_per_s"
+    on_database = False
     sizes_an_operation = frozenset({"block_size"})
 
     def series(self, table: Any) -> list[Series]:
@@ -84,11 +87,11 @@ class Fileio:
         verified = f"-v{p.block_size}" if p.verify else ""
         return data_set(p, shape_of(p) + verified, made=writes or p.verify, written=writes)
 
-    def job(self, parameters: BaseModel, directory: str) -> FileioJob:
-        """The workload's part of an engine job; its files are in `directory`."""
+    def job(self, parameters: BaseModel, ground: Ground) -> FileioJob:
+        """The workload's part of an engine job; its files are in the directory."""
         p = _own(parameters)
         return FileioJob(
-            data=data_of(p, directory, p.block_size if p.verify else None),
+            data=data_of(p, ground.directory, p.block_size if p.verify else None),
             io=method_of(p),
             access=Access(
                 mode=p.mode,

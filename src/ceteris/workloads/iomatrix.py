@@ -14,6 +14,7 @@ from ceteris.engine.protocol import Interval, IomatrixJob, Part, Result
 from ceteris.model import Measurement
 from ceteris.registry import DataSet, Series, workload_kinds
 from ceteris.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, data_set, method_of, shape_of
+from ceteris.workloads.jobs import Ground
 from ceteris.workloads.measured import Metrics, of_operations
 
 Outstanding = Annotated[int, Field(ge=0, le=1024)]
@@ -82,6 +83,8 @@ class Iomatrix:
     table: type[BaseModel] = IomatrixTable
     parameters: type[BaseModel] = IomatrixParameters
     axes = frozenset({"large", "write_share"})
+    size_response = "bytes_per_s"
+    on_database = False
     sizes_an_operation = frozenset({"small_block", "large_block"})
 
     def series(self, table: Any) -> list[Series]:
@@ -103,11 +106,11 @@ class Iomatrix:
         p = _own(parameters)
         return data_set(p, shape_of(p), made=p.write_share > 0, written=p.write_share > 0)
 
-    def job(self, parameters: BaseModel, directory: str) -> IomatrixJob:
-        """The workload's part of an engine job; its files are in `directory`."""
+    def job(self, parameters: BaseModel, ground: Ground) -> IomatrixJob:
+        """The workload's part of an engine job; its files are in the directory."""
         p = _own(parameters)
         return IomatrixJob(
-            data=data_of(p, directory),
+            data=data_of(p, ground.directory),
             io=method_of(p),
             small_block_size_bytes=p.small_block,
             large_block_size_bytes=p.large_block,

@@ -5,22 +5,43 @@ results measure.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, Protocol, cast
 
 from pydantic import BaseModel
 
-from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Job, Load, Result
+from ceteris.engine.protocol import (
+    Database,
+    FileioJob,
+    Interval,
+    IomatrixJob,
+    Job,
+    Load,
+    MysqlServer,
+    OltpJob,
+    PostgresServer,
+    Result,
+    SqliteFile,
+)
 from ceteris.model import Measurement, Settings, Workload
-from ceteris.registry import WorkloadKind, parameters_of, workload_kinds
+from ceteris.registry import WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
 from ceteris.units import LoadLevel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What a load works on: a `directory` of its own, and for those on a database that."""
+
+    directory: str
+    database: Database | None = None
 
 
 class LoadKind(WorkloadKind, Protocol):
     """What a trial needs of a workload kind, beside what a plan does."""
 
-    def job(self, parameters: BaseModel, directory: str) -> FileioJob | IomatrixJob:
-        """The workload's part of an engine job; its data is in `directory`."""
+    def job(self, parameters: BaseModel, ground: Ground) -> FileioJob | IomatrixJob | OltpJob:
+        """The workload's part of an engine job; its data is in the ground's directory or database."""
         ...
 
     def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
@@ -43,6 +64,14 @@ def _load(workload: Workload, level: LoadLevel | None) -> Load:
     return Load(outstanding=loop.outstanding, rate_per_s=level.n, arrivals=loop.arrivals)
 
 
+def _database_file(workload: Workload, settings: Settings, directory: str) -> SqliteFile | None:
+    """A file of its own for each workload on SQLite, with the pragmas of a trial."""
+    if workload.database != "sqlite":
+        return None
+    pragmas = {name: str(value).lower() for name, value in sorted(database_settings(workload, settings).items())}
+    return SqliteFile(path=f"{directory}/oltp.db", pragmas=pragmas)
+
+
 def job(
     workload: Workload,
     settings: Settings,
@@ -54,13 +83,18 @@ def job(
     measure_s: float | None = None,
     interval_s: float = 1.0,
     seed: int = 1,
+    server: MysqlServer | PostgresServer | None = None,
 ) -> Job:
-    """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`."""
+    """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`.
+
+    `server`: of a workload on one.
+    """
     kind, parameters = kind_of(workload.kind), parameters_of(workload, settings)
-    directory = PurePosixPath(folder) / f"{workload.plan_name}-{kind.data(parameters).shape}"
+    directory = str(PurePosixPath(folder) / f"{workload.plan_name}-{data_of(workload, settings).shape}")
+    ground = Ground(directory=directory, database=server or _database_file(workload, settings, directory))
     return Job(
         phase=phase,
-        workload=kind.job(parameters, str(directory)),
+        workload=kind.job(parameters, ground),
         load=_load(workload, load),
         cache="cold" if workload.cache == "cold" else "warm",
         settle_s=settle_s,

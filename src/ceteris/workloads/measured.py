@@ -20,6 +20,17 @@ def _of_pacing(pacing: Pacing, duration_s: float) -> Metrics:
     ]
 
 
+def _of_files(result: Result) -> Metrics:
+    """What was moved, and by which operations."""
+    duration = result.duration_s
+    return [
+        ("bytes_per_s", "B/s", result.bytes_per_s),
+        ("reads_per_s", "1/s", result.reads / duration),
+        ("writes_per_s", "1/s", result.writes / duration),
+        ("fsyncs_per_s", "1/s", result.fsyncs / duration),
+    ]
+
+
 def of_operations(result: Result, intervals: Sequence[Interval], more: Metrics = ()) -> tuple[Measurement, ...]:
     """What a window measured: each metric over the whole window, with its course where intervals tell it.
 
@@ -29,10 +40,7 @@ def of_operations(result: Result, intervals: Sequence[Interval], more: Metrics =
     times = result.response
     whole: Metrics = [
         ("throughput_per_s", "1/s", result.throughput_per_s),
-        ("bytes_per_s", "B/s", result.bytes_per_s),
-        ("reads_per_s", "1/s", result.reads / duration),
-        ("writes_per_s", "1/s", result.writes / duration),
-        ("fsyncs_per_s", "1/s", result.fsyncs / duration),
+        *(() if result.statements else _of_files(result)),
         ("errors_per_s", "1/s", sum(result.errors.values()) / duration),
         ("response_mean_s", "s", times.mean_s),
         ("response_p50_s", "s", times.p50_s),
@@ -49,7 +57,7 @@ def of_operations(result: Result, intervals: Sequence[Interval], more: Metrics =
         *more,
     ]
     courses = {
-        "throughput_per_s": [(i.reads + i.writes) / i.duration_s for i in intervals],
+        "throughput_per_s": [(i.operations - i.fsyncs) / i.duration_s for i in intervals],
         "response_p95_s": [i.p95_s for i in intervals if i.p95_s is not None],
     }
     start, step = (intervals[0].start_s - result.start_s, intervals[0].duration_s) if intervals else (None, None)

@@ -6,7 +6,7 @@ Called by the trial that preconditions.
 
 from typing import Literal
 
-from ceteris.engine.protocol import Access, FileioJob, Job, Load
+from ceteris.engine.protocol import Access, FileioJob, IomatrixJob, Job, Load, OltpJob
 
 _LARGE_BLOCK = 2**20
 _LARGE_OUTSTANDING = 4  # keeps a device busy, and its writes in order
@@ -19,7 +19,7 @@ def in_order(job: Job) -> tuple[Job, int]:
     A block is as many of the workload's own as leave a rest of less than a hundredth of a file, or one that none of
     its operations reaches either; verified blocks stay what they are.
     """
-    data, own = job.workload.data, _block_bytes(job)
+    data, own = _on_files(job).data, _block_bytes(job)
     file_bytes = data.total_size_bytes // data.files
     most = 1 if data.verified_block_bytes else max(1, _LARGE_BLOCK // own)
     small_rest = max(own, file_bytes / 100)
@@ -35,8 +35,14 @@ def at_random(job: Job, outstanding: int, round_s: float) -> Job:
 
 def _block_bytes(job: Job) -> int:
     """The size of the workload's operations, of the small ones where it has two."""
-    workload = job.workload
+    workload = _on_files(job)
     return workload.access.block_size_bytes if isinstance(workload, FileioJob) else workload.small_block_size_bytes
+
+
+def _on_files(job: Job) -> FileioJob | IomatrixJob:
+    """Its workload, which a plan only has preconditioned where it is on files or a device."""
+    assert not isinstance(job.workload, OltpJob)
+    return job.workload
 
 
 def _overwriting(
@@ -45,7 +51,7 @@ def _overwriting(
     """The job as one that only writes. It never fsyncs, since a flush would wear the device and slow the rounds."""
     access = Access(mode=mode, block_size_bytes=block_bytes, fsync_every=0)
     changes = {
-        "workload": FileioJob(data=job.workload.data, io=job.workload.io, access=access),
+        "workload": FileioJob(data=_on_files(job).data, io=_on_files(job).io, access=access),
         "load": Load(outstanding=outstanding),
         "cache": "warm",
         "settle_s": 0.0,

@@ -3,7 +3,7 @@ import pytest
 from ceteris.errors import UsageError
 from ceteris.knobs import kinds
 from ceteris.knobs.catalog import addresses_at, level_of, load
-from ceteris.knobs.kinds import launch
+from ceteris.knobs.kinds import OF_THE_LOAD
 from ceteris.model import Knob, Location
 from ceteris.registry import knob_kinds
 
@@ -15,7 +15,7 @@ def test_every_row_is_complete(knob: Knob) -> None:
     assert knob.kind in knob_kinds
     assert knob.summary and knob.documentation.endswith(".")
     assert knob.takes_effect in ("live", "reload", "restart", "remount")
-    assert (knob.kind == launch.KIND) == (knob.takes_effect == "restart")
+    assert (knob.kind in OF_THE_LOAD) == (knob.takes_effect == "restart")
     assert knob.danger in ("", "data_loss")
     assert bool(knob.filesystems) == knob.name.startswith("mount.")
     assert set(knob.unmounts) | set(knob.only_on.values()) <= set(knob.filesystems)

@@ -5,10 +5,11 @@ from pydantic import ValidationError
 
 from ceteris.engine.protocol import FileioJob
 from ceteris.workloads.fileio import Fileio, FileioParameters
+from ceteris.workloads.jobs import Ground
 
 
 def _job(**given: object) -> FileioJob:
-    return Fileio().job(FileioParameters.model_validate(given), "/data")
+    return Fileio().job(FileioParameters.model_validate(given), Ground(directory="/data"))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Load, Result
+from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Load, OltpJob, Result
 from ceteris.model import Measurement, OpenLoop, Workload
 from ceteris.plan.file import plan_form
 from ceteris.plan.parse import parse
@@ -30,6 +30,8 @@ class _Depth:
     parameters: type[BaseModel] = _DepthParameters
     axes: frozenset[str] = frozenset()
     sizes_an_operation: frozenset[str] = frozenset()
+    size_response = "bytes_per_s"
+    on_database = False
 
     def series(self, table: Any) -> list[Series]:
         return [Series(name="", parameters=table, threads=tuple(table.threads))]
@@ -38,8 +40,8 @@ class _Depth:
         shape = str(parameters.model_dump()["depth"])
         return DataSet(device="", shape=shape, size_bytes=0, made=True, written=False, cached=False)
 
-    def job(self, parameters: BaseModel, directory: str) -> FileioJob | IomatrixJob:
-        return jobs.kind_of("fileio").job(FileioParameters(), directory)
+    def job(self, parameters: BaseModel, ground: jobs.Ground) -> FileioJob | IomatrixJob | OltpJob:
+        return jobs.kind_of("fileio").job(FileioParameters(), ground)
 
     def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
         return ()
@@ -95,7 +97,7 @@ def test_a_registered_kind_makes_jobs() -> None:
     [
         (
             'kind = "depht"',
-            "line 3, workload[0].kind: 'depht' is not one of fileio, iomatrix, depth; did you mean 'depth'?",
+            "line 3, workload[0].kind: 'depht' is not one of fileio, iomatrix, oltp_",
         ),
         ("threads = [1]", "workload[0].kind: is missing"),
         ('kind = "depth"\ndepth = "x"', "line 4, workload[0].depth: should be a valid integer"),

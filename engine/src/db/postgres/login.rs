@@ -13,7 +13,7 @@ use crate::db::error::{DbError, Kind, Result};
 use crate::db::server::{Server, Tls};
 use crate::db::stream::{Incoming, Stream};
 
-/// Until the server has let us in.
+/// Until the server takes statements.
 pub fn log_in(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> Result<()> {
     if server.tls != Tls::Off {
         encrypt(stream, incoming, server)?;
@@ -28,11 +28,11 @@ pub fn log_in(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> 
             continue;
         };
         out.clear();
-        let is_in = login.take(tag, body, &mut out)?;
+        let is_ready = login.take(tag, body, &mut out)?;
         let length = HEADER + body.len();
         incoming.consume(length);
         stream.write(&out)?;
-        if is_in {
+        if is_ready {
             return Ok(());
         }
     }
@@ -56,6 +56,7 @@ pub struct Login<'a> {
     /// Nobody on the way can read along.
     is_private: bool,
     scram: Scram,
+    is_in: bool,
 }
 
 enum Scram {
@@ -72,25 +73,32 @@ impl<'a> Login<'a> {
             password: server.password(),
             is_private,
             scram: Scram::Unasked,
+            is_in: false,
         }
     }
 
-    /// Takes one message and appends what to answer; true once the server has let us in.
+    /// Takes one message and appends what to answer; true once the server takes statements.
     pub fn take(&mut self, tag: u8, body: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         match tag {
-            b'R' => self.answer(Fields(body), out),
-            b'E' => Err(refusal(body)?),
-            b'N' => Ok(false),
-            _ => Err(unknown(tag)),
+            b'R' if !self.is_in => self.answer(Fields(body), out)?,
+            b'E' => return Err(refusal(body)?),
+            // A notice, a setting, the key for cancelling.
+            b'N' | b'S' | b'K' => {}
+            b'Z' if self.is_in => return Ok(true),
+            _ => return Err(unknown(tag)),
         }
+        Ok(false)
     }
 
-    fn answer(&mut self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<bool> {
+    fn answer(&mut self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<()> {
         match fields.int()? {
             0 if matches!(self.scram, Scram::Asked(_)) => Err(unproven(
                 "the server has not shown that it knows the password",
             )),
-            0 => return Ok(true),
+            0 => {
+                self.is_in = true;
+                Ok(())
+            }
             3 => self.cleartext(out),
             5 => self.md5(fields, out),
             10 => self.start_scram(fields, out),
@@ -99,8 +107,7 @@ impl<'a> Login<'a> {
             other => Err(denied(format!(
                 "the server asks for authentication {other}, which is not offered here"
             ))),
-        }?;
-        Ok(false)
+        }
     }
 
     fn password(&self) -> Result<&'a [u8]> {

@@ -46,7 +46,6 @@ impl super::Connection for Connection {
             sql: String::new(),
         };
         login::log_in(&mut connection.stream, &mut connection.incoming, server)?;
-        connection.wait()?;
         match execution {
             Execution::Prepared => connection.prepare(statements)?,
             Execution::Text => connection.statements = statements.to_vec(),
@@ -123,7 +122,7 @@ impl Connection {
     /// What the server said before it left is of more use than that nothing can be sent to it.
     #[cold]
     fn ended(&mut self, cause: DbError) -> DbError {
-        while let Ok(true) = self.read() {
+        while let Ok(true) = self.stream.read(&mut self.incoming) {
             while let Ok(Step::Done | Step::CopyIn) = self.take() {}
         }
         self.reply.ended(cause)

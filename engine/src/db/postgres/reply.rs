@@ -63,8 +63,8 @@ impl Reply {
             b'D' | b'T' => Ok(self.rows.is_none()),
             b'C' | b'E' | b'G' | b'H' | b'Z' => Ok(false),
             // ParseComplete, BindComplete, NoData, EmptyQueryResponse; CopyData and CopyDone of a
-            // copy that is refused; notices, settings, notifications and the key for cancelling.
-            b'1' | b'2' | b'n' | b'I' | b'd' | b'c' | b'N' | b'S' | b'A' | b'K' => Ok(true),
+            // copy that is refused; notices, settings and notifications.
+            b'1' | b'2' | b'n' | b'I' | b'd' | b'c' | b'N' | b'S' | b'A' => Ok(true),
             _ => Err(unknown(tag)),
         }
     }

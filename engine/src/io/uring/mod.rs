@@ -16,10 +16,10 @@ use setup::{Registered, open};
 
 use crate::clock::{self, Nanos};
 use crate::error::{Class, EngineError, Result};
+use crate::io::Operation;
 use crate::io::buffer::Buffer;
 use crate::io::fileset::FileSet;
 use crate::io::{Io, Request};
-use crate::record::tally::OperationKind;
 use crate::workload::{Completion, Slot, Submitted};
 
 /// After completions their successors are submitted in batches that begin with this one and double:
@@ -75,23 +75,19 @@ impl Uring {
         };
         let (memory, length) = (self.buffers[slot].pointer(), request.length);
         let entry = match (request.kind, self.registered.buffers) {
-            (OperationKind::Read, true) => {
-                opcode::ReadFixed::new(file, memory, length, slot as u16)
-                    .offset(request.offset)
-                    .build()
-            }
-            (OperationKind::Read, false) => opcode::Read::new(file, memory, length)
+            (Operation::Read, true) => opcode::ReadFixed::new(file, memory, length, slot as u16)
                 .offset(request.offset)
                 .build(),
-            (OperationKind::Write, true) => {
-                opcode::WriteFixed::new(file, memory, length, slot as u16)
-                    .offset(request.offset)
-                    .build()
-            }
-            (OperationKind::Write, false) => opcode::Write::new(file, memory, length)
+            (Operation::Read, false) => opcode::Read::new(file, memory, length)
                 .offset(request.offset)
                 .build(),
-            (OperationKind::Fsync, _) => {
+            (Operation::Write, true) => opcode::WriteFixed::new(file, memory, length, slot as u16)
+                .offset(request.offset)
+                .build(),
+            (Operation::Write, false) => opcode::Write::new(file, memory, length)
+                .offset(request.offset)
+                .build(),
+            (Operation::Fsync, _) => {
                 let flags = if self.files.fsyncs_data_only() {
                     types::FsyncFlags::DATASYNC
                 } else {

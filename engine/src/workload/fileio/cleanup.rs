@@ -13,9 +13,11 @@ use crate::job::Data;
 
 /// Without a manifest nothing is ours, and nothing is removed; on a device there is none.
 pub fn cleanup(data: &Data) -> Result<()> {
-    let Some(directory) = &data.directory else {
-        return Ok(());
-    };
+    data.directory.as_deref().map_or(Ok(()), remove_made)
+}
+
+/// Removes the files and directories that the manifest of a directory names, and the manifest.
+pub fn remove_made(directory: &Path) -> Result<()> {
     let Some(manifest) = Manifest::read(directory)? else {
         eprintln!(
             "ceteris-engine: {} holds no manifest: nothing to clean up",

@@ -12,7 +12,7 @@ use rand_core::RngCore;
 
 use super::zipf::Zipf;
 use crate::job::Access;
-use crate::job::workload::Distribution as Kind;
+use crate::job::files::Distribution as Kind;
 
 /// What the shapes need besides the number of blocks; the job has checked the ranges.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -129,14 +129,14 @@ fn hotspot(blocks: u64, part: f64, share: f64) -> Ranks {
 /// Uniform below `bound`: the high half of a 128-bit product (Lemire 2019), whose bias is below
 /// bound / 2^64.
 #[inline]
-fn below(bound: u64, rng: &mut impl RngCore) -> u64 {
+pub(crate) fn below(bound: u64, rng: &mut impl RngCore) -> u64 {
     let product = u128::from(rng.next_u64()) * u128::from(bound);
     (product >> 64) as u64
 }
 
 /// Uniform from 0 to less than 1, in steps of 2^-53.
 #[inline]
-pub(super) fn unit(rng: &mut impl RngCore) -> f64 {
+pub(crate) fn unit(rng: &mut impl RngCore) -> f64 {
     (rng.next_u64() >> 11) as f64 * 2f64.powi(-53)
 }
 

@@ -60,6 +60,19 @@ impl Manifest {
         }
     }
 
+    /// Of a directory that was made for something else than files of ours, and goes with it.
+    pub fn of_directory(made_directories: Vec<PathBuf>) -> Manifest {
+        Manifest {
+            version: 1,
+            files: 0,
+            total_size_bytes: 0,
+            compressible: 0.0,
+            verified_block_bytes: None,
+            complete: true,
+            made_directories,
+        }
+    }
+
     pub fn path(directory: &Path) -> PathBuf {
         directory.join(FILE_NAME)
     }

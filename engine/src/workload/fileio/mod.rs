@@ -7,6 +7,7 @@ pub mod cleanup;
 pub mod content;
 pub mod distribution;
 mod fill;
+pub mod hire;
 pub mod layout;
 pub mod manifest;
 pub mod mix;
@@ -23,9 +24,9 @@ use std::sync::Arc;
 
 use crate::clock::Nanos;
 use crate::error::{Class, EngineError, Result};
+use crate::io::Operation;
 use crate::io::fileset::FileSet;
 use crate::io::{Io, Request};
-use crate::record::tally::OperationKind;
 use crate::workload::{Completion, Failure, Slot, Submitted};
 use requests::Requests;
 use verified::Verifier;
@@ -108,7 +109,7 @@ impl<I: Io> crate::workload::Workload for FileIo<I> {
         if draw.starts_over {
             self.empty_file(draw.request.file)?;
         }
-        if draw.request.kind == OperationKind::Write
+        if draw.request.kind == Operation::Write
             && let Some(buffer) = self.io.buffer(slot)
         {
             buffer.stamp();
@@ -135,14 +136,15 @@ impl<I: Io> crate::workload::Workload for FileIo<I> {
         let path = self.files.path(request.file);
         let place = format!("{} bytes at offset {} of", request.length, request.offset);
         let action = match request.kind {
-            OperationKind::Read => format!("read {place}"),
-            OperationKind::Write => format!("write {place}"),
-            OperationKind::Fsync => "fsync".to_string(),
+            Operation::Read => format!("read {place}"),
+            Operation::Write => format!("write {place}"),
+            Operation::Fsync => "fsync".to_string(),
         };
         match failure {
             Failure::Errno(errno) => {
                 EngineError::from_io(&action, path, &io::Error::from_raw_os_error(errno))
             }
+            Failure::Statement => never_started(),
             Failure::Short { moved } => EngineError::new(
                 Class::ShortIo,
                 format!(

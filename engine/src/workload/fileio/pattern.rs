@@ -3,7 +3,7 @@
 //! In: a job's workload. Out: the streams of operations it is made of. Called by `load::crew`;
 //! `requests` draws from a pattern.
 
-use crate::job::{Data, FileIo, IoMatrix, Load, Mode, Workload};
+use crate::job::{Data, FileIo, Files, IoMatrix, Load, Mode};
 use crate::workload::fileio::distribution::Shape;
 use crate::workload::fileio::layout::Layout;
 use crate::workload::fileio::mix::Mix;
@@ -40,14 +40,14 @@ pub struct Stream {
 }
 
 /// The streams of a workload; those with nothing outstanding are left out.
-pub fn streams(workload: &Workload, load: &Load) -> Vec<Stream> {
-    let mut streams = match workload {
-        Workload::FileIo(fileio) => vec![Stream {
+pub fn streams(files: &Files, load: &Load) -> Vec<Stream> {
+    let mut streams = match files {
+        Files::FileIo(fileio) => vec![Stream {
             name: "",
             pattern: Pattern::of_mode(fileio),
             outstanding: load.outstanding,
         }],
-        Workload::IoMatrix(matrix) => vec![
+        Files::IoMatrix(matrix) => vec![
             Stream {
                 name: "small",
                 pattern: Pattern::of_part(

@@ -192,7 +192,7 @@ fn check_space(data: &Data, old: Option<&Manifest>, needed_bytes: u64) -> Result
 /// Makes the directory and what is missing above it; returns what was made, the innermost first.
 ///
 /// With it comes what was made above for data beside it: whichever goes last takes that along.
-fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
+pub fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut made: Vec<PathBuf> = directory
         .ancestors()
         .take_while(|path| !path.exists())

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::io::Operation;
 use crate::io::Request;
-use crate::record::tally::OperationKind;
 use crate::workload::fileio::distribution::{Distribution, Shape};
 use crate::workload::fileio::pattern::{Order, Pattern};
 
@@ -84,9 +84,9 @@ impl Requests {
         };
         let (file, offset) = self.pattern.layout.place(block);
         let kind = if self.pattern.mix.is_write(number) {
-            OperationKind::Write
+            Operation::Write
         } else {
-            OperationKind::Read
+            Operation::Read
         };
         Draw {
             request: Request {
@@ -131,7 +131,7 @@ impl Requests {
         self.fsyncs_due -= 1;
         Draw {
             request: Request {
-                kind: OperationKind::Fsync,
+                kind: Operation::Fsync,
                 file,
                 offset: 0,
                 length: 0,
@@ -144,7 +144,7 @@ impl Requests {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{Load, Mode, Workload};
+    use crate::job::{Files, Load, Mode};
     use crate::workload::fileio::pattern::streams as streams_of;
     use proptest::prelude::*;
     use rand_core::SeedableRng;
@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn pattern_of(workload: serde_json::Value) -> Pattern {
-        let workload: Workload = serde_json::from_value(workload).unwrap();
+        let workload: Files = serde_json::from_value(workload).unwrap();
         let mut streams = streams_of(&workload, &Load::default());
         streams.remove(streams.len() - 1).pattern
     }
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(offsets, [0, 4, 1, 5, 2, 6, 3, 7, 4, 0]);
         let writes = requests
             .iter()
-            .filter(|request| request.kind == OperationKind::Write)
+            .filter(|request| request.kind == Operation::Write)
             .count();
         assert_eq!(writes, 5);
     }
@@ -226,22 +226,21 @@ mod tests {
     #[test]
     fn every_file_is_fsynced_after_so_many_requests_of_all_workers() {
         let mut streams = streams(&pattern(Mode::RndWr, 3, 8, 4), 2);
-        let kinds: Vec<OperationKind> =
-            (0..4).map(|n| streams[n % 2].draw().request.kind).collect();
-        assert!(kinds.iter().all(|&kind| kind == OperationKind::Write));
+        let kinds: Vec<Operation> = (0..4).map(|n| streams[n % 2].draw().request.kind).collect();
+        assert!(kinds.iter().all(|&kind| kind == Operation::Write));
         let fsyncs: Vec<usize> = (0..3)
             .map(|_| streams[1].draw().request)
-            .inspect(|request| assert_eq!(request.kind, OperationKind::Fsync))
+            .inspect(|request| assert_eq!(request.kind, Operation::Fsync))
             .map(|request| request.file)
             .collect();
         assert_eq!(fsyncs, [0, 1, 2]);
-        assert_eq!(streams[1].draw().request.kind, OperationKind::Write);
+        assert_eq!(streams[1].draw().request.kind, Operation::Write);
     }
 
     #[test]
     fn reading_modes_never_fsync() {
         let mut stream = streams(&pattern(Mode::RndRd, 1, 8, 1), 1).remove(0);
-        assert!((0..100).all(|_| stream.draw().request.kind == OperationKind::Read));
+        assert!((0..100).all(|_| stream.draw().request.kind == Operation::Read));
     }
 
     proptest! {
@@ -260,7 +259,7 @@ mod tests {
                 prop_assert!(request.file < files as usize);
                 prop_assert_eq!(request.offset % 4096, 0);
                 prop_assert!(request.offset + 4096 <= blocks_per_file * 4096 + 100);
-                writes += u64::from(request.kind == OperationKind::Write);
+                writes += u64::from(request.kind == Operation::Write);
                 seen.insert((request.file, request.offset));
             }
             prop_assert_eq!(seen.len() as u64, u64::from(files) * blocks_per_file);

@@ -1,27 +1,30 @@
 //! What all workers of one run share: the open files, and what is known of verified data.
 //!
-//! In: a job. Out: files, or a device, in the state in which the run starts. Called by `load` and by
-//! `verified::verify`.
+//! In: a job. Out: files, or a device, in the state in which the run starts. Called by `workload::shared` and
+//! by `verified::verify`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::manifest::{Manifest, file_paths};
 use super::verified::Verification;
 use crate::error::{Class, EngineError, Result};
 use crate::io::fileset::{Access, FileSet};
-use crate::job::workload::SyncWrites;
-use crate::job::{Cache, Data, Engine, Job, Workload};
+use crate::job::files::SyncWrites;
+use crate::job::{Cache, Data, Engine, Files, Job};
 
 pub struct Shared {
     pub files: Arc<FileSet>,
     /// With verified data.
     pub verification: Option<Arc<Verification>>,
+    /// Whether some ring could not register its buffers.
+    pub unregistered: Arc<AtomicBool>,
     writes: bool,
+    rings: bool,
 }
 
 impl Shared {
-    pub fn open(job: &Job) -> Result<Shared> {
-        let workload = &job.workload;
+    pub fn open(job: &Job, workload: &Files) -> Result<Shared> {
         let files = if workload.io().engine == Engine::Null {
             FileSet::default()
         } else {
@@ -29,9 +32,16 @@ impl Shared {
         };
         Ok(Shared {
             files: Arc::new(files),
-            verification: Verification::of(job).map(Arc::new),
+            verification: Verification::of(job, workload).map(Arc::new),
+            unregistered: Arc::default(),
             writes: workload.writes(),
+            rings: workload.io().engine == Engine::IoUring,
         })
+    }
+
+    /// To be asked when the workers are ready.
+    pub fn has_registered_buffers(&self) -> bool {
+        self.rings && !self.unregistered.load(Ordering::Relaxed)
     }
 
     /// Leaves nothing dirty in memory that the next trial would have to pay for.
@@ -47,7 +57,7 @@ impl Shared {
 }
 
 /// Opens what the job's data is in, and brings it and the page cache into the wanted state.
-pub fn open_data(workload: &Workload, cache: Cache, write: bool) -> Result<FileSet> {
+pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet> {
     let (data, io) = (workload.data(), workload.io());
     let access = Access {
         write,

@@ -36,6 +36,19 @@ class Progress(Message):
     total_bytes: int
 
 
+class Statements(Message):
+    """What transactions were made of, and what happened to them."""
+
+    read_queries: int = 0
+    write_queries: int = 0
+    other_queries: int = 0
+    rollbacks: int = 0
+    conflicts: int = 0
+    lock_timeouts: int = 0
+    retries: int = 0
+    reconnects: int = 0
+
+
 class Counts(Message):
     """What was completed."""
 
@@ -45,6 +58,7 @@ class Counts(Message):
     fsyncs: int
     read_bytes: int
     written_bytes: int
+    statements: Statements | None = None
     errors: dict[str, int]
 
 

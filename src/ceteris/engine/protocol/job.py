@@ -68,6 +68,103 @@ class IomatrixJob(Message):
     large_outstanding: int
 
 
+class SqliteFile(Message):
+    """A database file, opened by the engine itself."""
+
+    driver: Literal["sqlite"] = "sqlite"
+    path: str
+    pragmas: dict[str, str] = Field({})
+
+
+class Server(Message):
+    """A server, and who connects to it: a Unix socket, or host and port."""
+
+    socket: str | None = None
+    host: str | None = None
+    port: int | None = None
+    user: str
+    password: SecretStr | None = None
+    database: str
+    tls: Literal["off", "required", "verified"] = "off"
+    tls_ca: str | None = None
+    timeout_s: float = 60.0
+
+    @field_serializer("password", when_used="json")
+    def _reveal(self, password: SecretStr | None) -> str | None:
+        """To the engine alone, on its stdin."""
+        return password.get_secret_value() if password else None
+
+    @property
+    def path(self) -> str:
+        """What tells it from others."""
+        return f"{self.socket or f'{self.host}:{self.port}'}/{self.database}"
+
+
+class MysqlServer(Server):
+    """A server that speaks MySQL's protocol."""
+
+    driver: Literal["mysql"] = "mysql"
+
+
+class PostgresServer(Server):
+    """A server that speaks PostgreSQL's protocol."""
+
+    driver: Literal["postgres"] = "postgres"
+
+
+Database = Annotated[SqliteFile | MysqlServer | PostgresServer, Field(discriminator="driver")]
+
+
+class Tables(Message):
+    """The data of a load on a database: where it is, and what it is made of."""
+
+    path: str
+    tables: int
+    table_size: int
+    secondary: bool
+
+    @property
+    def device(self) -> None:
+        """It is no block device's whole content."""
+        return
+
+    def place(self) -> str:
+        """The database."""
+        return self.path
+
+
+class OltpJob(Message):
+    """sysbench's OLTP: its tables, its statements, its mixes."""
+
+    kind: Literal["oltp"] = "oltp"
+    database: Database
+    mix: Literal[
+        "point_select", "read_only", "write_only", "read_write", "insert", "update_index", "update_non_index", "delete"
+    ]
+    tables: int = 1
+    table_size: int = 10_000
+    range_size: int = 100
+    point_selects: int = 10
+    simple_ranges: int = 1
+    sum_ranges: int = 1
+    order_ranges: int = 1
+    distinct_ranges: int = 1
+    index_updates: int = 1
+    non_index_updates: int = 1
+    delete_inserts: int = 1
+    skip_trx: bool = False
+    secondary: bool = False
+    distribution: Literal["uniform", "special", "pareto", "zipf"] = "special"
+    zipf_exponent: float = 0.8
+    pareto_h: float = 0.2
+    prepared: bool = True
+
+    @property
+    def data(self) -> Tables:
+        """What it works on."""
+        return Tables(path=self.database.path, tables=self.tables, table_size=self.table_size, secondary=self.secondary)
+
+
 class Load(Message):
     """How much load: operations outstanding at once, or with a rate an open loop of at most so many."""
 
@@ -81,7 +178,7 @@ class Job(Message):
 
     protocol: int = VERSION
     phase: Literal["prepare", "run", "verify", "cleanup"]
-    workload: Annotated[FileioJob | IomatrixJob, Field(discriminator="kind")]
+    workload: Annotated[FileioJob | IomatrixJob | OltpJob, Field(discriminator="kind")]
     load: Load = Load(outstanding=1)
     cache: Literal["warm", "cold"] = "warm"
     settle_s: float = 0.0
@@ -112,29 +209,8 @@ class TendJob(Message):
     log: str
 
 
-class Server(Message):
-    """Which server, and who connects to it: by `socket`, else by host and port."""
-
-    socket: str | None = None
-    host: str | None = None
-    port: int | None = None
-    user: str
-    password: SecretStr | None = None
-    database: str
-    tls: Literal["off", "required", "verified"] = "off"
-    tls_ca: str | None = None
-    timeout_s: float = 60.0
-
-    @field_serializer("password", when_used="json")
-    def _reveal(self, password: SecretStr | None) -> str | None:
-        """As it goes over the wire, and nowhere else."""
-        return password.get_secret_value() if password else None
-
-
 class SqlJob(Message):
-    """One line on the stdin of a SQL client: a server, or of sqlite a file."""
+    """One line on the stdin of a SQL client."""
 
     protocol: int = VERSION
-    driver: Literal["mysql", "postgres", "sqlite"]
-    server: Server | None = None
-    path: str | None = None
+    database: Database

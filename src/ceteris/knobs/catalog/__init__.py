@@ -80,6 +80,8 @@ def level_of(knob: Knob, key: str, value: Value) -> Value:
             return _share_or_size(key, value)
         case "limit":
             return _limit(value)
+        case "size":
+            return _size(value)
         case "integer":
             return _integer(knob, value)
     if knob.type == "word" and isinstance(value, int) and not isinstance(value, bool):
@@ -100,6 +102,13 @@ def _integer(knob: Knob, value: Value) -> int:
     if knob.maximum is not None and value > knob.maximum:
         raise ValueError(f"{value} is above {knob.maximum}")
     return value
+
+
+def _size(value: Value) -> int:
+    """Bytes, also as `"256MiB"`."""
+    if isinstance(value, bool | float):
+        raise ValueError(f"{value!r} is no size such as '256MiB'")
+    return parse_size(value)
 
 
 def _limit(value: Value) -> Value:

@@ -1,5 +1,19 @@
 """The kinds of knobs: pure functions, commands out and values in. Each file registers one kind."""
 
-from ceteris.knobs.kinds import every, group_limit, launch, module, mount_option, ratio_or_bytes, sysctl, sysfs
+from ceteris.knobs.kinds import every, group_limit, launch, module, mount_option, pragma, ratio_or_bytes, sysctl, sysfs
 
-__all__ = ["every", "group_limit", "launch", "module", "mount_option", "ratio_or_bytes", "sysctl", "sysfs"]
+__all__ = [
+    "OF_THE_LOAD",
+    "every",
+    "group_limit",
+    "launch",
+    "module",
+    "mount_option",
+    "pragma",
+    "ratio_or_bytes",
+    "sysctl",
+    "sysfs",
+]
+
+# Not of the machine but of the process that makes the load: given with its job, and read back by itself.
+OF_THE_LOAD = frozenset({launch.KIND, pragma.KIND})

@@ -29,8 +29,8 @@ use std::sync::Arc;
 
 use crate::error::{Class, EngineError};
 use crate::event::{Event, Events};
-use crate::job::Job;
-use crate::job::workload::SyncWrites;
+use crate::job::files::SyncWrites;
+use crate::job::{Files, Job};
 use crate::workload::fileio::pattern::Pattern;
 use crate::workload::fileio::requests::{Requests, generator};
 use block::{Damage, Sequence};
@@ -47,10 +47,10 @@ pub struct Verification {
 
 impl Verification {
     /// `None` where the data is not verified.
-    pub fn of(job: &Job) -> Option<Verification> {
-        job.workload.data().verified_block_bytes?;
+    pub fn of(job: &Job, files: &Files) -> Option<Verification> {
+        files.data().verified_block_bytes?;
         let first = Sequence::first_of_run(RandomState::new().build_hasher().finish());
-        let each_write_is_durable = job.workload.io().sync_writes != SyncWrites::None;
+        let each_write_is_durable = files.io().sync_writes != SyncWrites::None;
         Some(Verification {
             ledger: Ledger::new(job.load.outstanding, first, each_write_is_durable),
             first,

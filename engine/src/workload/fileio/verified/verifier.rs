@@ -10,10 +10,10 @@ use super::block::{Damage, Label, Sequence, check, seal};
 use super::ledger::Pass;
 use super::{Verification, corrupt, lane_requests};
 use crate::error::{EngineError, Result};
+use crate::io::Operation;
 use crate::io::Request;
 use crate::io::buffer::Buffer;
 use crate::io::fileset::FileSet;
-use crate::record::tally::OperationKind;
 use crate::workload::fileio::layout::Layout;
 use crate::workload::fileio::never_started;
 use crate::workload::fileio::pattern::Pattern;
@@ -103,7 +103,7 @@ impl Verifier {
         let index = self.idle.pop_front().ok_or_else(never_started)?;
         let lane = &mut self.lanes[index];
         let request = lane.requests.draw().request;
-        if request.kind == OperationKind::Write {
+        if request.kind == Operation::Write {
             let buffer = buffer.ok_or_else(never_started)?;
             lane.last = lane.last.next();
             let label = Label {
@@ -152,7 +152,7 @@ impl Verifier {
             Doing::Block { lane, block } => {
                 self.idle.push_back(lane);
                 let lane = &mut self.lanes[lane];
-                if request.kind == OperationKind::Write {
+                if request.kind == Operation::Write {
                     lane.wrote(block, done, &self.verification);
                     Ok(())
                 } else if done {

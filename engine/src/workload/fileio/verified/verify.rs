@@ -14,10 +14,10 @@ use super::block::{Damage, Sequence, check};
 use super::{corrupt, lane_requests};
 use crate::error::{Class, EngineError, Result};
 use crate::event::Verified;
+use crate::io::Operation;
 use crate::io::buffer::Buffer;
-use crate::job::Job;
+use crate::job::{Files, Job};
 use crate::load::stop::OnRequest;
-use crate::record::tally::OperationKind;
 use crate::workload::fileio::layout::Layout;
 use crate::workload::fileio::pattern::{Pattern, streams};
 use crate::workload::fileio::requests::generator;
@@ -25,13 +25,18 @@ use crate::workload::fileio::shared::open_data;
 use crate::workload::fileio::spans::{Span, go_through, span_bytes};
 
 /// Reads every block, calling `progress` now and then with the bytes read and the bytes in all.
-pub fn verify(job: &Job, stop: &OnRequest, progress: impl Fn(u64, u64)) -> Result<Verified> {
-    let pattern = streams(&job.workload, &job.load)
+pub fn verify(
+    job: &Job,
+    files: &Files,
+    stop: &OnRequest,
+    progress: impl Fn(u64, u64),
+) -> Result<Verified> {
+    let pattern = streams(files, &job.load)
         .into_iter()
         .next()
         .map(|stream| stream.pattern)
         .ok_or_else(|| EngineError::bad_job("the workload has no operations"))?;
-    let files = open_data(&job.workload, job.cache, false)?;
+    let files = open_data(files, job.cache, false)?;
     let layout = pattern.layout;
     let least = match &job.durable {
         Some(durable) => least_sequences(&pattern, job.seed, durable),
@@ -116,7 +121,7 @@ fn least_sequences(pattern: &Pattern, seed: u64, durable: &[u64]) -> Vec<u64> {
         let mut sequence = Sequence::before_first(acknowledged);
         while sequence.0 < acknowledged {
             let request = requests.draw().request;
-            if request.kind == OperationKind::Write {
+            if request.kind == Operation::Write {
                 sequence = sequence.next();
                 least[pattern.layout.block(request.file, request.offset) as usize] = sequence.0;
             }

@@ -1,14 +1,15 @@
-//! The parameters of the workloads: where the data is, how I/O is done, and which I/O.
+//! The parameters of work on files: where the data is, how I/O is done, and which I/O.
 //!
-//! In: JSON. Out: plain data, checked by `check`. Read by `load::crew` and `workload::*`.
+//! In: JSON. Out: plain data, checked by `check`. Read by `workload::fileio`.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+/// Work on files or a device.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Workload {
+pub enum Files {
     FileIo(FileIo),
     IoMatrix(IoMatrix),
 }
@@ -195,26 +196,26 @@ pub enum FsyncCall {
     Fdatasync,
 }
 
-impl Workload {
+impl Files {
     pub fn data(&self) -> &Data {
         match self {
-            Workload::FileIo(fileio) => &fileio.data,
-            Workload::IoMatrix(matrix) => &matrix.data,
+            Files::FileIo(fileio) => &fileio.data,
+            Files::IoMatrix(matrix) => &matrix.data,
         }
     }
 
     pub fn io(&self) -> &Method {
         match self {
-            Workload::FileIo(fileio) => &fileio.io,
-            Workload::IoMatrix(matrix) => &matrix.io,
+            Files::FileIo(fileio) => &fileio.io,
+            Files::IoMatrix(matrix) => &matrix.io,
         }
     }
 
     /// The sizes of its operations.
     pub fn block_sizes_bytes(&self) -> Vec<u64> {
         match self {
-            Workload::FileIo(fileio) => vec![fileio.access.block_size_bytes],
-            Workload::IoMatrix(matrix) => {
+            Files::FileIo(fileio) => vec![fileio.access.block_size_bytes],
+            Files::IoMatrix(matrix) => {
                 vec![matrix.small_block_size_bytes, matrix.large_block_size_bytes]
             }
         }
@@ -222,20 +223,20 @@ impl Workload {
 
     pub fn fsync_call(&self) -> FsyncCall {
         match self {
-            Workload::FileIo(fileio) => fileio.access.fsync_call,
-            Workload::IoMatrix(_) => FsyncCall::default(),
+            Files::FileIo(fileio) => fileio.access.fsync_call,
+            Files::IoMatrix(_) => FsyncCall::default(),
         }
     }
 
     /// Whether files are empty at the start of a run.
     pub fn empties_files(&self) -> bool {
-        matches!(self, Workload::FileIo(fileio) if fileio.access.mode == Mode::SeqWr)
+        matches!(self, Files::FileIo(fileio) if fileio.access.mode == Mode::SeqWr)
     }
 
     pub fn writes(&self) -> bool {
         match self {
-            Workload::FileIo(fileio) => fileio.access.mode.writes(),
-            Workload::IoMatrix(matrix) => matrix.write_share > 0.0,
+            Files::FileIo(fileio) => fileio.access.mode.writes(),
+            Files::IoMatrix(matrix) => matrix.write_share > 0.0,
         }
     }
 }

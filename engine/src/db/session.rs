@@ -1,0 +1,40 @@
+//! A connection to any database, for preparing, looking and administering: one statement at a time, as
+//! text, each waited for.
+//!
+//! In: a database as a job names it. Out: rows. Called by `workload::sql::prepare` and `sql`.
+
+use super::error::Result;
+use super::server::Server;
+use super::{Connection, Execution, Rows, mysql, postgres, sqlite};
+use crate::job::sql::Database;
+
+pub enum Session {
+    Sqlite(sqlite::Connection),
+    Mysql(Box<mysql::Connection>),
+    Postgres(Box<postgres::Connection>),
+}
+
+impl Session {
+    /// Connects; makes a database file where there is none and `create` is set.
+    pub fn open(database: &Database, create: bool) -> Result<Session> {
+        match database {
+            Database::Sqlite(file) => {
+                sqlite::Connection::open(file, &[], Execution::Text, create).map(Session::Sqlite)
+            }
+            Database::Mysql(server) => open(server).map(Box::new).map(Session::Mysql),
+            Database::Postgres(server) => open(server).map(Box::new).map(Session::Postgres),
+        }
+    }
+
+    pub fn query(&mut self, sql: &str) -> Result<Rows> {
+        match self {
+            Session::Sqlite(connection) => connection.query(sql),
+            Session::Mysql(connection) => connection.query(sql),
+            Session::Postgres(connection) => connection.query(sql),
+        }
+    }
+}
+
+fn open<C: Connection>(server: &Server) -> Result<C> {
+    C::open(server, &[], Execution::Text)
+}

@@ -1,0 +1,124 @@
+//! Waiting for many sockets at once.
+//!
+//! In: file descriptors, each with a slot. Out: the slots that have something to read. Called by
+//! `workload::sql::socket`.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::ptr;
+
+use crate::clock::{self, Nanos, SECOND};
+use crate::error::{EngineError, Result};
+use crate::workload::Slot;
+
+/// What one wait tells at most; who is left is told by the next.
+const BATCH: usize = 64;
+
+pub struct Epoll {
+    epoll: OwnedFd,
+    events: Vec<libc::epoll_event>,
+}
+
+impl Epoll {
+    pub fn new() -> Result<Epoll> {
+        // SAFETY: no pointers are handed over.
+        let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        if fd < 0 {
+            return Err(failed("make"));
+        }
+        Ok(Epoll {
+            // SAFETY: the kernel has just given us this descriptor, and nobody else has it.
+            epoll: unsafe { OwnedFd::from_raw_fd(fd) },
+            events: vec![libc::epoll_event { events: 0, u64: 0 }; BATCH],
+        })
+    }
+
+    /// Watches a socket; closing it ends that.
+    pub fn add(&mut self, fd: RawFd, slot: Slot) -> Result<()> {
+        let mut event = libc::epoll_event {
+            events: libc::EPOLLIN as u32,
+            u64: slot as u64,
+        };
+        let epoll = self.epoll.as_raw_fd();
+        // SAFETY: `event` lives during the call.
+        if unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &raw mut event) } < 0 {
+            return Err(failed("add a socket to"));
+        }
+        Ok(())
+    }
+
+    /// Waits until some socket has something to read, or until `deadline`.
+    pub fn wait(&mut self, deadline: Option<Nanos>, ready: &mut Vec<Slot>) -> Result<()> {
+        ready.clear();
+        let left = deadline.map(|deadline| {
+            let left = deadline.saturating_sub(clock::now());
+            libc::timespec {
+                tv_sec: (left / SECOND) as libc::time_t,
+                tv_nsec: (left % SECOND) as libc::c_long,
+            }
+        });
+        let found = self.wait_for(left.as_ref());
+        if found < 0 {
+            let cause = io::Error::last_os_error();
+            if cause.kind() == io::ErrorKind::Interrupted {
+                return Ok(());
+            }
+            return Err(failed("wait on"));
+        }
+        let found = &self.events[..found as usize];
+        ready.extend(found.iter().map(|event| event.u64 as Slot));
+        Ok(())
+    }
+
+    /// The number of events; with a time limit, in nanoseconds (Linux 5.11), since an open loop needs
+    /// better than the milliseconds of `epoll_wait`.
+    fn wait_for(&mut self, left: Option<&libc::timespec>) -> libc::c_long {
+        let (epoll, events) = (self.epoll.as_raw_fd(), self.events.as_mut_ptr());
+        let Some(left) = left else {
+            // SAFETY: the kernel writes at most BATCH events into as many.
+            return unsafe { libc::epoll_wait(epoll, events, BATCH as i32, -1) }.into();
+        };
+        // SAFETY: as above, and `left` lives during the call; there is no signal mask.
+        unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                epoll,
+                events,
+                BATCH as i32,
+                ptr::from_ref(left),
+                ptr::null::<libc::sigset_t>(),
+                0usize,
+            )
+        }
+    }
+}
+
+#[cold]
+fn failed(action: &str) -> EngineError {
+    let cause = io::Error::last_os_error();
+    EngineError::from_io(action, Path::new("an epoll instance"), &cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn only_those_with_something_to_read_are_told() {
+        let mut epoll = Epoll::new().unwrap();
+        let pairs: Vec<_> = (0..3).map(|_| UnixStream::pair().unwrap()).collect();
+        for (slot, (socket, _)) in pairs.iter().enumerate() {
+            epoll.add(socket.as_raw_fd(), slot).unwrap();
+        }
+        let mut ready = Vec::new();
+        let start = clock::now();
+        epoll.wait(Some(start + SECOND / 500), &mut ready).unwrap();
+        assert!(ready.is_empty() && clock::now() - start >= SECOND / 500);
+        (&pairs[1].1).write_all(b"x").unwrap();
+        epoll.wait(None, &mut ready).unwrap();
+        assert_eq!(ready, [1]);
+    }
+}

@@ -1,0 +1,262 @@
+//! The parameters of work on databases: which database, which statements, over which rows.
+//!
+//! In: JSON. Out: plain data, checked. Read by `workload::sql`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::check::{refuse, within};
+use super::{Job, JobPhase};
+use crate::db::server::Server;
+use crate::db::{Execution, mysql, postgres};
+use crate::error::Result;
+
+const MAX_TABLES: u32 = 10_000;
+const MAX_ROWS: u64 = 1 << 31;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Sql {
+    Oltp(Oltp),
+}
+
+/// The database, and how statements reach it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "driver", rename_all = "lowercase")]
+pub enum Database {
+    Sqlite(SqliteFile),
+    Mysql(Server),
+    Postgres(Server),
+}
+
+/// A database file, opened by the engine itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SqliteFile {
+    pub path: PathBuf,
+    /// Set on every connection, in this order after `page_size` and `journal_mode`; each is read back.
+    #[serde(default)]
+    pub pragmas: BTreeMap<String, String>,
+}
+
+/// sysbench's OLTP: its tables, its statements, its mixes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Oltp {
+    pub database: Database,
+    pub mix: Mix,
+    #[serde(default = "one")]
+    pub tables: u32,
+    /// Rows of each table.
+    #[serde(default = "ten_thousand")]
+    pub table_size: u64,
+    /// Rows that a range query reads.
+    #[serde(default = "hundred")]
+    pub range_size: u64,
+    #[serde(default = "ten")]
+    pub point_selects: u32,
+    #[serde(default = "one")]
+    pub simple_ranges: u32,
+    #[serde(default = "one")]
+    pub sum_ranges: u32,
+    #[serde(default = "one")]
+    pub order_ranges: u32,
+    #[serde(default = "one")]
+    pub distinct_ranges: u32,
+    #[serde(default = "one")]
+    pub index_updates: u32,
+    #[serde(default = "one")]
+    pub non_index_updates: u32,
+    #[serde(default = "one")]
+    pub delete_inserts: u32,
+    /// Each statement is a transaction of its own.
+    #[serde(default)]
+    pub skip_trx: bool,
+    /// A secondary index in the place of the primary key.
+    #[serde(default)]
+    pub secondary: bool,
+    #[serde(default)]
+    pub distribution: RowDistribution,
+    #[serde(default = "zipf_exponent")]
+    pub zipf_exponent: f64,
+    #[serde(default = "pareto_h")]
+    pub pareto_h: f64,
+    /// Statements are prepared once on each connection; else sent as text.
+    #[serde(default = "yes")]
+    pub prepared: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mix {
+    PointSelect,
+    ReadOnly,
+    WriteOnly,
+    ReadWrite,
+    Insert,
+    UpdateIndex,
+    UpdateNonIndex,
+    Delete,
+}
+
+impl Mix {
+    pub fn writes(self) -> bool {
+        !matches!(self, Mix::PointSelect | Mix::ReadOnly)
+    }
+
+    /// Whether it is a transaction of several statements.
+    pub fn has_transaction(self) -> bool {
+        matches!(self, Mix::ReadOnly | Mix::WriteOnly | Mix::ReadWrite)
+    }
+}
+
+/// Which rows are preferred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowDistribution {
+    Uniform,
+    /// sysbench's default: three of four go to a hundredth of the rows, in the middle.
+    #[default]
+    Special,
+    Pareto,
+    Zipf,
+}
+
+impl Sql {
+    pub fn database(&self) -> &Database {
+        match self {
+            Sql::Oltp(oltp) => &oltp.database,
+        }
+    }
+
+    pub fn execution(&self) -> Execution {
+        let prepared = match self {
+            Sql::Oltp(oltp) => oltp.prepared,
+        };
+        if prepared {
+            Execution::Prepared
+        } else {
+            Execution::Text
+        }
+    }
+
+    pub(super) fn check(&self, job: &Job) -> Result<()> {
+        if job.phase == JobPhase::Verify {
+            return refuse("the phase verify is for data of files".to_string());
+        }
+        job.load.check(1)?;
+        self.database().check()?;
+        match self {
+            Sql::Oltp(oltp) => oltp.check(),
+        }
+    }
+}
+
+impl Database {
+    /// For people: the file, or the server.
+    pub fn place(&self) -> String {
+        match self {
+            Database::Sqlite(file) => file.path.display().to_string(),
+            Database::Mysql(server) => server.place(mysql::USUAL_PORT),
+            Database::Postgres(server) => server.place(postgres::USUAL_PORT),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        match self {
+            Database::Sqlite(file) => {
+                if !file.path.is_absolute() {
+                    return refuse(format!(
+                        "workload.database.path is `{}`; it must be an absolute path",
+                        file.path.display()
+                    ));
+                }
+                let is_word = |text: &str| {
+                    !text.is_empty()
+                        && text
+                            .bytes()
+                            .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+                };
+                for (name, value) in &file.pragmas {
+                    if !is_word(name) || !is_word(value) {
+                        return refuse(format!(
+                            "workload.database.pragmas: `{name} = {value}` is no name and a word or a number"
+                        ));
+                    }
+                }
+                Ok(())
+            }
+            Database::Mysql(server) | Database::Postgres(server) => {
+                within(
+                    "workload.database.timeout_s",
+                    server.timeout_s,
+                    0.001..=86_400.0,
+                )?;
+                if server.socket.is_some() && server.host.is_some() {
+                    return refuse(
+                        "workload.database must have either `socket` or `host`".to_string(),
+                    );
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Oltp {
+    fn check(&self) -> Result<()> {
+        within(
+            "workload.tables",
+            f64::from(self.tables),
+            1.0..=f64::from(MAX_TABLES),
+        )?;
+        within(
+            "workload.table_size",
+            self.table_size as f64,
+            1.0..=MAX_ROWS as f64,
+        )?;
+        within("workload.range_size", self.range_size as f64, 1.0..=1e6)?;
+        within("workload.zipf_exponent", self.zipf_exponent, 0.01..=10.0)?;
+        within("workload.pareto_h", self.pareto_h, 0.001..=0.5)?;
+        let counts = [
+            self.point_selects,
+            self.simple_ranges,
+            self.sum_ranges,
+            self.order_ranges,
+            self.distinct_ranges,
+            self.index_updates,
+            self.non_index_updates,
+            self.delete_inserts,
+        ];
+        if let Some(count) = counts.into_iter().find(|&count| count > 10_000) {
+            return refuse(format!(
+                "{count} statements of one sort in a transaction are more than 10000"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+fn ten() -> u32 {
+    10
+}
+fn hundred() -> u64 {
+    100
+}
+fn ten_thousand() -> u64 {
+    10_000
+}
+fn zipf_exponent() -> f64 {
+    0.8
+}
+fn pareto_h() -> f64 {
+    0.2
+}
+fn yes() -> bool {
+    true
+}

@@ -1,0 +1,84 @@
+//! What all workers of a run share, whatever the workload.
+//!
+//! In: a job. Out: files or a database in the state in which the run starts, and workers for it. Called by
+//! `load`.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use super::fileio::pattern::streams;
+use super::fileio::verified::Verification;
+use super::{fileio, sql};
+use crate::error::Result;
+use crate::job::{Job, Workload};
+use crate::load::crew::Crew;
+use crate::load::inbox::Message;
+
+pub enum Shared {
+    Files(fileio::shared::Shared),
+    Sql(sql::shared::Shared),
+}
+
+impl Shared {
+    pub fn open(job: &Job) -> Result<Shared> {
+        Ok(match &job.workload {
+            Workload::Files(files) => Shared::Files(fileio::shared::Shared::open(job, files)?),
+            Workload::Sql(sql) => Shared::Sql(sql::shared::Shared::open(sql, job.cache)?),
+        })
+    }
+
+    /// Starts the workers of the job that this was opened for.
+    pub fn hire(&self, job: &Job, sender: &Sender<Message>) -> Result<Crew> {
+        let mut crew = Crew::of(job);
+        match (&job.workload, self) {
+            (Workload::Files(files), Shared::Files(shared)) => {
+                fileio::hire::hire(&mut crew, job, files, shared, sender)?;
+            }
+            (Workload::Sql(sql), Shared::Sql(shared)) => {
+                sql::hire::hire(&mut crew, job, sql, shared, sender)?;
+            }
+            // Opened for another job.
+            _ => {}
+        }
+        Ok(crew)
+    }
+
+    /// Of verified data.
+    pub fn verification(&self) -> Option<&Arc<Verification>> {
+        match self {
+            Shared::Files(files) => files.verification.as_ref(),
+            Shared::Sql(_) => None,
+        }
+    }
+
+    pub fn has_registered_buffers(&self) -> bool {
+        matches!(self, Shared::Files(files) if files.has_registered_buffers())
+    }
+
+    /// Looked at every second: an error where the load works on nothing any more.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Shared::Files(files) => files.files.check_not_deleted(),
+            Shared::Sql(_) => Ok(()),
+        }
+    }
+
+    /// Leaves nothing dirty in memory that the next trial would have to pay for.
+    pub fn finish(&self) -> Result<()> {
+        match self {
+            Shared::Files(files) => files.finish(),
+            Shared::Sql(_) => Ok(()),
+        }
+    }
+}
+
+/// The names of the streams of a load; one without a name where there is only one.
+pub fn stream_names(job: &Job) -> Vec<&'static str> {
+    match &job.workload {
+        Workload::Files(files) => streams(files, &job.load)
+            .iter()
+            .map(|stream| stream.name)
+            .collect(),
+        Workload::Sql(_) => vec![""],
+    }
+}

@@ -1,0 +1,70 @@
+//! A database file of SQLite and the directory it is in: made, synced, removed.
+//!
+//! In: a job's database. Out: nothing but what was made is ever removed. Called by `prepare`, `shared`.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use crate::db::sqlite::files;
+use crate::error::{EngineError, Result};
+use crate::job::sql::SqliteFile;
+use crate::workload::fileio::cleanup::remove_made;
+use crate::workload::fileio::manifest::Manifest;
+use crate::workload::fileio::prepare::make_directory;
+
+fn directory(file: &SqliteFile) -> &Path {
+    // The job has checked that the path is absolute.
+    file.path.parent().unwrap_or(Path::new("/"))
+}
+
+/// Makes the directory where there is none, and keeps in mind that it was made.
+pub fn make(file: &SqliteFile) -> Result<()> {
+    let directory = directory(file);
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let made = make_directory(directory)?;
+    Manifest::of_directory(made).write(directory)
+}
+
+/// Waits until all of it is on the disk.
+pub fn sync(file: &SqliteFile) -> Result<()> {
+    each(file, "sync", |path| File::open(path)?.sync_all())
+}
+
+/// Drops it from the page cache.
+pub fn drop_cache(file: &SqliteFile) -> Result<()> {
+    each(file, "drop from the page cache", |path| {
+        let file = File::open(path)?;
+        file.sync_all()?;
+        // SAFETY: the descriptor is open during the call, and no memory is handed over.
+        match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
+            0 => Ok(()),
+            errno => Err(io::Error::from_raw_os_error(errno)),
+        }
+    })
+}
+
+/// Removes the file, what SQLite has put beside it, and the directory if it was made for it.
+pub fn remove(file: &SqliteFile) -> Result<()> {
+    each(file, "remove", |path| fs::remove_file(path))?;
+    match Manifest::read(directory(file))? {
+        Some(_) => remove_made(directory(file)),
+        None => Ok(()),
+    }
+}
+
+/// Does something with each of the files that are there.
+fn each(file: &SqliteFile, action: &str, work: impl Fn(&Path) -> io::Result<()>) -> Result<()> {
+    for path in files(&file.path) {
+        match work(&path) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                return Err(EngineError::from_io(action, &path, &cause));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

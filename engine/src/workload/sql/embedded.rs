@@ -1,0 +1,120 @@
+//! Transactions carried out in the calling thread, one after the other.
+//!
+//! In: a script, and a connection of SQLite. Out: a `Workload` of one slot that completes at once. Called
+//! by `load::worker`.
+
+use super::oltp::ROLLBACK;
+use super::transaction::{Script, Transaction};
+use crate::clock::{self, Nanos};
+use crate::db::argument::Arguments;
+use crate::db::error::{DbError, Kind};
+use crate::db::sqlite::Connection;
+use crate::db::statement::Kind as StatementKind;
+use crate::error::{EngineError, Result};
+use crate::record::statements::Statements;
+use crate::record::tally::{OperationKind, Tally};
+use crate::workload::{Completion, Failure, Outcome, Slot, Submitted, Workload};
+
+/// So often a transaction is tried before it counts as failed: then something does not let go of a lock.
+pub const ATTEMPTS: u32 = 100;
+
+pub struct Embedded<S> {
+    connection: Connection,
+    place: String,
+    script: S,
+    kinds: Vec<StatementKind>,
+    transaction: Transaction,
+    counts: Statements,
+    failure: Option<DbError>,
+}
+
+impl<S: Script> Embedded<S> {
+    /// `place` names the database for people; `kinds` are those of the statements of the connection.
+    pub fn new(
+        connection: Connection,
+        place: String,
+        script: S,
+        kinds: Vec<StatementKind>,
+    ) -> Self {
+        Embedded {
+            connection,
+            place,
+            script,
+            kinds,
+            transaction: Transaction::default(),
+            counts: Statements::default(),
+            failure: None,
+        }
+    }
+
+    fn attempt(&mut self) -> std::result::Result<(), DbError> {
+        for step in 0..self.transaction.len() {
+            let (statement, arguments) = self.transaction.get(step);
+            self.connection.execute(statement, arguments)?;
+            self.counts.count(self.kinds[statement]);
+        }
+        Ok(())
+    }
+
+    /// Tries until it succeeds or fails for good.
+    fn carry_out(&mut self) -> std::result::Result<(), DbError> {
+        let mut attempts = 1;
+        while let Err(error) = self.attempt() {
+            // Where no transaction was begun there is nothing to take back, which is no failure.
+            let _ = self.connection.execute(ROLLBACK, Arguments::NONE);
+            match error.kind {
+                Kind::Conflict => self.counts.conflicts += 1,
+                Kind::LockTimeout => self.counts.lock_timeouts += 1,
+                _ => return Err(error),
+            }
+            if attempts == ATTEMPTS {
+                return Err(error);
+            }
+            attempts += 1;
+            self.counts.retries += 1;
+        }
+        Ok(())
+    }
+}
+
+impl<S: Script> Workload for Embedded<S> {
+    fn slots(&self) -> usize {
+        1
+    }
+
+    fn submit(&mut self, slot: Slot) -> Result<Submitted> {
+        self.transaction.clear();
+        self.script.draw(&mut self.transaction);
+        let outcome = match self.carry_out() {
+            Ok(()) => {
+                self.counts.rollbacks += u64::from(self.transaction.rolls_back);
+                Outcome::Done { bytes: 0 }
+            }
+            Err(error) => {
+                self.failure = Some(error);
+                Outcome::Failed(Failure::Statement)
+            }
+        };
+        Ok(Submitted::Done(Completion {
+            slot,
+            kind: OperationKind::Transaction,
+            outcome,
+        }))
+    }
+
+    fn reap(&mut self, deadline: Option<Nanos>, _completions: &mut Vec<Completion>) -> Result<()> {
+        clock::sleep_until(deadline.unwrap_or(0));
+        Ok(())
+    }
+
+    fn explain(&self, _slot: Slot, _failure: Failure) -> EngineError {
+        match &self.failure {
+            Some(error) => error.at(&self.place),
+            None => DbError::protocol("nothing has failed").at(&self.place),
+        }
+    }
+
+    fn hand_over(&mut self, tally: &mut Tally) {
+        tally.statements.add(&std::mem::take(&mut self.counts));
+    }
+}

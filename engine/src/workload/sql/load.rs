@@ -1,0 +1,226 @@
+//! Filling tables with rows, in pieces that each follow from the seed.
+//!
+//! In: empty tables. Out: rows. Called by `prepare`.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::rows::{RowNumbers, write_c, write_pad};
+use super::schema::table;
+use crate::db::argument::{ArgumentList, Arguments};
+use crate::db::error::{DbError, Result};
+use crate::db::session::Session;
+use crate::db::statement::{Kind, Statement};
+use crate::db::{Execution, sqlite};
+use crate::job::sql::{Database, Oltp, SqliteFile};
+use crate::load::stop::OnRequest;
+use crate::machine;
+use crate::workload::fileio::requests::generator;
+
+/// Rows of a piece: about a megabyte.
+const PIECE: u64 = 5_000;
+/// More would only wait for each other.
+const MOST_LOADERS: usize = 8;
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Rows of one table, from `first` to before `end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Piece {
+    table: u32,
+    first: u64,
+    end: u64,
+    seed: u64,
+}
+
+/// The pieces of all tables, by number.
+fn piece(oltp: &Oltp, seed: u64, number: u64) -> Option<Piece> {
+    let each = oltp.table_size.div_ceil(PIECE);
+    let (table, within) = (1 + number / each, number % each);
+    (table <= u64::from(oltp.tables)).then(|| Piece {
+        table: table as u32,
+        first: 1 + within * PIECE,
+        end: 1 + ((within + 1) * PIECE).min(oltp.table_size),
+        seed: seed.wrapping_add(number << 32),
+    })
+}
+
+impl Piece {
+    /// Calls `row` with the number, `k`, `c` and `pad` of each row.
+    fn rows(&self, oltp: &Oltp, mut row: impl FnMut(u64, u64, &str, &str)) {
+        let mut rng = generator(self.seed, u64::from(self.table));
+        let numbers = RowNumbers::of(oltp);
+        let (mut c, mut pad) = (String::new(), String::new());
+        for id in self.first..self.end {
+            c.clear();
+            pad.clear();
+            let k = numbers.draw(&mut rng);
+            write_c(&mut c, &mut rng);
+            write_pad(&mut pad, &mut rng);
+            row(id, k, &c, &pad);
+        }
+    }
+
+    /// All of it as `COPY` reads it.
+    fn copy(&self, oltp: &Oltp) -> Vec<u8> {
+        let mut text = String::with_capacity((self.end - self.first) as usize * 210);
+        self.rows(oltp, |id, k, c, pad| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{id}\t{k}\t{c}\t{pad}");
+        });
+        text.into_bytes()
+    }
+
+    /// One statement that inserts all of it.
+    fn insert(&self, oltp: &Oltp) -> String {
+        let head = format!("INSERT INTO {} (id, k, c, pad) VALUES", table(self.table));
+        let mut sql = String::with_capacity(head.len() + (self.end - self.first) as usize * 210);
+        sql.push_str(&head);
+        self.rows(oltp, |id, k, c, pad| {
+            let comma = if id == self.first { "" } else { "," };
+            // Writing to a string cannot fail.
+            let _ = write!(sql, "{comma} ({id},{k},'{c}','{pad}')");
+        });
+        sql
+    }
+}
+
+/// Fills all tables; `tell` hears how many rows are in. False where it was stopped.
+pub fn load(oltp: &Oltp, seed: u64, stop: &OnRequest, tell: &impl Fn(u64)) -> Result<bool> {
+    let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    let halt = AtomicBool::new(false);
+    let work = || -> Result<()> {
+        let mut loader = Loader::open(oltp)?;
+        while !halt.load(Ordering::Relaxed)
+            && let Some(piece) = piece(oltp, seed, next.fetch_add(1, Ordering::Relaxed))
+        {
+            loader
+                .load(oltp, &piece)
+                .inspect_err(|_| halt.store(true, Ordering::Relaxed))?;
+            done.fetch_add(piece.end - piece.first, Ordering::Relaxed);
+        }
+        Ok(())
+    };
+    let loaders = match oltp.database {
+        Database::Sqlite(_) => 1,
+        _ => machine::cores_usable().min(MOST_LOADERS),
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..loaders).map(|_| scope.spawn(work)).collect();
+        while !threads.iter().all(|thread| thread.is_finished()) {
+            thread::sleep(GLANCE);
+            tell(done.load(Ordering::Relaxed));
+            if stop.is_asked() {
+                halt.store(true, Ordering::Relaxed);
+            }
+        }
+        threads.into_iter().try_for_each(|thread| {
+            thread
+                .join()
+                .unwrap_or_else(|_| Err(DbError::protocol("a loader has panicked")))
+        })
+    })?;
+    Ok(!stop.is_asked())
+}
+
+enum Loader {
+    Sqlite(sqlite::Connection, ArgumentList),
+    Statements(Session),
+}
+
+impl Loader {
+    fn open(oltp: &Oltp) -> Result<Loader> {
+        let Database::Sqlite(file) = &oltp.database else {
+            return Session::open(&oltp.database, false).map(Loader::Statements);
+        };
+        let insert = |number| format!("INSERT INTO {} VALUES (?, ?, ?, ?)", table(number));
+        let mut statements = vec![Statement::new(Kind::Other, "BEGIN")];
+        statements.push(Statement::new(Kind::Other, "COMMIT"));
+        statements.extend((1..=oltp.tables).map(|one| Statement::new(Kind::Write, &insert(one))));
+        let connection = sqlite::Connection::open(
+            &unsafe_but_fast(file),
+            &statements,
+            Execution::Prepared,
+            false,
+        )?;
+        Ok(Loader::Sqlite(connection, ArgumentList::default()))
+    }
+
+    fn load(&mut self, oltp: &Oltp, piece: &Piece) -> Result<()> {
+        match self {
+            Loader::Statements(Session::Postgres(connection)) => {
+                let mut rows = Some(piece.copy(oltp));
+                let sql = format!("COPY {} (id, k, c, pad) FROM STDIN", table(piece.table));
+                let next = &mut |data: &mut Vec<u8>| {
+                    let chunk = rows.take();
+                    data.extend(chunk.iter().flatten());
+                    chunk.is_some()
+                };
+                connection.copy_in(&sql, next).map(drop)
+            }
+            Loader::Statements(session) => session.query(&piece.insert(oltp)).map(drop),
+            Loader::Sqlite(connection, list) => {
+                let statement = 1 + piece.table as usize;
+                connection.execute(0, Arguments::NONE)?;
+                let mut outcome = Ok(());
+                piece.rows(oltp, |id, k, c, pad| {
+                    if outcome.is_ok() {
+                        list.clear();
+                        list.int(id as i64);
+                        list.int(k as i64);
+                        list.text(|text| text.push_str(c));
+                        list.text(|text| text.push_str(pad));
+                        outcome = connection.execute(statement, list.range(0..4)).map(drop);
+                    }
+                });
+                outcome?;
+                connection.execute(1, Arguments::NONE).map(drop)
+            }
+        }
+    }
+}
+
+/// Without waiting for the disk: what a power cut leaves half made is made anew.
+fn unsafe_but_fast(file: &SqliteFile) -> SqliteFile {
+    let mut file = file.clone();
+    file.pragmas.insert("synchronous".into(), "off".into());
+    file
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn oltp(tables: u32, table_size: u64) -> Oltp {
+        let job = serde_json::json!({
+            "database": {"driver": "sqlite", "path": "/d"},
+            "mix": "read_write", "tables": tables, "table_size": table_size,
+        });
+        serde_json::from_value(job).unwrap()
+    }
+
+    #[test]
+    fn every_row_is_in_exactly_one_piece() {
+        let oltp = oltp(3, 12_345);
+        let pieces: Vec<Piece> = (0..).map_while(|number| piece(&oltp, 7, number)).collect();
+        for table in 1..=3 {
+            let mine = pieces.iter().filter(|piece| piece.table == table);
+            let rows: Vec<u64> = mine.flat_map(|piece| piece.first..piece.end).collect();
+            assert_eq!(rows, (1..=12_345).collect::<Vec<_>>());
+        }
+        let seeds: std::collections::HashSet<u64> = pieces.iter().map(|piece| piece.seed).collect();
+        assert_eq!(seeds.len(), pieces.len());
+    }
+
+    #[test]
+    fn one_statement_has_all_rows_of_a_piece() {
+        let oltp = oltp(1, 3);
+        let sql = piece(&oltp, 7, 0).unwrap().insert(&oltp);
+        assert!(sql.starts_with("INSERT INTO sbtest1 (id, k, c, pad) VALUES (1,"));
+        assert_eq!(
+            (sql.matches('(').count(), sql.matches("),").count()),
+            (4, 2)
+        );
+    }
+}

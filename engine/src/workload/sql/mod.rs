@@ -1,0 +1,19 @@
+//! Work on databases: transactions of statements, over connections.
+//!
+//! In: the job's parameters. Out: for each worker a `Workload` whose operations are transactions. A
+//! script draws what a transaction does; `socket` carries transactions out over many connections at
+//! once, `embedded` in the calling thread. Called by `workload::shared`.
+
+mod database_file;
+pub mod embedded;
+pub mod hire;
+mod load;
+pub mod oltp;
+pub mod prepare;
+pub mod rows;
+pub mod schema;
+pub mod shared;
+pub mod socket;
+pub mod transaction;
+
+pub use transaction::{Script, Transaction};

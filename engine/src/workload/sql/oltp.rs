@@ -1,0 +1,211 @@
+//! sysbench's OLTP mixes: the statements, and what a transaction draws of them.
+//!
+//! In: the job's parameters. Out: the statements to prepare, and a script. Called by `hire`.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::rows::{RowNumbers, write_c, write_pad};
+use super::schema::{Dialect, table};
+use super::transaction::{Script, Transaction};
+use crate::db::statement::{Kind, Statement};
+use crate::job::sql::{Mix, Oltp};
+use crate::workload::fileio::distribution::below;
+
+pub const BEGIN: usize = 0;
+pub const COMMIT: usize = 1;
+pub const ROLLBACK: usize = 2;
+const FIRST_OF_TABLES: usize = 3;
+
+/// The statements on one table, by their place in its part of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum On {
+    Point,
+    SimpleRange,
+    SumRange,
+    OrderRange,
+    DistinctRange,
+    IndexUpdate,
+    NonIndexUpdate,
+    Delete,
+    Insert,
+    /// With a number that the database gives.
+    InsertNext,
+}
+
+/// Every statement of a mix. Its place in the list is its number.
+pub fn statements(oltp: &Oltp, dialect: Dialect) -> Vec<Statement> {
+    // A transaction of SQLite that reads first and then writes cannot wait for another writer.
+    let begin = match dialect {
+        Dialect::Sqlite if oltp.mix.writes() => "BEGIN IMMEDIATE",
+        _ => "BEGIN",
+    };
+    let mut list: Vec<Statement> = [begin, "COMMIT", "ROLLBACK"]
+        .iter()
+        .map(|sql| Statement::new(Kind::Other, sql))
+        .collect();
+    let wanted = wanted(oltp);
+    for number in 1..=oltp.tables {
+        for &on in &wanted {
+            let (kind, sql) = text(on, &table(number), dialect);
+            list.push(Statement::new(kind, &sql));
+        }
+    }
+    list
+}
+
+fn text(on: On, table: &str, dialect: Dialect) -> (Kind, String) {
+    let range = format!("FROM {table} WHERE id BETWEEN ? AND ?");
+    match on {
+        On::Point => (Kind::Read, format!("SELECT c FROM {table} WHERE id=?")),
+        On::SimpleRange => (Kind::Read, format!("SELECT c {range}")),
+        On::SumRange => (Kind::Read, format!("SELECT SUM(k) {range}")),
+        On::OrderRange => (Kind::Read, format!("SELECT c {range} ORDER BY c")),
+        On::DistinctRange => (Kind::Read, format!("SELECT DISTINCT c {range} ORDER BY c")),
+        On::IndexUpdate => (Kind::Write, format!("UPDATE {table} SET k=k+1 WHERE id=?")),
+        On::NonIndexUpdate => (Kind::Write, format!("UPDATE {table} SET c=? WHERE id=?")),
+        On::Delete => (Kind::Write, format!("DELETE FROM {table} WHERE id=?")),
+        On::Insert => (
+            Kind::Write,
+            format!("INSERT INTO {table} (id, k, c, pad) VALUES (?, ?, ?, ?)"),
+        ),
+        On::InsertNext if dialect == Dialect::Mysql => (
+            Kind::Write,
+            format!("INSERT INTO {table} (id, k, c, pad) VALUES (0, ?, ?, ?)"),
+        ),
+        On::InsertNext => (
+            Kind::Write,
+            format!("INSERT INTO {table} (k, c, pad) VALUES (?, ?, ?)"),
+        ),
+    }
+}
+
+/// How often a transaction does what, in its order; delete and insert go together.
+fn counts(oltp: &Oltp) -> Vec<(On, u32)> {
+    let reads = [
+        (On::Point, oltp.point_selects),
+        (On::SimpleRange, oltp.simple_ranges),
+        (On::SumRange, oltp.sum_ranges),
+        (On::OrderRange, oltp.order_ranges),
+        (On::DistinctRange, oltp.distinct_ranges),
+    ];
+    let writes = [
+        (On::IndexUpdate, oltp.index_updates),
+        (On::NonIndexUpdate, oltp.non_index_updates),
+        (On::Delete, oltp.delete_inserts),
+    ];
+    let counts = match oltp.mix {
+        Mix::PointSelect => vec![(On::Point, 1)],
+        Mix::ReadOnly => reads.to_vec(),
+        Mix::WriteOnly => writes.to_vec(),
+        Mix::ReadWrite => reads.iter().chain(&writes).copied().collect(),
+        Mix::Insert => vec![(On::InsertNext, 1)],
+        Mix::UpdateIndex => vec![(On::IndexUpdate, 1)],
+        Mix::UpdateNonIndex => vec![(On::NonIndexUpdate, 1)],
+        Mix::Delete => vec![(On::Delete, 1)],
+    };
+    counts.into_iter().filter(|&(_, count)| count > 0).collect()
+}
+
+fn wanted(oltp: &Oltp) -> Vec<On> {
+    let mut wanted: Vec<On> = counts(oltp).into_iter().map(|(on, _)| on).collect();
+    if oltp.mix.has_transaction() && wanted.contains(&On::Delete) {
+        wanted.push(On::Insert);
+    }
+    wanted
+}
+
+/// Draws the transactions of one worker.
+pub struct OltpScript {
+    rng: Xoshiro256PlusPlus,
+    rows: RowNumbers,
+    tables: u64,
+    table_size: u64,
+    range_size: u64,
+    transaction: bool,
+    /// What is done, how often, and the place of its statement within those of a table.
+    counts: Vec<(On, u32, usize)>,
+    /// The place of the statement that puts a deleted row back.
+    insert: Option<usize>,
+    per_table: usize,
+}
+
+impl OltpScript {
+    pub fn new(oltp: &Oltp, rng: Xoshiro256PlusPlus) -> OltpScript {
+        let wanted = wanted(oltp);
+        let place = |on| wanted.iter().position(|&one| one == on).unwrap_or(0);
+        OltpScript {
+            rng,
+            rows: RowNumbers::of(oltp),
+            tables: u64::from(oltp.tables),
+            table_size: oltp.table_size,
+            range_size: oltp.range_size,
+            transaction: oltp.mix.has_transaction() && !oltp.skip_trx,
+            counts: counts(oltp)
+                .into_iter()
+                .map(|(on, count)| (on, count, place(on)))
+                .collect(),
+            insert: wanted.iter().position(|&one| one == On::Insert),
+            per_table: wanted.len(),
+        }
+    }
+
+    fn draw_one(&mut self, on: On, statement: usize, first: usize, transaction: &mut Transaction) {
+        let (rng, arguments) = (&mut self.rng, &mut transaction.arguments);
+        let row = self.rows.draw(rng);
+        match on {
+            On::Point | On::IndexUpdate => arguments.int(row as i64),
+            On::SimpleRange | On::SumRange | On::OrderRange | On::DistinctRange => {
+                arguments.int(row as i64);
+                arguments.int((row + self.range_size - 1) as i64);
+            }
+            On::NonIndexUpdate => {
+                arguments.text(|text| write_c(text, rng));
+                arguments.int(row as i64);
+            }
+            On::Delete => {
+                arguments.int(row as i64);
+                if let Some(insert) = self.insert {
+                    transaction.step(statement);
+                    return self.draw_insert(row, first + insert, transaction);
+                }
+            }
+            On::Insert => {}
+            On::InsertNext => {
+                arguments.int(row as i64);
+                arguments.text(|text| write_c(text, rng));
+                arguments.text(|text| write_pad(text, rng));
+            }
+        }
+        transaction.step(statement);
+    }
+
+    /// The row that was deleted, with other content.
+    fn draw_insert(&mut self, row: u64, statement: usize, transaction: &mut Transaction) {
+        let (rng, arguments) = (&mut self.rng, &mut transaction.arguments);
+        arguments.int(row as i64);
+        arguments.int(self.rows.draw(rng).min(self.table_size) as i64);
+        arguments.text(|text| write_c(text, rng));
+        arguments.text(|text| write_pad(text, rng));
+        transaction.step(statement);
+    }
+}
+
+impl Script for OltpScript {
+    fn draw(&mut self, transaction: &mut Transaction) {
+        if self.transaction {
+            transaction.step(BEGIN);
+        }
+        for place in 0..self.counts.len() {
+            let (on, count, within) = self.counts[place];
+            // As sysbench: what is done several times is done on one table.
+            let number = below(self.tables, &mut self.rng) as usize;
+            let first = FIRST_OF_TABLES + number * self.per_table;
+            for _ in 0..count {
+                self.draw_one(on, first + within, first, transaction);
+            }
+        }
+        if self.transaction {
+            transaction.step(COMMIT);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What is known of a database before a load starts: that the tables are there, and what is cached.
+//!
+//! In: the job's parameters. Out: the name of the place, for people. Called by `workload::shared`.
+
+use super::{database_file, prepare};
+use crate::error::Result;
+use crate::job::Cache;
+use crate::job::sql::{Database, Sql};
+
+pub struct Shared {
+    pub place: String,
+}
+
+impl Shared {
+    pub fn open(sql: &Sql, cache: Cache) -> Result<Shared> {
+        prepare::check(sql)?;
+        if let (Database::Sqlite(file), Cache::Cold) = (sql.database(), cache) {
+            database_file::drop_cache(file)?;
+        }
+        Ok(Shared {
+            place: sql.database().place(),
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! A transaction: its statements in order, with the arguments drawn for each.
+//!
+//! In: a script's draws. Out: steps that a connection carries out one after the other. Buffers are used
+//! again from one transaction to the next.
+
+use std::ops::Range;
+
+use crate::db::argument::{ArgumentList, Arguments};
+
+/// What draws transactions; each worker has its own.
+pub trait Script: Send {
+    /// Fills `transaction`, which is empty, with the next one.
+    fn draw(&mut self, transaction: &mut Transaction);
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Transaction {
+    steps: Vec<Step>,
+    pub arguments: ArgumentList,
+    /// Whether it ends with a rollback that it means.
+    pub rolls_back: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Step {
+    statement: usize,
+    arguments: Range<usize>,
+}
+
+impl Transaction {
+    pub fn clear(&mut self) {
+        self.steps.clear();
+        self.arguments.clear();
+        self.rolls_back = false;
+    }
+
+    /// Adds a statement whose arguments are those added since the last one.
+    #[inline]
+    pub fn step(&mut self, statement: usize) {
+        let start = self.steps.last().map_or(0, |step| step.arguments.end);
+        self.steps.push(Step {
+            statement,
+            arguments: start..self.arguments.len(),
+        });
+    }
+
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The number of a step's statement, and its arguments.
+    #[inline]
+    pub fn get(&self, step: usize) -> (usize, Arguments<'_>) {
+        let step = &self.steps[step];
+        (step.statement, self.arguments.range(step.arguments.clone()))
+    }
+}

@@ -1,0 +1,99 @@
+"""A plan's database: what it needs, whose its settings are, and what they change."""
+
+import pytest
+from plan_samples import FILEIO, checked, offer, simple
+
+from ceteris.errors import PlanError
+from ceteris.model import Plan
+from ceteris.plan.comparisons import candidates
+from ceteris.registry import data_of
+from ceteris.workloads.jobs import job
+
+SQLITE = '[database]\nkind = "sqlite"\n'
+OLTP = '[[workload]]\nkind = "oltp_read_write"\ntable_size = 1000\nthreads = [1, 4]\n'
+OFFERED = {
+    f"sqlite.{name}": offer(f"sqlite.{name}", "default", allowed)
+    for name, allowed in {
+        "journal_mode": ("default", "delete", "wal"),
+        "page_size": ("default", 4096, 8192),
+        "mmap_size": (),
+        "secure_delete": (),
+    }.items()
+}
+
+
+def _plan(factors: str, workloads: str = OLTP, database: str = SQLITE) -> Plan:
+    return checked(simple(factors, workloads, database), offers=OFFERED)
+
+
+def test_a_setting_of_the_database_becomes_a_pragma_of_the_job() -> None:
+    plan = _plan('"sqlite.journal_mode" = ["delete", "wal"]\n"sqlite.mmap_size" = [0, "64MiB"]')
+    (workload,) = plan.workloads
+    made = [
+        job(workload, arm.settings, "/d", "run").workload.database.pragmas  # type: ignore[union-attr]
+        for one in candidates(plan)
+        for arm in one.arms
+    ]
+    assert made == [
+        {"journal_mode": "delete", "mmap_size": "0"},
+        {"journal_mode": "wal", "mmap_size": "0"},
+        {"journal_mode": "delete", "mmap_size": "0"},
+        {"journal_mode": "delete", "mmap_size": "67108864"},
+    ]
+
+
+def test_what_is_left_to_the_database_is_not_set() -> None:
+    plan = _plan('"sqlite.journal_mode" = ["default", "wal"]')
+    assert job(plan.workloads[0], plan.baseline, "/d", "run").workload.database.pragmas == {}  # type: ignore[union-attr]
+
+
+def test_settings_in_the_databases_own_table_are_held() -> None:
+    held = f"{SQLITE}[database.settings]\nsecure_delete = 1\n"
+    plan = _plan('"sqlite.journal_mode" = ["delete", "wal"]', database=held)
+    assert plan.hold == {"sqlite.secure_delete": 1}
+
+
+def test_what_is_fixed_in_the_data_gives_each_level_data_of_its_own() -> None:
+    plan = _plan('"sqlite.page_size" = [4096, 8192]\n"sqlite.journal_mode" = ["delete", "wal"]')
+    shapes = {
+        one.factor: len({data_of(plan.workloads[0], arm.settings).shape for arm in one.arms})
+        for one in candidates(plan)
+    }
+    assert shapes == {"sqlite.page_size": 2, "sqlite.journal_mode": 1}
+
+
+def test_a_databases_setting_is_tried_under_workloads_on_it_alone() -> None:
+    plan = _plan('"sqlite.journal_mode" = ["delete", "wal"]', FILEIO + OLTP)
+    assert plan.factors[0].scope == ("oltp_read_write",)
+
+
+def test_statements_of_a_transaction_are_compared_by_queries() -> None:
+    plan = _plan('"oltp_read_write.point_selects" = [10, 1]')
+    assert plan.workloads[0].response == "queries_per_s"
+
+
+@pytest.mark.parametrize(
+    ("factors", "workloads", "database", "words"),
+    [
+        ('"oltp_read_write.skip_trx" = [false, true]', OLTP, "", "works on a database, and the plan has none"),
+        ('"sqlite.journal_mode" = ["delete", "wal"]', FILEIO, "", "the plan has no sqlite database"),
+        ('"sqlite.journal_mode" = ["delete", "wall"]', OLTP, SQLITE, "'wall'"),
+        ('"sqlite.mmap_size" = [0, "much"]', OLTP, SQLITE, "much"),
+        (
+            '"sqlite.journal_mode" = ["delete", "wal"]',
+            OLTP + "precondition = {}\n",
+            SQLITE,
+            "is for files and devices",
+        ),
+        (
+            '"sqlite.journal_mode" = ["delete", "wal"]',
+            OLTP,
+            f'{SQLITE}[database.settings]\nmmap_size = "x"\n',
+            "'x'",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_told(factors: str, workloads: str, database: str, words: str) -> None:
+    with pytest.raises(PlanError) as refused:
+        _plan(factors, workloads, database)
+    assert words in str(refused.value)
