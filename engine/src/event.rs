@@ -23,7 +23,9 @@ use crate::journal::event::JournalEvent;
 use crate::probe::Probe;
 use crate::record::histogram::ResponseSummary;
 use crate::record::statements::Statements;
+use crate::sql::SqlEvent;
 use crate::telemetry::event::{Census, Sample};
+use crate::tend::TendEvent;
 use crate::users::Users;
 
 /// The protocol this engine speaks; a job of another protocol is refused.
@@ -56,6 +58,10 @@ pub enum Event {
     Journal(JournalEvent),
     #[serde(untagged)]
     Eyes(EyesEvent),
+    #[serde(untagged)]
+    Tend(TendEvent),
+    #[serde(untagged)]
+    Sql(SqlEvent),
 }
 
 #[derive(Debug, Serialize)]
@@ -76,7 +82,7 @@ impl Hello {
             pid: std::process::id(),
             capabilities: &[
                 "fileio", "iomatrix", "oltp", "rate", "verify", "device", "sync", "io_uring",
-                "null", "windows", "sample", "census", "probe", "journal", "undo",
+                "null", "windows", "sample", "census", "probe", "journal", "undo", "tend", "sql",
             ],
             effective,
         }

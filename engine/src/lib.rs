@@ -1,7 +1,7 @@
 //! The Rust half of Ceteris: it makes the load, samples the machine and keeps the journal.
 //!
-//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `users`, `eyes`, `conditions` and `journal`
-//! beside them, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go
+//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `users`, `eyes`, `tend`, `sql`, `conditions` and
+//! `journal` beside them, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go
 //! to stdout, one JSON object per line; words for people go to stderr.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -22,6 +22,8 @@ pub mod machine;
 pub mod probe;
 pub mod record;
 pub mod run;
+pub mod sql;
 pub mod telemetry;
+pub mod tend;
 pub mod users;
 pub mod workload;

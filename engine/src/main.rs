@@ -13,7 +13,7 @@ use ceteris_engine::error::{EngineError, Result};
 use ceteris_engine::event::{Event, Events};
 use ceteris_engine::journal::undo::Selection;
 use ceteris_engine::journal::{Leftover, at_boot, keeper, undo};
-use ceteris_engine::{eyes, input, machine, probe, run, telemetry, users};
+use ceteris_engine::{eyes, input, machine, probe, run, sql, telemetry, tend, users};
 use clap::{Parser, Subcommand};
 
 const STUCK: u8 = 4;
@@ -46,6 +46,10 @@ enum Command {
     Users { device: PathBuf },
     /// Read kernel files for a controller elsewhere; closing stdin ends it.
     Eyes,
+    /// Put queries to a database; the job comes from stdin, closing stdin ends it.
+    Sql,
+    /// Keep a server running; the job comes from stdin, closing stdin stops it.
+    Tend,
     /// Keep the journal of one experiment; closing stdin restores everything.
     Journal {
         /// Where journals are. Default: journal/ in $CETERIS_STATE, /var/lib/ceteris or the user's state folder.
@@ -119,6 +123,8 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
         Command::Run { .. } => run::run(stdin()?, events)?,
         Command::Sample => telemetry::sample(stdin()?, events)?,
         Command::Eyes => eyes::look(stdin()?, events)?,
+        Command::Sql => sql::sql(stdin()?, events)?,
+        Command::Tend => tend::tend(stdin()?, events)?,
         Command::Probe { directory } => {
             let found = probe::probe(&directory)?;
             events.emit(&Event::Probe(Box::new(found)));

@@ -13,6 +13,10 @@
     │   └── JournalOpen     exit 4   an earlier experiment was not put back
     ├── NotRestored         exit 4   something on the target could not be put back
     ├── EngineError         exit 3   the load engine failed; carries its class
+    ├── DatabaseError       exit 3   a database server of our own
+    │   ├── ServerWouldNotStart      not with these settings; carries its last words
+    │   ├── ServerGone               it ended, or the connection to it was lost
+    │   └── QueryRefused             the server said no; carries its words
     ├── LimitReached        exit 3   the plan's own limit was reached; the machine was put back
     └── Interrupted         exit 130 the user or a signal ended the work, and the machine was restored
 
@@ -113,6 +117,33 @@ class EngineError(CeterisError):
     def __init__(self, failure: str, message: str, todo: str = "") -> None:
         super().__init__(message, todo)
         self.failure = failure
+
+
+class DatabaseError(CeterisError):
+    """A database server of our own cannot be made, kept or removed."""
+
+
+class ServerWouldNotStart(DatabaseError):
+    """The server ended, or was not ready in time; `last_words` are the last lines of its log."""
+
+    def __init__(self, message: str, todo: str = "", last_words: Sequence[str] = ()) -> None:
+        super().__init__(message, todo)
+        self.last_words = tuple(last_words)
+
+
+class ServerGone(DatabaseError):
+    """The server ended by itself, or does not answer any more."""
+
+
+class QueryRefused(DatabaseError):
+    """The server said no, in its own `words` and `code`; `kind` is what that means, for example `missing`."""
+
+    def __init__(self, kind: str, code: str, words: str, asked: str = "", todo: str = "") -> None:
+        told = f"{words} ({code})" if code else words
+        super().__init__(f"{asked}: {told}" if asked else told, todo)
+        self.kind = kind
+        self.code = code
+        self.words = words
 
 
 class LimitReached(CeterisError):

@@ -10,6 +10,7 @@ MAY_IMPORT = {
     "store": set(),
     "engine": {"hosts"},
     "knobs": {"hosts"},
+    "databases": {"hosts", "engine"},
     "workloads": {"engine"},
     "plan": {"knobs.catalog", "knobs.guard", "stats"},
     "trial": {"knobs", "workloads", "engine", "hosts", "stats"},

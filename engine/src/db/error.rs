@@ -5,9 +5,12 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::error::{Class, EngineError};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// The transaction was in the way of another: deadlock, serialisation failure, a duplicate key
     /// that a race makes, a database that is busy. It can be tried again.
@@ -33,7 +36,7 @@ pub enum Kind {
 }
 
 /// A failure in the words of the server, with its code where it has one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DbError {
     pub kind: Kind,
     /// A number of MySQL or SQLite, an SQLSTATE of PostgreSQL; empty where there is none.

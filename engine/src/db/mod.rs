@@ -17,6 +17,8 @@ mod tls;
 
 use std::os::fd::RawFd;
 
+use serde::Serialize;
+
 use argument::Arguments;
 use error::Result;
 use server::Server;
@@ -30,7 +32,7 @@ pub struct Answer {
 }
 
 /// A result set as text; null is `None`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Rows {
     pub columns: Vec<String>,
     pub rows: Vec<Vec<Option<String>>>,

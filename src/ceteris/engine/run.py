@@ -15,7 +15,7 @@ _LONG_SILENCE_S = 1800.0  # before and after it may wait for a disk that writes 
 _LOADED = ("settling", "measuring")
 
 
-def _read(line: str) -> Event:
+def understand(line: str) -> Event:
     """The event a line holds. Raises EngineError where it is the engine's failure, or no event known here."""
     try:
         event = event_adapter.validate_json(line)
@@ -65,7 +65,7 @@ class Engine:
                 yield None
                 continue
             heard = time.monotonic()
-            event = _read(line)
+            event = understand(line)
             if isinstance(event, Phase | Result):
                 loaded = isinstance(event, Phase) and event.name in _LOADED
                 patience_s = self._loaded_patience_s if loaded else _LONG_SILENCE_S
@@ -97,7 +97,7 @@ def probe(host: Host, binary: str, path: str) -> Probe:
     """What the machine allows at `path`. Raises EngineError."""
     done = host.run([binary, "probe", path])
     for line in done.stdout.splitlines():
-        event = _read(line)
+        event = understand(line)
         if isinstance(event, Probe):
             return event
     raise EngineError("no-data", f"the engine cannot look at {path}: {done.stderr.strip() or 'no word'}")
@@ -125,7 +125,7 @@ class Sampler:
             line = self._process.receive(timeout_s)
         except EOFError as error:
             raise EngineError("engine-died", f"the sampler ended: {self._process.words() or 'no word'}") from error
-        return None if line is None else _read(line)
+        return None if line is None else understand(line)
 
     def close(self) -> None:
         """End it."""

@@ -276,8 +276,54 @@ class Probe(Message):
     directory: Directory
 
 
+class Started(Message):
+    """A server process runs."""
+
+    event: Literal["started"]
+    pid: int
+
+
+class Ended(Message):
+    """Nothing of a server runs any more; signal 9 after a stop: it did not end in time."""
+
+    event: Literal["ended"]
+    exit_code: int | None
+    signal: int | None
+    last_words: list[str]
+
+
+class Rows(Message):
+    """What a query returned, as text; null is None."""
+
+    event: Literal["rows"]
+    columns: list[str]
+    rows: list[list[str | None]]
+
+
+class Refused(Message):
+    """The server said no to a query."""
+
+    event: Literal["refused"]
+    kind: str
+    code: str
+    message: str
+
+
 Event = Annotated[
-    Hello | Phase | Progress | Interval | Durable | Result | Failure | Sample | Census | Probe,
+    Hello
+    | Phase
+    | Progress
+    | Interval
+    | Durable
+    | Result
+    | Failure
+    | Sample
+    | Census
+    | Probe
+    | Started
+    | Ended
+    | Rows
+    | Refused,
     Field(discriminator="event"),
 ]
 

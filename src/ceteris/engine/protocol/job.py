@@ -194,3 +194,23 @@ class SampleJob(Message):
     protocol: int = VERSION
     devices: list[str]
     interval_s: float = 1.0
+
+
+class TendJob(Message):
+    """One line on the stdin of a server's keeper. `user` null: whoever runs it; `environment` is all it has."""
+
+    protocol: int = VERSION
+    argv: list[str]
+    user: str | None = None
+    directory: str
+    environment: dict[str, str]
+    stop_signal: Literal["TERM", "INT", "QUIT"] = "TERM"
+    patience_s: float = 60.0
+    log: str
+
+
+class SqlJob(Message):
+    """One line on the stdin of a SQL client."""
+
+    protocol: int = VERSION
+    database: Database

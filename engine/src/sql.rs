@@ -1,0 +1,74 @@
+//! `ceteris-engine sql`: statements for administering a database, one after the other.
+//!
+//! In: one job line on stdin that says which database, then one query a line; the end of stdin ends
+//! it. Out: `hello` once it is connected, then one `rows` or `refused` for each query, in order.
+//! Called by `main`. A lost connection is an error and ends it.
+
+use std::io::Read;
+use std::sync::mpsc::channel;
+
+use serde::{Deserialize, Serialize};
+
+use crate::db::Rows;
+use crate::db::error::{DbError, Kind};
+use crate::db::session::Session;
+use crate::error::{EngineError, Result};
+use crate::event::{Event, Events, Hello};
+use crate::input::{self, Input};
+use crate::job::check_protocol;
+use crate::job::sql::Database;
+use crate::load::crew::no_thread;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SqlJob {
+    protocol: u32,
+    database: Database,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Query {
+    query: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum SqlEvent {
+    Rows(Rows),
+    /// The server says no, and the connection goes on.
+    Refused(DbError),
+}
+
+pub fn sql(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
+    let (sender, inbox) = channel();
+    input::forward(stdin, sender, |input| input).map_err(|cause| no_thread(&cause))?;
+    let job = match inbox.recv() {
+        Ok(Input::Line(line)) => parse(&line)?,
+        _ => return Err(EngineError::bad_job("stdin has no job")),
+    };
+    let place = job.database.place();
+    let mut session = Session::open(&job.database, false).map_err(|error| error.at(&place))?;
+    events.emit(&Event::Hello(Hello::new(
+        serde_json::to_value(&job).unwrap_or_default(),
+    )));
+    while let Ok(Input::Line(line)) = inbox.recv() {
+        // The line is not repeated: a statement may hold a password.
+        let query: Query = serde_json::from_str(&line)
+            .map_err(|cause| EngineError::bad_command(format!("this is no query: {cause}")))?;
+        match session.query(&query.query) {
+            Ok(rows) => events.emit(&Event::Sql(SqlEvent::Rows(rows))),
+            Err(error) if matches!(error.kind, Kind::Lost | Kind::Protocol) => {
+                return Err(error.at(&place));
+            }
+            Err(error) => events.emit(&Event::Sql(SqlEvent::Refused(error))),
+        }
+    }
+    Ok(())
+}
+
+fn parse(line: &str) -> Result<SqlJob> {
+    check_protocol(line)?;
+    serde_json::from_str(line)
+        .map_err(|cause| EngineError::bad_job(format!("the job is not valid: {cause}")))
+}

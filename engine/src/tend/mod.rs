@@ -1,0 +1,198 @@
+//! `ceteris-engine tend`: keeps one server process, which never outlives it.
+//!
+//! In: one job line on stdin, then `"stop"` or `"kill"`; the end of stdin is a stop. Out: `hello`,
+//! `started`, and `ended` when nothing of the server runs any more. Called by `main`. It heeds no
+//! signal, so that a server is ended in good order whatever becomes of its controller.
+
+mod account;
+mod process;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{EngineError, Result};
+use crate::event::{Event, Events, Hello};
+use crate::input::{self, Input};
+use crate::job::check_protocol;
+use crate::load::crew::no_thread;
+use crate::machine;
+use process::Process;
+
+const LAST_LINES: usize = 20;
+const LAST_BYTES: u64 = 64 << 10;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TendJob {
+    protocol: u32,
+    argv: Vec<String>,
+    /// Whom it runs as; null: whoever runs this.
+    #[serde(default)]
+    user: Option<String>,
+    /// What it is started in.
+    directory: PathBuf,
+    /// All of its environment.
+    #[serde(default)]
+    environment: BTreeMap<String, String>,
+    #[serde(default)]
+    stop_signal: StopSignal,
+    /// How long after the stop signal it is killed.
+    #[serde(default = "a_minute")]
+    patience_s: f64,
+    /// Where it writes; locked as long as anything of it runs.
+    log: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+enum StopSignal {
+    #[default]
+    Term,
+    Int,
+    Quit,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Command {
+    Stop,
+    Kill,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum TendEvent {
+    Started {
+        pid: u32,
+    },
+    /// All of it is gone. Signal 9 after a stop: it did not end in time.
+    Ended {
+        exit_code: Option<i32>,
+        signal: Option<i32>,
+        /// The end of what it has written to its log since it was started.
+        last_words: Vec<String>,
+    },
+}
+
+enum Message {
+    Said(Input),
+    Over,
+}
+
+fn a_minute() -> f64 {
+    60.0
+}
+
+pub fn tend(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
+    let (sender, inbox) = channel();
+    input::forward(stdin, sender.clone(), Message::Said).map_err(|cause| no_thread(&cause))?;
+    let job = match inbox.recv() {
+        Ok(Message::Said(Input::Line(line))) => parse(&line)?,
+        _ => return Err(EngineError::bad_job("stdin has no job")),
+    };
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+        machine::ignore_signal(signal);
+    }
+    events.emit(&Event::Hello(Hello::new(
+        serde_json::to_value(&job).unwrap_or_default(),
+    )));
+    let mut process = Process::start(&job)?;
+    let pid = process.pid();
+    events.emit(&Event::Tend(TendEvent::Started { pid }));
+    process::when_over(pid, move || {
+        // Nobody waits for it any more only where this has ended.
+        let _ = sender.send(Message::Over);
+    })
+    .map_err(|cause| no_thread(&cause))?;
+
+    let mut deadline = None;
+    loop {
+        let message = match deadline {
+            None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(at) => inbox.recv_timeout(Instant::saturating_duration_since(&at, Instant::now())),
+        };
+        let command = match message {
+            Ok(Message::Said(Input::Line(line))) => match serde_json::from_str(&line) {
+                Ok(command) => command,
+                Err(cause) => {
+                    events.emit(&Event::Error(EngineError::bad_command(format!(
+                        "`{line}` is not a command: {cause}"
+                    ))));
+                    continue;
+                }
+            },
+            Ok(Message::Said(Input::End)) => Command::Stop,
+            Err(RecvTimeoutError::Timeout) => Command::Kill,
+            Ok(Message::Over) | Err(RecvTimeoutError::Disconnected) => break,
+        };
+        match command {
+            Command::Stop if deadline.is_none() => {
+                process.signal(job.stop_signal.number());
+                deadline = Some(Instant::now() + Duration::from_secs_f64(job.patience_s));
+            }
+            Command::Stop => {}
+            Command::Kill => {
+                process.kill();
+                deadline = None;
+            }
+        }
+    }
+    let (exit_code, signal) = process.sweep();
+    events.emit(&Event::Tend(TendEvent::Ended {
+        exit_code,
+        signal,
+        last_words: last_words(&job.log, process.log_start),
+    }));
+    Ok(())
+}
+
+impl StopSignal {
+    fn number(self) -> i32 {
+        match self {
+            StopSignal::Term => libc::SIGTERM,
+            StopSignal::Int => libc::SIGINT,
+            StopSignal::Quit => libc::SIGQUIT,
+        }
+    }
+}
+
+fn parse(line: &str) -> Result<TendJob> {
+    check_protocol(line)?;
+    let job: TendJob = serde_json::from_str(line)
+        .map_err(|cause| EngineError::bad_job(format!("the job is not valid: {cause}")))?;
+    if job.argv.is_empty() {
+        return Err(EngineError::bad_job("argv names no program"));
+    }
+    if !(0.0..=86_400.0).contains(&job.patience_s) {
+        return Err(EngineError::bad_job(format!(
+            "patience_s is {}; it must be from 0 to 86400 seconds",
+            job.patience_s
+        )));
+    }
+    Ok(job)
+}
+
+/// The last lines of a log after `start`; fewer or none where it cannot be read.
+fn last_words(log: &Path, start: u64) -> Vec<String> {
+    let mut bytes = Vec::new();
+    let read = File::open(log).and_then(|mut file| {
+        let end = file.metadata()?.len();
+        // A server may have begun its log anew.
+        let start = if start > end { 0 } else { start };
+        file.seek(SeekFrom::Start(start.max(end.saturating_sub(LAST_BYTES))))?;
+        file.read_to_end(&mut bytes)
+    });
+    if let Err(cause) = read {
+        eprintln!("ceteris-engine: cannot read {}: {cause}", log.display());
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let first = lines.len().saturating_sub(LAST_LINES);
+    lines[first..].iter().map(ToString::to_string).collect()
+}

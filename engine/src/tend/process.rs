@@ -1,0 +1,222 @@
+//! One server process and everything that descends from it.
+//!
+//! In: a `TendJob`. Out: a process in a group of its own that dies with this one, and the certainty
+//! that all of it is gone. Called by `tend`.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use super::TendJob;
+use super::account::Account;
+use crate::error::{Class, EngineError, Result};
+
+pub struct Process {
+    child: Child,
+    /// How long its log was before it was started.
+    pub log_start: u64,
+}
+
+impl Process {
+    pub fn start(job: &TendJob) -> Result<Process> {
+        let (log, log_start) = open_log(&job.log)?;
+        let account = job.user.as_deref().map(switch_to).transpose()?;
+        // What descends from the server and is left by its parent becomes a child of this process.
+        // SAFETY: a plain system call on this process, with numbers only.
+        unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+
+        let mut command = Command::new(&job.argv[0]);
+        let again = log.try_clone();
+        let again = again.map_err(|cause| EngineError::from_io("open", &job.log, &cause))?;
+        command
+            .args(&job.argv[1..])
+            .env_clear()
+            .envs(&job.environment)
+            .current_dir(&job.directory)
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(log)
+            .stderr(again);
+        let parent = std::process::id();
+        // SAFETY: between fork and exec only system calls are made, on memory made before.
+        unsafe { command.pre_exec(move || become_it(account.as_ref(), parent)) };
+        let child = command.spawn().map_err(|cause| cannot_start(job, &cause))?;
+        Ok(Process { child, log_start })
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a signal to the server alone; those that descend from it are its own matter.
+    pub fn signal(&self, number: i32) {
+        send(self.raw_pid(), number);
+    }
+
+    /// Kills its whole group.
+    pub fn kill(&self) {
+        send(-self.raw_pid(), libc::SIGKILL);
+    }
+
+    /// Ends whatever it has left behind once it is over; its exit code, or the signal that ended it.
+    pub fn sweep(&mut self) -> (Option<i32>, Option<i32>) {
+        // Its number is still its own: nobody has waited for it yet.
+        self.kill();
+        let status = self.child.wait().ok();
+        loop {
+            let left = children();
+            if left.is_empty() {
+                break;
+            }
+            for pid in left {
+                send(pid, libc::SIGKILL);
+            }
+            // SAFETY: a null pointer asks for no status.
+            unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) };
+        }
+        (
+            status.and_then(|status| status.code()),
+            status.and_then(|status| status.signal()),
+        )
+    }
+
+    fn raw_pid(&self) -> libc::pid_t {
+        self.child.id().cast_signed()
+    }
+}
+
+/// Calls `tell` on a thread of its own when that child has ended, and leaves it to be waited for.
+pub fn when_over(pid: u32, tell: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let wait = move || {
+        loop {
+            // SAFETY: `siginfo_t` is plain numbers, for which all zeroes is a value.
+            let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+            let options = libc::WEXITED | libc::WNOWAIT;
+            // SAFETY: `info` lives during the call.
+            let done = unsafe { libc::waitid(libc::P_PID, pid, &raw mut info, options) };
+            if done == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                break;
+            }
+        }
+        tell();
+    };
+    thread::Builder::new()
+        .name("server".into())
+        .spawn(wait)
+        .map(drop)
+}
+
+/// The log, which is locked by whoever has it from here: as long as it is, something of a server runs.
+fn open_log(path: &Path) -> Result<(File, u64)> {
+    let failed = |cause: &io::Error| EngineError::from_io("open", path, cause);
+    let log = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(|cause| failed(&cause))?;
+    // SAFETY: a plain system call on a descriptor that is open.
+    if unsafe { libc::flock(log.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+        let cause = io::Error::last_os_error();
+        if cause.kind() != io::ErrorKind::WouldBlock {
+            return Err(failed(&cause));
+        }
+        return Err(EngineError::new(
+            Class::AddressBusy,
+            format!("a server still writes to {}", path.display()),
+            "wait until it has ended, or end it",
+        )
+        .at(path));
+    }
+    let length = log.metadata().map_err(|cause| failed(&cause))?.len();
+    Ok((log, length))
+}
+
+fn switch_to(name: &str) -> Result<Account> {
+    // SAFETY: takes nothing and cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        return Err(EngineError::new(
+            Class::Permission,
+            format!("only root can start a program as user {name}"),
+            "run as root, or name no user",
+        ));
+    }
+    Account::of(name).map_err(|cause| {
+        EngineError::bad_job(format!("cannot start a program as user {name:?}: {cause}"))
+    })
+}
+
+/// In the child, before it becomes the program.
+fn become_it(account: Option<&Account>, parent: u32) -> io::Result<()> {
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: SIG_DFL installs no handler code.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    if let Some(account) = account {
+        // SAFETY: the list has that length and lives during the call; the others take numbers only.
+        check(unsafe { libc::setgroups(account.groups.len(), account.groups.as_ptr()) })?;
+        // SAFETY: as above.
+        check(unsafe { libc::setgid(account.gid) })?;
+        // SAFETY: as above.
+        check(unsafe { libc::setuid(account.uid) })?;
+    }
+    // After the change of user, which would clear it.
+    // SAFETY: takes numbers only.
+    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) })?;
+    // SAFETY: takes nothing and cannot fail.
+    if unsafe { libc::getppid() }.cast_unsigned() != parent {
+        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    }
+    Ok(())
+}
+
+fn check(done: libc::c_int) -> io::Result<()> {
+    if done == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+fn cannot_start(job: &TendJob, cause: &io::Error) -> EngineError {
+    let program = &job.argv[0];
+    let who = job.user.as_deref().map(|user| format!(" as user {user}"));
+    let message = format!(
+        "cannot start {program}{} in {}: {cause}",
+        who.unwrap_or_default(),
+        job.directory.display()
+    );
+    let hint = "see that the program and the folder are there, and that this user may reach both";
+    EngineError::new(
+        Class::of_errno(cause.raw_os_error().unwrap_or(0)),
+        message,
+        hint,
+    )
+    .at(Path::new(program))
+}
+
+fn send(pid: libc::pid_t, number: i32) {
+    // It may be gone already, which is as well.
+    // SAFETY: a plain system call on a child or a group of children not yet waited for.
+    unsafe { libc::kill(pid, number) };
+}
+
+/// The children of this process, dead ones too.
+fn children() -> Vec<libc::pid_t> {
+    let own = std::process::id();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter(|&pid| parent_of(pid) == Some(own)).collect()
+}
+
+fn parent_of(pid: libc::pid_t) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before it is in brackets and may hold anything.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    rest.split(' ').nth(1)?.parse().ok()
+}

@@ -1,0 +1,309 @@
+"""One private database server: made, started with settings, asked, stopped, copied and removed."""
+
+import secrets
+import time
+from collections.abc import Mapping
+
+from pydantic import SecretStr
+
+from ceteris.databases import mysql, postgres  # noqa: F401  mysql and postgres register their kinds
+from ceteris.databases.gone import explain
+from ceteris.databases.kind import Server, kinds
+from ceteris.databases.place import Place
+from ceteris.databases.refusal import said, would_not_start
+from ceteris.databases.snapshot import Copy, put_back, take
+from ceteris.databases.variable import TakesEffect, Variable
+from ceteris.engine.protocol import Ended, Rows, SqlJob
+from ceteris.engine.sql import Sql
+from ceteris.engine.tend import Tend
+from ceteris.errors import DatabaseError, EngineError, QueryRefused, ServerGone, ServerWouldNotStart
+from ceteris.hosts.transport import Host
+from ceteris.registry import nearest
+
+_READY_S = 120.0
+_PATIENCE_S = 600.0  # a large buffer pool is long in being written out
+_ANSWER_S = 3600.0  # administering may move much data
+_GLANCE_S = 0.05
+_LIVE = (TakesEffect.LIVE, TakesEffect.RELOAD, TakesEffect.SESSION)
+
+
+class Instance:
+    """A server of our own in a folder of its own, reached by its socket; the system's servers are not touched.
+
+    It runs as an unprivileged user where we are root, reads nobody's configuration, listens to no network, and ends
+    when this program does.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        engine: str,
+        folder: str,
+        kind: str,
+        *,
+        program: str = "",
+        settings: Mapping[str, str] | None = None,
+        loopback: bool = False,
+        patience_s: float = _PATIENCE_S,
+    ) -> None:
+        """Find the server's program; nothing is made yet.
+
+        `folder` is for `create` to make; `settings` hold in every start; `loopback` asks for a port too; `patience_s`
+        is how long a stop may take. Raises UsageError for a kind that is not known, DatabaseError for no such server.
+        """
+        self._host = host
+        self._engine = engine
+        self._kind = kinds.get(kind)
+        self._place = Place(host, engine, folder, self._kind.accounts)
+        self.program = self._kind.find(host, program)
+        self._settings = self._spelled(settings or {})
+        self._loopback = loopback
+        self._patience_s = patience_s
+        self._port: int | None = None
+        self._user: tuple[str, SecretStr] | None = None
+        self._tend: Tend | None = None
+        self._sql: Sql | None = None
+        self._known: dict[str, Variable] = {}
+        self._ended: Ended | None = None
+
+    def _spelled(self, settings: Mapping[str, str]) -> dict[str, str]:
+        return {name.replace("-", "_"): self._kind.spell(value) for name, value in settings.items()}
+
+    @property
+    def _name(self) -> str:
+        return f"{self._kind.name} {self.program.version}"
+
+    # --- made and removed ---
+
+    def create(self, settings: Mapping[str, str] | None = None) -> None:
+        """Make the folder and the data in it, with those of the settings that hold for the life of the data.
+
+        Raises DatabaseError; nothing is left behind then.
+        """
+        asked = self._spelled(settings or {}).items()
+        built_in = {name: value for name, value in asked if self._kind.is_built_in(name)}
+        given = self._settings | built_in
+        argv = self._kind.making(self._host, self.program, self._place, given)
+        self._place.make()
+        try:
+            done = self._place.carry_out(argv)
+            if done.exit_code != 0:
+                raise would_not_start(self._kind, self.program, built_in, "its data was not made", done.last_words)
+        except BaseException:
+            self.remove()
+            raise
+        self._settings = given
+
+    def remove(self) -> None:
+        """End the server and remove the folder; nothing where it is gone already.
+
+        Raises DatabaseError for a folder that was not made by `create`, and where a server that a dead controller
+        has left is not done with ending in good time.
+        """
+        self.kill()
+        self._place.remove(self._patience_s)
+
+    # --- started and stopped ---
+
+    def start(self, settings: Mapping[str, str] | None = None, *, within_s: float = _READY_S) -> dict[str, str]:
+        """Start it with these settings besides those of the instance; what each of them really is.
+
+        Raises ServerWouldNotStart where it ends or is not ready within that time, or does not know a setting.
+        """
+        if self.is_running():
+            raise DatabaseError(f"the {self._name} in {self._place.folder} runs already")
+        tested = self._spelled(settings or {})
+        for name, value in tested.items():
+            if self._kind.is_built_in(name) and self._settings.get(name) != value:
+                raise DatabaseError(f"{name} cannot become {value} for data that is there", "make the data anew")
+        given = self._settings | tested
+        if self._loopback:
+            self._let_in(given, tested or self._settings, within_s)
+        self._run(given, tested or self._settings, self._place.free_port() if self._loopback else None, within_s)
+        try:
+            return self._effective(given, tested)
+        except BaseException:
+            self.kill()
+            raise
+
+    def _run(self, given: Mapping[str, str], tested: Mapping[str, str], port: int | None, within_s: float) -> None:
+        """Run it, and wait until it answers; those `tested` are named where it does not."""
+        self._port = port
+        for name, text in self._kind.files(given, port).items():
+            self._place.write(name, text)
+        self._place.must(["rm", "--force", *(f"{self._place.folder}/{name}" for name in self._kind.stale)])
+        self._ended, self._known = None, {}
+        self._tend = self._place.start(
+            self._kind.running(self.program, self._place, given, port),
+            stop_signal=self._kind.stop_signal,
+            patience_s=self._patience_s,
+        )
+        try:
+            self._sql = self._wait_until_ready(tested, within_s)
+        except BaseException:
+            self.kill()
+            raise
+
+    def _let_in(self, given: Mapping[str, str], tested: Mapping[str, str], within_s: float) -> None:
+        """Give a user a new password before anybody can come by the network, where others of this machine are."""
+        self._run(given, tested, None, within_s)
+        password = secrets.token_urlsafe(24)
+        user = self._kind.let_in(self.query, password)
+        self.stop()
+        self._user = (user, SecretStr(password))
+
+    def _wait_until_ready(self, settings: Mapping[str, str], within_s: float) -> Sql:
+        assert self._tend is not None
+        deadline = time.monotonic() + within_s
+        while True:
+            ended = self._tend.ended(_GLANCE_S)
+            if ended is not None:
+                raise would_not_start(self._kind, self.program, settings, "", ended.last_words)
+            try:
+                self._connect(within_s).close()
+                return self._connect()
+            except (EngineError, QueryRefused) as error:
+                answer = error.message
+            if time.monotonic() > deadline:
+                words = self._tend.kill().last_words
+                late = f"it was not ready within {within_s:.0f} s: {answer}"
+                raise would_not_start(self._kind, self.program, settings, late, words)
+
+    def _connect(self, timeout_s: float = _ANSWER_S) -> Sql:
+        address = self._kind.address(self._place, self._port).model_copy(update={"timeout_s": timeout_s})
+        sql = Sql(self._host, self._engine, SqlJob(database=address))
+        try:
+            sql.query(self._kind.opening)
+        except BaseException:
+            sql.close()
+            raise
+        return sql
+
+    def _effective(self, given: Mapping[str, str], tested: Mapping[str, str]) -> dict[str, str]:
+        """What the settings are; some servers take a name that they ignore."""
+        found = {}
+        for name in given:
+            try:
+                found[name] = self._kind.read(self.query, name)
+            except QueryRefused as error:
+                why = explain(self._kind.name, self.program.version, name)
+                if name in tested or why:
+                    todo = why or "take it out: nothing can tell whether it is in force"
+                    raise ServerWouldNotStart(f"{self._name} has no variable {name}: {error.words}", todo) from error
+        return {name: found[name] for name in tested}
+
+    def is_running(self) -> bool:
+        """Whether the server runs. Raises EngineError where its keeper was lost."""
+        if self._tend is not None:
+            self._ended = self._tend.ended()
+            if self._ended is not None:
+                self._forget()
+        return self._tend is not None
+
+    def _forget(self) -> None:
+        if self._sql is not None:
+            self._sql.close()
+        self._sql = self._tend = None
+
+    def stop(self) -> None:
+        """End it in good order; nothing where it does not run. Raises DatabaseError where it had to be killed."""
+        if not self.is_running() or self._tend is None:
+            return
+        try:
+            ended = self._tend.stop()
+        finally:
+            self._forget()
+        if ended.signal == 9:
+            wrong = f"{self._name} did not stop within {self._patience_s:.0f} s, and was killed"
+            raise DatabaseError(wrong, "allow it more time, or restore its data")
+
+    def kill(self) -> None:
+        """End it as a crash would; nothing where it does not run."""
+        if self._tend is not None:
+            try:
+                self._tend.kill()
+            finally:
+                self._forget()
+
+    def restart(self, settings: Mapping[str, str] | None = None, *, within_s: float = _READY_S) -> dict[str, str]:
+        """Stop it, and start it with these settings; those of the start before and live ones are gone."""
+        self.stop()
+        return self.start(settings, within_s=within_s)
+
+    # --- copied ---
+
+    def snapshot(self) -> Copy:
+        """Copy the data of the stopped server, for `restore`. Raises DatabaseError."""
+        self._must_be_stopped()
+        return take(self._place)
+
+    def restore(self) -> Copy:
+        """Put the data of the stopped server back as it was copied. Raises DatabaseError."""
+        self._must_be_stopped()
+        return put_back(self._place)
+
+    def _must_be_stopped(self) -> None:
+        if self.is_running() or self._place.is_in_use():
+            raise DatabaseError(f"the data in {self._place.folder} is in use", "stop the server first")
+
+    # --- asked ---
+
+    def address(self) -> Server:
+        """Where a workload connects to the running server, and as whom: by the loopback where that was asked for."""
+        socket = self._kind.address(self._place, self._port)
+        if self._port is None or self._user is None:
+            return socket
+        user, password = self._user
+        reached = {"socket": None, "host": "127.0.0.1", "port": self._port, "user": user, "password": password}
+        return socket.model_copy(update=reached)
+
+    def query(self, text: str) -> Rows:
+        """What one statement returns. Raises QueryRefused with the server's words, and ServerGone."""
+        try:
+            if self._sql is None:
+                if not self.is_running():
+                    raise self._gone("it does not run")
+                self._sql = self._connect()
+            return self._sql.query(text)
+        except EngineError as error:
+            if self._sql is not None:
+                self._sql.close()
+                self._sql = None
+            if self._tend is not None:
+                self._tend.ended(1.0)  # a server that dies may have closed its connections first
+            self.is_running()
+            raise self._gone(error.message) from error
+
+    def _gone(self, what: str) -> ServerGone:
+        words = self._ended.last_words if self._ended is not None else []
+        told = "; ".join([what, *said(self._kind, words)])
+        return ServerGone(f"{self._name} in {self._place.folder}: {told}", "start it again")
+
+    def variables(self) -> dict[str, Variable]:
+        """All variables, as the running server describes them. Raises QueryRefused and ServerGone."""
+        self._known = self._kind.variables(self.query)
+        return self._known
+
+    def read(self, name: str) -> str:
+        """A variable's value, as the server shows it. Raises QueryRefused where there is none of that name."""
+        return self._kind.read(self.query, name)
+
+    def set_live(self, name: str, value: str) -> str:
+        """Set a variable of the running server; its value then, which may be rounded. Raises QueryRefused."""
+        known = self._known or self.variables()
+        asked = f"{self._name}: {name} = {value}"
+        if name not in known:
+            hint = explain(self._kind.name, self.program.version, name) or nearest(name, known)
+            raise QueryRefused("missing", "", "there is no such variable", asked, hint)
+        variable = known[name]
+        if variable.takes_effect not in _LIVE:
+            raise QueryRefused("refused", "", f"it takes effect: {variable.takes_effect}", asked, "restart with it")
+        try:
+            self._kind.set_live(self.query, variable, self._kind.spell(value))
+        except QueryRefused as error:
+            raise QueryRefused(error.kind, error.code, error.words, asked, "choose another value") from error
+        return self.read(name)
+
+    def status(self) -> dict[str, float]:
+        """The server's counters by name. Raises ServerGone."""
+        return self._kind.status(self.query)

@@ -1,0 +1,112 @@
+"""What PostgreSQL says of its variables and counters, and setting one of them."""
+
+import time
+from collections.abc import Callable
+
+from ceteris.databases.kind import Ask
+from ceteris.databases.variable import Sort, TakesEffect, Variable, number_of
+from ceteris.errors import QueryRefused
+
+_VARIABLES = """SELECT name, current_setting(name), boot_val, unit, vartype, min_val, max_val,
+array_to_string(enumvals, ','), context FROM pg_settings"""
+_WHEN = {
+    "user": TakesEffect.LIVE,
+    "superuser": TakesEffect.LIVE,
+    "sighup": TakesEffect.RELOAD,
+    "backend": TakesEffect.SESSION,
+    "superuser-backend": TakesEffect.SESSION,
+    "postmaster": TakesEffect.RESTART,
+    "internal": TakesEffect.NEVER,
+}
+_SORTS: dict[str, Sort] = {"bool": "bool", "integer": "int", "real": "float", "enum": "enum", "string": "string"}
+_TIME_UNITS = ("us", "ms", "s", "min", "h", "d")
+# Whose values are lists of names, each quoted by itself.
+_LISTS = {
+    "search_path",
+    "temp_tablespaces",
+    "unix_socket_directories",
+    "shared_preload_libraries",
+    "session_preload_libraries",
+    "local_preload_libraries",
+}
+_VIEWS = ("pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_wal", "pg_stat_database", "pg_stat_io")
+_NO_COUNTERS = ("datid", "datname", "numbackends", "stats_reset")
+_RELOAD_S = 30.0
+
+IsBuiltIn = Callable[[str], bool]
+
+
+def quoted(text: str) -> str:
+    """A text as a literal, in SQL and in the configuration alike."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def variables(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, Variable]:
+    """All variables."""
+    found = {}
+    for name, value, default, unit, sort, low, high, levels, context in ask(_VARIABLES).rows:
+        assert name is not None
+        kind = _sort(sort or "", unit or "")
+        found[name] = Variable(
+            name=name,
+            value=value or "",
+            default=default,
+            kind=kind,
+            takes_effect=TakesEffect.REBUILD if is_built_in(name) else _WHEN[context or ""],
+            unit=unit or "",
+            minimum=_bound(low, unit, kind),
+            maximum=_bound(high, unit, kind),
+            allowed=tuple((levels or "").split(",")) if levels else (),
+        )
+    return found
+
+
+def _sort(sort: str, unit: str) -> Sort:
+    if unit:
+        return "time" if unit in _TIME_UNITS else "size"
+    return _SORTS[sort]
+
+
+def _bound(text: str | None, unit: str | None, kind: Sort) -> float | None:
+    return None if text is None else number_of(text, unit or "", time=kind == "time")
+
+
+def read(ask: Ask, name: str) -> str:
+    """A variable's value as the server shows it. Raises QueryRefused where there is none of that name."""
+    rows = ask(f"SELECT current_setting({quoted(name)})").rows
+    return rows[0][0] or ""
+
+
+def set_live(ask: Ask, variable: Variable, value: str) -> None:
+    """Have a value in force for all connections. Raises QueryRefused with the server's words."""
+    items = [item.strip() for item in value.split(",")] if variable.name in _LISTS else [value]
+    before = _loaded(ask)
+    ask(f'ALTER SYSTEM SET "{variable.name}" = {", ".join(quoted(item) for item in items)}')
+    ask("SELECT pg_reload_conf()")
+    deadline = time.monotonic() + _RELOAD_S
+    while _loaded(ask) == before:
+        if time.monotonic() > deadline:
+            raise QueryRefused("refused", "", f"the configuration was not read again within {_RELOAD_S:.0f} s")
+        time.sleep(0.005)
+
+
+def _loaded(ask: Ask) -> str | None:
+    """When this connection has read the configuration."""
+    return ask("SELECT pg_conf_load_time()").rows[0][0]
+
+
+def status(ask: Ask) -> dict[str, float]:
+    """The counters of the views that this version has, summed over databases and sorts of I/O."""
+    there = {row[0] for row in ask("SELECT viewname FROM pg_views WHERE schemaname = 'pg_catalog'").rows}
+    counters: dict[str, float] = {}
+    for view in _VIEWS:
+        if view not in there:
+            continue
+        answer = ask(f"SELECT * FROM {view}")  # noqa: S608  one of the names above
+        for row in answer.rows:
+            for column, text in zip(answer.columns, row, strict=True):
+                number = None if text is None or column in _NO_COUNTERS else number_of(text)
+                if number is not None:
+                    name = f"{view}.{column}"
+                    counters[name] = counters.get(name, 0.0) + number
+    return counters

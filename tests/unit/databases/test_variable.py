@@ -1,0 +1,59 @@
+"""Whether two texts are the same value of a variable, by what kind of variable it is."""
+
+import pytest
+
+from ceteris.databases.variable import Sort, TakesEffect, Variable, number_of
+
+
+def _variable(kind: Sort, *, unit: str = "", allowed: tuple[str, ...] = ()) -> Variable:
+    live = TakesEffect.LIVE
+    return Variable(name="v", value="", default=None, kind=kind, takes_effect=live, unit=unit, allowed=allowed)
+
+
+FLUSH = ("fsync", "O_DSYNC", "O_DIRECT")
+COMMIT = ("local", "remote_write", "on", "off")
+BINLOG = ("OFF", "ON", "DEMAND")
+
+
+@pytest.mark.parametrize(
+    ("variable", "wanted", "found", "same"),
+    [
+        (_variable("bool"), "ON", "1", True),
+        (_variable("bool"), "true", "on", True),
+        (_variable("bool"), "no", "OFF", True),
+        (_variable("bool"), "ON", "OFF", False),
+        (_variable("int"), "2000", "2000", True),
+        (_variable("int"), "2K", "2048", True),
+        (_variable("int"), "2000", "2001", False),
+        (_variable("float"), "0.50", "0.5", True),
+        (_variable("size"), "1GiB", "1073741824", True),
+        (_variable("size"), "1G", "1024MB", True),
+        (_variable("size"), "1GiB", "1000000000", False),
+        (_variable("size", unit="8kB"), "16384", "128MB", True),
+        (_variable("size", unit="kB"), "4096", "4MB", True),
+        (_variable("size", unit="8kB"), "-1", "-1", True),
+        (_variable("time", unit="s"), "300", "5min", True),
+        (_variable("time", unit="ms"), "200", "200ms", True),
+        (_variable("time", unit="ms"), "1s", "1000", True),
+        (_variable("time", unit="min"), "1d", "1440min", True),
+        (_variable("time", unit="s"), "5m", "5min", False),
+        (_variable("enum", allowed=FLUSH), "o_direct", "O_DIRECT", True),
+        (_variable("enum", allowed=FLUSH), "2", "O_DIRECT", True),
+        (_variable("enum", allowed=FLUSH), "fsync", "O_DIRECT", False),
+        (_variable("enum", allowed=COMMIT), "true", "on", True),
+        (_variable("enum", allowed=BINLOG), "1", "ON", True),
+        (_variable("set"), "STRICT_TRANS_TABLES,NO_ZERO_DATE", "no_zero_date,strict_trans_tables", True),
+        (_variable("set"), "", "ANSI", False),
+        (_variable("set"), "mrr=on", "index_merge=on,mrr=on,semijoin=off", True),
+        (_variable("set"), "mrr=on", "index_merge=on,mrr=off", False),
+        (_variable("string"), "/a", "/a", True),
+        (_variable("string"), "/a", "/A", False),
+    ],
+)
+def test_values_are_the_same_however_they_are_written(variable: Variable, wanted: str, found: str, same: bool) -> None:
+    assert variable.is_same(wanted, found) is same
+
+
+def test_what_is_no_number_has_none() -> None:
+    for text in ("", "abc", "12x", "1 2", "ON"):
+        assert number_of(text) is None
