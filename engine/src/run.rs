@@ -39,6 +39,14 @@ pub fn run(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     match job.phase {
         JobPhase::Run => load::carry_out(&job, events, &sender, &inbox),
         JobPhase::Prepare => prepare_data(&job, events, inbox),
+        JobPhase::Warm => {
+            let Workload::Sql(sql) = &job.workload else {
+                return Err(EngineError::bad_job("only a database has a cache to warm"));
+            };
+            sql::prepare::warm(sql)?;
+            events.emit(&Phase::now(PhaseName::Finished));
+            Ok(())
+        }
         JobPhase::Verify => verify_data(&job, events, inbox),
         JobPhase::Cleanup => {
             match &job.workload {

@@ -63,6 +63,8 @@ impl TryFrom<Value> for Workload {
 #[serde(rename_all = "kebab-case")]
 pub enum JobPhase {
     Prepare,
+    /// Reads all of a database's tables, so that its cache has what it can hold.
+    Warm,
     Run,
     /// Reads all of verified data and proves that it is what was written.
     Verify,

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
+from ceteris.cli.server import ask_server
 from ceteris.engine import find
 from ceteris.engine.run import probe
 from ceteris.errors import HostError
@@ -68,6 +69,9 @@ def look(site: Site, parsed: Parsed) -> Facts:
     root = seen.uid == 0
     mount = mount_of(site.host, seen.directory.path).point
     named = named_devices(parsed.table)
+    keys = knob_keys(parsed)
+    offers = survey.offers(site.host, site.catalogue, keys, Location(device, mount), root=root)
+    database, of_the_server = ask_server(site, parsed.table, seen.directory.path, keys)
     return Facts(
         hostname=seen.hostname,
         kernel=seen.kernel,
@@ -86,7 +90,8 @@ def look(site: Site, parsed: Parsed) -> Facts:
         io_uring_refused=seen.io_uring or "",
         direct_refused=seen.direct or "",
         fingerprint=fingerprint(site, device),
-        offers=survey.offers(site.host, site.catalogue, knob_keys(parsed), Location(device, mount), root=root),
+        offers=offers | of_the_server,
+        database=database,
         block_devices={name: block_device(site.host, site.engine, name) for name in named},
     )
 

@@ -192,6 +192,13 @@ class Instance:
                     raise ServerWouldNotStart(f"{self._name} has no variable {name}: {error.words}", todo) from error
         return {name: found[name] for name in tested}
 
+    @property
+    def pid(self) -> int:
+        """The process of the running server. Raises ServerGone where none runs."""
+        if self._tend is None:
+            raise self._gone("it does not run")
+        return self._tend.pid
+
     def is_running(self) -> bool:
         """Whether the server runs. Raises EngineError where its keeper was lost."""
         if self._tend is not None:

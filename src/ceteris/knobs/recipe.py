@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ceteris.hosts.mounts import MOUNTINFO
 from ceteris.knobs import kinds as _kinds  # noqa: F401  registers every kind
-from ceteris.knobs.kinds import launch, pragma
+from ceteris.knobs.kinds import launch, pragma, variable
 from ceteris.model import Action, ControlGroup, Knob, LoadModule, MountOption, Value, WriteFile
 from ceteris.registry import knob_kinds
 
@@ -16,6 +16,8 @@ def set_command(knob: Knob, value: Value) -> str:
         return shlex.join(["ceteris-engine", "run", *launch.arguments(knob, value)])
     if knob.kind == pragma.KIND:
         return shlex.join(["sqlite3", "FILE", f"PRAGMA {knob.addresses[0]} = {value}"])
+    if knob.kind == variable.KIND:
+        return variable.set_by_hand(knob, value)
     return commands(knob_kinds.get(knob.kind).writes(knob, value))
 
 
@@ -30,6 +32,8 @@ def check_command(knob: Knob) -> str:
         return "cat /proc/PID/status /proc/PID/limits /proc/PID/numa_maps"
     if knob.kind == pragma.KIND:
         return shlex.join(["sqlite3", "FILE", f"PRAGMA {knob.addresses[0]}"])
+    if knob.kind == variable.KIND:
+        return variable.show_by_hand(knob)
     paths = knob_kinds.get(knob.kind).reads(knob)
     if paths == (MOUNTINFO,):
         return shlex.join(["findmnt", "--output", "FSTYPE,OPTIONS", *knob.addresses])

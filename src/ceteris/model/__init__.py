@@ -23,6 +23,7 @@ from ceteris.model.machine import (
     Change,
     Condition,
     ControlGroup,
+    DatabaseFacts,
     Facts,
     Knob,
     LoadModule,
@@ -34,6 +35,7 @@ from ceteris.model.machine import (
     WriteFile,
 )
 from ceteris.model.plan import (
+    FAMILIES,
     Combination,
     Database,
     Factor,
@@ -64,6 +66,7 @@ from ceteris.model.words import (
 
 __all__ = [
     "COMPARING",
+    "FAMILIES",
     "RESPONSES",
     "Action",
     "Arm",
@@ -77,6 +80,7 @@ __all__ = [
     "Condition",
     "ControlGroup",
     "Database",
+    "DatabaseFacts",
     "Effect",
     "Experiment",
     "ExperimentState",

@@ -166,6 +166,20 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseFacts:
+    """What a server says of itself: its `name` and version, every variable as a row, why it cannot be had.
+
+    `built_in` are variables that data is made with, `explained` says of names that a plan has what became of them.
+    """
+
+    name: str = ""
+    rows: tuple[Knob, ...] = ()
+    built_in: tuple[str, ...] = ()
+    explained: Mapping[str, str] = field(default_factory=dict)
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What a plan is checked against: the machine as found. Empty `*_refused` means: possible."""
 
@@ -188,6 +202,7 @@ class Facts:
     fingerprint: Mapping[str, str]
     offers: Mapping[str, Offer] = field(default_factory=dict)
     block_devices: Mapping[str, BlockDevice] = field(default_factory=dict)
+    database: "DatabaseFacts | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -173,16 +173,30 @@ class Limits:
     temperature_c: float | None = None
 
 
+# By the kind of a database, what the keys of its settings begin with.
+FAMILIES = {"sqlite": "sqlite", "mariadb": "mysql", "mysql": "mysql", "percona": "mysql", "postgres": "postgres"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Database:
-    """What workloads on a database work on."""
+    """What workloads on a database work on: a file of SQLite, or a private server.
+
+    `program` is the server's, empty where it is looked for; `built_in` are settings that its data is made with.
+    """
 
     kind: str
+    program: str = ""
+    built_in: tuple[str, ...] = ()
 
     @property
     def family(self) -> str:
         """What the keys of its settings begin with."""
-        return self.kind
+        return FAMILIES[self.kind]
+
+    @property
+    def is_server(self) -> bool:
+        """Whether a server is needed."""
+        return self.kind != "sqlite"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

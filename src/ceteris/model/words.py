@@ -61,6 +61,7 @@ class FailureClass(StrEnum):
     """Why a trial did not finish."""
 
     SETTING_REJECTED = "setting-rejected"
+    SERVER_WOULD_NOT_START = "server-would-not-start"
     LOAD_ERROR = "load-error"
     NO_DATA = "no-data"
     INTERRUPTED = "interrupted"

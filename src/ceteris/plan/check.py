@@ -6,7 +6,7 @@ from typing import Any
 
 from ceteris.errors import PlanError, Problem
 from ceteris.knobs.catalog import Catalogue
-from ceteris.model import Combination, Database, Factor, Facts, Plan, Target, Value, Workload
+from ceteris.model import FAMILIES, Combination, Database, DatabaseFacts, Factor, Facts, Plan, Target, Value, Workload
 from ceteris.plan import precondition
 from ceteris.plan.comparisons import candidates, measured, screened
 from ceteris.plan.data import complaints
@@ -26,15 +26,13 @@ from ceteris.plan.places import Place
 from ceteris.plan.protocol import limits_of, protocol_of
 from ceteris.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, workloads_of
 
-FAMILIES = ("sqlite",)
-
 
 def knob_keys(parsed: Parsed) -> list[str]:
     """Every key of the plan that might name a knob, for asking the host about it."""
     table = parsed.table
     keys = [*table.factors, *table.hold]
     if table.database:
-        keys += [f"{table.database.kind}.{name}" for name in table.database.settings]
+        keys += [f"{FAMILIES[table.database.kind]}.{name}" for name in table.database.settings]
     return keys + [key for combination in table.combination for key in combination.settings]
 
 
@@ -44,13 +42,14 @@ class _Check:
     def __init__(self, parsed: Parsed, catalogue: Catalogue, facts: Facts) -> None:
         self.parsed = parsed
         self.table = parsed.table
-        self.catalogue = catalogue
+        self.server = facts.database or DatabaseFacts()
+        self.catalogue = catalogue.with_rows(self.server.rows)
         self.facts = facts
         self.problems: list[Problem] = list(parsed.problems)
         self.notes: list[str] = []
         self.laid_out: list[Workload] = []
         self.tables: dict[str, WorkloadTable] = {name_of(table): table for table in self.table.workload}
-        self.family = self.table.database.kind if self.table.database else ""
+        self.family = FAMILIES[self.table.database.kind] if self.table.database else ""
 
     def complain(self, place: Place, wrong: str, right: str = "") -> None:
         self.problems.append(self.parsed.problem(place, wrong, right))
@@ -86,7 +85,7 @@ class _Check:
             knobs=tuple(offer.knob for offer in self.facts.offers.values() if not offer.refused),
             text=self.parsed.text,
             limits=limits_of(self.table.limits),
-            database=Database(kind=self.table.database.kind) if self.table.database else None,
+            database=self.database(),
             notes=tuple(self.notes),
         )
         if not self.problems and not candidates(found) and not measured(found):
@@ -150,6 +149,8 @@ class _Check:
                 self.complain((*place, "name"), f"two workloads are called {double!r}", "give each a name of its own")
             if name in self.catalogue.subsystems():
                 self.complain((*place, "name"), f"{name!r} is a subsystem of knobs", "give the workload another name")
+            if kind_of(table).on_database and table.cache == "cold" and self.family != "sqlite":
+                self.complain((*place, "cache"), "a server's own cache is not emptied", 'use cache = "warm"')
             if kind_of(table).on_database and table.precondition:
                 self.complain((*place, "precondition"), "is for files and devices", "take it out")
             for parameter, value in parameters_in(table).items():
@@ -198,11 +199,19 @@ class _Check:
     def known(self, key: str, place: Place) -> bool:
         """Whether the key is a knob or a parameter; a problem where it is not."""
         family = key.partition(".")[0]
-        if family in FAMILIES and family != self.family:
-            self.complain(place, f"the plan has no {family} database", f'say so: [database] kind = "{family}"')
+        if family in FAMILIES.values() and family != self.family:
+            kinds = " or ".join(f'"{kind}"' for kind, own in FAMILIES.items() if own == family)
+            self.complain(place, f"the plan has no {family} database", f"say so: [database] kind = {kinds}")
             return False
+        if family == self.family and self.server.refused:
+            return False  # a problem of its own
         if self.catalogue.find(key) is not None or self.owners(key):
             return True
+        name = key.partition(".")[2]
+        if family == self.family and self.server.name:
+            hint = self.server.explained.get(name) or self.catalogue.suggest(key)
+            self.complain(place, f"{self.server.name} has no variable {name}", hint)
+            return False
         hint = unknown_key(key, self.catalogue, self.table.workload)
         self.complain(place, "is neither a knob nor a parameter of a workload of this plan", hint)
         return False
@@ -279,7 +288,7 @@ class _Check:
     def scope(self, key: str) -> tuple[str, ...]:
         """The workloads a factor is tried under."""
         applicable = list(self.tables) if self.catalogue.find(key) else self.owners(key)
-        if key.partition(".")[0] in FAMILIES:
+        if key.partition(".")[0] in FAMILIES.values():
             applicable = [name for name in applicable if kind_of(self.tables[name]).on_database]
         chosen = self.table.factor_scope.get(key, applicable)
         if not chosen:
@@ -292,6 +301,14 @@ class _Check:
                     f"there are: {', '.join(applicable)}",
                 )
         return tuple(one.name for one in self.laid_out if one.plan_name in applicable and one.plan_name in chosen)
+
+    def database(self) -> Database | None:
+        table = self.table.database
+        if table is None:
+            return None
+        if self.server.refused:
+            self.complain(("database",), self.server.refused, "install it, or name its program")
+        return Database(kind=table.kind, program=table.program or "", built_in=self.server.built_in)
 
     def database_settings(self) -> dict[str, Value]:
         """Those of the database's own table, under the keys that they have elsewhere."""

@@ -99,8 +99,12 @@ class TargetTable(Table):
 class DatabaseTable(Table):
     """The database that workloads such as oltp_read_write work on."""
 
-    kind: Literal["sqlite"] = Field(
-        description="sqlite: a file below target.path, opened by the load engine itself; no server is needed"
+    kind: Literal["sqlite", "mariadb", "mysql", "percona", "postgres"] = Field(
+        description="sqlite: a file below target.path, opened by the load engine itself; the others: a private server "
+        "below target.path, with the programs of the target, started and removed with the experiment"
+    )
+    program: PathText | None = Field(
+        None, description="the server's program, mariadbd, mysqld or postgres; default: the one that is installed"
     )
     settings: dict[str, Level] = Field({}, description="its settings in every trial, as in [hold], without the prefix")
 

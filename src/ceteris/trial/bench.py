@@ -16,10 +16,11 @@ from ceteris.knobs.apply import Applier
 from ceteris.knobs.catalog import Catalogue
 from ceteris.knobs.kinds import OF_THE_LOAD
 from ceteris.knobs.survey import members, place
-from ceteris.model import Plan, Purpose, Trial, Workload
+from ceteris.model import Plan, Purpose, Settings, Trial, Workload
 from ceteris.registry import data_of
 from ceteris.trial.precondition import Onlooker
 from ceteris.trial.runner import Record, Runner
+from ceteris.trial.servers import Servers
 from ceteris.workloads import jobs
 
 _MOST_LOSSES = 5
@@ -92,6 +93,7 @@ class Bench:
         self._workloads = {workload.name: workload for workload in plan.workloads}
         self._data_folder = data_folder(plan.target.path, trials[0].experiment)
         self._made: dict[str, object] = {}
+        self._served = False
         self._application: object = None
 
     def __enter__(self) -> Self:
@@ -107,6 +109,12 @@ class Bench:
         except BaseException:
             self._sampler.close()
             raise
+        database = self._plan.database
+        self._servers = (
+            Servers(site.host, site.engine, database, self._data_folder, self._sampler.own)
+            if database and database.is_server
+            else None
+        )
         self._runner = Runner(
             site.host,
             site.engine,
@@ -116,6 +124,7 @@ class Bench:
             self._sampler,
             self._record,
             self._stopped,
+            self._servers,
         )
         return self
 
@@ -128,6 +137,18 @@ class Bench:
         """
         self._runner.stop()
         self._sampler.close()
+        try:
+            self._close_servers()
+        finally:
+            self._restore(error)
+
+    def _close_servers(self) -> None:
+        """Before settings are put back: a server keeps a file system from being mounted anew."""
+        if self._servers is not None:
+            with contextlib.suppress(Unreachable):  # it ends by itself when it hears nothing
+                self._servers.close()
+
+    def _restore(self, error: BaseException | None) -> None:
         try:
             self._applier.restore()
         except (JournalError, Unreachable):  # the keeper died or cannot be heard; its journal is enough
@@ -168,6 +189,9 @@ class Bench:
         """
         for trial in block:
             workload = self._workloads[trial.workload]
+            if self._servers is not None and workload.database:
+                self._make_server_data(trial, workload, self._servers, progress)
+                continue
             prepare = jobs.job(workload, trial.settings, self._data_folder, "prepare")
             data = prepare.workload.data
             if data.device and not self._may_be_destroyed(data.device, workload, trial):
@@ -180,6 +204,21 @@ class Bench:
                 self._runner.work_on_data(jobs.job(workload, trial.settings, self._data_folder, "cleanup"), progress)
             self._runner.work_on_data(prepare, progress)
             self._made[where] = (data, age)
+
+    def _make_server_data(self, trial: Trial, workload: Workload, servers: Servers, progress: Progress) -> None:
+        """All data of all servers before the first trial on one; later as it was made, when that is due."""
+        if not self._served:
+            servers.make_data(self._trials, self._workloads, self._runner.work_on_data, progress)
+            self._served = True
+        age = {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
+        if self._made.setdefault(f"{workload.name} on a server", age) != age:
+            self._made[f"{workload.name} on a server"] = age
+            for settings in {str(one): one for one in self._arms(trial)}.values():
+                servers.put_back(workload, settings)
+
+    def _arms(self, trial: Trial) -> list[Settings]:
+        """The settings of all trials of the trial's block."""
+        return [one.settings for one in self._trials if (one.block, one.workload) == (trial.block, trial.workload)]
 
     def _may_be_destroyed(self, device: str, workload: Workload, trial: Trial) -> bool:
         """Whether a trial's load or its data overwrites the device; raises HostError where that must not be.
@@ -227,7 +266,11 @@ class Bench:
         cleanups = [
             jobs.job(self._workloads[trial.workload], trial.settings, self._data_folder, "cleanup")
             for trial in self._trials
+            if self._servers is None or not self._workloads[trial.workload].database
         ]
         for job in {job.workload.data.place(): job for job in cleanups if not job.workload.data.device}.values():
             with contextlib.suppress(EngineError, HostError):
                 self._runner.work_on_data(job, lambda _done, _total: None)
+        if self._servers is not None:
+            with contextlib.suppress(HostError):
+                self._servers.leave()

@@ -4,9 +4,9 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from ceteris.engine.protocol import Job, Progress
+from ceteris.engine.protocol import Job, MysqlServer, PostgresServer, Progress
 from ceteris.engine.run import Engine, Sampler
-from ceteris.errors import CeterisError, EngineError, HostError, Interrupted, LimitReached, Unreachable
+from ceteris.errors import CeterisError, DatabaseError, EngineError, HostError, Interrupted, LimitReached, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.apply import Applier
 from ceteris.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
@@ -15,6 +15,7 @@ from ceteris.trial.flight import Flight
 from ceteris.trial.limits import refuse_machine
 from ceteris.trial.load import TrialLoad
 from ceteris.trial.precondition import Onlooker, Preconditioning
+from ceteris.trial.servers import Servers
 from ceteris.workloads import jobs
 
 Record = Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]
@@ -44,7 +45,9 @@ class Runner:
         sampler: Sampler,
         record: Record,
         stopped: Callable[[], bool],
+        servers: Servers | None = None,
     ) -> None:
+        self._servers = servers
         self._host = host
         self._engine = engine
         self._plan = plan
@@ -94,18 +97,11 @@ class Runner:
                             self.stop()
                             coming = iter(())
                         case machine.Verify():
-                            event = machine.Verified(self._applier.verify(), time.time())
+                            event = machine.Verified(self._verify(), time.time())
                 event = event or next(coming, None)
-            except Interrupted as error:
-                event = machine.Failed(FailureClass.INTERRUPTED, error.message, time.time())
-            except LimitReached as error:
-                last = error
-                event = machine.Failed(FailureClass.LIMIT_REACHED, error.message, time.time())
-            except EngineError as error:
+            except (Interrupted, LimitReached, EngineError, DatabaseError, HostError) as error:
+                last = error if isinstance(error, LimitReached | Unreachable) else None
                 event = _failed(error, {key: trial.settings[key] for key in tested})
-            except HostError as error:
-                last = error if isinstance(error, Unreachable) else None
-                event = machine.Failed(FailureClass.TOOLING, str(error), time.time())
         if last is not None:
             raise last
         return trial
@@ -128,10 +124,20 @@ class Runner:
     def _apply(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:
         """Set what of the trial's settings is the machine's; the workload's parameters go into its job."""
         knobs = self._knobs(trial)
-        return self._applier.apply(knobs, [key for key in tested if key in knobs])
+        changes = self._applier.apply(knobs, [key for key in tested if key in knobs])
+        workload = self._workloads[trial.workload]
+        if self._servers is not None and workload.database:
+            changes += self._servers.apply(workload, trial, tested, self.work_on_data, self.stop)
+        return changes
+
+    def _verify(self) -> tuple[Change, ...]:
+        """What moved of the settings since they were applied."""
+        return self._applier.verify() + (self._servers.verify() if self._servers is not None else ())
 
     def _knobs(self, trial: Trial) -> dict[str, Value]:
         owners = {owner for workload in self._plan.workloads for owner in workload.owners}
+        if self._servers is not None and self._plan.database:
+            owners.add(self._plan.database.family)
         return {key: value for key, value in trial.settings.items() if key.partition(".")[0] not in owners}
 
     def _make_load(self, trial: Trial, *, in_flight: bool) -> TrialLoad:
@@ -147,6 +153,7 @@ class Runner:
             settle_s=0.0 if in_flight else settle_s,
             measure_s=None if in_flight else measure_s,
             interval_s=min(1.0, max(_LEAST_INTERVAL_S, measure_s / _COURSE) if calibrates else protocol.trial_s),
+            server=self._server(trial),
             seed=trial.order,  # other offsets for each arm, or the second would find its pages in the cache
         )
         conditions = self._applier.conditions(self._knobs(trial))
@@ -162,6 +169,12 @@ class Runner:
         name = device.removeprefix("/dev/") if device else None
         kind = jobs.kind_of(self._workloads[trial.workload].kind)
         return TrialLoad(flight, kind, label, name, self._sampler, self._foreign, self._stopped, limits)
+
+    def _server(self, trial: Trial) -> MysqlServer | PostgresServer | None:
+        """Where its load connects to, if it does."""
+        workload = self._workloads[trial.workload]
+        on_server = self._servers is not None and workload.database
+        return self._servers.server(workload, trial.settings) if self._servers and on_server else None
 
     def _precondition(self, trial: Trial, onlooker: Onlooker) -> Preconditioning:
         workload = self._workloads[trial.workload]
@@ -183,10 +196,18 @@ class Runner:
             engine.stop()
 
 
-def _failed(error: EngineError, tested: Settings) -> machine.Failed:
-    """What a failure of the engine means for a trial; a condition it could not have is named by its setting."""
-    failure = _FAILURES.get(error.failure, FailureClass.LOAD_ERROR)
-    words = str(error)
-    if failure is FailureClass.SETTING_REJECTED:
+def _failed(error: CeterisError, tested: Settings) -> machine.Failed:
+    """What an error means for a trial; a condition that the engine could not have is named by its setting."""
+    failure, words = FailureClass.TOOLING, str(error)
+    match error:
+        case Interrupted():
+            failure, words = FailureClass.INTERRUPTED, error.message
+        case LimitReached():
+            failure, words = FailureClass.LIMIT_REACHED, error.message
+        case DatabaseError():
+            failure = FailureClass.SERVER_WOULD_NOT_START
+        case EngineError():
+            failure = _FAILURES.get(error.failure, FailureClass.LOAD_ERROR)
+    if isinstance(error, EngineError) and failure is FailureClass.SETTING_REJECTED:
         words = f"{', '.join(f'{key} = {value}' for key, value in tested.items())}: {error.message}"
     return machine.Failed(failure, words, time.time())

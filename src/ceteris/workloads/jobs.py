@@ -76,7 +76,7 @@ def job(
     workload: Workload,
     settings: Settings,
     folder: str,
-    phase: Literal["prepare", "run", "cleanup"],
+    phase: Literal["prepare", "warm", "run", "cleanup"],
     *,
     load: LoadLevel | None = None,
     settle_s: float = 0.0,

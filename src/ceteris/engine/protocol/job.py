@@ -177,7 +177,7 @@ class Job(Message):
     """One line on the engine's stdin. `measure_s` null: windows are opened and closed by command."""
 
     protocol: int = VERSION
-    phase: Literal["prepare", "run", "verify", "cleanup"]
+    phase: Literal["prepare", "warm", "run", "verify", "cleanup"]
     workload: Annotated[FileioJob | IomatrixJob | OltpJob, Field(discriminator="kind")]
     load: Load = Load(outstanding=1)
     cache: Literal["warm", "cold"] = "warm"

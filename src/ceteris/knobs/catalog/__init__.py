@@ -6,15 +6,15 @@ Help, checking, documentation and undo follow from the row.
 import dataclasses
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from ceteris.errors import UsageError
+from ceteris.knobs.catalog import values
 from ceteris.model import Knob, Location, Value
 from ceteris.registry import nearest
-from ceteris.units import parse_share, parse_size
 
 
 class Catalogue:
@@ -23,6 +23,10 @@ class Catalogue:
     def __init__(self, knobs: tuple[Knob, ...]) -> None:
         self._knobs = {knob.name: knob for knob in knobs}
         self._aliases = {alias: knob.name for knob in knobs for alias in knob.aliases}
+
+    def with_rows(self, rows: Iterable[Knob]) -> "Catalogue":
+        """This catalogue and more rows."""
+        return Catalogue((*self._knobs.values(), *rows))
 
     def __iter__(self) -> Iterator[Knob]:
         return iter(self._knobs.values())
@@ -75,15 +79,8 @@ def level_of(knob: Knob, key: str, value: Value) -> Value:
         return value
     if knob.pattern and not re.fullmatch(knob.pattern, str(value)):
         raise ValueError(f"{value!r} is no value of {knob.name}: {knob.documentation}")
-    match knob.type:
-        case "share_or_size":
-            return _share_or_size(key, value)
-        case "limit":
-            return _limit(value)
-        case "size":
-            return _size(value)
-        case "integer":
-            return _integer(knob, value)
+    if (parse := values.PARSERS.get(knob.type)) is not None:
+        return parse(knob, key, value)
     if knob.type == "word" and isinstance(value, int) and not isinstance(value, bool):
         return value
     if not isinstance(value, str):
@@ -91,49 +88,6 @@ def level_of(knob: Knob, key: str, value: Value) -> Value:
     if knob.kind == "every" and "|" in value:
         raise ValueError(f"{value!r} is several values: a level is one for all of {knob.name}")
     return value
-
-
-def _integer(knob: Knob, value: Value) -> int:
-    """A whole number within the knob's bounds."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{value!r} is not a whole number")
-    if knob.minimum is not None and value < knob.minimum:
-        raise ValueError(f"{value} is below {knob.minimum}")
-    if knob.maximum is not None and value > knob.maximum:
-        raise ValueError(f"{value} is above {knob.maximum}")
-    return value
-
-
-def _size(value: Value) -> int:
-    """Bytes, also as `"256MiB"`."""
-    if isinstance(value, bool | float):
-        raise ValueError(f"{value!r} is no size such as '256MiB'")
-    return parse_size(value)
-
-
-def _limit(value: Value) -> Value:
-    """`"max"`, a number or a size."""
-    if value == "max":
-        return value
-    if isinstance(value, bool | float) or (number := parse_size(value)) < 1:
-        raise ValueError(f"{value!r} is neither 'max' nor a number above 0")
-    return number
-
-
-def _share_or_size(key: str, value: Value) -> Value:
-    """`"20%"`, or bytes."""
-    if isinstance(value, bool | float):
-        raise ValueError(f"{value!r} is neither a share such as '20%' nor a size such as '256MiB'")
-    if key.endswith("_ratio") and isinstance(value, int):
-        value = f"{value}%"
-    if key.endswith("_kbytes") and isinstance(value, int):
-        value *= 1024
-    if isinstance(value, str) and value.strip().endswith("%"):
-        percent = parse_share(value) * 100
-        if percent != int(percent) or not 0 <= percent <= 100:
-            raise ValueError(f"{value!r} is not a whole percentage from 0 to 100")
-        return f"{int(percent)}%"
-    return parse_size(value)
 
 
 @cache

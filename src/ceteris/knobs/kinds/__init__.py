@@ -1,6 +1,17 @@
 """The kinds of knobs: pure functions, commands out and values in. Each file registers one kind."""
 
-from ceteris.knobs.kinds import every, group_limit, launch, module, mount_option, pragma, ratio_or_bytes, sysctl, sysfs
+from ceteris.knobs.kinds import (
+    every,
+    group_limit,
+    launch,
+    module,
+    mount_option,
+    pragma,
+    ratio_or_bytes,
+    sysctl,
+    sysfs,
+    variable,
+)
 
 __all__ = [
     "OF_THE_LOAD",
@@ -13,6 +24,7 @@ __all__ = [
     "ratio_or_bytes",
     "sysctl",
     "sysfs",
+    "variable",
 ]
 
 # Not of the machine but of the process that makes the load: given with its job, and read back by itself.

@@ -1,0 +1,54 @@
+"""A server's variables as rows of the catalogue, so that a plan is checked against what the server itself says."""
+
+from ceteris.databases.variable import TakesEffect, Variable, number_of
+from ceteris.model import Knob, Offer, Value
+
+KIND = "variable"
+_TYPES = {"bool": "switch", "enum": "choice", "int": "number", "size": "number", "float": "number"}
+# A new load connects anew, which is what a session's variable asks for; data that must be made anew is made for each
+# level once, so that going to another level is a restart.
+_TAKES_EFFECT = {
+    TakesEffect.LIVE: "live",
+    TakesEffect.RELOAD: "live",
+    TakesEffect.SESSION: "session",
+    TakesEffect.RESTART: "restart",
+    TakesEffect.REBUILD: "restart",
+}
+
+
+def offer(family: str, server: str, variable: Variable) -> Offer:
+    """A variable as a knob `<family>.<name>`, with its value now; `server` is its name and version, for people."""
+    takes_effect = variable.takes_effect
+    knob = Knob(
+        name=f"{family}.{variable.name}",
+        kind=KIND,
+        addresses=(variable.name,),
+        type=_TYPES.get(variable.kind, "text"),
+        summary=f"A variable of {server}",
+        documentation=f"{server} calls it a {variable.kind} that takes effect: {takes_effect}."
+        + (f" Its default is {variable.default}." if variable.default is not None else ""),
+        unit=variable.unit,
+        allowed=tuple(variable.allowed) if variable.kind == "enum" else (),
+        minimum=None if variable.minimum is None else int(variable.minimum),
+        maximum=None if variable.maximum is None else int(variable.maximum),
+        takes_effect=_TAKES_EFFECT.get(takes_effect, "restart"),
+    )
+    never = takes_effect is TakesEffect.NEVER
+    return Offer(
+        knob=knob,
+        current=_plain(variable),
+        allowed=knob.allowed,
+        refused=f"{variable.name} of {server} cannot be set" if never else "",
+        todo="take it out of the plan" if never else "",
+    )
+
+
+def _plain(variable: Variable) -> Value:
+    """The value now, in the form that a level has."""
+    if variable.kind == "bool":
+        return "ON" if variable.is_same("on", variable.value) else "OFF"
+    if _TYPES.get(variable.kind) == "number":
+        number = number_of(variable.value, variable.unit)
+        if number is not None:
+            return int(number) if number.is_integer() else number
+    return variable.value

@@ -1,0 +1,246 @@
+"""The private database servers of an experiment: one for each way in which its data is made, one running at a time.
+
+In: a trial's settings. Out: a server that runs with them, its data as it should be, and what became of each setting.
+Called by the bench and the runner.
+"""
+
+import dataclasses
+import re
+import zlib
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from ceteris.databases import Instance, TakesEffect, Variable
+from ceteris.engine.protocol import Job, MysqlServer, PostgresServer
+from ceteris.errors import DatabaseError, QueryRefused, ServerWouldNotStart
+from ceteris.hosts.transport import Host
+from ceteris.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Value, Workload
+from ceteris.registry import data_of, database_settings
+from ceteris.workloads import jobs
+
+_AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
+_LONGEST_NAME = 40
+
+Work = Callable[[Job, Callable[[int, int], None]], None]  # carries out a job on data, telling how far it is
+Named = Mapping[str, str]
+
+
+@dataclasses.dataclass
+class _Server:
+    """One instance, its variables, and whether a load has worked on its data since it was made or put back."""
+
+    instance: Instance
+    variables: Mapping[str, Variable]
+    used: bool = False
+
+
+class Servers:
+    """Servers in `folder`, for trials of these workloads. Leaving nothing behind is `close`'s."""
+
+    def __init__(
+        self, host: Host, engine: str, database: Database, folder: str, own: Callable[[list[int]], None]
+    ) -> None:
+        """Nothing is made yet. `own` is told which processes are ours."""
+        self._host = host
+        self._engine = engine
+        self._database = database
+        self._folder = folder
+        self._own = own
+        self._made: dict[tuple[tuple[str, str], ...], _Server] = {}
+        self._running: _Server | None = None
+        self._started_with: Named = {}
+        self._warm: set[str] = set()
+        self._in_force: dict[str, tuple[str, str]] = {}  # by name, what was wanted and what was found
+
+    # --- data ---
+
+    def make_data(
+        self,
+        trials: Iterable[Trial],
+        workloads: Mapping[str, Workload],
+        work: Work,
+        progress: Callable[[int, int], None],
+    ) -> None:
+        """Make all data that these trials work on, in each server that they need, and copy it where it will change.
+
+        Raises DatabaseError, EngineError and Interrupted.
+        """
+        needed: dict[tuple[tuple[str, str], ...], dict[str, tuple[Workload, Settings]]] = {}
+        changes = False
+        for trial in trials:
+            workload = workloads[trial.workload]
+            if workload.database:
+                changes |= workload.data != "keep"
+                data = needed.setdefault(self._built_in(workload, trial.settings), {})
+                data.setdefault(_name_of(workload, trial.settings), (workload, trial.settings))
+        self._host.run(["mkdir", "--parents", self._folder])
+        for number, (built_in, data) in enumerate(needed.items(), start=1):
+            if built_in in self._made:
+                continue
+            self._stop()
+            instance = self._instance(f"{self._folder}/server-{number}")
+            instance.create(dict(built_in))
+            self._made[built_in] = _Server(instance, {})
+            instance.start()
+            self._made[built_in].variables = instance.variables()
+            self._own([instance.pid])
+            for name, (workload, settings) in data.items():
+                instance.query(f"CREATE DATABASE {name}")
+                server = self._address(instance, workload, settings)
+                work(jobs.job(workload, settings, self._folder, "prepare", server=server), progress)
+            instance.stop()
+            if changes:
+                instance.snapshot()
+
+    def put_back(self, workload: Workload, settings: Settings) -> None:
+        """Its data as it was made, where a load has worked on it since; it runs again with the next `apply`."""
+        server = self._made[self._built_in(workload, settings)]
+        if server.used:
+            self._stop()
+            server.instance.restore()
+            server.used = False
+
+    # --- settings ---
+
+    def apply(
+        self, workload: Workload, trial: Trial, tested: Collection[str], work: Work, land: Callable[[], None]
+    ) -> tuple[Change, ...]:
+        """Have the server run with the trial's settings, each read back; those `tested` are set even when equal.
+
+        `land` ends a load that still goes on, before a restart. What the server refuses is a change with its words.
+        Raises DatabaseError, EngineError and Interrupted.
+        """
+        wanted = {name: _text(value) for name, value in database_settings(workload, trial.settings).items()}
+        names = {key.partition(".")[2] for key in tested if key.startswith(f"{workload.database}.")}
+        server = self._made[self._built_in(workload, trial.settings)]
+        self._in_force = {}
+        try:
+            self._start(server, wanted, names, land)
+        except ServerWouldNotStart as error:
+            return tuple(_refused(workload, name, wanted[name], str(error)) for name in names or wanted)
+        found = [self._set(server, workload, name, value, name in names) for name, value in wanted.items()]
+        name = _name_of(workload, trial.settings)
+        if workload.cache == "warm" and name not in self._warm:
+            job = jobs.job(workload, trial.settings, self._folder, "warm", server=self.server(workload, trial.settings))
+            work(job, lambda _done, _total: None)
+            self._warm.add(name)
+        server.used = True
+        return tuple(found)
+
+    def _start(self, server: _Server, wanted: Named, tested: Collection[str], land: Callable[[], None]) -> None:
+        """Have this server run, with those of the settings that it takes when it starts."""
+        instance = server.instance
+        known = server.variables
+        given = {name: value for name, value in wanted.items() if known[name].takes_effect in _AT_A_START}
+        again = any(name in given for name in tested)
+        if self._running is server and instance.is_running() and given == self._started_with and not again:
+            return
+        land()
+        self._stop()
+        instance.start(given)
+        self._running, self._started_with, self._warm = server, given, set()
+        self._own([instance.pid])
+
+    def _set(self, server: _Server, workload: Workload, name: str, wanted: str, even_if_equal: bool) -> Change:
+        """Set what can be set live, and read back."""
+        instance, variable = server.instance, server.variables[name]
+        refused = ""
+        before = instance.read(name)
+        live = variable.takes_effect not in _AT_A_START
+        if live and (even_if_equal or not variable.is_same(wanted, before)):
+            try:
+                instance.set_live(name, wanted)
+            except QueryRefused as error:
+                refused = str(error)
+        found = instance.read(name)
+        self._in_force[f"{workload.database}.{name}"] = (wanted, found)
+        taken = variable.is_same(wanted, found)
+        return Change(
+            knob=f"{workload.database}.{name}",
+            address=name,
+            before=variable.default or before,
+            wanted=wanted,
+            observed=found,
+            state=ChangeState.VERIFIED if taken else ChangeState.MISMATCHED,
+            refused=refused,
+            not_taken=None if taken else NotTaken.REFUSED if refused else NotTaken.CLAMPED,
+        )
+
+    def verify(self) -> tuple[Change, ...]:
+        """Read every setting of the last `apply` again; those that moved since."""
+        moved = []
+        for key, (wanted, found) in self._in_force.items():
+            assert self._running is not None
+            now = self._running.instance.read(key.partition(".")[2])
+            if now != found:
+                change = Change(
+                    knob=key, address=key, before=found, wanted=wanted, observed=now,
+                    state=ChangeState.MISMATCHED, not_taken=NotTaken.RESET,
+                )  # fmt: skip
+                moved.append(change)
+        return tuple(moved)
+
+    # --- addresses, status, the end ---
+
+    def server(self, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
+        """Where a load of these settings connects to."""
+        return self._address(self._made[self._built_in(workload, settings)].instance, workload, settings)
+
+    def status(self) -> dict[str, float]:
+        """The running server's counters."""
+        return self._running.instance.status() if self._running else {}
+
+    def close(self) -> None:
+        """End and remove all servers. Raises DatabaseError where one cannot be, the others being gone."""
+        errors = []
+        for server in self._made.values():
+            try:
+                server.instance.remove()
+            except DatabaseError as error:
+                errors.append(error)
+        self._made.clear()
+        self._running = None
+        if errors:
+            raise errors[0]
+
+    def leave(self) -> None:
+        """Remove the folder, and the one above it, where nobody has anything in them."""
+        for folder in (self._folder, self._folder.rpartition("/")[0]):
+            self._host.run(["rmdir", "--ignore-fail-on-non-empty", folder])
+
+    def _stop(self) -> None:
+        for server in self._made.values():
+            server.instance.stop()
+        self._running = None
+
+    def _instance(self, folder: str) -> Instance:
+        return Instance(self._host, self._engine, folder, self._database.kind, program=self._database.program)
+
+    def _built_in(self, workload: Workload, settings: Settings) -> tuple[tuple[str, str], ...]:
+        """The settings of a trial that its data is made with."""
+        own = database_settings(workload, settings)
+        return tuple(sorted((name, _text(value)) for name, value in own.items() if name in self._database.built_in))
+
+    def _address(self, instance: Instance, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
+        found = instance.address().model_copy(update={"database": _name_of(workload, settings)})
+        assert isinstance(found, MysqlServer | PostgresServer)
+        return found
+
+
+def _name_of(workload: Workload, settings: Settings) -> str:
+    """The database of a workload, one for each shape of its data."""
+    shape = zlib.crc32(data_of(workload, settings).shape.encode())
+    return f"{re.sub('[^a-z0-9]', '_', workload.plan_name.lower())[:_LONGEST_NAME]}_{shape:08x}"
+
+
+def _text(value: Value) -> str:
+    """A level as a server reads it."""
+    if isinstance(value, bool):
+        return "ON" if value else "OFF"
+    return str(value)
+
+
+def _refused(workload: Workload, name: str, wanted: str, words: str) -> Change:
+    return Change(
+        knob=f"{workload.database}.{name}", address=name, before="", wanted=wanted, observed=None,
+        state=ChangeState.MISMATCHED, refused=words, not_taken=NotTaken.REFUSED,
+    )  # fmt: skip
