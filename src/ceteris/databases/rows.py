@@ -5,6 +5,7 @@ from ceteris.model import Knob, Offer, Value
 
 KIND = "variable"
 _TYPES = {"bool": "switch", "enum": "choice", "int": "number", "size": "number", "float": "number"}
+_AS_THE_SERVER_READS_IT = "text"
 # A new load connects anew, which is what a session's variable asks for; data that must be made anew is made for each
 # level once, so that going to another level is a restart.
 _TAKES_EFFECT = {
@@ -23,14 +24,14 @@ def offer(family: str, server: str, variable: Variable) -> Offer:
         name=f"{family}.{variable.name}",
         kind=KIND,
         addresses=(variable.name,),
-        type=_TYPES.get(variable.kind, "text"),
+        type=_type(variable),
         summary=f"A variable of {server}",
         documentation=f"{server} calls it a {variable.kind} that takes effect: {takes_effect}."
         + (f" Its default is {variable.default}." if variable.default is not None else ""),
         unit=variable.unit,
         allowed=tuple(variable.allowed) if variable.kind == "enum" else (),
-        minimum=None if variable.minimum is None else int(variable.minimum),
-        maximum=None if variable.maximum is None else int(variable.maximum),
+        minimum=_bound(variable, variable.minimum),
+        maximum=_bound(variable, variable.maximum),
         takes_effect=_TAKES_EFFECT.get(takes_effect, "restart"),
     )
     never = takes_effect is TakesEffect.NEVER
@@ -43,12 +44,21 @@ def offer(family: str, server: str, variable: Variable) -> Offer:
     )
 
 
+def _bound(variable: Variable, bound: float | None) -> int | None:
+    return int(bound) if bound is not None and _type(variable) == "number" else None
+
+
+def _type(variable: Variable) -> str:
+    """What its levels look like; a number that has a unit of the server's own is left to the server."""
+    return _AS_THE_SERVER_READS_IT if variable.unit else _TYPES.get(variable.kind, _AS_THE_SERVER_READS_IT)
+
+
 def _plain(variable: Variable) -> Value:
     """The value now, in the form that a level has."""
     if variable.kind == "bool":
         return "ON" if variable.is_same("on", variable.value) else "OFF"
-    if _TYPES.get(variable.kind) == "number":
-        number = number_of(variable.value, variable.unit)
+    if _type(variable) == "number":
+        number = number_of(variable.value)
         if number is not None:
             return int(number) if number.is_integer() else number
     return variable.value

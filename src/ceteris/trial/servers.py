@@ -31,6 +31,7 @@ class _Server:
     instance: Instance
     variables: Mapping[str, Variable]
     used: bool = False
+    refused: str = ""
 
 
 class Servers:
@@ -78,15 +79,19 @@ class Servers:
                 continue
             self._stop()
             instance = self._instance(f"{self._folder}/server-{number}")
-            instance.create(dict(built_in))
-            self._made[built_in] = _Server(instance, {})
-            instance.start()
-            self._made[built_in].variables = instance.variables()
+            server = self._made[built_in] = _Server(instance, {})
+            try:
+                instance.create(dict(built_in))
+                instance.start()
+            except ServerWouldNotStart as error:  # a finding about these settings
+                server.refused = str(error)
+                continue
+            server.variables = instance.variables()
             self._own([instance.pid])
             for name, (workload, settings) in data.items():
                 instance.query(f"CREATE DATABASE {name}")
-                server = self._address(instance, workload, settings)
-                work(jobs.job(workload, settings, self._folder, "prepare", server=server), progress)
+                address = self._address(instance, workload, settings)
+                work(jobs.job(workload, settings, self._folder, "prepare", server=address), progress)
             instance.stop()
             if changes:
                 instance.snapshot()
@@ -113,6 +118,8 @@ class Servers:
         names = {key.partition(".")[2] for key in tested if key.startswith(f"{workload.database}.")}
         server = self._made[self._built_in(workload, trial.settings)]
         self._in_force = {}
+        if server.refused:
+            return tuple(_refused(workload, name, wanted[name], server.refused) for name in names or wanted)
         try:
             self._start(server, wanted, names, land)
         except ServerWouldNotStart as error:
