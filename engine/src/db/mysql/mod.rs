@@ -5,7 +5,7 @@
 //! `workload::sql` and `sql`.
 
 pub mod answer;
-mod ending;
+pub mod ending;
 mod fields;
 mod greeting;
 pub mod login;
