@@ -407,17 +407,23 @@ fn statements_may_be_longer_than_a_packet() {
 
 #[test]
 fn who_is_thrown_out_is_lost() {
-    let mut connection = connect(&["SELECT SLEEP(?)", "SELECT 1"], Execution::Prepared);
-    let id = connection.query("SELECT CONNECTION_ID()").unwrap().rows[0][0]
-        .clone()
-        .unwrap();
-    connection.send(0, ints(&[60]).range(0..1)).unwrap();
+    let mut waiting = connect(&["SELECT SLEEP(?)", "SELECT 1"], Execution::Prepared);
+    let mut idle = open(&shared().local("native")).unwrap();
+    let numbers = [&mut waiting, &mut idle].map(|connection| {
+        let found = connection.query("SELECT CONNECTION_ID()").unwrap();
+        found.rows[0][0].clone().unwrap()
+    });
+    waiting.send(0, ints(&[60]).range(0..1)).unwrap();
     std::thread::sleep(Duration::from_millis(200));
-    administer(&format!("KILL CONNECTION {id}"));
-    let error = answer(&mut connection)
-        .and_then(|_| run(&mut connection, 1, Arguments::NONE))
+    for number in numbers {
+        administer(&format!("KILL CONNECTION {number}"));
+    }
+    // The sleep may end with a result before the connection does.
+    let error = answer(&mut waiting)
+        .and_then(|_| run(&mut waiting, 1, Arguments::NONE))
         .unwrap_err();
     assert_eq!(error.kind, Kind::Lost, "{error}");
+    assert_eq!(answer(&mut idle).unwrap_err().kind, Kind::Lost);
 }
 
 #[test]

@@ -239,8 +239,10 @@ fn program(name: &str, folder: &Path) -> Command {
         .find(|path| path.exists());
     let mut command = Command::new(found.unwrap_or(name.into()));
     command.arg("--no-defaults").args(SMALL);
-    if let Some((user, _)) = stand_in() {
-        command.arg(format!("--user={user}"));
+    command.current_dir(folder);
+    if let Some(user) = stand_in() {
+        // Not by an option of the server: with a change of users it would forget whom to end with.
+        command.uid(user);
     }
     let data = folder.join("data");
     // Two servers that begin at once are in each other's way in a folder for both.
@@ -250,28 +252,22 @@ fn program(name: &str, folder: &Path) -> Command {
     command
 }
 
-fn stand_in() -> Option<(&'static str, u32)> {
+fn stand_in() -> Option<u32> {
     // SAFETY: it takes nothing and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
         return None;
     }
-    let numbers = ["mysql", "nobody"].into_iter().filter_map(|user| {
+    ["mysql", "nobody"].into_iter().find_map(|user| {
         let id = Command::new("id").args(["-u", user]).output().ok()?;
-        Some((
-            user,
-            String::from_utf8(id.stdout).ok()?.trim().parse().ok()?,
-        ))
-    });
-    numbers.into_iter().next()
+        String::from_utf8(id.stdout).ok()?.trim().parse().ok()
+    })
 }
 
 fn give_away(folder: &Path) {
-    let Some((_, number)) = stand_in() else {
-        return;
-    };
-    chown(folder, Some(number), None).unwrap();
+    let Some(user) = stand_in() else { return };
+    chown(folder, Some(user), None).unwrap();
     for entry in std::fs::read_dir(folder).unwrap() {
-        chown(entry.unwrap().path(), Some(number), None).unwrap();
+        chown(entry.unwrap().path(), Some(user), None).unwrap();
     }
 }
 

@@ -144,3 +144,162 @@ impl<'a> Login<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::server::Secret;
+
+    const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+
+    fn server(tls: Tls) -> Server {
+        Server {
+            socket: None,
+            host: None,
+            port: None,
+            user: "me".into(),
+            password: Some(Secret::new("secret")),
+            database: "lab".into(),
+            tls,
+            tls_ca: None,
+            timeout_s: 1.0,
+        }
+    }
+
+    fn greeting(can: u32, method: &str) -> Vec<u8> {
+        let [can_0, can_1, can_2, can_3] = can.to_le_bytes();
+        let mut packet = b"\x0a8.0.0\0\x01\0\0\0abcdefgh\0".to_vec();
+        packet.extend_from_slice(&[can_0, can_1, 45, 2, 0, can_2, can_3, 21]);
+        packet.extend_from_slice(&[0; 10]);
+        packet.extend_from_slice(b"ijklmnopqrst\0");
+        packet.extend_from_slice(method.as_bytes());
+        packet.push(0);
+        packet
+    }
+
+    fn greeted<'a>(server: &'a Server, method: &str) -> Login<'a> {
+        let mut login = Login::new(server);
+        let answer = login.take(&greeting(can::WANTED | can::SSL, method), false);
+        assert!(
+            matches!(answer, Ok(Step::Send(_) | Step::Encrypt(_))),
+            "{answer:?}"
+        );
+        login
+    }
+
+    fn proof(method: Method) -> Vec<u8> {
+        method
+            .prove("secret", b"abcdefghijklmnopqrst\0", true)
+            .unwrap()
+    }
+
+    #[test]
+    fn the_introduction_holds_what_was_agreed_on() {
+        let server = server(Tls::Off);
+        let mut login = Login::new(&server);
+        let can = can::WANTED & !can::DEPRECATE_EOF;
+        let greeting = greeting(can, "mysql_native_password");
+        let Step::Send(told) = login.take(&greeting, false).unwrap() else {
+            panic!()
+        };
+        assert_eq!(told[..4], (can | can::CONNECT_WITH_DB).to_le_bytes());
+        assert_eq!(told[8..32], [&[45][..], &[0; 23]].concat());
+        let rest = [
+            b"me\0\x14",
+            &proof(Method::Native)[..],
+            b"lab\0mysql_native_password\0",
+        ];
+        assert_eq!(told[32..], rest.concat());
+        assert!(!login.short_ends());
+        assert_eq!(login.take(OK, false), Ok(Step::In(Status(2))));
+    }
+
+    #[test]
+    fn nothing_but_the_request_for_tls_goes_in_clear() {
+        let server = server(Tls::Required);
+        let mut login = Login::new(&server);
+        let packet = greeting(can::WANTED | can::SSL, "mysql_clear_password");
+        let Step::Encrypt(request) = login.take(&packet, false).unwrap() else {
+            panic!()
+        };
+        assert_eq!(request.len(), 32);
+        let told = login.introduce(true).unwrap();
+        assert_eq!(told[..32], request);
+        let rest = b"me\0\x07secret\0lab\0mysql_clear_password\0";
+        assert_eq!(&told[32..], rest);
+        let without = Login::new(&server).take(&greeting(can::WANTED, ""), false);
+        assert!(without.unwrap_err().message.contains("does not offer TLS"));
+    }
+
+    #[test]
+    fn a_hash_that_is_remembered_is_enough() {
+        let server = server(Tls::Off);
+        let mut login = greeted(&server, "caching_sha2_password");
+        assert_eq!(login.take(&[1, 3], false), Ok(Step::Listen));
+        assert_eq!(login.take(OK, false), Ok(Step::In(Status(2))));
+    }
+
+    #[test]
+    fn else_the_password_goes_in_clear_where_nobody_reads_along_or_encrypted() {
+        let server = server(Tls::Off);
+        let mut login = greeted(&server, "caching_sha2_password");
+        assert_eq!(
+            login.take(&[1, 4], true),
+            Ok(Step::Send(b"secret\0".to_vec()))
+        );
+        let mut login = greeted(&server, "caching_sha2_password");
+        assert_eq!(login.take(&[1, 4], false), Ok(Step::Send(vec![2])));
+        let no_key = login.take(b"\x01-----BEGIN", false).unwrap_err();
+        assert!(no_key.message.contains("public key"), "{no_key}");
+        assert!(
+            greeted(&server, "caching_sha2_password")
+                .take(b"\x01key", false)
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn the_server_may_want_another_method() {
+        let server = server(Tls::Off);
+        let mut login = greeted(&server, "some_method");
+        let native = b"\xfemysql_native_password\0abcdefghijklmnopqrst\0";
+        assert_eq!(
+            login.take(native, false),
+            Ok(Step::Send(proof(Method::Native)))
+        );
+        assert_eq!(
+            login.take(b"\xfeauth_socket\0", false),
+            Ok(Step::Send(Vec::new()))
+        );
+        let signed = [&b"\xfeclient_ed25519\0"[..], &[0; 32]].concat();
+        assert!(matches!(login.take(&signed, false), Ok(Step::Send(proof)) if proof.len() == 64));
+        for (packet, named) in [
+            (&b"\xfemysql_clear_password\0"[..], "in clear"),
+            (b"\xfe", "mysql_old_password"),
+            (b"\xfedialog\0", "dialog"),
+            (b"\xff\x15\x04#28000Access denied", "1045"),
+        ] {
+            let error = login.take(packet, false).unwrap_err();
+            assert_eq!(error.kind, Kind::Denied);
+            assert!(error.to_string().contains(named), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_a_server_is_not_talked_to() {
+        let server = server(Tls::Off);
+        let whole = greeting(can::WANTED, "");
+        for packet in [
+            &b""[..],
+            b"\x09old",
+            b"SSH-2.0-OpenSSH",
+            &greeting(0, ""),
+            &whole[..50],
+        ] {
+            let error = Login::new(&server).take(packet, false).unwrap_err();
+            assert_eq!(error.kind, Kind::Protocol, "{error}");
+        }
+        let full = Login::new(&server).take(b"\xff\x10\x04Too many connections", false);
+        assert_eq!(full.unwrap_err().kind, Kind::TooMany);
+    }
+}

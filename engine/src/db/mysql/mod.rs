@@ -5,7 +5,7 @@
 //! `workload::sql` and `sql`.
 
 pub mod answer;
-mod ending;
+pub mod ending;
 mod fields;
 mod greeting;
 pub mod login;
@@ -119,7 +119,8 @@ impl super::Connection for Connection {
                     self.wire.stream.write(&self.out)?;
                 }
                 Err(error) => {
-                    if let Form::Prepared(prepared) = &mut self.statements[self.sent] {
+                    // None has been sent where a server says by itself that it goes.
+                    if let Some(Form::Prepared(prepared)) = self.statements.get_mut(self.sent) {
                         prepared.forget_types();
                     }
                     return Err(error);

@@ -149,3 +149,87 @@ fn start(nonce: &[u8], length: usize) -> Result<&[u8]> {
         ))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rsa::RsaPrivateKey;
+    use rsa::pkcs8::{EncodePublicKey, LineEnding};
+    use rsa::rand_core::OsRng;
+
+    fn nonce() -> Vec<u8> {
+        (1..=20).chain([0]).collect()
+    }
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// As Python's hashlib comes to them.
+    #[test]
+    fn hashes_are_those_of_another_program() {
+        let proof = |method: Method| hex(&method.prove("secret", &nonce(), false).unwrap());
+        assert_eq!(
+            proof(Method::Native),
+            "b32bb3a583e1340c0a1108d58b1be49781ad8c2f"
+        );
+        assert_eq!(
+            proof(Method::CachingSha2),
+            "746ebe205d56a0707acb3e796e834e0dd7b1d61743b26bd5202c7a623230c7c9"
+        );
+        for method in [Method::Native, Method::CachingSha2, Method::Socket] {
+            assert!(method.prove("", &nonce(), false).unwrap().is_empty());
+        }
+    }
+
+    /// The first of RFC 8032, whose secret key is as long as any password.
+    #[test]
+    fn signatures_are_those_of_the_standard() {
+        let secret: [u8; 32] = [
+            0x9d, 0x61, 0xb1, 0x9d, 0xef, 0xfd, 0x5a, 0x60, 0xba, 0x84, 0x4a, 0xf4, 0x92, 0xec,
+            0x2c, 0xc4, 0x44, 0x49, 0xc5, 0x69, 0x7b, 0x32, 0x69, 0x19, 0x70, 0x3b, 0xac, 0x03,
+            0x1c, 0xae, 0x7f, 0x60,
+        ];
+        assert_eq!(
+            hex(&sign(&secret, b"")),
+            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
+        );
+    }
+
+    #[test]
+    fn in_clear_only_where_nobody_reads_along() {
+        let clear = |private| Method::Clear.prove("secret", &nonce(), private);
+        assert_eq!(clear(true).unwrap(), b"secret\0");
+        assert_eq!(clear(false).unwrap_err().kind, Kind::Denied);
+    }
+
+    #[test]
+    fn only_the_server_can_decrypt() {
+        let server = RsaPrivateKey::new(&mut OsRng, 768).unwrap();
+        let key = server
+            .to_public_key()
+            .to_public_key_pem(LineEnding::LF)
+            .unwrap();
+        let told = encrypt("secret of 24 characters.", &nonce(), key.as_bytes()).unwrap();
+        let masked = server.decrypt(Oaep::new::<sha1::Sha1>(), &told).unwrap();
+        let mask = nonce().into_iter().take(NONCE).cycle();
+        let clear: Vec<u8> = masked
+            .iter()
+            .zip(mask)
+            .map(|(byte, mask)| byte ^ mask)
+            .collect();
+        assert_eq!(clear, b"secret of 24 characters.\0");
+        assert_eq!(
+            encrypt("", &nonce(), b"no key").unwrap_err().kind,
+            Kind::Protocol
+        );
+        assert!(encrypt(&"x".repeat(200), &nonce(), key.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn too_few_random_bytes_are_an_error() {
+        for method in [Method::Native, Method::CachingSha2, Method::Ed25519] {
+            assert!(method.prove("secret", &[1; 19], true).is_err());
+        }
+    }
+}
