@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "../fuzz/decoders/mysql.rs"]
+mod mysql;
 #[path = "../fuzz/decoders/postgres.rs"]
 mod postgres;
 
@@ -19,6 +21,21 @@ fn replay(target: &str, decode: fn(&[u8])) {
         replayed += 1;
     }
     assert!(replayed > 0, "{} is empty", corpus.display());
+}
+
+#[test]
+fn answers_of_mysql() {
+    replay("mysql_answer", mysql::answer);
+}
+
+#[test]
+fn logins_of_mysql() {
+    replay("mysql_login", mysql::login);
+}
+
+#[test]
+fn rows_of_mysql() {
+    replay("mysql_rows", mysql::rows);
 }
 
 #[test]

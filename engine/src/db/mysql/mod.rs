@@ -1,1 +1,189 @@
-//! MySQL's protocol.
+//! MySQL's protocol, as MySQL and MariaDB speak it.
+//!
+//! In: statements and arguments. Out: packets to a server, and what it answers. `send` and `receive`
+//! are the way of measured operations: one write, one read, nothing allocated. Called by
+//! `workload::sql` and `sql`.
+
+pub mod answer;
+pub mod ending;
+mod fields;
+mod greeting;
+pub mod login;
+mod packet;
+mod password;
+mod prepared;
+mod refusal;
+pub mod rows;
+mod wire;
+
+use std::os::fd::RawFd;
+
+use super::argument::Arguments;
+use super::error::{DbError, Result};
+use super::server::Server;
+use super::statement::Statement;
+use super::stream::Stream;
+use super::{Execution, Rows};
+use answer::{Answer, Progress};
+use ending::Status;
+use login::{Login, Step};
+use prepared::{PREPARE, Prepared, Told};
+use rows::Packets;
+use wire::Wire;
+
+pub const USUAL_PORT: u16 = 3306;
+
+const QUERY: u8 = 3;
+
+/// What the server says of a statement that it cannot prepare.
+const NOT_PREPARABLE: &str = "1295";
+
+enum Form {
+    Prepared(Prepared),
+    Text(Statement),
+}
+
+pub struct Connection {
+    wire: Wire,
+    statements: Vec<Form>,
+    /// The statement that the answer under way is for.
+    sent: usize,
+    answer: Answer,
+    short_ends: bool,
+    /// The packet that is written, in the same memory each time.
+    out: Vec<u8>,
+    text: String,
+}
+
+impl super::Connection for Connection {
+    fn open(server: &Server, statements: &[Statement], execution: Execution) -> Result<Connection> {
+        let mut wire = Wire::new(Stream::connect(server, USUAL_PORT)?);
+        let (short_ends, status) = log_in(&mut wire, server)?;
+        let mut connection = Connection {
+            wire,
+            statements: Vec::with_capacity(statements.len()),
+            sent: 0,
+            answer: Answer::new(short_ends, status),
+            short_ends,
+            out: Vec::new(),
+            text: String::new(),
+        };
+        for statement in statements {
+            let form = match execution {
+                Execution::Prepared => connection.prepare(statement)?,
+                Execution::Text => Form::Text(statement.clone()),
+            };
+            connection.statements.push(form);
+        }
+        Ok(connection)
+    }
+
+    fn fd(&self) -> RawFd {
+        self.wire.stream.fd()
+    }
+
+    #[inline]
+    fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<()> {
+        match &mut self.statements[statement] {
+            Form::Prepared(prepared) => prepared.write(arguments, &mut self.out)?,
+            Form::Text(statement) => {
+                self.text.clear();
+                let escape = self.answer.status().backslash_escapes();
+                statement.write(arguments, escape, &mut self.text);
+                packet::begin(&mut self.out);
+                self.out.push(QUERY);
+                self.out.extend_from_slice(self.text.as_bytes());
+                packet::finish(&mut self.out, 0);
+            }
+        }
+        self.sent = statement;
+        self.answer.restart();
+        self.wire.stream.write(&self.out)
+    }
+
+    #[inline]
+    fn receive(&mut self) -> Result<Option<super::Answer>> {
+        let incoming = &mut self.wire.incoming;
+        if !self.wire.stream.read(incoming)? {
+            return Ok(None);
+        }
+        loop {
+            let (taken, progress) = self.answer.feed(incoming.bytes());
+            incoming.consume(taken);
+            match progress {
+                Ok(Progress::Whole(rows)) => return Ok(Some(super::Answer { rows })),
+                Ok(Progress::Partial) => return Ok(None),
+                Ok(Progress::RefuseFile(sequence)) => {
+                    packet::begin(&mut self.out);
+                    packet::finish(&mut self.out, sequence);
+                    self.wire.stream.write(&self.out)?;
+                }
+                Err(error) => {
+                    // None has been sent where a server says by itself that it goes.
+                    if let Some(Form::Prepared(prepared)) = self.statements.get_mut(self.sent) {
+                        prepared.forget_types();
+                    }
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Rows> {
+        self.wire.command(QUERY, sql)?;
+        let (rows, status) = rows::read(&mut self.wire, self.short_ends)?;
+        self.answer = Answer::new(self.short_ends, status);
+        Ok(rows)
+    }
+}
+
+impl Connection {
+    fn prepare(&mut self, statement: &Statement) -> Result<Form> {
+        let sql = statement.with_question_marks();
+        self.wire.command(PREPARE, &sql)?;
+        let packet = self.wire.next()?;
+        let told = match packet.split_first() {
+            Some((&refusal::SIGN, rest)) => match refusal::read(rest) {
+                error if error.code == NOT_PREPARABLE => return Ok(Form::Text(statement.clone())),
+                error => return Err(error),
+            },
+            Some((0, rest)) => Told::read(rest)?,
+            _ => {
+                return Err(DbError::protocol(
+                    "the server does not say what it has prepared",
+                ));
+            }
+        };
+        for described in [told.parameters, told.columns] {
+            let end = u16::from(described > 0 && !self.short_ends);
+            for _ in 0..described + end {
+                self.wire.next()?;
+            }
+        }
+        let (ours, theirs) = (statement.parameters(), usize::from(told.parameters));
+        if ours != theirs {
+            let message = format!("the server counts {theirs} parameters, not {ours}, in: {sql}");
+            return Err(DbError::protocol(message));
+        }
+        Ok(Form::Prepared(Prepared::new(told)))
+    }
+}
+
+/// Whether the server leaves out what can be left out of ends, and its status.
+fn log_in(wire: &mut Wire, server: &Server) -> Result<(bool, Status)> {
+    let mut login = Login::new(server);
+    loop {
+        let packet = wire.next()?;
+        match login.take(&packet, wire.stream.is_private())? {
+            Step::Listen => {}
+            Step::Send(answer) => wire.reply(&answer)?,
+            Step::Encrypt(request) => {
+                wire.reply(&request)?;
+                wire.encrypt(server)?;
+                let introduction = login.introduce(wire.stream.is_private())?;
+                wire.reply(&introduction)?;
+            }
+            Step::In(status) => return Ok((login.short_ends(), status)),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! MySQL's decoders, given whatever bytes.
+//!
+//! In: bytes. Out: nothing, or a panic where a decoder panics, keeps too much, or is of two minds. Called
+//! by the fuzz targets, and by the test that replays what they have found.
+
+use ceteris_engine::db::error::{DbError, Result};
+use ceteris_engine::db::mysql::answer::{Answer, Progress};
+use ceteris_engine::db::mysql::ending::Status;
+use ceteris_engine::db::mysql::login::{Login, Step};
+use ceteris_engine::db::mysql::rows::{self, Packets};
+use ceteris_engine::db::server::{Secret, Server, Tls};
+
+/// What a decoder of answers may leave for later.
+const KEPT: usize = (64 << 10) + 4;
+
+/// Answers mean the same however they are cut.
+pub fn answer(data: &[u8]) {
+    let Some((&[choice, piece], bytes)) = data.split_first_chunk() else {
+        return;
+    };
+    let short_ends = choice & 1 == 1;
+    let whole = fed(short_ends, bytes, bytes.len().max(1));
+    let cut = fed(short_ends, bytes, usize::from(piece).max(1));
+    assert_eq!(whole, cut);
+}
+
+fn fed(short_ends: bool, bytes: &[u8], piece: usize) -> Vec<Result<Progress>> {
+    let mut answer = Answer::new(short_ends, Status(0));
+    let mut held = Vec::new();
+    let mut told = Vec::new();
+    for piece in bytes.chunks(piece) {
+        held.extend_from_slice(piece);
+        loop {
+            let (taken, progress) = answer.feed(&held);
+            held.drain(..taken);
+            match progress {
+                Ok(Progress::Partial) => break,
+                Ok(Progress::Whole(_)) => answer.restart(),
+                Ok(Progress::RefuseFile(_)) => {}
+                Err(_) => {
+                    told.push(progress);
+                    return told;
+                }
+            }
+            assert!(taken > 0);
+            told.push(progress);
+        }
+        assert!(held.len() < KEPT);
+    }
+    told
+}
+
+/// Rows are read to an end, whatever the server claims.
+pub fn rows(data: &[u8]) {
+    if let Some((&choice, bytes)) = data.split_first() {
+        // An error is as good as rows.
+        let _ = rows::read(&mut Given(bytes), choice & 1 == 1);
+    }
+}
+
+/// The server decides on every step of a login, and gets no secret in clear where others read along.
+pub fn login(data: &[u8]) {
+    let Some((&choice, bytes)) = data.split_first() else {
+        return;
+    };
+    let private = choice & 1 == 1;
+    let server = Server {
+        socket: None,
+        host: None,
+        port: None,
+        user: "user".into(),
+        password: Some(Secret::new("hidden")),
+        database: "database".into(),
+        tls: if choice & 2 == 0 {
+            Tls::Off
+        } else {
+            Tls::Required
+        },
+        tls_ca: None,
+        timeout_s: 1.0,
+    };
+    let mut login = Login::new(&server);
+    let mut packets = Given(bytes);
+    while let Ok(packet) = packets.next() {
+        let sent = match login.take(&packet, private) {
+            Ok(Step::Listen) => continue,
+            Ok(Step::Send(sent)) => sent,
+            Ok(Step::Encrypt(sent)) => {
+                let _ = login.introduce(true);
+                sent
+            }
+            Ok(Step::In(_)) | Err(_) => return,
+        };
+        assert!(private || !sent.windows(6).any(|part| part == b"hidden"));
+    }
+}
+
+struct Given<'a>(&'a [u8]);
+
+impl Packets for Given<'_> {
+    fn next(&mut self) -> Result<Vec<u8>> {
+        let cut = || DbError::lost("no more");
+        let (&[low, high], rest) = self.0.split_first_chunk().ok_or_else(cut)?;
+        let (packet, rest) = rest
+            .split_at_checked(u16::from_le_bytes([low, high]).into())
+            .ok_or_else(cut)?;
+        self.0 = rest;
+        Ok(packet.to_vec())
+    }
+
+    fn reply(&mut self, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,325 @@
+//! The answer to one statement, as its bytes come in: the hot way, which looks at as few of them as it can.
+//!
+//! In: bytes, cut anywhere. Out: how many rows they tell of, or the refusal. Rows are counted by walking
+//! from head to head; nothing is copied, and nothing kept that is longer than `WHOLE`. Fed by
+//! `Connection::receive`.
+
+use super::ending::{self, NO_COLUMNS, NO_MORE, Status, WANTS_FILE, is_end};
+use super::fields::Fields;
+use super::packet::{self, HEAD, LONGEST};
+use super::refusal;
+use crate::db::error::{DbError, Result};
+
+/// What ends a result is waited for as a whole; servers send far less than this.
+const WHOLE: usize = 64 << 10;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Result,
+    Columns(u16),
+    /// What ends the columns, of a server that ends them.
+    EndOfColumns,
+    Rows,
+}
+
+/// How far the answer has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// Not whole yet.
+    Partial,
+    /// Rows, returned or changed.
+    Whole(u64),
+    /// The server waits for an empty packet with this number, which says that it gets no file.
+    RefuseFile(u8),
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    /// Whether the server says less of ends, as it does where it has offered that.
+    short_ends: bool,
+    next: Next,
+    rows: u64,
+    /// What of the packet under way has not come.
+    skip: usize,
+    /// Whether the next packet continues the last.
+    continued: bool,
+    file_wanted: bool,
+    /// Of the server, as of the last result.
+    status: Status,
+}
+
+impl Answer {
+    pub fn new(short_ends: bool, status: Status) -> Answer {
+        Answer {
+            short_ends,
+            next: Next::Result,
+            rows: 0,
+            skip: 0,
+            continued: false,
+            file_wanted: false,
+            status,
+        }
+    }
+
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// Expects another answer.
+    #[inline]
+    pub fn restart(&mut self) {
+        *self = Answer::new(self.short_ends, self.status);
+    }
+
+    /// Takes what is understood of `bytes`; the number taken comes first. After an error everything
+    /// up to the end of the answer is taken, unless the server is not understood.
+    #[inline]
+    pub fn feed(&mut self, bytes: &[u8]) -> (usize, Result<Progress>) {
+        let mut at = 0;
+        loop {
+            let skipped = self.skip.min(bytes.len() - at);
+            at += skipped;
+            self.skip -= skipped;
+            let rest = &bytes[at..];
+            let Some((length, sequence)) = packet::head(rest) else {
+                return (at, Ok(Progress::Partial));
+            };
+            if self.continued {
+                self.pass(length);
+                at += HEAD;
+                continue;
+            }
+            let payload = &rest[HEAD..rest.len().min(HEAD + length)];
+            let Some(&first) = payload.first() else {
+                let step = match length {
+                    0 => Err(DbError::protocol("the server sends an empty packet")),
+                    _ => Ok(Progress::Partial),
+                };
+                return (at, step);
+            };
+            if self.counts(first, length) {
+                self.pass(length);
+                at += HEAD;
+                continue;
+            }
+            if length > WHOLE {
+                let error = format!("the server ends a result with {length} bytes");
+                return (at, Err(DbError::protocol(error)));
+            }
+            if payload.len() < length {
+                return (at, Ok(Progress::Partial));
+            }
+            at += HEAD + length;
+            match self.decide(first, &payload[1..], sequence) {
+                Ok(Progress::Partial) => {}
+                step => return (at, step),
+            }
+        }
+    }
+
+    /// Whether the packet is a column or a row, which is only counted.
+    #[inline]
+    fn counts(&mut self, first: u8, length: usize) -> bool {
+        match self.next {
+            _ if first == refusal::SIGN => return false,
+            Next::Rows if !is_end(first, length, self.short_ends) => self.rows += 1,
+            Next::Columns(left @ 2..) => self.next = Next::Columns(left - 1),
+            Next::Columns(_) if self.short_ends => self.next = Next::Rows,
+            Next::Columns(_) => self.next = Next::EndOfColumns,
+            _ => return false,
+        }
+        true
+    }
+
+    #[inline]
+    fn pass(&mut self, length: usize) {
+        // The head is not counted.
+        self.skip = length;
+        self.continued = length == LONGEST;
+    }
+
+    /// A packet that is no column and no row.
+    #[inline]
+    fn decide(&mut self, first: u8, rest: &[u8], sequence: u8) -> Result<Progress> {
+        match (self.next, first) {
+            (_, refusal::SIGN) => return Err(refusal::read(rest)),
+            (Next::Result, NO_COLUMNS) => {
+                let (changed, status) = ending::changed(rest)?;
+                self.rows = self.rows.saturating_add(changed);
+                return self.end(status);
+            }
+            (Next::Result, WANTS_FILE) => {
+                self.file_wanted = true;
+                return Ok(Progress::RefuseFile(sequence.wrapping_add(1)));
+            }
+            (Next::Result, 0xfc) => self.next = Next::Columns(Fields(rest).u16()?),
+            (Next::Result, columns) if columns < WANTS_FILE => {
+                self.next = Next::Columns(columns.into())
+            }
+            (Next::EndOfColumns, NO_MORE) => self.next = Next::Rows,
+            (Next::Rows, _) => return self.end(ending::after_rows(rest, self.short_ends)?),
+            (_, other) => {
+                let message = format!("the server begins a packet with {other:#04x}");
+                return Err(DbError::protocol(message));
+            }
+        }
+        Ok(Progress::Partial)
+    }
+
+    fn end(&mut self, status: Status) -> Result<Progress> {
+        self.status = status;
+        if status.more_follow() {
+            self.next = Next::Result;
+            return Ok(Progress::Partial);
+        }
+        if self.file_wanted {
+            return Err(ending::file_refused());
+        }
+        Ok(Progress::Whole(self.rows))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::error::Kind;
+
+    const COLUMN: &[u8] = b"\x03def and more";
+    const OK: &[u8] = &[0, 3, 0, 2, 0, 0, 0];
+    const OK_MORE: &[u8] = &[0, 1, 0, 8, 0, 0, 0];
+    const END: &[u8] = &[0xfe, 0, 0, 2, 0, 0, 0];
+    const OLD_END: &[u8] = &[0xfe, 0, 0, 2, 0];
+    const OLD_END_MORE: &[u8] = &[0xfe, 0, 0, 8, 0];
+    const REFUSAL: &[u8] = b"\xff\xbd\x04#40001Deadlock";
+
+    fn packets(payloads: &[&[u8]]) -> Vec<u8> {
+        let frame = |(payload, sequence): (&&[u8], u8)| {
+            let length = u32::try_from(payload.len()).unwrap().to_le_bytes();
+            [&length[..3], &[sequence], payload].concat()
+        };
+        payloads.iter().zip(1..).flat_map(frame).collect()
+    }
+
+    /// In pieces of that length, as a stream may bring them.
+    fn fed(short_ends: bool, bytes: &[u8], piece: usize) -> Result<Progress> {
+        let mut answer = Answer::new(short_ends, Status(0));
+        let mut held = Vec::new();
+        for piece in bytes.chunks(piece) {
+            held.extend_from_slice(piece);
+            let (taken, progress) = answer.feed(&held);
+            held.drain(..taken);
+            assert!(held.len() <= WHOLE + HEAD);
+            if progress != Ok(Progress::Partial) {
+                assert!(held.is_empty());
+                return progress;
+            }
+        }
+        Ok(Progress::Partial)
+    }
+
+    #[track_caller]
+    fn comes_to(short_ends: bool, payloads: &[&[u8]], expected: Result<Progress>) {
+        let bytes = packets(payloads);
+        for piece in [bytes.len(), 1, 2, 3, 5, 7, 64] {
+            assert_eq!(
+                fed(short_ends, &bytes, piece),
+                expected,
+                "pieces of {piece}"
+            );
+        }
+    }
+
+    fn deadlock() -> DbError {
+        DbError::new(Kind::Conflict, "1213", "Deadlock")
+    }
+
+    #[test]
+    fn changes_and_rows_are_counted() {
+        comes_to(true, &[OK], Ok(Progress::Whole(3)));
+        comes_to(
+            true,
+            &[&[2], COLUMN, COLUMN, b"a", b"\0", b"\xfb", END],
+            Ok(Progress::Whole(3)),
+        );
+        comes_to(true, &[&[1], COLUMN, END], Ok(Progress::Whole(0)));
+        comes_to(
+            true,
+            &[&[0xfc, 1, 0], COLUMN, b"row", END],
+            Ok(Progress::Whole(1)),
+        );
+    }
+
+    #[test]
+    fn older_ends_are_understood() {
+        let row = b"\xfe much longer than an end";
+        comes_to(
+            false,
+            &[&[1], COLUMN, OLD_END, row, OLD_END],
+            Ok(Progress::Whole(1)),
+        );
+        comes_to(
+            false,
+            &[&[1], COLUMN, OLD_END, OLD_END],
+            Ok(Progress::Whole(0)),
+        );
+    }
+
+    #[test]
+    fn results_add_up() {
+        comes_to(true, &[OK_MORE, OK], Ok(Progress::Whole(4)));
+        let calls = [&[1], COLUMN, OLD_END, b"row", OLD_END_MORE, OK];
+        comes_to(false, &calls, Ok(Progress::Whole(4)));
+    }
+
+    #[test]
+    fn refusals_may_come_at_every_place() {
+        comes_to(true, &[REFUSAL], Err(deadlock()));
+        comes_to(true, &[&[1], REFUSAL], Err(deadlock()));
+        comes_to(true, &[&[1], COLUMN, b"row", REFUSAL], Err(deadlock()));
+        comes_to(false, &[&[1], COLUMN, OLD_END, REFUSAL], Err(deadlock()));
+        comes_to(true, &[OK_MORE, REFUSAL], Err(deadlock()));
+    }
+
+    #[test]
+    fn long_rows_are_passed_over() {
+        let (long, rest) = (vec![0xfe; LONGEST], vec![0xfe; 70_000]);
+        for short_ends in [true, false] {
+            let end: &[&[u8]] = if short_ends { &[] } else { &[OLD_END] };
+            let last = if short_ends { END } else { OLD_END };
+            let rows: &[&[u8]] = &[b"row", &long, &rest, &long, &[], last];
+            let bytes = packets(&[&[&[1], COLUMN], end, rows].concat());
+            for piece in [bytes.len(), 100_000, 4093] {
+                assert_eq!(fed(short_ends, &bytes, piece), Ok(Progress::Whole(3)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_is_refused_and_the_statement_fails() {
+        let mut answer = Answer::new(true, Status(0));
+        let asked = packets(&[b"\xfb/etc/passwd"]);
+        assert_eq!(
+            answer.feed(&asked),
+            (asked.len(), Ok(Progress::RefuseFile(2)))
+        );
+        let (_, outcome) = answer.feed(&packets(&[OK]));
+        assert_eq!(outcome.unwrap_err().kind, Kind::Refused);
+        answer.restart();
+        assert_eq!(answer.feed(&packets(&[OK])).1, Ok(Progress::Whole(3)));
+    }
+
+    #[test]
+    fn nonsense_is_an_error() {
+        let huge = vec![0xff; WHOLE + 1];
+        for payloads in [
+            &[&[][..]][..],
+            &[&[0xfd, 1]],
+            &[&huge],
+            &[&[0]],
+            &[&[1], COLUMN, &[]],
+        ] {
+            let (_, outcome) = Answer::new(true, Status(0)).feed(&packets(payloads));
+            assert_eq!(outcome.unwrap_err().kind, Kind::Protocol);
+        }
+    }
+}

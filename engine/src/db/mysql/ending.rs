@@ -1,0 +1,66 @@
+//! How the results of a statement end.
+//!
+//! In: packets that are no column and no row, without their first byte. Out: what they tell. Called by
+//! `answer` and `rows`.
+
+use super::fields::Fields;
+use super::packet::LONGEST;
+use crate::db::error::{DbError, Kind, Result};
+
+/// In place of a number of columns: no rows are returned.
+pub const NO_COLUMNS: u8 = 0;
+
+/// In place of a number of columns: the server wants a file of the client.
+pub const WANTS_FILE: u8 = 0xfb;
+
+/// In place of a row, or after the columns: there are no more.
+pub const NO_MORE: u8 = 0xfe;
+
+/// Of the server, as each result tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Status(pub u16);
+
+impl Status {
+    /// Whether another result follows.
+    pub fn more_follow(self) -> bool {
+        self.0 & 0x0008 != 0
+    }
+
+    /// Whether a backslash in a quoted text means something else than itself.
+    pub fn backslash_escapes(self) -> bool {
+        self.0 & 0x0200 == 0
+    }
+}
+
+/// Whether a packet is no row. A row may begin with the same byte, before a text so long that its packet
+/// is as long as can be.
+#[inline]
+pub fn is_end(first: u8, length: usize, short_ends: bool) -> bool {
+    first == NO_MORE && length < if short_ends { LONGEST } else { 9 }
+}
+
+/// Of a statement that returns no rows: how many it has changed.
+#[inline]
+pub fn changed(packet: &[u8]) -> Result<(u64, Status)> {
+    let mut fields = Fields(packet);
+    let changed = fields.number()?;
+    fields.number()?;
+    Ok((changed, Status(fields.u16()?)))
+}
+
+/// After the last row.
+#[inline]
+pub fn after_rows(packet: &[u8], short_ends: bool) -> Result<Status> {
+    if short_ends {
+        return changed(packet).map(|(_, status)| status);
+    }
+    let mut fields = Fields(packet);
+    fields.u16()?;
+    fields.u16().map(Status)
+}
+
+#[cold]
+pub fn file_refused() -> DbError {
+    let message = "the statement reads a file of the client, which is never given";
+    DbError::new(Kind::Refused, "", message)
+}

@@ -1,0 +1,305 @@
+//! Getting in: from the server's greeting to its consent.
+//!
+//! In: packets of the server. Out: what to answer; bytes only, so that every course can be tried without
+//! a server. Driven by `Connection::open`.
+
+use super::ending::{self, Status};
+use super::fields::Fields;
+use super::greeting::{self, Greeting, can};
+use super::password::{self, Method};
+use super::refusal;
+use crate::db::error::{DbError, Kind, Result};
+use crate::db::server::{Server, Tls};
+
+const CONSENT: u8 = 0;
+const MORE: u8 = 1;
+const OTHER_METHOD: u8 = 0xfe;
+
+/// Of caching_sha2_password: the server remembers the password's hash; it does not.
+const REMEMBERED: u8 = 3;
+const NOT_REMEMBERED: u8 = 4;
+const PUBLIC_KEY_PLEASE: u8 = 2;
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The server will say more.
+    Listen,
+    Send(Vec<u8>),
+    /// Send this, then encrypt, then go on with `Login::introduce`.
+    Encrypt(Vec<u8>),
+    /// In, with the server's status.
+    In(Status),
+}
+
+pub struct Login<'a> {
+    server: &'a Server,
+    /// Both sides can.
+    can: u32,
+    method: Method,
+    nonce: Vec<u8>,
+    greeted: bool,
+    key_asked: bool,
+}
+
+impl<'a> Login<'a> {
+    pub fn new(server: &'a Server) -> Login<'a> {
+        Login {
+            server,
+            can: 0,
+            method: Method::Native,
+            nonce: Vec::new(),
+            greeted: false,
+            key_asked: false,
+        }
+    }
+
+    /// Whether the server leaves out what `Answer` and `rows` can do without.
+    pub fn short_ends(&self) -> bool {
+        self.can & can::DEPRECATE_EOF != 0
+    }
+
+    /// What to do after this packet; `private` says whether nobody on the way can read the answer.
+    pub fn take(&mut self, packet: &[u8], private: bool) -> Result<Step> {
+        let mut fields = Fields(packet);
+        match (self.greeted, fields.u8()?) {
+            (_, refusal::SIGN) => Err(refusal::read(fields.0)),
+            (false, _) => self.greet(packet, private),
+            (true, CONSENT) => ending::changed(fields.0).map(|(_, status)| Step::In(status)),
+            (true, OTHER_METHOD) => {
+                self.choose(fields.until_zero())?;
+                self.nonce = fields.0.to_vec();
+                self.prove(private).map(Step::Send)
+            }
+            (true, MORE) => self.more(fields.0, private),
+            (true, other) => Err(DbError::protocol(format!(
+                "the server begins a packet with {other:#04x} before it lets in"
+            ))),
+        }
+    }
+
+    fn greet(&mut self, packet: &[u8], private: bool) -> Result<Step> {
+        let greeting = Greeting::read(packet)?;
+        self.greeted = true;
+        self.can = can::WANTED & greeting.can;
+        if !self.server.database.is_empty() {
+            self.can |= can::CONNECT_WITH_DB;
+        }
+        self.nonce = greeting.nonce;
+        // A method that is not known here may not be that of this user: the server will say.
+        self.method = Method::named(&greeting.method).unwrap_or(Method::Native);
+        if self.server.tls == Tls::Off {
+            return self.introduce(private).map(Step::Send);
+        }
+        if greeting.can & can::SSL == 0 {
+            return Err(DbError::protocol("the server does not offer TLS"));
+        }
+        self.can |= can::SSL;
+        Ok(Step::Encrypt(greeting::begin(self.can)))
+    }
+
+    /// The answer to the greeting.
+    pub fn introduce(&self, private: bool) -> Result<Vec<u8>> {
+        let Server { user, database, .. } = self.server;
+        let proof = self.prove(private)?;
+        let told = greeting::introduce(self.can, user, database, self.method, &proof);
+        Ok(told)
+    }
+
+    fn choose(&mut self, name: &[u8]) -> Result<()> {
+        self.method = Method::named(name).ok_or_else(|| {
+            let name = match name {
+                b"" => "mysql_old_password".into(),
+                name => String::from_utf8_lossy(name),
+            };
+            let message = format!("the server wants {name} of this user, which is not known here");
+            DbError::new(Kind::Denied, "", message)
+        })?;
+        Ok(())
+    }
+
+    fn prove(&self, private: bool) -> Result<Vec<u8>> {
+        self.method
+            .prove(self.server.password(), &self.nonce, private)
+    }
+
+    fn more(&mut self, said: &[u8], private: bool) -> Result<Step> {
+        let password = self.server.password();
+        match (self.method, said) {
+            (Method::CachingSha2, [REMEMBERED]) => Ok(Step::Listen),
+            (Method::CachingSha2, [NOT_REMEMBERED]) if private => {
+                password::clear(password, private).map(Step::Send)
+            }
+            (Method::CachingSha2, [NOT_REMEMBERED]) => {
+                self.key_asked = true;
+                Ok(Step::Send(vec![PUBLIC_KEY_PLEASE]))
+            }
+            (Method::CachingSha2, key) if self.key_asked => {
+                self.key_asked = false;
+                password::encrypt(password, &self.nonce, key).map(Step::Send)
+            }
+            (method, _) => Err(DbError::protocol(format!(
+                "the server says more than {} knows",
+                method.name()
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::server::Secret;
+
+    const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+
+    fn server(tls: Tls) -> Server {
+        Server {
+            socket: None,
+            host: None,
+            port: None,
+            user: "me".into(),
+            password: Some(Secret::new("secret")),
+            database: "lab".into(),
+            tls,
+            tls_ca: None,
+            timeout_s: 1.0,
+        }
+    }
+
+    fn greeting(can: u32, method: &str) -> Vec<u8> {
+        let [can_0, can_1, can_2, can_3] = can.to_le_bytes();
+        let mut packet = b"\x0a8.0.0\0\x01\0\0\0abcdefgh\0".to_vec();
+        packet.extend_from_slice(&[can_0, can_1, 45, 2, 0, can_2, can_3, 21]);
+        packet.extend_from_slice(&[0; 10]);
+        packet.extend_from_slice(b"ijklmnopqrst\0");
+        packet.extend_from_slice(method.as_bytes());
+        packet.push(0);
+        packet
+    }
+
+    fn greeted<'a>(server: &'a Server, method: &str) -> Login<'a> {
+        let mut login = Login::new(server);
+        let answer = login.take(&greeting(can::WANTED | can::SSL, method), false);
+        assert!(
+            matches!(answer, Ok(Step::Send(_) | Step::Encrypt(_))),
+            "{answer:?}"
+        );
+        login
+    }
+
+    fn proof(method: Method) -> Vec<u8> {
+        method
+            .prove("secret", b"abcdefghijklmnopqrst\0", true)
+            .unwrap()
+    }
+
+    #[test]
+    fn the_introduction_holds_what_was_agreed_on() {
+        let server = server(Tls::Off);
+        let mut login = Login::new(&server);
+        let can = can::WANTED & !can::DEPRECATE_EOF;
+        let greeting = greeting(can, "mysql_native_password");
+        let Step::Send(told) = login.take(&greeting, false).unwrap() else {
+            panic!()
+        };
+        assert_eq!(told[..4], (can | can::CONNECT_WITH_DB).to_le_bytes());
+        assert_eq!(told[8..32], [&[45][..], &[0; 23]].concat());
+        let rest = [
+            b"me\0\x14",
+            &proof(Method::Native)[..],
+            b"lab\0mysql_native_password\0",
+        ];
+        assert_eq!(told[32..], rest.concat());
+        assert!(!login.short_ends());
+        assert_eq!(login.take(OK, false), Ok(Step::In(Status(2))));
+    }
+
+    #[test]
+    fn nothing_but_the_request_for_tls_goes_in_clear() {
+        let server = server(Tls::Required);
+        let mut login = Login::new(&server);
+        let packet = greeting(can::WANTED | can::SSL, "mysql_clear_password");
+        let Step::Encrypt(request) = login.take(&packet, false).unwrap() else {
+            panic!()
+        };
+        assert_eq!(request.len(), 32);
+        let told = login.introduce(true).unwrap();
+        assert_eq!(told[..32], request);
+        let rest = b"me\0\x07secret\0lab\0mysql_clear_password\0";
+        assert_eq!(&told[32..], rest);
+        let without = Login::new(&server).take(&greeting(can::WANTED, ""), false);
+        assert!(without.unwrap_err().message.contains("does not offer TLS"));
+    }
+
+    #[test]
+    fn a_hash_that_is_remembered_is_enough() {
+        let server = server(Tls::Off);
+        let mut login = greeted(&server, "caching_sha2_password");
+        assert_eq!(login.take(&[1, 3], false), Ok(Step::Listen));
+        assert_eq!(login.take(OK, false), Ok(Step::In(Status(2))));
+    }
+
+    #[test]
+    fn else_the_password_goes_in_clear_where_nobody_reads_along_or_encrypted() {
+        let server = server(Tls::Off);
+        let mut login = greeted(&server, "caching_sha2_password");
+        assert_eq!(
+            login.take(&[1, 4], true),
+            Ok(Step::Send(b"secret\0".to_vec()))
+        );
+        let mut login = greeted(&server, "caching_sha2_password");
+        assert_eq!(login.take(&[1, 4], false), Ok(Step::Send(vec![2])));
+        let no_key = login.take(b"\x01-----BEGIN", false).unwrap_err();
+        assert!(no_key.message.contains("public key"), "{no_key}");
+        assert!(
+            greeted(&server, "caching_sha2_password")
+                .take(b"\x01key", false)
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn the_server_may_want_another_method() {
+        let server = server(Tls::Off);
+        let mut login = greeted(&server, "some_method");
+        let native = b"\xfemysql_native_password\0abcdefghijklmnopqrst\0";
+        assert_eq!(
+            login.take(native, false),
+            Ok(Step::Send(proof(Method::Native)))
+        );
+        assert_eq!(
+            login.take(b"\xfeauth_socket\0", false),
+            Ok(Step::Send(Vec::new()))
+        );
+        let signed = [&b"\xfeclient_ed25519\0"[..], &[0; 32]].concat();
+        assert!(matches!(login.take(&signed, false), Ok(Step::Send(proof)) if proof.len() == 64));
+        for (packet, named) in [
+            (&b"\xfemysql_clear_password\0"[..], "in clear"),
+            (b"\xfe", "mysql_old_password"),
+            (b"\xfedialog\0", "dialog"),
+            (b"\xff\x15\x04#28000Access denied", "1045"),
+        ] {
+            let error = login.take(packet, false).unwrap_err();
+            assert_eq!(error.kind, Kind::Denied);
+            assert!(error.to_string().contains(named), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_a_server_is_not_talked_to() {
+        let server = server(Tls::Off);
+        let whole = greeting(can::WANTED, "");
+        for packet in [
+            &b""[..],
+            b"\x09old",
+            b"SSH-2.0-OpenSSH",
+            &greeting(0, ""),
+            &whole[..50],
+        ] {
+            let error = Login::new(&server).take(packet, false).unwrap_err();
+            assert_eq!(error.kind, Kind::Protocol, "{error}");
+        }
+        let full = Login::new(&server).take(b"\xff\x10\x04Too many connections", false);
+        assert_eq!(full.unwrap_err().kind, Kind::TooMany);
+    }
+}

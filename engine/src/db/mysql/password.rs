@@ -1,0 +1,235 @@
+//! Proofs that one knows the password, by the methods of MySQL and MariaDB.
+//!
+//! In: a method, the password, random bytes of the server. Out: bytes that prove it. Called by `login`.
+
+use curve25519_dalek::edwards::EdwardsPoint;
+use curve25519_dalek::scalar::{Scalar, clamp_integer};
+use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA512, digest};
+use rsa::pkcs8::DecodePublicKey;
+use rsa::{Oaep, RsaPublicKey};
+
+use crate::db::error::{DbError, Kind, Result};
+
+/// Random bytes that the older methods use.
+const NONCE: usize = 20;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Native,
+    CachingSha2,
+    Ed25519,
+    Clear,
+    /// The server sees who is at the other end of the Unix socket.
+    Socket,
+}
+
+impl Method {
+    pub fn named(name: &[u8]) -> Option<Method> {
+        Some(match name {
+            b"mysql_native_password" => Method::Native,
+            b"caching_sha2_password" => Method::CachingSha2,
+            b"client_ed25519" => Method::Ed25519,
+            b"mysql_clear_password" => Method::Clear,
+            b"auth_socket" | b"unix_socket" => Method::Socket,
+            _ => return None,
+        })
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Native => "mysql_native_password",
+            Method::CachingSha2 => "caching_sha2_password",
+            Method::Ed25519 => "client_ed25519",
+            Method::Clear => "mysql_clear_password",
+            Method::Socket => "auth_socket",
+        }
+    }
+
+    /// The first answer; `private` says whether nobody on the way can read it.
+    pub fn prove(self, password: &str, nonce: &[u8], private: bool) -> Result<Vec<u8>> {
+        Ok(match self {
+            Method::Socket => Vec::new(),
+            Method::Clear => clear(password, private)?,
+            Method::Ed25519 => sign(password.as_bytes(), start(nonce, 32)?).to_vec(),
+            Method::Native | Method::CachingSha2 if password.is_empty() => Vec::new(),
+            Method::Native => {
+                let hash = |parts: &[&[u8]]| digest(&SHA1_FOR_LEGACY_USE_ONLY, &parts.concat());
+                let once = hash(&[password.as_bytes()]);
+                let twice = hash(&[once.as_ref()]);
+                let mask = hash(&[start(nonce, NONCE)?, twice.as_ref()]);
+                exclusive_or(once.as_ref(), mask.as_ref())
+            }
+            Method::CachingSha2 => {
+                let hash = |parts: &[&[u8]]| digest(&SHA256, &parts.concat());
+                let once = hash(&[password.as_bytes()]);
+                let twice = hash(&[once.as_ref()]);
+                let mask = hash(&[twice.as_ref(), start(nonce, NONCE)?]);
+                exclusive_or(once.as_ref(), mask.as_ref())
+            }
+        })
+    }
+}
+
+/// The password itself, for a server that cannot do without; never where others can read along.
+pub fn clear(password: &str, private: bool) -> Result<Vec<u8>> {
+    if !private {
+        return Err(DbError::new(
+            Kind::Denied,
+            "",
+            "the server wants the password in clear, which is sent only by TLS or a Unix socket",
+        ));
+    }
+    Ok(with_zero(password))
+}
+
+/// The password, readable only by the server whose public key this is.
+pub fn encrypt(password: &str, nonce: &[u8], key: &[u8]) -> Result<Vec<u8>> {
+    let unusable = |cause: String| {
+        DbError::protocol(format!("the server sends no usable public key: {cause}"))
+    };
+    let key = std::str::from_utf8(key).map_err(|cause| unusable(cause.to_string()))?;
+    let key = RsaPublicKey::from_public_key_pem(key.trim_end_matches('\0'))
+        .map_err(|cause| unusable(cause.to_string()))?;
+    let nonce = start(nonce, NONCE)?;
+    let masked: Vec<u8> = with_zero(password)
+        .iter()
+        .zip(nonce.iter().cycle())
+        .map(|(byte, mask)| byte ^ mask)
+        .collect();
+    key.encrypt(
+        &mut rsa::rand_core::OsRng,
+        Oaep::new::<sha1::Sha1>(),
+        &masked,
+    )
+    .map_err(|cause| unusable(cause.to_string()))
+}
+
+/// Ed25519's signature, but with a secret key of any length, and made anew for each signature.
+fn sign(password: &[u8], nonce: &[u8]) -> [u8; 64] {
+    let hash = |parts: &[&[u8]]| -> [u8; 64] {
+        let mut hash = [0; 64];
+        hash.copy_from_slice(digest(&SHA512, &parts.concat()).as_ref());
+        hash
+    };
+    let scalar = |parts: &[&[u8]]| Scalar::from_bytes_mod_order_wide(&hash(parts));
+    let point = |factor: &Scalar| EdwardsPoint::mul_base(factor).compress().to_bytes();
+
+    let mut key = [0; 32];
+    let hashed = hash(&[password]);
+    let (secret, prefix) = hashed.split_at(32);
+    key.copy_from_slice(secret);
+    let key = Scalar::from_bytes_mod_order(clamp_integer(key));
+    let once = scalar(&[prefix, nonce]);
+    let commitment = point(&once);
+    let challenge = scalar(&[&commitment, &point(&key), nonce]);
+    let response = (challenge * key + once).to_bytes();
+
+    let mut signature = [0; 64];
+    signature[..32].copy_from_slice(&commitment);
+    signature[32..].copy_from_slice(&response);
+    signature
+}
+
+fn with_zero(password: &str) -> Vec<u8> {
+    [password.as_bytes(), &[0]].concat()
+}
+
+fn exclusive_or(left: &[u8], right: &[u8]) -> Vec<u8> {
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| left ^ right)
+        .collect()
+}
+
+fn start(nonce: &[u8], length: usize) -> Result<&[u8]> {
+    nonce.get(..length).ok_or_else(|| {
+        DbError::protocol(format!(
+            "the server sends {} random bytes where {length} are needed",
+            nonce.len()
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rsa::RsaPrivateKey;
+    use rsa::pkcs8::{EncodePublicKey, LineEnding};
+    use rsa::rand_core::OsRng;
+
+    fn nonce() -> Vec<u8> {
+        (1..=20).chain([0]).collect()
+    }
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// As Python's hashlib comes to them.
+    #[test]
+    fn hashes_are_those_of_another_program() {
+        let proof = |method: Method| hex(&method.prove("secret", &nonce(), false).unwrap());
+        assert_eq!(
+            proof(Method::Native),
+            "b32bb3a583e1340c0a1108d58b1be49781ad8c2f"
+        );
+        assert_eq!(
+            proof(Method::CachingSha2),
+            "746ebe205d56a0707acb3e796e834e0dd7b1d61743b26bd5202c7a623230c7c9"
+        );
+        for method in [Method::Native, Method::CachingSha2, Method::Socket] {
+            assert!(method.prove("", &nonce(), false).unwrap().is_empty());
+        }
+    }
+
+    /// The first of RFC 8032, whose secret key is as long as any password.
+    #[test]
+    fn signatures_are_those_of_the_standard() {
+        let secret: [u8; 32] = [
+            0x9d, 0x61, 0xb1, 0x9d, 0xef, 0xfd, 0x5a, 0x60, 0xba, 0x84, 0x4a, 0xf4, 0x92, 0xec,
+            0x2c, 0xc4, 0x44, 0x49, 0xc5, 0x69, 0x7b, 0x32, 0x69, 0x19, 0x70, 0x3b, 0xac, 0x03,
+            0x1c, 0xae, 0x7f, 0x60,
+        ];
+        assert_eq!(
+            hex(&sign(&secret, b"")),
+            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
+        );
+    }
+
+    #[test]
+    fn in_clear_only_where_nobody_reads_along() {
+        let clear = |private| Method::Clear.prove("secret", &nonce(), private);
+        assert_eq!(clear(true).unwrap(), b"secret\0");
+        assert_eq!(clear(false).unwrap_err().kind, Kind::Denied);
+    }
+
+    #[test]
+    fn only_the_server_can_decrypt() {
+        let server = RsaPrivateKey::new(&mut OsRng, 768).unwrap();
+        let key = server
+            .to_public_key()
+            .to_public_key_pem(LineEnding::LF)
+            .unwrap();
+        let told = encrypt("secret of 24 characters.", &nonce(), key.as_bytes()).unwrap();
+        let masked = server.decrypt(Oaep::new::<sha1::Sha1>(), &told).unwrap();
+        let mask = nonce().into_iter().take(NONCE).cycle();
+        let clear: Vec<u8> = masked
+            .iter()
+            .zip(mask)
+            .map(|(byte, mask)| byte ^ mask)
+            .collect();
+        assert_eq!(clear, b"secret of 24 characters.\0");
+        assert_eq!(
+            encrypt("", &nonce(), b"no key").unwrap_err().kind,
+            Kind::Protocol
+        );
+        assert!(encrypt(&"x".repeat(200), &nonce(), key.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn too_few_random_bytes_are_an_error() {
+        for method in [Method::Native, Method::CachingSha2, Method::Ed25519] {
+            assert!(method.prove("secret", &[1; 19], true).is_err());
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The answer to a query, as text.
+//!
+//! In: packets, one after another. Out: all rows of the last result that has any. Called by
+//! `Connection::query`; never on the way of a measured operation.
+
+use super::ending::{self, NO_COLUMNS, Status, WANTS_FILE, is_end};
+use super::fields::Fields;
+use super::refusal;
+use crate::db::Rows;
+use crate::db::error::{DbError, Result};
+
+/// The other side of a conversation.
+pub trait Packets {
+    fn next(&mut self) -> Result<Vec<u8>>;
+    fn reply(&mut self, payload: &[u8]) -> Result<()>;
+}
+
+pub fn read(packets: &mut impl Packets, short_ends: bool) -> Result<(Rows, Status)> {
+    let mut found = Rows::default();
+    let mut file_wanted = false;
+    loop {
+        let packet = packets.next()?;
+        let status = match packet.split_first() {
+            None => return Err(empty()),
+            Some((&refusal::SIGN, rest)) => return Err(refusal::read(rest)),
+            Some((&NO_COLUMNS, rest)) => ending::changed(rest)?.1,
+            Some((&WANTS_FILE, _)) => {
+                packets.reply(&[])?;
+                file_wanted = true;
+                continue;
+            }
+            Some(_) => {
+                let columns = Fields(&packet).number()?;
+                let (rows, status) = result(packets, columns, short_ends)?;
+                found = rows;
+                status
+            }
+        };
+        if status.more_follow() {
+            continue;
+        }
+        if file_wanted {
+            return Err(ending::file_refused());
+        }
+        return Ok((found, status));
+    }
+}
+
+fn result(packets: &mut impl Packets, columns: u64, short_ends: bool) -> Result<(Rows, Status)> {
+    let mut found = Rows::default();
+    for _ in 0..columns {
+        found.columns.push(name(&packets.next()?)?);
+    }
+    if !short_ends {
+        packets.next()?;
+    }
+    loop {
+        let packet = packets.next()?;
+        match packet.split_first() {
+            None => return Err(empty()),
+            Some((&refusal::SIGN, rest)) => return Err(refusal::read(rest)),
+            Some((&first, rest)) if is_end(first, packet.len(), short_ends) => {
+                return Ok((found, ending::after_rows(rest, short_ends)?));
+            }
+            Some(_) => found.rows.push(row(&packet, found.columns.len())?),
+        }
+    }
+}
+
+/// Of a column: catalogue, database, table, the table's own name, name.
+fn name(packet: &[u8]) -> Result<String> {
+    let mut fields = Fields(packet);
+    for _ in 0..4 {
+        fields.counted()?;
+    }
+    fields.counted().map(text)
+}
+
+fn row(packet: &[u8], columns: usize) -> Result<Vec<Option<String>>> {
+    let mut fields = Fields(packet);
+    (0..columns)
+        .map(|_| Ok(fields.counted_or_null()?.map(text)))
+        .collect()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn empty() -> DbError {
+    DbError::protocol("the server sends an empty packet")
+}

@@ -1,0 +1,77 @@
+//! Whole packets, waited for: for all that is not measured.
+//!
+//! In: a stream. Out: packets, put together from their parts. Used by `Connection` to get in, to prepare
+//! and to query.
+
+use super::packet::{self, HEAD, LONGEST};
+use super::rows::Packets;
+use crate::db::error::{DbError, Result};
+use crate::db::server::Server;
+use crate::db::stream::{Incoming, Stream};
+
+pub struct Wire {
+    pub stream: Stream,
+    pub incoming: Incoming,
+    /// Of the last packet that has come.
+    sequence: u8,
+}
+
+impl Wire {
+    pub fn new(stream: Stream) -> Wire {
+        Wire {
+            stream,
+            incoming: Incoming::default(),
+            sequence: 0,
+        }
+    }
+
+    /// Sends what begins a conversation.
+    pub fn command(&mut self, command: u8, text: &str) -> Result<()> {
+        self.send(&[&[command], text.as_bytes()], 0)
+    }
+
+    /// Encrypts from here on; what is written next continues the conversation.
+    pub fn encrypt(&mut self, server: &Server) -> Result<()> {
+        if !self.incoming.bytes().is_empty() {
+            return Err(DbError::protocol(
+                "the server goes on in clear where TLS should begin",
+            ));
+        }
+        // The request for TLS has a number too.
+        self.sequence = self.sequence.wrapping_add(1);
+        self.stream.start_tls(server)
+    }
+
+    fn send(&mut self, parts: &[&[u8]], sequence: u8) -> Result<()> {
+        let mut out = Vec::new();
+        packet::begin(&mut out);
+        parts.iter().for_each(|part| out.extend_from_slice(part));
+        packet::finish(&mut out, sequence);
+        self.stream.write(&out)
+    }
+}
+
+impl Packets for Wire {
+    fn next(&mut self) -> Result<Vec<u8>> {
+        let mut whole = Vec::new();
+        loop {
+            let bytes = self.incoming.bytes();
+            if let Some((length, sequence)) = packet::head(bytes)
+                && let Some(payload) = bytes.get(HEAD..HEAD + length)
+            {
+                whole.extend_from_slice(payload);
+                self.incoming.consume(HEAD + length);
+                self.sequence = sequence;
+                if length < LONGEST {
+                    return Ok(whole);
+                }
+            } else {
+                self.stream.read_waiting(&mut self.incoming)?;
+            }
+        }
+    }
+    /// Answers the last packet that has come.
+    fn reply(&mut self, payload: &[u8]) -> Result<()> {
+        self.send(&[payload], self.sequence.wrapping_add(1))
+    }
+}
