@@ -4,6 +4,8 @@
 
 #[path = "../fuzz/decoders/mysql.rs"]
 mod mysql;
+#[path = "../fuzz/decoders/postgres.rs"]
+mod postgres;
 
 use std::path::Path;
 
@@ -34,4 +36,14 @@ fn logins_of_mysql() {
 #[test]
 fn rows_of_mysql() {
     replay("mysql_rows", mysql::rows);
+}
+
+#[test]
+fn replies_of_postgres() {
+    replay("postgres_reply", postgres::reply);
+}
+
+#[test]
+fn logins_of_postgres() {
+    replay("postgres_login", postgres::login);
 }

@@ -149,6 +149,20 @@ impl Postgres {
         Connection::open(&self.by_socket("trusted"), &prepared(statements), execution).unwrap()
     }
 
+    /// A connection after a table of that name has been made anew, with rows 1 to 1000.
+    pub fn with_table(&self, name: &str, statements: &[&str], execution: Execution) -> Connection {
+        let mut first = self.connect(&[], Execution::Text);
+        first
+            .query(&format!(
+                "DROP TABLE IF EXISTS {name};
+                 CREATE TABLE {name} (id int PRIMARY KEY, k bigint, c text, f double precision);
+                 INSERT INTO {name}
+                 SELECT i, i * 10, repeat('x', 120), i / 4.0 FROM generate_series(1, 1000) i"
+            ))
+            .unwrap();
+        self.connect(statements, execution)
+    }
+
     /// As the kernel does it when memory is short.
     pub fn kill(&self) {
         let file = fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap();
@@ -195,6 +209,13 @@ pub fn answer(connection: &mut Connection) -> Result<Answer> {
             return Ok(answer);
         }
     }
+}
+
+/// The only value of the only row.
+pub fn cell(connection: &mut Connection, sql: &str) -> Option<String> {
+    let mut rows = connection.query(sql).unwrap();
+    assert_eq!((rows.rows.len(), rows.rows[0].len()), (1, 1), "{sql}");
+    rows.rows.remove(0).remove(0)
 }
 
 pub fn ints(values: &[i64]) -> ArgumentList {

@@ -23,17 +23,14 @@ pub fn log_in(stream: &mut Stream, incoming: &mut Incoming, server: &Server) -> 
     stream.write(&out)?;
     let mut login = Login::new(server, stream.is_private());
     loop {
-        let Some((tag, body)) = whole(incoming.bytes())? else {
-            stream.read_waiting(incoming)?;
-            continue;
-        };
         out.clear();
-        let is_ready = login.take(tag, body, &mut out)?;
-        let length = HEADER + body.len();
-        incoming.consume(length);
+        let (taken, is_ready) = login.take(incoming.bytes(), &mut out)?;
+        incoming.consume(taken);
         stream.write(&out)?;
-        if is_ready {
-            return Ok(());
+        match taken {
+            _ if is_ready => return Ok(()),
+            0 => stream.read_waiting(incoming)?,
+            _ => {}
         }
     }
 }
@@ -77,17 +74,21 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// Takes one message and appends what to answer; true once the server takes statements.
-    pub fn take(&mut self, tag: u8, body: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+    /// Takes one message, if it is whole, and appends what to answer: how many bytes that was, and
+    /// whether the server takes statements now.
+    pub fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(usize, bool)> {
+        let Some((tag, body)) = whole(bytes)? else {
+            return Ok((0, false));
+        };
         match tag {
             b'R' if !self.is_in => self.answer(Fields(body), out)?,
             b'E' => return Err(refusal(body)?),
             // A notice, a setting, the key for cancelling.
             b'N' | b'S' | b'K' => {}
-            b'Z' if self.is_in => return Ok(true),
+            b'Z' if self.is_in => {}
             _ => return Err(unknown(tag)),
         }
-        Ok(false)
+        Ok((HEADER + body.len(), tag == b'Z'))
     }
 
     fn answer(&mut self, mut fields: Fields<'_>, out: &mut Vec<u8>) -> Result<()> {
@@ -192,7 +193,10 @@ mod tests {
         let mut login = Login::new(&server, is_private);
         let mut out = Vec::new();
         for body in bodies {
-            login.take(b'R', body, &mut out)?;
+            let mut bytes = vec![b'R'];
+            bytes.extend_from_slice(&(body.len() as u32 + 4).to_be_bytes());
+            bytes.extend_from_slice(body);
+            assert_eq!(login.take(&bytes, &mut out)?, (bytes.len(), false));
         }
         Ok(out)
     }

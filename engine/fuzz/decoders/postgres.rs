@@ -1,0 +1,80 @@
+//! PostgreSQL's decoders, given whatever bytes.
+//!
+//! In: bytes. Out: nothing, or a panic where a decoder panics, does not go on, or is of two minds. Called
+//! by the fuzz targets, and by the test that replays what they have found.
+
+use ceteris_engine::db::error::Result;
+use ceteris_engine::db::postgres::login::Login;
+use ceteris_engine::db::postgres::reply::{Reply, Step};
+use ceteris_engine::db::server::{Secret, Server, Tls};
+use ceteris_engine::db::{Answer, Rows};
+
+/// Answers come to the same in whatever pieces they arrive. The first byte says in which.
+pub fn reply(bytes: &[u8]) {
+    let Some((&first, bytes)) = bytes.split_first() else {
+        return;
+    };
+    let (wanted, piece) = (first % 2 == 1, usize::from(first / 2) + 1);
+    assert_eq!(
+        answers(bytes, piece, wanted),
+        answers(bytes, bytes.len(), wanted)
+    );
+}
+
+type Outcome = (Result<Answer>, Option<Rows>);
+
+fn answers(bytes: &[u8], piece: usize, wanted: bool) -> Vec<Outcome> {
+    let rows = || wanted.then(Rows::default);
+    let mut reply = Reply::default();
+    reply.rows = rows();
+    let mut answers = Vec::new();
+    let (mut start, mut end) = (0, 0);
+    while end < bytes.len() {
+        end = (end + piece).min(bytes.len());
+        loop {
+            match reply.take(&bytes[start..end]) {
+                Ok((taken, step)) => {
+                    start += taken;
+                    match step {
+                        Step::More => break,
+                        Step::CopyIn => assert!(taken > 0),
+                        Step::Done => {
+                            assert!(taken > 0);
+                            answers.push((reply.finish(), reply.rows.take()));
+                            reply.rows = rows();
+                        }
+                    }
+                }
+                Err(error) => {
+                    answers.push((Err(error), None));
+                    return answers;
+                }
+            }
+        }
+    }
+    answers
+}
+
+/// Logging in ends, and the password is not sent in clear.
+pub fn login(bytes: &[u8]) {
+    let server = Server {
+        socket: None,
+        host: None,
+        port: None,
+        user: "user".into(),
+        password: Some(Secret::new("secret")),
+        database: "database".into(),
+        tls: Tls::Off,
+        tls_ca: None,
+        timeout_s: 1.0,
+    };
+    let mut login = Login::new(&server, false);
+    let (mut start, mut out) = (0, Vec::new());
+    while let Ok((taken, false)) = login.take(&bytes[start..], &mut out) {
+        if taken == 0 {
+            break;
+        }
+        start += taken;
+    }
+    assert!(!out.windows(6).any(|window| window == b"secret"));
+}
