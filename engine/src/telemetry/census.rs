@@ -3,7 +3,7 @@
 //! In: /proc at the moment of each census. Out: what each user process used since the one before,
 //! the largest first. Called by `telemetry::sampler` when the controller asks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 
 use super::event::{Census, ProcessUse};
@@ -20,11 +20,15 @@ type Identity = (u32, u64);
 #[derive(Debug, Default)]
 pub struct Counter {
     before: Option<(Nanos, HashMap<Identity, Used>)>,
+    /// Processes that are summed up with all that descend from them, such as a server under test.
+    own: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Used {
     cpu_ticks: u64,
+    /// Of these, in user mode.
+    user_ticks: u64,
     /// Read from and written to storage; `None` where we may not look.
     storage: Option<(u64, u64)>,
     /// Minor page faults of children that were reaped. No process lives without one, so this moves
@@ -35,22 +39,49 @@ struct Used {
 #[derive(Debug, PartialEq)]
 struct ProcessStat<'a> {
     command: &'a str,
+    parent: u32,
     flags: u64,
     reaped_faults: u64,
     cpu_ticks: u64,
+    user_ticks: u64,
     start_ticks: u64,
 }
 
+/// A process that lives.
+struct Process {
+    identity: Identity,
+    parent: u32,
+    command: String,
+    used: Used,
+}
+
 impl Counter {
+    /// From now on these and their descendants are ours.
+    pub fn own(&mut self, pids: Vec<u32>) {
+        self.own = pids;
+    }
+
     pub fn take(&mut self, label: String) -> Census {
         let now = clock::now();
         let ticks_per_s = ticks_per_s();
         let mut current = HashMap::new();
         let mut processes = Vec::new();
-        for (identity, command, used) in living() {
+        let mut own = Used::default();
+        let living = living();
+        let is_own = descendants(&self.own, &living);
+        for process in living {
+            let Process {
+                identity,
+                command,
+                used,
+                ..
+            } = process;
             if let Some((_, before)) = &self.before {
                 let since = used.since(before.get(&identity));
-                if since.is_anything() {
+                if is_own.contains(&identity.0) {
+                    own.cpu_ticks += since.cpu_ticks;
+                    own.user_ticks += since.user_ticks;
+                } else if since.is_anything() {
                     processes.push(ProcessUse {
                         pid: identity.0,
                         command,
@@ -77,6 +108,8 @@ impl Counter {
             label,
             monotonic_s: seconds(now),
             duration_s: before.map(|(then, _)| seconds(now - then)),
+            own_cpu_s: own.cpu_ticks as f64 / ticks_per_s,
+            own_user_s: own.user_ticks as f64 / ticks_per_s,
             processes,
         }
     }
@@ -101,6 +134,7 @@ impl Used {
         };
         Used {
             cpu_ticks: self.cpu_ticks.saturating_sub(before.cpu_ticks),
+            user_ticks: self.user_ticks.saturating_sub(before.user_ticks),
             storage,
             reaped_faults,
         }
@@ -113,8 +147,24 @@ impl Used {
     }
 }
 
+/// The processes of these numbers, and all that descend from them.
+fn descendants(own: &[u32], living: &[Process]) -> HashSet<u32> {
+    let mut found: HashSet<u32> = own.iter().copied().collect();
+    let mut known = 0;
+    while known < found.len() {
+        known = found.len();
+        let children = living
+            .iter()
+            .filter(|process| found.contains(&process.parent))
+            .map(|process| process.identity.0);
+        let children: Vec<u32> = children.collect();
+        found.extend(children);
+    }
+    found
+}
+
 /// All user processes but this one. One that ends while we look is not there.
-fn living() -> Vec<(Identity, String, Used)> {
+fn living() -> Vec<Process> {
     let own = std::process::id();
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -131,10 +181,16 @@ fn living() -> Vec<(Identity, String, Used)> {
             let io = fs::read_to_string(format!("/proc/{pid}/io")).ok();
             let used = Used {
                 cpu_ticks: stat.cpu_ticks,
+                user_ticks: stat.user_ticks,
                 storage: io.map(|text| parse_io(&text)),
                 reaped_faults: stat.reaped_faults,
             };
-            Some(((pid, stat.start_ticks), stat.command.to_string(), used))
+            Some(Process {
+                identity: (pid, stat.start_ticks),
+                parent: stat.parent,
+                command: stat.command.to_string(),
+                used,
+            })
         })
         .collect()
 }
@@ -148,9 +204,11 @@ fn parse_stat(text: &str) -> Option<ProcessStat<'_>> {
     let field = |number: usize| words.get(number - 3)?.parse::<u64>().ok();
     Some(ProcessStat {
         command,
+        parent: field(4)? as u32,
         flags: field(9)?,
         reaped_faults: field(11)?,
         cpu_ticks: field(14)? + field(15)?,
+        user_ticks: field(14)?,
         start_ticks: field(22)?,
     })
 }
@@ -180,7 +238,11 @@ mod tests {
         let text = "42 (my (odd) name) S 1 42 42 0 -1 4194560 1 5 0 0 30 12 0 0 20 0 1 0 777 1 1";
         let stat = parse_stat(text).unwrap();
         assert_eq!(stat.command, "my (odd) name");
-        assert_eq!((stat.cpu_ticks, stat.start_ticks), (42, 777));
+        assert_eq!(
+            (stat.cpu_ticks, stat.user_ticks, stat.start_ticks),
+            (42, 30, 777)
+        );
+        assert_eq!(stat.parent, 1);
         assert_eq!(stat.reaped_faults, 5);
         assert_eq!(stat.flags & KERNEL_THREAD, 0);
     }
@@ -196,6 +258,7 @@ mod tests {
     fn storage_is_unknown_in_the_census_in_which_a_child_was_reaped() {
         let used = |cpu_ticks, written, reaped_faults| Used {
             cpu_ticks,
+            user_ticks: cpu_ticks,
             storage: Some((0, written)),
             reaped_faults,
         };
@@ -212,6 +275,20 @@ mod tests {
             ..before
         };
         assert_eq!(before.since(Some(&unseen)).storage, None);
+    }
+
+    #[test]
+    fn children_of_children_are_descendants() {
+        let process = |pid, parent| Process {
+            identity: (pid, 1),
+            parent,
+            command: String::new(),
+            used: Used::default(),
+        };
+        let living = [process(9, 7), process(7, 5), process(5, 1), process(6, 1)];
+        let found = descendants(&[5], &living);
+        assert_eq!(found, HashSet::from([5, 7, 9]));
+        assert!(descendants(&[], &living).is_empty());
     }
 
     #[test]

@@ -40,6 +40,9 @@ pub struct Census {
     pub monotonic_s: f64,
     /// Since the previous census; null for the first, which has nothing to compare with.
     pub duration_s: Option<f64>,
+    /// Of the processes that are ours and of their descendants, which are not listed: in all, and in user mode.
+    pub own_cpu_s: f64,
+    pub own_user_s: f64,
     pub processes: Vec<ProcessUse>,
 }
 

@@ -43,6 +43,8 @@ struct SampleJob {
 #[serde(rename_all = "lowercase")]
 enum Command {
     Census(String),
+    /// These and their descendants are ours: a server under test.
+    Own(Vec<u32>),
 }
 
 fn one_second() -> f64 {
@@ -67,10 +69,13 @@ pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> 
         let patience = Duration::from_nanos(next.saturating_sub(clock::now()));
         match inbox.recv_timeout(patience) {
             Ok(Input::Line(line)) => {
-                let Command::Census(label) = serde_json::from_str(&line).map_err(|cause| {
+                let command = serde_json::from_str(&line).map_err(|cause| {
                     EngineError::bad_command(format!("`{line}` is not a command: {cause}"))
                 })?;
-                events.emit(&Event::Census(counter.take(label)));
+                match command {
+                    Command::Census(label) => events.emit(&Event::Census(counter.take(label))),
+                    Command::Own(pids) => counter.own(pids),
+                }
             }
             Ok(Input::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
             Err(RecvTimeoutError::Timeout) => {

@@ -115,6 +115,10 @@ class Sampler:
         """Ask who used the machine since the last time. Raises HostError when the sampler is gone."""
         self._process.send(json.dumps({"census": label}))
 
+    def own(self, pids: Sequence[int]) -> None:
+        """From now on these processes and their descendants are ours. Raises HostError when the sampler is gone."""
+        self._process.send(json.dumps({"own": list(pids)}))
+
     def receive(self, timeout_s: float) -> Event | None:
         """The next sample or census, None when none came. Raises EngineError when the sampler is gone."""
         try:

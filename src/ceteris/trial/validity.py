@@ -82,7 +82,7 @@ class ForeignLoad:
         duration = census.duration_s or result.duration_s
         others = [process for process in census.processes if process.pid not in self.own]
         cores = max((sample.cores for sample in samples), default=result.cores_usable)
-        cpu = max(sum(process.cpu_s for process in others) / duration, _unnamed_cpu(result, samples))
+        cpu = max(sum(process.cpu_s for process in others) / duration, _unnamed_cpu(result, census, samples))
         io = sum(_bytes(process) for process in others) / duration
         usual_cpu, usual_io = self._usual(cpu, io)
         reasons = []
@@ -110,7 +110,7 @@ class ForeignLoad:
         return statistics.median(self._cpu), statistics.median(self._io)
 
 
-def _unnamed_cpu(result: Result, samples: Sequence[Sample]) -> float:
+def _unnamed_cpu(result: Result, census: Census, samples: Sequence[Sample]) -> float:
     """Cores that others used in user mode by the kernel's own count, which misses no short-lived process.
 
     Kernel threads use none; this program's other processes use too little to count.
@@ -119,7 +119,7 @@ def _unnamed_cpu(result: Result, samples: Sequence[Sample]) -> float:
     if seconds < _LITTLE_CPU_S:
         return 0.0
     used = sum(sample.cpu.user * sample.cores * sample.duration_s for sample in samples) / seconds
-    return used - result.cpu.user_s / result.duration_s
+    return used - result.cpu.user_s / result.duration_s - census.own_user_s / (census.duration_s or result.duration_s)
 
 
 def _bytes(process: ProcessUse) -> int:

@@ -236,12 +236,14 @@ class ProcessUse(Message):
 
 
 class Census(Message):
-    """Who used the machine since the census before, the largest first."""
+    """Who used the machine since the census before, the largest first; of our own server, sums alone."""
 
     event: Literal["census"]
     label: str
     monotonic_s: float
     duration_s: float | None
+    own_cpu_s: float = 0.0
+    own_user_s: float = 0.0
     processes: list[ProcessUse]
 
 
