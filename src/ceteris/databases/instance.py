@@ -16,7 +16,7 @@ from ceteris.databases.variable import TakesEffect, Variable
 from ceteris.engine.protocol import Ended, Rows, SqlJob
 from ceteris.engine.sql import Sql
 from ceteris.engine.tend import Tend
-from ceteris.errors import DatabaseError, EngineError, QueryRefused, ServerGone, ServerWouldNotStart
+from ceteris.errors import CeterisError, DatabaseError, EngineError, QueryRefused, ServerGone, ServerWouldNotStart
 from ceteris.hosts.transport import Host
 from ceteris.registry import nearest
 
@@ -73,8 +73,6 @@ class Instance:
     def _name(self) -> str:
         return f"{self._kind.name} {self.program.version}"
 
-    # --- made and removed ---
-
     def create(self, settings: Mapping[str, str] | None = None) -> None:
         """Make the folder and the data in it, with those of the settings that hold for the life of the data.
 
@@ -103,8 +101,6 @@ class Instance:
         self.kill()
         self._place.remove(self._patience_s)
 
-    # --- started and stopped ---
-
     def start(self, settings: Mapping[str, str] | None = None, *, within_s: float = _READY_S) -> dict[str, str]:
         """Start it with these settings besides those of the instance; what each of them really is.
 
@@ -129,7 +125,7 @@ class Instance:
     def _run(self, given: Mapping[str, str], tested: Mapping[str, str], port: int | None, within_s: float) -> None:
         """Run it, and wait until it answers; those `tested` are named where it does not."""
         self._port = port
-        for name, text in self._kind.files(given, port).items():
+        for name, text in self._kind.files(self._place, given, port).items():
             self._place.write(name, text)
         self._place.must(["rm", "--force", *(f"{self._place.folder}/{name}" for name in self._kind.stale)])
         self._ended, self._known = None, {}
@@ -171,13 +167,7 @@ class Instance:
 
     def _connect(self, timeout_s: float = _ANSWER_S) -> Sql:
         address = self._kind.address(self._place, self._port).model_copy(update={"timeout_s": timeout_s})
-        sql = Sql(self._host, self._engine, SqlJob(database=address))
-        try:
-            sql.query(self._kind.opening)
-        except BaseException:
-            sql.close()
-            raise
-        return sql
+        return Sql(self._host, self._engine, SqlJob(database=address), self._kind.opening)
 
     def _effective(self, given: Mapping[str, str], tested: Mapping[str, str]) -> dict[str, str]:
         """What the settings are; some servers take a name that they ignore."""
@@ -200,9 +190,13 @@ class Instance:
         return self._tend.pid
 
     def is_running(self) -> bool:
-        """Whether the server runs. Raises EngineError where its keeper was lost."""
+        """Whether the server runs. Raises EngineError or Unreachable where its keeper is lost, and ends it then."""
         if self._tend is not None:
-            self._ended = self._tend.ended()
+            try:
+                self._ended = self._tend.ended()
+            except CeterisError:
+                self._forget()
+                raise
             if self._ended is not None:
                 self._forget()
         return self._tend is not None
@@ -237,8 +231,6 @@ class Instance:
         self.stop()
         return self.start(settings, within_s=within_s)
 
-    # --- copied ---
-
     def snapshot(self) -> Copy:
         """Copy the data of the stopped server, for `restore`. Raises DatabaseError."""
         self._must_be_stopped()
@@ -252,8 +244,6 @@ class Instance:
     def _must_be_stopped(self) -> None:
         if self.is_running() or self._place.is_in_use():
             raise DatabaseError(f"the data in {self._place.folder} is in use", "stop the server first")
-
-    # --- asked ---
 
     def address(self) -> Server:
         """Where a workload connects to the running server, and as whom: by the loopback where that was asked for."""

@@ -44,7 +44,7 @@ class Kind(Protocol):
         """What makes the data folder. Raises DatabaseError where a program for it is missing."""
         ...
 
-    def files(self, settings: Settings, port: int | None) -> dict[str, str]:
+    def files(self, place: Place, settings: Settings, port: int | None) -> dict[str, str]:
         """Files to write into the folder before each start."""
         ...
 

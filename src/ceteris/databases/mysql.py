@@ -64,9 +64,9 @@ class MySql:
     def making(self, host: Host, program: Program, place: Place, settings: Settings) -> list[str]:
         """What makes the data folder. Raises DatabaseError where a program for it is missing."""
         built_in = _options({name: value for name, value in settings.items() if self.is_built_in(name)})
-        data = [f"--datadir={place.data}", f"--tmpdir={place.temporary}"]
+        data = f"--datadir={place.data}"
         if self.name != "mariadb":
-            return [program.path, "--no-defaults", "--initialize-insecure", *_basedir(program), *data, *built_in]
+            return [program.path, "--no-defaults", "--initialize-insecure", *_basedir(program), data, *built_in]
         base = program.base or "/usr"
         names = ("mariadb-install-db", "mysql_install_db")
         places = [f"{base}/{folder}" for folder in ("bin", "scripts")]
@@ -74,9 +74,9 @@ class MySql:
         if not installer:
             raise DatabaseError(f"{host.name} has no mariadb-install-db", "install the rest of the MariaDB server")
         options = ["--skip-test-db", "--skip-name-resolve", "--auth-root-authentication-method=normal"]
-        return [installer, "--no-defaults", *_basedir(program), *data, *options, *built_in]
+        return [installer, "--no-defaults", *_basedir(program), data, *options, *built_in]
 
-    def files(self, settings: Settings, port: int | None) -> dict[str, str]:  # noqa: ARG002
+    def files(self, place: Place, settings: Settings, port: int | None) -> dict[str, str]:  # noqa: ARG002
         """None: everything is an option."""
         return {}
 

@@ -68,17 +68,21 @@ class Postgres:
             "--encoding=UTF8", "--no-locale", "--auth-local=trust", "--auth-host=scram-sha-256", *options,
         ]  # fmt: skip
 
-    def files(self, settings: Settings, port: int | None) -> dict[str, str]:
+    def files(self, place: Place, settings: Settings, port: int | None) -> dict[str, str]:
         """Its configuration: in a file, since what stands on the command line cannot be changed any more."""
-        own = {"listen_addresses": "" if port is None else "127.0.0.1", "port": str(port or _PORT)}
+        sockets = place.sockets().replace('"', '""')
+        own = {
+            "listen_addresses": "" if port is None else "127.0.0.1",
+            "port": str(port or _PORT),
+            "unix_socket_directories": f'"{sockets}"',  # a list, in which a path may hold a comma
+        }
         given = {name: value for name, value in settings.items() if not self.is_built_in(name)}
         lines = [f"{name} = {postgres_variables.quoted(value)}\n" for name, value in (own | given).items()]
         return {_CONFIGURATION: "".join(lines)}
 
     def running(self, program: Program, place: Place, settings: Settings, port: int | None) -> list[str]:  # noqa: ARG002
         """What runs the server."""
-        configuration = f"config_file={place.folder}/{_CONFIGURATION}"
-        return [program.path, "-D", place.data, "-k", place.sockets(), "-c", configuration]
+        return [program.path, "-D", place.data, "-c", f"config_file={place.folder}/{_CONFIGURATION}"]
 
     def address(self, place: Place, port: int | None) -> PostgresServer:
         """Its socket, and the administrator by whom all is asked."""

@@ -16,8 +16,8 @@ _FILE_S = 3600.0  # where there is no server whose answer could fail to come
 class Sql:
     """One connection to a database."""
 
-    def __init__(self, host: Host, binary: str, job: SqlJob) -> None:
-        """Connect. Raises EngineError with the server's words where it does not let us in."""
+    def __init__(self, host: Host, binary: str, job: SqlJob, opening: str = "SELECT 1") -> None:
+        """Connect, and put a first query. Raises EngineError or QueryRefused with the server's words."""
         self._process: LineProcess = host.start([binary, "sql"])
         self._patience_s = _SLACK_S + (job.database.timeout_s if isinstance(job.database, Server) else _FILE_S)
         try:
@@ -25,6 +25,7 @@ class Sql:
                 self._process.send(job.model_dump_json())
             while not isinstance(self._next(), Hello):
                 pass
+            self.query(opening)
         except BaseException:
             self.close()
             raise
