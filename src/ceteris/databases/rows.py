@@ -4,8 +4,8 @@ from ceteris.databases.variable import TakesEffect, Variable, number_of
 from ceteris.model import Knob, Offer, Value
 
 KIND = "variable"
-_TYPES = {"bool": "switch", "enum": "choice", "int": "number", "size": "number", "float": "number"}
-_AS_THE_SERVER_READS_IT = "text"
+_TYPES = {"bool": "switch", "enum": "enumerated", "int": "number", "size": "number", "float": "number"}
+_AS_THE_SERVER_READS_IT = "raw"
 # A new load connects anew, which is what a session's variable asks for; data that must be made anew is made for each
 # level once, so that going to another level is a restart.
 _TAKES_EFFECT = {
