@@ -6,6 +6,7 @@
 pub mod check;
 pub mod files;
 pub mod sql;
+pub mod sqlmix;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
