@@ -23,6 +23,7 @@ from ceteris.engine.protocol import (
     PostgresServer,
     Result,
     SqliteFile,
+    SqlMixJob,
 )
 from ceteris.model import Measurement, Settings, Workload
 from ceteris.registry import WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
@@ -40,7 +41,7 @@ class Ground:
 class LoadKind(WorkloadKind, Protocol):
     """What a trial needs of a workload kind, beside what a plan does."""
 
-    def job(self, parameters: BaseModel, ground: Ground) -> FileioJob | IomatrixJob | OltpJob:
+    def job(self, parameters: BaseModel, ground: Ground) -> FileioJob | IomatrixJob | OltpJob | SqlMixJob:
         """The workload's part of an engine job; its data is in the ground's directory or database."""
         ...
 
