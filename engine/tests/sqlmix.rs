@@ -180,6 +180,12 @@ fn what_is_wrong_or_not_ours_is_told() {
         ),
         (
             "prepare",
+            json!({"transactions": [{"name": "odd", "statements": [{"sql": "SELECT 1"}, {"sql": "SELECT b FROM acount"}]}]}),
+            "sql-error",
+            "transaction `odd`, statement 2: no such table: acount",
+        ),
+        (
+            "prepare",
             json!({"transactions": [{"name": "odd", "statements": [{"sql": "SELECT ?"}]}]}),
             "bad-job",
             "transaction `odd`, statement 1 has 1 parameters and 0 arguments",

@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod files;
+pub mod generator;
 pub mod sql;
 pub mod sqlmix;
 

@@ -6,13 +6,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::check::{refuse, within};
-use super::sql::{Database, pareto_h, yes, zipf_exponent};
+use super::generator::Generator;
+use super::sql::{Database, yes};
 use crate::db::statement::{Kind, Statement};
 use crate::error::Result;
 
 const MAX_ROWS: u64 = 1 << 31;
 const MAX_REPEAT: u32 = 10_000;
-const MAX_TEXT: u32 = 1 << 20;
 /// Of a row as databases store it, beside its values.
 const ROW_OVERHEAD_BYTES: u64 = 40;
 const VALUE_BYTES: u64 = 12;
@@ -66,65 +66,6 @@ pub struct MixStatement {
     pub arguments: Vec<Generator>,
     #[serde(default = "once")]
     pub repeat: u32,
-}
-
-/// Where a value comes from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "draw", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Generator {
-    Int {
-        low: i64,
-        high: i64,
-        #[serde(default)]
-        distribution: Preferred,
-        #[serde(default = "zipf_exponent")]
-        zipf_exponent: f64,
-        #[serde(default = "pareto_h")]
-        pareto_h: f64,
-    },
-    Float {
-        low: f64,
-        high: f64,
-    },
-    /// So many letters.
-    Text {
-        least: u32,
-        most: u32,
-    },
-    /// Each `#` is a digit.
-    Digits {
-        pattern: String,
-    },
-    Choice {
-        values: Vec<Literal>,
-    },
-    /// Of rows: counted up from it. In a load: a number that no other draw of the data's loads has.
-    Sequence {
-        start: i64,
-    },
-    /// Once more the value of an earlier argument, counted from 1 as they are written.
-    Same {
-        argument: usize,
-    },
-    Null {},
-}
-
-/// Which numbers are preferred.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Preferred {
-    #[default]
-    Uniform,
-    Zipf,
-    Pareto,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Literal {
-    Int(i64),
-    Float(f64),
-    Text(String),
 }
 
 impl SqlMix {
@@ -216,49 +157,6 @@ fn check_arguments(place: &str, sql: &str, arguments: &[Generator], earlier: usi
         )?;
     }
     Ok(())
-}
-
-impl Generator {
-    fn check(&self, place: &str, earlier: usize) -> Result<()> {
-        match self {
-            Generator::Int {
-                low,
-                high,
-                zipf_exponent,
-                pareto_h,
-                ..
-            } => {
-                // More than this are not all reached by a distribution's floating point.
-                if low > high || low.abs_diff(*high) >= 1 << 53 {
-                    return refuse(format!(
-                        "{place}: int from {low} to {high} is no range of at most 2^53 numbers"
-                    ));
-                }
-                within(
-                    &format!("{place}: zipf_exponent"),
-                    *zipf_exponent,
-                    0.01..=10.0,
-                )?;
-                within(&format!("{place}: pareto_h"), *pareto_h, 0.001..=0.5)
-            }
-            Generator::Float { low, high } => {
-                if low <= high && (high - low).is_finite() {
-                    return Ok(());
-                }
-                refuse(format!("{place}: float from {low} to {high} is no range"))
-            }
-            Generator::Text { least, most } if least > most || *most > MAX_TEXT => refuse(format!(
-                "{place}: text of {least} to {most} letters is no range up to {MAX_TEXT}"
-            )),
-            Generator::Choice { values } if values.is_empty() => {
-                refuse(format!("{place}: choice has no values"))
-            }
-            Generator::Same { argument } if !(1..=earlier).contains(argument) => refuse(format!(
-                "{place}: same = {argument} is no earlier argument; there are {earlier}"
-            )),
-            _ => Ok(()),
-        }
-    }
 }
 
 fn one() -> f64 {

@@ -70,7 +70,7 @@ def _database_file(workload: Workload, settings: Settings, directory: str) -> Sq
     if workload.database != "sqlite":
         return None
     pragmas = {name: str(value).lower() for name, value in sorted(database_settings(workload, settings).items())}
-    return SqliteFile(path=f"{directory}/oltp.db", pragmas=pragmas)
+    return SqliteFile(path=f"{directory}/data.db", pragmas=pragmas)
 
 
 def job(

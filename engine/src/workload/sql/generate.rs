@@ -6,7 +6,7 @@ use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::db::argument::ArgumentList;
-use crate::job::sqlmix::{Generator, Literal, Preferred};
+use crate::job::generator::{Generator, Literal, Preferred};
 use crate::workload::fileio::distribution::{Distribution, Shape, below, unit};
 
 const LETTERS: u64 = 26;

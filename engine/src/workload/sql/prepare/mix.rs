@@ -7,8 +7,8 @@ use ring::digest::{SHA256, digest};
 use super::{Making, Task};
 use crate::db;
 use crate::db::argument::ArgumentList;
-use crate::db::error::DbError;
-use crate::db::session::Session;
+use crate::db::error::{DbError, Kind as Refusal};
+use crate::db::session::{Session, try_to_prepare};
 use crate::db::statement::{Kind, Statement};
 use crate::job::sql::Database;
 use crate::job::sqlmix::{Filling, SqlMix};
@@ -46,7 +46,7 @@ impl Making for SqlMix {
         for (number, sql) in self.schema.iter().enumerate() {
             session
                 .query(sql)
-                .map_err(|error| named(error, "schema", number))?;
+                .map_err(|error| at(error, &format!("schema[{number}]")))?;
         }
         let bytes = |filling: &Filling| filling.count * filling.row_bytes();
         let total = self.rows.iter().map(bytes).sum();
@@ -55,12 +55,13 @@ impl Making for SqlMix {
             let tell = |rows: u64| task.tell(before + rows * filling.row_bytes(), total);
             let escapes = matches!(self.database, Database::Mysql(_));
             let whole = fill(session, filling, number as u64, escapes, task, &tell)
-                .map_err(|error| named(error, "rows", number))?;
+                .map_err(|error| at(error, &format!("rows[{number}]")))?;
             if !whole {
                 return Ok(false);
             }
             before += bytes(filling);
         }
+        self.try_statements()?;
         Ok(true)
     }
 
@@ -71,6 +72,28 @@ impl Making for SqlMix {
     /// What refers to a table was made after it.
     fn to_drop(&self, _session: &mut Session) -> Vec<String> {
         self.tables().into_iter().rev().collect()
+    }
+}
+
+impl SqlMix {
+    /// What a load would fail with again and again is better known before it.
+    fn try_statements(&self) -> db::error::Result<()> {
+        // A server has statements that it takes as text alone.
+        if !self.prepared && !matches!(self.database, Database::Sqlite(_)) {
+            return Ok(());
+        }
+        for transaction in &self.transactions {
+            for (number, one) in transaction.statements.iter().enumerate() {
+                let statement = Statement::new(Kind::of(&one.sql), &one.sql);
+                let place = format!(
+                    "transaction `{}`, statement {}",
+                    transaction.name,
+                    number + 1
+                );
+                try_to_prepare(&self.database, &statement).map_err(|error| at(error, &place))?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -110,9 +133,13 @@ fn fill(
     Ok(true)
 }
 
-fn named(error: DbError, part: &str, number: usize) -> DbError {
-    let message = format!("{part}[{number}]: {}", error.message);
-    DbError { message, ..error }
+/// With the place in the plan. A table that is missing now is no table that preparing would make.
+fn at(error: DbError, place: &str) -> DbError {
+    let kind = match error.kind {
+        Refusal::Missing => Refusal::Refused,
+        other => other,
+    };
+    DbError::new(kind, error.code, format!("{place}: {}", error.message))
 }
 
 /// The name of the table that a statement makes, as it is written there.
