@@ -81,8 +81,9 @@ impl Hello {
             version: env!("CARGO_PKG_VERSION"),
             pid: std::process::id(),
             capabilities: &[
-                "fileio", "iomatrix", "oltp", "rate", "verify", "device", "sync", "io_uring",
-                "null", "windows", "sample", "census", "probe", "journal", "undo", "tend", "sql",
+                "fileio", "iomatrix", "oltp", "sqlmix", "rate", "verify", "device", "sync",
+                "io_uring", "null", "windows", "sample", "census", "probe", "journal", "undo",
+                "tend", "sql",
             ],
             effective,
         }

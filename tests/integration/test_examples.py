@@ -17,6 +17,7 @@ SCALE = {
     "protocol.rounds": "2",
     "protocol.margin": "50%",
 }
+SMALL = {"table_size": "500", "total_size": "4MiB"}
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def _scaled(example: Path) -> dict[str, str]:
     """What makes a plan one of seconds."""
     found = dict(SCALE)
     for number, table in enumerate(tomllib.loads(example.read_text())["workload"]):
-        size = {"table_size": "500"} if table["kind"].startswith("oltp") else {"total_size": "4MiB"}
+        size = {key: value for key, value in SMALL.items() if key in table}
         for key, value in {"threads": "[2]", "data": "keep", **size}.items():
             found[f"workload.{number}.{key}"] = value
     return found

@@ -68,6 +68,11 @@ impl ArgumentList {
         });
     }
 
+    /// Appends once more the value that has this number.
+    pub fn again(&mut self, number: usize) {
+        self.stored.push(self.stored[number]);
+    }
+
     /// Those with these numbers.
     #[inline]
     pub fn range(&self, range: Range<usize>) -> Arguments<'_> {
@@ -123,9 +128,11 @@ mod tests {
         list.null();
         list.text(|text| text.push('ä'));
         list.float(0.5);
-        let found: Vec<_> = list.range(1..5).iter().collect();
+        list.again(1);
+        let found: Vec<_> = list.range(1..6).iter().collect();
         use Argument::{Float, Null, Text};
-        assert_eq!(found, [Text("ab"), Null, Text("ä"), Float(0.5)]);
+        let wanted = [Text("ab"), Null, Text("ä"), Float(0.5), Text("ab")];
+        assert_eq!(found, wanted);
         list.clear();
         assert!(list.is_empty() && Arguments::NONE.is_empty());
     }

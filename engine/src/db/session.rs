@@ -5,6 +5,7 @@
 
 use super::error::Result;
 use super::server::Server;
+use super::statement::Statement;
 use super::{Connection, Execution, Rows, mysql, postgres, sqlite};
 use crate::job::sql::Database;
 
@@ -31,6 +32,22 @@ impl Session {
             Session::Sqlite(connection) => connection.query(sql),
             Session::Mysql(connection) => connection.query(sql),
             Session::Postgres(connection) => connection.query(sql),
+        }
+    }
+}
+
+/// Whether the database takes a statement as one to prepare; it is not carried out.
+pub fn try_to_prepare(database: &Database, statement: &Statement) -> Result<()> {
+    let one = std::slice::from_ref(statement);
+    match database {
+        Database::Sqlite(file) => {
+            sqlite::Connection::open(file, &[], Execution::Text, false)?.check(statement)
+        }
+        Database::Mysql(server) => {
+            mysql::Connection::open(server, one, Execution::Prepared).map(drop)
+        }
+        Database::Postgres(server) => {
+            postgres::Connection::open(server, one, Execution::Prepared).map(drop)
         }
     }
 }

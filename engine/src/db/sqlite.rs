@@ -102,6 +102,12 @@ impl Connection {
         }
     }
 
+    /// Whether a statement is one that can be carried out.
+    pub fn check(&self, statement: &Statement) -> Result<()> {
+        let sql = statement.with_question_marks();
+        self.connection.prepare(&sql).map(drop).map_err(failed)
+    }
+
     /// Carries out one statement given as text.
     pub fn query(&mut self, sql: &str) -> Result<Rows> {
         let mut prepared = self.connection.prepare(sql).map_err(failed)?;

@@ -17,6 +17,32 @@ pub enum Kind {
     Other,
 }
 
+impl Kind {
+    /// By the first word of a statement, behind what may stand before it.
+    pub fn of(sql: &str) -> Kind {
+        let mut rest = sql;
+        loop {
+            rest = rest.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '(');
+            rest = match rest {
+                _ if rest.starts_with("--") => &rest[until(rest, "\n")..],
+                _ if rest.starts_with("/*") => &rest[until(rest, "*/")..],
+                _ => break,
+            };
+        }
+        let end = rest.find(|letter: char| !letter.is_ascii_alphabetic());
+        match rest[..end.unwrap_or(rest.len())]
+            .to_ascii_uppercase()
+            .as_str()
+        {
+            "SELECT" | "SHOW" | "VALUES" | "WITH" => Kind::Read,
+            "BEGIN" | "START" | "COMMIT" | "END" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" | "SET" => {
+                Kind::Other
+            }
+            _ => Kind::Write,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     pub kind: Kind,
@@ -135,6 +161,21 @@ mod tests {
         assert_eq!(statement.with_question_marks(), sql);
         assert!(statement.with_numbers().ends_with("AND c = $2"));
         assert_eq!(Statement::new(Kind::Read, "a 'b").parameters(), 0);
+    }
+
+    #[test]
+    fn the_first_word_says_what_it_is() {
+        for (sql, kind) in [
+            (" select 1", Kind::Read),
+            ("-- why\n/* x */ (SELECT 1)", Kind::Read),
+            ("WITH a AS (SELECT 1) SELECT 2", Kind::Read),
+            ("VALUES(1)", Kind::Read),
+            ("savepoint a", Kind::Other),
+            ("DELETE FROM t", Kind::Write),
+            ("", Kind::Write),
+        ] {
+            assert_eq!(Kind::of(sql), kind, "{sql}");
+        }
     }
 
     #[test]

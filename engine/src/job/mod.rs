@@ -5,7 +5,9 @@
 
 pub mod check;
 pub mod files;
+pub mod generator;
 pub mod sql;
+pub mod sqlmix;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::check::{refuse, within};
+use super::sqlmix::SqlMix;
 use super::{Job, JobPhase};
 use crate::db::server::Server;
 use crate::db::{Execution, mysql, postgres};
@@ -20,6 +21,7 @@ const MAX_ROWS: u64 = 1 << 31;
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Sql {
     Oltp(Oltp),
+    SqlMix(SqlMix),
 }
 
 /// The database, and how statements reach it.
@@ -128,12 +130,14 @@ impl Sql {
     pub fn database(&self) -> &Database {
         match self {
             Sql::Oltp(oltp) => &oltp.database,
+            Sql::SqlMix(mix) => &mix.database,
         }
     }
 
     pub fn execution(&self) -> Execution {
         let prepared = match self {
             Sql::Oltp(oltp) => oltp.prepared,
+            Sql::SqlMix(mix) => mix.prepared,
         };
         if prepared {
             Execution::Prepared
@@ -150,6 +154,7 @@ impl Sql {
         self.database().check()?;
         match self {
             Sql::Oltp(oltp) => oltp.check(),
+            Sql::SqlMix(mix) => mix.check(),
         }
     }
 }
@@ -251,12 +256,12 @@ fn hundred() -> u64 {
 fn ten_thousand() -> u64 {
     10_000
 }
-fn zipf_exponent() -> f64 {
+pub(super) fn zipf_exponent() -> f64 {
     0.8
 }
-fn pareto_h() -> f64 {
+pub(super) fn pareto_h() -> f64 {
     0.2
 }
-fn yes() -> bool {
+pub(super) fn yes() -> bool {
     true
 }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ceteris.model.machine import Knob, Location
-from ceteris.model.words import Settings, Value
+from ceteris.model.words import Parameters, Settings, Value
 from ceteris.units import LoadLevel, LoadUnit
 
 
@@ -92,7 +92,7 @@ class Workload:
 
     name: str
     kind: str
-    parameters: Settings
+    parameters: Parameters
     load_levels: tuple[int, ...]
     response: str
     data: str

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 Value = bool | int | float | str
 Settings = Mapping[str, Value]
+Parameters = Mapping[str, Any]  # of a workload: values, and lists and tables of them
 
 
 class Verdict(StrEnum):

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from ceteris.errors import PlanError, Problem, UsageError
-from ceteris.plan.file import PlanTable, PreconditionTable, plan_form
+from ceteris.plan.file import PlanTable, plan_form
 from ceteris.plan.places import Place, lines_of, problem
 from ceteris.registry import nearest, workload_kinds
 
@@ -128,12 +128,25 @@ def _placed(detail: ErrorDetails) -> ErrorDetails:
     return detail
 
 
-_STAND_IN = {"name": "unnamed", "workload": [{"kind": "fileio"}], "kind": "fileio", "settings": {"": 0}}
+_STATEMENTS = [{"sql": "SELECT 1"}]
+_NEEDED = {
+    "name": "unnamed",
+    "workload": [{"kind": "fileio"}],
+    "kind": "fileio",
+    "transactions": [{"name": "unnamed", "statements": _STATEMENTS}],
+    "statements": _STATEMENTS,
+    "sql": "SELECT 1",
+    "insert": "SELECT 1",
+    "count": 1,
+}
+_STAND_IN = {**_NEEDED, "settings": {"": 0}}
 
 
 def _cut(rest: dict[str, Any], detail: ErrorDetails) -> None:
     """Take the wrong part out, or put something in the place of what is missing."""
     *path, last = detail["loc"] or ("",)
+    if "arguments" in path:  # something in its place: as many stay as the statement has parameters
+        path, last = path[: path.index("arguments") + 1], detail["loc"][path.index("arguments") + 1]
     below: Any = rest
     for part in path:
         try:
@@ -141,15 +154,18 @@ def _cut(rest: dict[str, Any], detail: ErrorDetails) -> None:
         except (KeyError, IndexError, TypeError):
             return  # a word of pydantic's, or cut already
     if isinstance(below, dict):
-        needed = last in ("name", "workload", "kind") and detail["type"] != "extra_forbidden"
+        needed = last in _NEEDED and detail["type"] != "extra_forbidden"
         if detail["type"] == "missing" or (needed and last in below):
-            below[str(last)] = _STAND_IN.get(str(last), "unnamed")
+            below[str(last)] = copy.deepcopy(_STAND_IN.get(str(last), "unnamed"))
         elif last in below:
             del below[str(last)]
         else:
             below.clear()
     elif isinstance(below, list) and isinstance(last, int) and last < len(below):
-        del below[last]
+        if path[-1] == "arguments":
+            below[last] = {"null": True}
+        else:
+            del below[last]
         if not below:
             _cut(rest, {**detail, "loc": tuple(path)})
 
@@ -181,6 +197,8 @@ _MISSING = {
     "name": 'write for example name = "ssd-scheduler"',
     "workload": 'add a [[workload]] with kind = "fileio"',
     "kind": 'write for example kind = "fileio"',
+    "transactions": "add a [[workload.transactions]]",
+    "statements": 'write for example statements = [{sql = "SELECT 1"}]',
     "settings": 'write for example settings = { "block.scheduler" = "none" }',
 }
 
@@ -190,13 +208,16 @@ def _keys_at(place: Place, raw: dict[str, Any]) -> list[str]:
     fields = plan_form().model_fields
     if not place:
         return list(fields)
-    if place[0] == "workload" and place[-1] == "precondition":
-        return list(PreconditionTable.model_fields)
     if place[0] == "workload":
         table = raw["workload"][place[1]]
         kind = table.get("kind") if table.get("kind") in workload_kinds else next(iter(workload_kinds))
-        known = plan_form().model_json_schema()["$defs"][f"{str(kind).title()}Workload"]["properties"]
-        return list(known)
+        whole = plan_form().model_json_schema()["$defs"]
+        found = whole[f"{str(kind).title()}Workload"]
+        for part in place[2:]:
+            found = found["properties"][part] if isinstance(part, str) else found["items"]
+            found = next((one for one in found.get("anyOf", ()) if one.get("type") != "null"), found)
+            found = whole[found["$ref"].rpartition("/")[2]] if "$ref" in found else found
+        return list(found["properties"])
     annotation = fields[str(place[0])].annotation
     if place[0] == "combination":
         return ["name", "settings"]

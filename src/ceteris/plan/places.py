@@ -29,14 +29,19 @@ def lines_of(text: str) -> dict[Place, int]:
     """The line (from 1) of every table header and key; an array's tables are counted from 0."""
     found: dict[Place, int] = {}
     table: Place = ()
-    counts: dict[tuple[str, ...], int] = {}
+    counts: dict[Place, int] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if header := _HEADER.match(line):
-            name = _parts(header[2])
-            table = name
+            *above, last = _parts(header[2])
+            table = ()
+            for part in above:
+                table = (*table, part)
+                if table in counts:
+                    table = (*table, counts[table])  # in the latest of these
+            table = (*table, last)
             if header[1] == "[[":
-                counts[name] = counts.get(name, -1) + 1
-                table = (*name, counts[name])
+                counts[table] = counts.get(table, -1) + 1
+                table = (*table, counts[table])
             found.setdefault(table, number)
         elif key := _KEY.match(line):
             found.setdefault((*table, *_parts(key[1])), number)

@@ -4,8 +4,9 @@ In: tables as validated. Out: records. Called by the check and by what asks for 
 """
 
 from collections.abc import Sequence
+from typing import Any
 
-from ceteris.model import OpenLoop, Value, Workload
+from ceteris.model import OpenLoop, Workload
 from ceteris.plan import precondition
 from ceteris.plan.file import MOST_OUTSTANDING, WorkloadTable
 from ceteris.registry import DataSet, WorkloadKind, workload_kinds
@@ -28,7 +29,7 @@ def has_parameter(table: WorkloadTable, key: str) -> bool:
     return owner in (name_of(table), kind.name) and parameter in kind.parameters.model_fields.keys() - kind.axes
 
 
-def parameters_in(table: WorkloadTable) -> dict[str, Value]:
+def parameters_in(table: WorkloadTable) -> dict[str, Any]:
     """The parameters as they stand in the table, of the first workload where it stands for several."""
     kind = kind_of(table)
     return kind.series(table)[0].parameters.model_dump(include=set(kind.parameters.model_fields))

@@ -3,7 +3,18 @@
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
-from ceteris.engine.protocol import Census, Hello, Interval, Job, OltpJob, ProcessUse, Result, Sample, SqliteFile
+from ceteris.engine.protocol import (
+    Census,
+    Hello,
+    Interval,
+    Job,
+    OltpJob,
+    ProcessUse,
+    Result,
+    Sample,
+    SqliteFile,
+    SqlMixJob,
+)
 from ceteris.units import show_size, show_time
 
 _ENGINE_BOUND = 0.80  # of the cores the engine may use, in user mode: its system time is the work measured
@@ -43,7 +54,7 @@ def of_load(result: Result, intervals: Sequence[Interval], job: Job) -> list[str
 
 def _is_the_work(job: Job) -> bool:
     """Whether the engine's own processor time is what is measured: without I/O, or with the database inside."""
-    if isinstance(job.workload, OltpJob):
+    if isinstance(job.workload, OltpJob | SqlMixJob):
         return isinstance(job.workload.database, SqliteFile)  # which works in the engine
     return job.workload.io.engine == "null"
 

@@ -23,6 +23,7 @@ from ceteris.engine.protocol import (
     PostgresServer,
     Result,
     SqliteFile,
+    SqlMixJob,
 )
 from ceteris.model import Measurement, Settings, Workload
 from ceteris.registry import OF_THE_DATA, WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
@@ -40,7 +41,7 @@ class Ground:
 class LoadKind(WorkloadKind, Protocol):
     """What a trial needs of a workload kind, beside what a plan does."""
 
-    def job(self, parameters: BaseModel, ground: Ground) -> FileioJob | IomatrixJob | OltpJob:
+    def job(self, parameters: BaseModel, ground: Ground) -> FileioJob | IomatrixJob | OltpJob | SqlMixJob:
         """The workload's part of an engine job; its data is in the ground's directory or database."""
         ...
 
@@ -70,7 +71,7 @@ def _database_file(workload: Workload, settings: Settings, directory: str, phase
         return None
     own = database_settings(workload, settings)
     pragmas = {name: str(own[name]).lower() for name in sorted(own) if phase == "run" or name in OF_THE_DATA}
-    return SqliteFile(path=f"{directory}/oltp.db", pragmas=pragmas)
+    return SqliteFile(path=f"{directory}/data.db", pragmas=pragmas)
 
 
 def job(

@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Sequence
 
-from ceteris.engine.protocol import Interval, Pacing, Result
+from ceteris.engine.protocol import Interval, Pacing, Result, Statements
 from ceteris.model import Measurement
 
 Metrics = Sequence[tuple[str, str, float | None]]  # name, unit, value
@@ -28,6 +28,22 @@ def _of_files(result: Result) -> Metrics:
         ("reads_per_s", "1/s", result.reads / duration),
         ("writes_per_s", "1/s", result.writes / duration),
         ("fsyncs_per_s", "1/s", result.fsyncs / duration),
+    ]
+
+
+def of_statements(result: Result) -> Metrics:
+    """The statements that transactions are made of, and what became of these."""
+    done, duration_s = result.statements or Statements(), result.duration_s
+    queries = done.read_queries + done.write_queries + done.other_queries
+    return [
+        ("queries_per_s", "1/s", queries / duration_s),
+        ("read_queries_per_s", "1/s", done.read_queries / duration_s),
+        ("write_queries_per_s", "1/s", done.write_queries / duration_s),
+        ("rollbacks_per_s", "1/s", done.rollbacks / duration_s),
+        ("conflicts_per_s", "1/s", done.conflicts / duration_s),
+        ("lock_timeouts_per_s", "1/s", done.lock_timeouts / duration_s),
+        ("retries_per_s", "1/s", done.retries / duration_s),
+        ("reconnects", "", done.reconnects),
     ]
 
 

@@ -5,11 +5,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ceteris.engine.protocol import Interval, OltpJob, Result, Statements
+from ceteris.engine.protocol import Interval, OltpJob, Result
 from ceteris.model import Measurement
 from ceteris.registry import DataSet, Series, workload_kinds
 from ceteris.workloads.jobs import Ground
-from ceteris.workloads.measured import Metrics, of_operations
+from ceteris.workloads.measured import of_operations, of_statements
 
 Mix = Literal[
     "point_select", "read_only", "write_only", "read_write", "insert", "update_index", "update_non_index", "delete"
@@ -107,24 +107,10 @@ class Oltp:
 
     def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
         """What a window measured: its transactions, and the statements they are made of."""
-        return of_operations(result, intervals, _of_statements(result.statements or Statements(), result.duration_s))
+        return of_operations(result, intervals, of_statements(result))
 
 
 _PARAMETERS = set(OltpParameters.model_fields)
-
-
-def _of_statements(done: Statements, duration_s: float) -> Metrics:
-    queries = done.read_queries + done.write_queries + done.other_queries
-    return [
-        ("queries_per_s", "1/s", queries / duration_s),
-        ("read_queries_per_s", "1/s", done.read_queries / duration_s),
-        ("write_queries_per_s", "1/s", done.write_queries / duration_s),
-        ("rollbacks_per_s", "1/s", done.rollbacks / duration_s),
-        ("conflicts_per_s", "1/s", done.conflicts / duration_s),
-        ("lock_timeouts_per_s", "1/s", done.lock_timeouts / duration_s),
-        ("retries_per_s", "1/s", done.retries / duration_s),
-        ("reconnects", "", done.reconnects),
-    ]
 
 
 for _mix in Mix.__args__:  # type: ignore[attr-defined]

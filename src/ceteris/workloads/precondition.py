@@ -6,7 +6,7 @@ Called by the trial that preconditions.
 
 from typing import Literal
 
-from ceteris.engine.protocol import Access, FileioJob, IomatrixJob, Job, Load, OltpJob
+from ceteris.engine.protocol import Access, FileioJob, IomatrixJob, Job, Load
 
 _LARGE_BLOCK = 2**20
 _LARGE_OUTSTANDING = 4  # keeps a device busy, and its writes in order
@@ -41,7 +41,7 @@ def _block_bytes(job: Job) -> int:
 
 def _on_files(job: Job) -> FileioJob | IomatrixJob:
     """Its workload, which a plan only has preconditioned where it is on files or a device."""
-    assert not isinstance(job.workload, OltpJob)
+    assert isinstance(job.workload, FileioJob | IomatrixJob)
     return job.workload
 
 

@@ -3,8 +3,7 @@
 //! In: a script, and a connection of SQLite. Out: a `Workload` of one slot that completes at once. Called
 //! by `load::worker`.
 
-use super::oltp::ROLLBACK;
-use super::transaction::{Script, Transaction};
+use super::transaction::{ROLLBACK, Script, Transaction};
 use crate::clock::{self, Nanos};
 use crate::db::argument::Arguments;
 use crate::db::error::{DbError, Kind};

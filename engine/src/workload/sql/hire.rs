@@ -6,15 +6,18 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use super::embedded::Embedded;
-use super::oltp::{OltpScript, statements};
+use super::mix::{self, MixScript};
+use super::oltp::{self, OltpScript};
 use super::schema::Dialect;
 use super::shared::Shared;
 use super::socket::{Recipe, Socket};
+use super::transaction::{Script, Worker};
 use crate::db::server::Server;
+use crate::db::statement::Statement;
 use crate::db::{Connection, mysql, postgres, sqlite};
 use crate::error::Result;
 use crate::job::Job;
-use crate::job::sql::{Database, Oltp, Sql, SqliteFile};
+use crate::job::sql::{Database, Sql, SqliteFile};
 use crate::load::crew::Crew;
 use crate::load::inbox::Message;
 use crate::machine;
@@ -32,42 +35,66 @@ pub fn hire(
     sender: &Sender<Message>,
 ) -> Result<()> {
     crew.begin_stream();
-    let Sql::Oltp(oltp) = sql;
+    let dialect = Dialect::of(sql.database());
+    let statements = match sql {
+        Sql::Oltp(oltp) => oltp::statements(oltp, dialect),
+        Sql::SqlMix(mix) => mix::statements(mix, dialect),
+    };
     let hiring = Hiring {
         job,
         sql,
-        oltp,
+        statements: Arc::new(statements),
         place: &shared.place,
         sender,
     };
-    match &oltp.database {
-        Database::Sqlite(file) => hiring.embedded(crew, file),
-        Database::Mysql(server) => hiring.over_sockets::<mysql::Connection>(crew, server),
-        Database::Postgres(server) => hiring.over_sockets::<postgres::Connection>(crew, server),
+    match sql {
+        Sql::Oltp(oltp) => hiring.hire(crew, |worker| {
+            OltpScript::new(oltp, generator(job.seed, worker.number as u64))
+        }),
+        Sql::SqlMix(mix) => hiring.hire(crew, |worker| {
+            MixScript::new(mix, job.seed, shared.run, worker)
+        }),
     }
 }
 
 struct Hiring<'a> {
     job: &'a Job,
     sql: &'a Sql,
-    oltp: &'a Oltp,
+    statements: Arc<Vec<Statement>>,
     place: &'a str,
     sender: &'a Sender<Message>,
 }
 
 impl Hiring<'_> {
-    /// The draws of one worker.
-    fn script(&self, worker: usize) -> OltpScript {
-        OltpScript::new(self.oltp, generator(self.job.seed, worker as u64))
+    /// `script` makes the draws of a worker.
+    fn hire<S: Script + 'static>(
+        &self,
+        crew: &mut Crew,
+        script: impl Fn(Worker) -> S,
+    ) -> Result<()> {
+        match self.sql.database() {
+            Database::Sqlite(file) => self.embedded(crew, file, script),
+            Database::Mysql(server) => {
+                self.over_sockets::<mysql::Connection, S>(crew, server, script)
+            }
+            Database::Postgres(server) => {
+                self.over_sockets::<postgres::Connection, S>(crew, server, script)
+            }
+        }
     }
 
     /// A thread for each connection.
-    fn embedded(&self, crew: &mut Crew, file: &SqliteFile) -> Result<()> {
-        let statements = Arc::new(statements(self.oltp, Dialect::Sqlite));
+    fn embedded<S: Script + 'static>(
+        &self,
+        crew: &mut Crew,
+        file: &SqliteFile,
+        script: impl Fn(Worker) -> S,
+    ) -> Result<()> {
         let execution = self.sql.execution();
-        for worker in 0..self.job.load.outstanding {
-            let (file, statements) = (file.clone(), Arc::clone(&statements));
-            let (script, place) = (self.script(worker), self.place.to_string());
+        let of = self.job.load.outstanding;
+        for number in 0..of {
+            let (file, statements) = (file.clone(), Arc::clone(&self.statements));
+            let (script, place) = (script(Worker { number, of }), self.place.to_string());
             crew.start(self.sender, move || {
                 let connection = sqlite::Connection::open(&file, &statements, execution, false)
                     .map_err(|error| error.at(&place))?;
@@ -79,23 +106,24 @@ impl Hiring<'_> {
     }
 
     /// Few threads for all connections.
-    fn over_sockets<C: Connection + 'static>(
+    fn over_sockets<C: Connection + 'static, S: Script + 'static>(
         &self,
         crew: &mut Crew,
         server: &Server,
+        script: impl Fn(Worker) -> S,
     ) -> Result<()> {
-        let statements = Arc::new(statements(self.oltp, Dialect::of(&self.oltp.database)));
         let threads = spread(
             self.job.load.outstanding,
             CONNECTIONS_PER_THREAD,
             machine::cores_usable(),
         );
-        for (worker, connections) in threads.into_iter().enumerate() {
-            let script = self.script(worker);
+        let of = threads.len();
+        for (number, connections) in threads.into_iter().enumerate() {
+            let script = script(Worker { number, of });
             let recipe = Recipe {
                 server: server.clone(),
                 place: self.place.to_string(),
-                statements: Arc::clone(&statements),
+                statements: Arc::clone(&self.statements),
                 execution: self.sql.execution(),
             };
             crew.start(self.sender, move || {

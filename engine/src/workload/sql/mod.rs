@@ -6,8 +6,10 @@
 
 mod database_file;
 pub mod embedded;
+pub mod generate;
 pub mod hire;
 mod load;
+pub mod mix;
 pub mod oltp;
 pub mod prepare;
 pub mod rows;
@@ -16,4 +18,4 @@ pub mod shared;
 pub mod socket;
 pub mod transaction;
 
-pub use transaction::{Script, Transaction};
+pub use transaction::{Script, Transaction, Worker};

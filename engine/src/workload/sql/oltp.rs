@@ -6,15 +6,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::rows::{RowNumbers, write_c, write_pad};
 use super::schema::{Dialect, table};
-use super::transaction::{Script, Transaction};
+use super::transaction::{BEGIN, BEGIN_TO_WRITE, COMMIT, Script, Transaction, framing};
 use crate::db::statement::{Kind, Statement};
 use crate::job::sql::{Mix, Oltp};
 use crate::workload::fileio::distribution::below;
 
-pub const BEGIN: usize = 0;
-pub const COMMIT: usize = 1;
-pub const ROLLBACK: usize = 2;
-const FIRST_OF_TABLES: usize = 3;
+const FIRST_OF_TABLES: usize = 4;
 
 /// The statements on one table, by their place in its part of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,15 +31,7 @@ enum On {
 
 /// Every statement of a mix. Its place in the list is its number.
 pub fn statements(oltp: &Oltp, dialect: Dialect) -> Vec<Statement> {
-    // A transaction of SQLite that reads first and then writes cannot wait for another writer.
-    let begin = match dialect {
-        Dialect::Sqlite if oltp.mix.writes() => "BEGIN IMMEDIATE",
-        _ => "BEGIN",
-    };
-    let mut list: Vec<Statement> = [begin, "COMMIT", "ROLLBACK"]
-        .iter()
-        .map(|sql| Statement::new(Kind::Other, sql))
-        .collect();
+    let mut list = framing(dialect);
     let wanted = wanted(oltp);
     for number in 1..=oltp.tables {
         for &on in &wanted {
@@ -121,7 +110,8 @@ pub struct OltpScript {
     tables: u64,
     table_size: u64,
     range_size: u64,
-    transaction: bool,
+    /// The statement that begins a transaction; none where each is committed by itself.
+    begin: Option<usize>,
     /// What is done, how often, and the place of its statement within those of a table.
     counts: Vec<(On, u32, usize)>,
     /// The place of the statement that puts a deleted row back.
@@ -132,6 +122,11 @@ pub struct OltpScript {
 impl OltpScript {
     pub fn new(oltp: &Oltp, rng: Xoshiro256PlusPlus) -> OltpScript {
         let wanted = wanted(oltp);
+        let begin = if oltp.mix.writes() {
+            BEGIN_TO_WRITE
+        } else {
+            BEGIN
+        };
         let place = |on| wanted.iter().position(|&one| one == on).unwrap_or(0);
         OltpScript {
             rng,
@@ -139,7 +134,7 @@ impl OltpScript {
             tables: u64::from(oltp.tables),
             table_size: oltp.table_size,
             range_size: oltp.range_size,
-            transaction: oltp.mix.has_transaction() && !oltp.skip_trx,
+            begin: (oltp.mix.has_transaction() && !oltp.skip_trx).then_some(begin),
             counts: counts(oltp)
                 .into_iter()
                 .map(|(on, count)| (on, count, place(on)))
@@ -192,8 +187,8 @@ impl OltpScript {
 
 impl Script for OltpScript {
     fn draw(&mut self, transaction: &mut Transaction) {
-        if self.transaction {
-            transaction.step(BEGIN);
+        if let Some(begin) = self.begin {
+            transaction.step(begin);
         }
         for place in 0..self.counts.len() {
             let (on, count, within) = self.counts[place];
@@ -204,7 +199,7 @@ impl Script for OltpScript {
                 self.draw_one(on, first + within, first, transaction);
             }
         }
-        if self.transaction {
+        if self.begin.is_some() {
             transaction.step(COMMIT);
         }
     }

@@ -3,7 +3,7 @@
 //! In: the job's parameters. Out: statements that make, fill and remove tables. Called by `prepare` and
 //! `shared`.
 
-use crate::job::sql::{Database, Oltp};
+use crate::job::sql::Database;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
@@ -22,23 +22,12 @@ impl Dialect {
     }
 }
 
-/// Says that the tables are ours, and how they were made.
+/// Says that the tables are ours, how they were made, and how many runs counted themselves.
 pub const MARKER: &str = "ceteris_prepared";
 
 pub fn create_marker() -> String {
-    format!("CREATE TABLE {MARKER} (made_of VARCHAR(200) NOT NULL, complete INTEGER NOT NULL)")
-}
-
-/// What the tables are made of, for the marker.
-pub fn made_of(oltp: &Oltp, seed: u64) -> String {
-    let index = if oltp.secondary {
-        "a secondary index"
-    } else {
-        "a primary key"
-    };
     format!(
-        "{} tables of {} rows with {index}, seed {seed}",
-        oltp.tables, oltp.table_size
+        "CREATE TABLE {MARKER} (made_of VARCHAR(200) NOT NULL, complete INTEGER NOT NULL, runs INTEGER NOT NULL)"
     )
 }
 

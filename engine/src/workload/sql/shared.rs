@@ -9,16 +9,23 @@ use crate::job::sql::{Database, Sql};
 
 pub struct Shared {
     pub place: String,
+    /// How many runs on the same data were before, where that matters to what is drawn.
+    pub run: i64,
 }
 
 impl Shared {
     pub fn open(sql: &Sql, cache: Cache) -> Result<Shared> {
         prepare::check(sql)?;
+        let run = match sql {
+            Sql::SqlMix(mix) if mix.has_sequence() => prepare::count_run(sql.database())?,
+            _ => 0,
+        };
         if let (Database::Sqlite(file), Cache::Cold) = (sql.database(), cache) {
             database_file::drop_cache(file)?;
         }
         Ok(Shared {
             place: sql.database().place(),
+            run,
         })
     }
 }

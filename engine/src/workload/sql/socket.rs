@@ -5,8 +5,7 @@
 //! `load::worker`.
 
 use super::embedded::ATTEMPTS;
-use super::oltp::ROLLBACK;
-use super::transaction::{Script, Transaction};
+use super::transaction::{ROLLBACK, Script, Transaction};
 use crate::clock::Nanos;
 use crate::db::argument::Arguments;
 use crate::db::error::{DbError, Kind};

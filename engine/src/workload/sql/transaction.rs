@@ -5,7 +5,35 @@
 
 use std::ops::Range;
 
+use super::schema::Dialect;
 use crate::db::argument::{ArgumentList, Arguments};
+use crate::db::statement::{Kind, Statement};
+
+pub const BEGIN: usize = 0;
+pub const COMMIT: usize = 1;
+pub const ROLLBACK: usize = 2;
+/// Of a transaction that writes.
+pub const BEGIN_TO_WRITE: usize = 3;
+
+/// The first statements of every list, by the numbers above.
+pub fn framing(dialect: Dialect) -> Vec<Statement> {
+    // A transaction of SQLite that reads first and then writes cannot wait for another writer.
+    let begin_to_write = match dialect {
+        Dialect::Sqlite => "BEGIN IMMEDIATE",
+        Dialect::Mysql | Dialect::Postgres => "BEGIN",
+    };
+    ["BEGIN", "COMMIT", "ROLLBACK", begin_to_write]
+        .iter()
+        .map(|sql| Statement::new(Kind::Other, sql))
+        .collect()
+}
+
+/// One of the workers of a load, counted from 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Worker {
+    pub number: usize,
+    pub of: usize,
+}
 
 /// What draws transactions; each worker has its own.
 pub trait Script: Send {

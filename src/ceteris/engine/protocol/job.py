@@ -2,9 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, field_serializer
+from pydantic import ConfigDict, Field, SecretStr, field_serializer
 
 from ceteris.engine.protocol.message import VERSION, Message
+from ceteris.engine.protocol.mix import Filling, MixTransaction
 
 
 class Data(Message):
@@ -115,13 +116,10 @@ class PostgresServer(Server):
 Database = Annotated[SqliteFile | MysqlServer | PostgresServer, Field(discriminator="driver")]
 
 
-class Tables(Message):
-    """The data of a load on a database: where it is, and what it is made of."""
+class InDatabase(Message):
+    """The data of a load on a database."""
 
     path: str
-    tables: int
-    table_size: int
-    secondary: bool
 
     @property
     def device(self) -> None:
@@ -131,6 +129,14 @@ class Tables(Message):
     def place(self) -> str:
         """The database."""
         return self.path
+
+
+class Tables(InDatabase):
+    """sysbench's tables."""
+
+    tables: int
+    table_size: int
+    secondary: bool
 
 
 class OltpJob(Message):
@@ -165,6 +171,31 @@ class OltpJob(Message):
         return Tables(path=self.database.path, tables=self.tables, table_size=self.table_size, secondary=self.secondary)
 
 
+class MadeTables(InDatabase):
+    """A user's own tables."""
+
+    made_by: list[str]
+    rows: list[Filling]
+
+
+class SqlMixJob(Message):
+    """A user's own transactions on tables that are made by the statements of `schema`."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    kind: Literal["sqlmix"] = "sqlmix"
+    database: Database
+    schema_: list[str] = Field([], alias="schema")
+    rows: list[Filling] = Field([])
+    transactions: list[MixTransaction]
+    prepared: bool = True
+
+    @property
+    def data(self) -> MadeTables:
+        """What it works on."""
+        return MadeTables(path=self.database.path, made_by=self.schema_, rows=self.rows)
+
+
 class Load(Message):
     """How much load: operations outstanding at once, or with a rate an open loop of at most so many."""
 
@@ -178,7 +209,7 @@ class Job(Message):
 
     protocol: int = VERSION
     phase: Literal["prepare", "warm", "run", "verify", "cleanup"]
-    workload: Annotated[FileioJob | IomatrixJob | OltpJob, Field(discriminator="kind")]
+    workload: Annotated[FileioJob | IomatrixJob | OltpJob | SqlMixJob, Field(discriminator="kind")]
     load: Load = Load(outstanding=1)
     cache: Literal["warm", "cold"] = "warm"
     settle_s: float = 0.0

@@ -1,0 +1,221 @@
+//! The parameters of a user's own transactions: tables, how they are filled, and what is done with them.
+//!
+//! In: JSON. Out: plain data, checked; an error names the transaction and the statement. Read by
+//! `workload::sql`.
+
+use serde::{Deserialize, Serialize};
+
+use super::check::{refuse, within};
+use super::generator::Generator;
+use super::sql::{Database, yes};
+use crate::db::statement::{Kind, Statement};
+use crate::error::Result;
+
+const MAX_ROWS: u64 = 1 << 31;
+const MAX_REPEAT: u32 = 10_000;
+/// Of a row as databases store it, beside its values.
+const ROW_OVERHEAD_BYTES: u64 = 40;
+const VALUE_BYTES: u64 = 12;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SqlMix {
+    pub database: Database,
+    /// Statements that make the tables, in their order.
+    #[serde(default)]
+    pub schema: Vec<String>,
+    #[serde(default)]
+    pub rows: Vec<Filling>,
+    pub transactions: Vec<MixTransaction>,
+    /// Statements are prepared once on each connection; else sent as text.
+    #[serde(default = "yes")]
+    pub prepared: bool,
+}
+
+/// So many rows, each by this statement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Filling {
+    pub count: u64,
+    pub insert: String,
+    #[serde(default)]
+    pub arguments: Vec<Generator>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixTransaction {
+    pub name: String,
+    /// Drawn in proportion to it.
+    #[serde(default = "one")]
+    pub weight: f64,
+    /// The share that ends with a rollback that it means.
+    #[serde(default)]
+    pub rollback: f64,
+    /// Else each statement is committed by itself.
+    #[serde(default = "yes")]
+    pub transaction: bool,
+    pub statements: Vec<MixStatement>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixStatement {
+    pub sql: String,
+    #[serde(default)]
+    pub arguments: Vec<Generator>,
+    #[serde(default = "once")]
+    pub repeat: u32,
+}
+
+impl SqlMix {
+    pub(super) fn check(&self) -> Result<()> {
+        for (number, filling) in self.rows.iter().enumerate() {
+            let place = format!("workload.rows[{number}]");
+            within(
+                &format!("{place}.count"),
+                filling.count as f64,
+                1.0..=MAX_ROWS as f64,
+            )?;
+            check_arguments(&place, &filling.insert, &filling.arguments, 0)?;
+        }
+        if self.transactions.is_empty() {
+            return refuse("workload.transactions is empty".to_string());
+        }
+        self.transactions.iter().try_for_each(MixTransaction::check)
+    }
+
+    /// Whether its loads draw numbers that are never drawn again.
+    pub fn has_sequence(&self) -> bool {
+        self.transactions
+            .iter()
+            .flat_map(|one| &one.statements)
+            .flat_map(|statement| &statement.arguments)
+            .any(|argument| matches!(argument, Generator::Sequence { .. }))
+    }
+}
+
+impl Filling {
+    /// About how many bytes a row takes.
+    pub fn row_bytes(&self) -> u64 {
+        let value = |argument: &Generator| match argument {
+            Generator::Text { most, .. } => VALUE_BYTES + u64::from(*most),
+            Generator::Digits { pattern } => VALUE_BYTES + pattern.len() as u64,
+            _ => VALUE_BYTES,
+        };
+        ROW_OVERHEAD_BYTES + self.arguments.iter().map(value).sum::<u64>()
+    }
+}
+
+impl MixTransaction {
+    pub fn writes(&self) -> bool {
+        let is_write = |one: &MixStatement| Kind::of(&one.sql) == Kind::Write;
+        self.statements.iter().any(is_write)
+    }
+
+    fn check(&self) -> Result<()> {
+        let place = format!("transaction `{}`", self.name);
+        within(&format!("{place}: weight"), self.weight, 1e-6..=1e9)?;
+        within(&format!("{place}: rollback"), self.rollback, 0.0..=1.0)?;
+        if self.rollback > 0.0 && !self.transaction {
+            return refuse(format!(
+                "{place}: rollback is for what is carried out as a transaction"
+            ));
+        }
+        if self.statements.is_empty() {
+            return refuse(format!("{place} has no statements"));
+        }
+        let mut earlier = 0;
+        for (number, statement) in self.statements.iter().enumerate() {
+            let place = format!("{place}, statement {}", number + 1);
+            if !(1..=MAX_REPEAT).contains(&statement.repeat) {
+                return refuse(format!(
+                    "{place}: repeat is {}; it must be from 1 to {MAX_REPEAT}",
+                    statement.repeat
+                ));
+            }
+            check_arguments(&place, &statement.sql, &statement.arguments, earlier)?;
+            earlier += statement.arguments.len();
+        }
+        Ok(())
+    }
+}
+
+/// `earlier` is how many arguments stand before these.
+fn check_arguments(place: &str, sql: &str, arguments: &[Generator], earlier: usize) -> Result<()> {
+    let parameters = Statement::new(Kind::of(sql), sql).parameters();
+    if parameters != arguments.len() {
+        return refuse(format!(
+            "{place} has {parameters} parameters and {} arguments",
+            arguments.len()
+        ));
+    }
+    for (number, argument) in arguments.iter().enumerate() {
+        argument.check(
+            &format!("{place}, argument {}", number + 1),
+            earlier + number,
+        )?;
+    }
+    Ok(())
+}
+
+fn one() -> f64 {
+    1.0
+}
+fn once() -> u32 {
+    1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn refused(rows: Value, transactions: Value) -> String {
+        let mix: SqlMix = serde_json::from_value(json!({
+            "database": {"driver": "sqlite", "path": "/d"}, "rows": rows, "transactions": transactions,
+        }))
+        .unwrap();
+        mix.check().unwrap_err().message
+    }
+
+    fn one(statement: Value) -> Value {
+        json!([{"name": "t", "statements": [{"sql": "SELECT 1"}, statement]}])
+    }
+
+    #[test]
+    fn what_does_not_fit_names_transaction_and_statement() {
+        let int = json!({"draw": "int", "low": 1, "high": 9});
+        for (statement, words) in [
+            (
+                json!({"sql": "SELECT ? + '?'"}),
+                "transaction `t`, statement 2 has 1 parameters and 0 arguments",
+            ),
+            (
+                json!({"sql": "SELECT ?", "arguments": [{"draw": "same", "argument": 1}]}),
+                "statement 2, argument 1: same = 1 is no earlier argument; there are 0",
+            ),
+            (
+                json!({"sql": "SELECT ?, ?", "arguments": [int, {"draw": "int", "low": 2, "high": 1}]}),
+                "argument 2: int from 2 to 1",
+            ),
+            (json!({"sql": "SELECT 1", "repeat": 0}), "repeat is 0"),
+            (
+                json!({"sql": "SELECT ?", "arguments": [{"draw": "text", "least": 3, "most": 2}]}),
+                "text of 3 to 2",
+            ),
+            (
+                json!({"sql": "SELECT ?", "arguments": [{"draw": "choice", "values": []}]}),
+                "choice has no values",
+            ),
+        ] {
+            let message = refused(json!([]), one(statement));
+            assert!(message.contains(words), "{message}");
+        }
+        let light = json!([{"name": "t", "weight": 0, "statements": [{"sql": "SELECT 1"}]}]);
+        assert!(refused(json!([]), light).contains("transaction `t`: weight is 0"));
+        let rows = json!([{"count": 1, "insert": "INSERT INTO t VALUES (?)"}]);
+        let fine = one(json!({"sql": "SELECT 1"}));
+        assert!(refused(rows, fine).contains("workload.rows[0] has 1 parameters and 0 arguments"));
+    }
+}

@@ -1,0 +1,206 @@
+//! Values drawn for the arguments of a user's own statements.
+//!
+//! In: a job's generators, a random generator. Out: arguments. Called by `mix` and `prepare`.
+
+use rand_core::RngCore;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::db::argument::ArgumentList;
+use crate::job::generator::{Generator, Literal, Preferred};
+use crate::workload::fileio::distribution::{Distribution, Shape, below, unit};
+
+const LETTERS: u64 = 26;
+
+/// What the draws of one worker have in common.
+pub struct Draws {
+    pub rng: Xoshiro256PlusPlus,
+    /// What the next number of a sequence is above its start, and how far the one after it is away.
+    pub next: i64,
+    pub step: i64,
+    /// Where the latest value of each argument is, in the order in which they are written.
+    places: Vec<usize>,
+}
+
+impl Draws {
+    pub fn new(rng: Xoshiro256PlusPlus, next: i64, step: i64) -> Draws {
+        Draws {
+            rng,
+            next,
+            step,
+            places: Vec::new(),
+        }
+    }
+}
+
+/// Draws the arguments of one statement.
+pub struct Generators {
+    /// How many arguments are written before these.
+    earlier: usize,
+    list: Vec<Drawn>,
+}
+
+enum Drawn {
+    Int {
+        low: i64,
+        distribution: Distribution,
+    },
+    Float {
+        low: f64,
+        high: f64,
+    },
+    Text {
+        least: u64,
+        most: u64,
+    },
+    Digits(String),
+    Choice(Vec<Literal>),
+    Sequence(i64),
+    /// By its number from 0.
+    Same(usize),
+    Null,
+}
+
+impl Generators {
+    pub fn new(generators: &[Generator], earlier: usize) -> Generators {
+        Generators {
+            earlier,
+            list: generators.iter().map(Drawn::new).collect(),
+        }
+    }
+
+    #[inline]
+    pub fn draw(&self, draws: &mut Draws, arguments: &mut ArgumentList) {
+        for (number, drawn) in self.list.iter().enumerate() {
+            let (number, place) = (self.earlier + number, arguments.len());
+            if draws.places.len() <= number {
+                draws.places.resize(number + 1, 0);
+            }
+            draws.places[number] = place;
+            drawn.draw(draws, arguments);
+        }
+    }
+}
+
+impl Drawn {
+    fn new(generator: &Generator) -> Drawn {
+        match generator {
+            &Generator::Int {
+                low,
+                high,
+                distribution,
+                zipf_exponent,
+                pareto_h,
+            } => {
+                let shape = match distribution {
+                    Preferred::Uniform => Shape::Uniform,
+                    Preferred::Zipf => Shape::Zipf {
+                        exponent: zipf_exponent,
+                    },
+                    Preferred::Pareto => Shape::Pareto { h: pareto_h },
+                };
+                Drawn::Int {
+                    low,
+                    distribution: Distribution::new(shape, low.abs_diff(high) + 1),
+                }
+            }
+            &Generator::Float { low, high } => Drawn::Float { low, high },
+            &Generator::Text { least, most } => Drawn::Text {
+                least: u64::from(least),
+                most: u64::from(most),
+            },
+            Generator::Digits { pattern } => Drawn::Digits(pattern.clone()),
+            Generator::Choice { values } => Drawn::Choice(values.clone()),
+            &Generator::Sequence { start } => Drawn::Sequence(start),
+            &Generator::Same { argument } => Drawn::Same(argument - 1),
+            Generator::Null {} => Drawn::Null,
+        }
+    }
+
+    fn draw(&self, draws: &mut Draws, arguments: &mut ArgumentList) {
+        let rng = &mut draws.rng;
+        match self {
+            Drawn::Int { low, distribution } => {
+                arguments.int(low.wrapping_add(distribution.draw(rng) as i64));
+            }
+            Drawn::Float { low, high } => arguments.float(low + unit(rng) * (high - low)),
+            Drawn::Text { least, most } => {
+                let letters = least + below(most - least + 1, rng);
+                arguments.text(|text| {
+                    text.extend((0..letters).map(|_| letter(b'a', LETTERS, rng)));
+                });
+            }
+            Drawn::Digits(pattern) => arguments.text(|text| {
+                text.extend(pattern.chars().map(|one| match one {
+                    '#' => letter(b'0', 10, rng),
+                    other => other,
+                }));
+            }),
+            Drawn::Choice(values) => match &values[below(values.len() as u64, rng) as usize] {
+                Literal::Int(value) => arguments.int(*value),
+                Literal::Float(value) => arguments.float(*value),
+                Literal::Text(value) => arguments.text(|text| text.push_str(value)),
+            },
+            Drawn::Sequence(start) => {
+                arguments.int(start.wrapping_add(draws.next));
+                draws.next = draws.next.wrapping_add(draws.step);
+            }
+            Drawn::Same(number) => arguments.again(draws.places[*number]),
+            Drawn::Null => arguments.null(),
+        }
+    }
+}
+
+/// One of so many from `first` on.
+fn letter(first: u8, of: u64, rng: &mut impl RngCore) -> char {
+    char::from(first + below(of, rng) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::argument::Argument;
+    use crate::workload::fileio::requests::generator;
+    use serde_json::json;
+
+    #[test]
+    fn every_sort_of_value_is_drawn_in_its_range() {
+        let wanted: Vec<Generator> = serde_json::from_value(json!([
+            {"draw": "int", "low": -5, "high": 5, "distribution": "zipf"},
+            {"draw": "float", "low": 1.0, "high": 1.5},
+            {"draw": "text", "least": 2, "most": 4},
+            {"draw": "digits", "pattern": "#-ä#"},
+            {"draw": "choice", "values": [7, 0.5, "x"]},
+            {"draw": "sequence", "start": 100},
+            {"draw": "same", "argument": 3},
+            {"draw": "null"},
+        ]))
+        .unwrap();
+        let generators = Generators::new(&wanted, 0);
+        let mut draws = Draws::new(generator(1, 0), 2, 3);
+        let mut list = ArgumentList::default();
+        for round in 0..1000 {
+            list.clear();
+            generators.draw(&mut draws, &mut list);
+            let found: Vec<_> = list.range(0..8).iter().collect();
+            use Argument::{Float, Int, Null, Text};
+            let [
+                Int(int),
+                Float(float),
+                Text(text),
+                Text(digits),
+                choice,
+                sequence,
+                same,
+                Null,
+            ] = found[..]
+            else {
+                panic!("{found:?}");
+            };
+            assert!((-5..=5).contains(&int) && (1.0..1.5).contains(&float));
+            assert!((2..=4).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase()));
+            assert!(digits.len() == 5 && digits.contains("-ä") && digits.as_bytes()[0] <= b'9');
+            assert!([Int(7), Float(0.5), Text("x")].contains(&choice));
+            assert_eq!((sequence, same), (Int(102 + 3 * round), Text(text)));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Tables that are there and that somebody else has made: used where they fit, never touched.
+//!
+//! In: a session. Out: an error unless they serve. Called by `prepare`.
+
+use super::Making;
+use crate::db::session::Session;
+use crate::error::{Class, EngineError, Result};
+
+const HINT: &str =
+    "name another database, or rows as they are there, or remove these tables yourself";
+
+/// Whether the tables that are `there` have the rows that are wanted.
+pub fn check(session: &mut Session, made: &dyn Making, there: usize, place: &str) -> Result<()> {
+    let tables = made.tables();
+    let Some(wanted) = made.rows_of_each().filter(|_| there == tables.len()) else {
+        let message = format!(
+            "{place}: {there} of {} tables ({}) are there and were not made by Ceteris",
+            tables.len(),
+            tables.join(", ")
+        );
+        return Err(EngineError::new(Class::NotOurs, message, HINT));
+    };
+    for name in tables {
+        let sql = format!("SELECT COUNT(*) FROM {name}");
+        let found = session.query(&sql).map_err(|error| error.at(place))?;
+        let rows = found
+            .rows
+            .first()
+            .and_then(|row| row.first().cloned().flatten());
+        if rows != Some(wanted.to_string()) {
+            let rows = rows.unwrap_or_default();
+            let message = format!(
+                "{place}: {name} is there, was not made by Ceteris, and has {rows} rows instead of {wanted}"
+            );
+            return Err(EngineError::new(Class::NotOurs, message, HINT));
+        }
+    }
+    Ok(())
+}

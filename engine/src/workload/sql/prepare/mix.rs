@@ -1,0 +1,202 @@
+//! A user's own tables: made by their statements, filled by theirs.
+//!
+//! In: the job's parameters. Out: tables and rows. Called by `prepare`.
+
+use ring::digest::{SHA256, digest};
+
+use super::{Making, Task};
+use crate::db;
+use crate::db::argument::ArgumentList;
+use crate::db::error::{DbError, Kind as Refusal};
+use crate::db::session::{Session, try_to_prepare};
+use crate::db::statement::{Kind, Statement};
+use crate::job::sql::Database;
+use crate::job::sqlmix::{Filling, SqlMix};
+use crate::workload::fileio::requests::generator;
+use crate::workload::sql::generate::{Draws, Generators};
+
+/// Rows of a transaction.
+const BATCH: u64 = 2_000;
+
+impl Making for SqlMix {
+    fn made_of(&self) -> String {
+        // Plain data: turning it into JSON cannot fail.
+        let parts = serde_json::to_vec(&(&self.schema, &self.rows)).unwrap_or_default();
+        let hash = digest(&SHA256, &parts);
+        let hash: String = hash.as_ref()[..8]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        format!("schema and rows {hash}")
+    }
+
+    fn tables(&self) -> Vec<String> {
+        self.schema
+            .iter()
+            .filter_map(|sql| created(sql))
+            .map(String::from)
+            .collect()
+    }
+
+    fn rows_of_each(&self) -> Option<u64> {
+        None
+    }
+
+    fn make(&self, session: &mut Session, task: &Task<'_>) -> db::error::Result<bool> {
+        for (number, sql) in self.schema.iter().enumerate() {
+            session
+                .query(sql)
+                .map_err(|error| at(error, &format!("schema[{number}]")))?;
+        }
+        let bytes = |filling: &Filling| filling.count * filling.row_bytes();
+        let total = self.rows.iter().map(bytes).sum();
+        let mut before = 0;
+        for (number, filling) in self.rows.iter().enumerate() {
+            let tell = |rows: u64| task.tell(before + rows * filling.row_bytes(), total);
+            let escapes = matches!(self.database, Database::Mysql(_));
+            let whole = fill(session, filling, number as u64, escapes, task, &tell)
+                .map_err(|error| at(error, &format!("rows[{number}]")))?;
+            if !whole {
+                return Ok(false);
+            }
+            before += bytes(filling);
+        }
+        self.try_statements()?;
+        Ok(true)
+    }
+
+    fn reading(&self, table: &str) -> Vec<String> {
+        vec![format!("SELECT COUNT(*) FROM {table}")]
+    }
+
+    /// What refers to a table was made after it.
+    fn to_drop(&self, _session: &mut Session) -> Vec<String> {
+        self.tables().into_iter().rev().collect()
+    }
+}
+
+impl SqlMix {
+    /// What a load would fail with again and again is better known before it.
+    fn try_statements(&self) -> db::error::Result<()> {
+        // A server has statements that it takes as text alone.
+        if !self.prepared && !matches!(self.database, Database::Sqlite(_)) {
+            return Ok(());
+        }
+        for transaction in &self.transactions {
+            for (number, one) in transaction.statements.iter().enumerate() {
+                let statement = Statement::new(Kind::of(&one.sql), &one.sql);
+                let place = format!(
+                    "transaction `{}`, statement {}",
+                    transaction.name,
+                    number + 1
+                );
+                try_to_prepare(&self.database, &statement).map_err(|error| at(error, &place))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds the rows, in transactions; false where it was stopped.
+fn fill(
+    session: &mut Session,
+    filling: &Filling,
+    number: u64,
+    escapes: bool,
+    task: &Task<'_>,
+    tell: &dyn Fn(u64),
+) -> db::error::Result<bool> {
+    let statement = Statement::new(Kind::Write, &filling.insert);
+    let generators = Generators::new(&filling.arguments, 0);
+    // The sequences of a row all have its number.
+    let mut draws = Draws::new(generator(task.seed, number), 0, 0);
+    let (mut arguments, mut sql) = (ArgumentList::default(), String::new());
+    for row in 0..filling.count {
+        if row % BATCH == 0 {
+            tell(row);
+            if task.stop.is_asked() {
+                return Ok(false);
+            }
+            session.query("BEGIN")?;
+        }
+        draws.next = row as i64;
+        arguments.clear();
+        sql.clear();
+        generators.draw(&mut draws, &mut arguments);
+        statement.write(arguments.range(0..arguments.len()), escapes, &mut sql);
+        session.query(&sql)?;
+        if (row + 1) % BATCH == 0 || row + 1 == filling.count {
+            session.query("COMMIT")?;
+        }
+    }
+    tell(filling.count);
+    Ok(true)
+}
+
+/// With the place in the plan. A table that is missing now is no table that preparing would make.
+fn at(error: DbError, place: &str) -> DbError {
+    let kind = match error.kind {
+        Refusal::Missing => Refusal::Refused,
+        other => other,
+    };
+    DbError::new(kind, error.code, format!("{place}: {}", error.message))
+}
+
+/// The name of the table that a statement makes, as it is written there.
+fn created(sql: &str) -> Option<&str> {
+    let mut rest = after(sql, "CREATE")?;
+    for optional in ["OR", "REPLACE", "UNLOGGED"] {
+        rest = after(rest, optional).unwrap_or(rest);
+    }
+    rest = after(rest, "TABLE")?;
+    for optional in ["IF", "NOT", "EXISTS"] {
+        rest = after(rest, optional).unwrap_or(rest);
+    }
+    let mut quote = None;
+    let end = rest.find(|letter: char| match quote {
+        Some(closing) => {
+            if letter == closing {
+                quote = None;
+            }
+            false
+        }
+        None if "\"`".contains(letter) => {
+            quote = Some(letter);
+            false
+        }
+        None => letter.is_whitespace() || letter == '(',
+    });
+    Some(&rest[..end.unwrap_or(rest.len())]).filter(|name| !name.is_empty())
+}
+
+/// What stands behind a word and the space around it; none where the next word is another.
+fn after<'a>(sql: &'a str, word: &str) -> Option<&'a str> {
+    let sql = sql.trim_start();
+    let (first, rest) = sql.split_at_checked(word.len())?;
+    (first.eq_ignore_ascii_case(word) && rest.starts_with(char::is_whitespace))
+        .then(|| rest.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_tables_are_read_as_they_are_written() {
+        for (sql, name) in [
+            ("CREATE TABLE a (b INT)", Some("a")),
+            ("\n create  table if not exists a(b INT)", Some("a")),
+            (
+                "CREATE UNLOGGED TABLE \"a (b\".c (d INT)",
+                Some("\"a (b\".c"),
+            ),
+            ("CREATE OR REPLACE TABLE `order` LIKE b", Some("`order`")),
+            ("CREATE TABLE orders (b INT)", Some("orders")),
+            ("CREATE TEMPORARY TABLE a (b INT)", None),
+            ("CREATE INDEX a ON table_a (b)", None),
+            ("ä", None),
+        ] {
+            assert_eq!(created(sql), name, "{sql}");
+        }
+    }
+}

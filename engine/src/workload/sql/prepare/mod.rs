@@ -1,0 +1,268 @@
+//! Making the tables of a workload, and removing them.
+//!
+//! In: the job's parameters. Out: tables full of rows that follow from the seed. Tables that somebody else
+//! has made are used where they fit, and never touched. Called by `run`; `check` by `shared`.
+
+mod foreign;
+mod mix;
+mod oltp;
+
+use super::database_file;
+use super::schema::{MARKER, create_marker};
+use crate::db;
+use crate::db::error::{DbError, Kind};
+use crate::db::session::Session;
+use crate::error::{Class, EngineError, Result};
+use crate::job::sql::{Database, Sql};
+use crate::load::stop::OnRequest;
+use crate::workload::fileio::prepare::Step;
+
+/// What is made in a database.
+trait Making {
+    /// In words, what tells it from others, beside the seed.
+    fn made_of(&self) -> String;
+
+    /// The names of its tables.
+    fn tables(&self) -> Vec<String>;
+
+    /// How many rows each table must have, where that is known: then somebody else's tables serve too.
+    fn rows_of_each(&self) -> Option<u64>;
+
+    /// Makes and fills the tables, which are not there; false where it was stopped.
+    fn make(&self, session: &mut Session, task: &Task<'_>) -> db::error::Result<bool>;
+
+    /// Statements that together read all of a table.
+    fn reading(&self, table: &str) -> Vec<String>;
+
+    /// The tables to drop, in this order, where it was made by us.
+    fn to_drop(&self, session: &mut Session) -> Vec<String>;
+}
+
+fn making(sql: &Sql) -> &dyn Making {
+    match sql {
+        Sql::Oltp(oltp) => oltp,
+        Sql::SqlMix(mix) => mix,
+    }
+}
+
+/// One making: what it follows from, what ends it early, and who hears how far it is.
+struct Task<'a> {
+    seed: u64,
+    stop: &'a OnRequest,
+    report: &'a dyn Fn(Step),
+}
+
+impl Task<'_> {
+    fn tell(&self, done_bytes: u64, total_bytes: u64) {
+        (self.report)(Step::Written {
+            done_bytes,
+            total_bytes,
+        });
+    }
+}
+
+/// What is known of the tables.
+#[derive(Debug, PartialEq, Eq)]
+enum Found {
+    Nothing,
+    /// Made by us, of this, and to the end.
+    Ours {
+        made_of: String,
+        complete: bool,
+    },
+    /// So many of the wanted tables are there, and we did not make them.
+    Foreign(usize),
+}
+
+/// Makes the tables unless they are there. `report` hears of the bytes of the rows.
+pub fn prepare(sql: &Sql, seed: u64, stop: &OnRequest, report: impl Fn(Step)) -> Result<()> {
+    let (database, made) = (sql.database(), making(sql));
+    let place = database.place();
+    let named = |error: DbError| error.at(&place);
+    if let Database::Sqlite(file) = database {
+        database_file::make(file)?;
+    }
+    let mut session = Session::open(database, true).map_err(named)?;
+    let made_of = format!("{}, seed {seed}", made.made_of());
+    match look(&mut session, made).map_err(named)? {
+        Found::Ours {
+            made_of: found,
+            complete: true,
+        } if found == made_of => return Ok(()),
+        Found::Ours { .. } => remove(&mut session, made).map_err(named)?,
+        Found::Foreign(there) => return foreign::check(&mut session, made, there, &place),
+        Found::Nothing => {}
+    }
+    let task = Task {
+        seed,
+        stop,
+        report: &report,
+    };
+    if !make(&mut session, made, &made_of, &task).map_err(named)? {
+        return Err(interrupted(&place));
+    }
+    report(Step::Finishing);
+    finish(session, database)
+}
+
+/// False where it was stopped.
+fn make(
+    session: &mut Session,
+    made: &dyn Making,
+    made_of: &str,
+    task: &Task<'_>,
+) -> db::error::Result<bool> {
+    session.query(&create_marker())?;
+    session.query(&format!("INSERT INTO {MARKER} VALUES ('{made_of}', 0, 0)"))?;
+    if !made.make(session, task)? {
+        return Ok(false);
+    }
+    session.query(&format!("UPDATE {MARKER} SET complete = 1"))?;
+    Ok(true)
+}
+
+/// Leaves nothing in memory or in a log that the first trial would have to pay for.
+fn finish(mut session: Session, database: &Database) -> Result<()> {
+    let place = database.place();
+    if let Database::Sqlite(file) = database {
+        for statement in ["ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)"] {
+            session.query(statement).map_err(|error| error.at(&place))?;
+        }
+        drop(session);
+        database_file::sync(file)?;
+    }
+    Ok(())
+}
+
+/// That the tables are there and whole.
+pub fn check(sql: &Sql) -> Result<()> {
+    let made = making(sql);
+    let place = sql.database().place();
+    let named = |error: DbError| error.at(&place);
+    let mut session = Session::open(sql.database(), false).map_err(named)?;
+    let (tables, has_rows) = (made.tables().len(), made.rows_of_each().is_some());
+    let why = match look(&mut session, made).map_err(named)? {
+        Found::Ours { complete: true, .. } if !has_rows => return Ok(()),
+        Found::Ours { complete: true, .. } => return check_first_rows(&mut session, made, &place),
+        Found::Foreign(there) if there == tables && has_rows => {
+            return check_first_rows(&mut session, made, &place);
+        }
+        Found::Ours { .. } => "making the tables was interrupted".to_string(),
+        Found::Foreign(there) if there == tables => {
+            "the tables were not made by Ceteris".to_string()
+        }
+        Found::Foreign(there) => format!("{there} of {tables} tables are there"),
+        Found::Nothing => "the tables are not there".to_string(),
+    };
+    Err(not_prepared(&place, &why))
+}
+
+/// How many runs on this data were before this one; it is counted from now on.
+pub fn count_run(database: &Database) -> Result<i64> {
+    let place = database.place();
+    let named = |error: DbError| error.at(&place);
+    let mut session = Session::open(database, false).map_err(named)?;
+    session
+        .query(&format!("UPDATE {MARKER} SET runs = runs + 1"))
+        .map_err(named)?;
+    let found = session
+        .query(&format!("SELECT runs - 1 FROM {MARKER}"))
+        .map_err(named)?;
+    let runs = found.rows.first().and_then(|row| row.first()?.as_ref());
+    let why = "its count of runs is no number";
+    runs.and_then(|runs| runs.parse().ok())
+        .ok_or_else(|| not_prepared(&place, why))
+}
+
+/// Reads every row.
+pub fn warm(sql: &Sql) -> Result<()> {
+    let made = making(sql);
+    let place = sql.database().place();
+    let named = |error: DbError| error.at(&place);
+    let mut session = Session::open(sql.database(), false).map_err(named)?;
+    for statement in made.tables().iter().flat_map(|name| made.reading(name)) {
+        session.query(&statement).map_err(named)?;
+    }
+    Ok(())
+}
+
+/// Whether every table has rows to work on: to count all would read all, and warm what may be cold.
+fn check_first_rows(session: &mut Session, made: &dyn Making, place: &str) -> Result<()> {
+    for name in made.tables() {
+        let sql = format!("SELECT 1 FROM {name} LIMIT 1");
+        let found = session.query(&sql).map_err(|error| error.at(place))?;
+        if found.rows.is_empty() {
+            return Err(not_prepared(place, &format!("{name} has no rows")));
+        }
+    }
+    Ok(())
+}
+
+fn look(session: &mut Session, made: &dyn Making) -> db::error::Result<Found> {
+    match session.query(&format!("SELECT made_of, complete FROM {MARKER}")) {
+        Ok(found) => {
+            let row = found.rows.into_iter().next().unwrap_or_default();
+            let mut values = row.into_iter().map(Option::unwrap_or_default);
+            Ok(Found::Ours {
+                made_of: values.next().unwrap_or_default(),
+                complete: values.next().is_some_and(|value| value == "1"),
+            })
+        }
+        Err(error) if error.kind == Kind::Missing => {
+            let mut there = 0;
+            for name in made.tables() {
+                match session.query(&format!("SELECT 1 FROM {name} LIMIT 1")) {
+                    Ok(_) => there += 1,
+                    Err(error) if error.kind == Kind::Missing => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(if there == 0 {
+                Found::Nothing
+            } else {
+                Found::Foreign(there)
+            })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes what was made; tables of somebody else stay.
+pub fn cleanup(sql: &Sql) -> Result<()> {
+    let (database, made) = (sql.database(), making(sql));
+    if let Database::Sqlite(file) = database {
+        return database_file::remove(file);
+    }
+    let place = database.place();
+    let named = |error: DbError| error.at(&place);
+    let mut session = Session::open(database, false).map_err(named)?;
+    match look(&mut session, made).map_err(named)? {
+        Found::Ours { .. } => remove(&mut session, made).map_err(named),
+        Found::Foreign(_) | Found::Nothing => Ok(()),
+    }
+}
+
+/// The marker goes last: what was cut off before is still known to be ours.
+fn remove(session: &mut Session, made: &dyn Making) -> db::error::Result<()> {
+    for name in made.to_drop(session) {
+        session.query(&format!("DROP TABLE IF EXISTS {name}"))?;
+    }
+    session.query(&format!("DROP TABLE {MARKER}"))?;
+    Ok(())
+}
+
+fn not_prepared(place: &str, why: &str) -> EngineError {
+    EngineError::new(
+        Class::NotPrepared,
+        format!("{place}: {why}"),
+        "run the prepare phase with the same tables",
+    )
+}
+
+fn interrupted(place: &str) -> EngineError {
+    EngineError::new(
+        Class::Interrupted,
+        format!("{place}: making the tables was stopped"),
+        "prepare again: what is not whole is made anew",
+    )
+}

@@ -1,0 +1,71 @@
+//! sysbench's tables: what they are made of, and making them.
+//!
+//! In: the job's parameters. Out: tables full of rows that follow from the seed. Called by `prepare`.
+
+use super::{Making, Task};
+use crate::db;
+use crate::db::session::Session;
+use crate::job::sql::Oltp;
+use crate::workload::sql::schema::{Dialect, continue_numbers, create, create_index, table};
+use crate::workload::sql::{load, rows};
+
+impl Making for Oltp {
+    fn made_of(&self) -> String {
+        let index = if self.secondary {
+            "a secondary index"
+        } else {
+            "a primary key"
+        };
+        format!(
+            "{} tables of {} rows with {index}",
+            self.tables, self.table_size
+        )
+    }
+
+    fn tables(&self) -> Vec<String> {
+        (1..=self.tables).map(table).collect()
+    }
+
+    fn rows_of_each(&self) -> Option<u64> {
+        Some(self.table_size)
+    }
+
+    fn make(&self, session: &mut Session, task: &Task<'_>) -> db::error::Result<bool> {
+        let dialect = Dialect::of(&self.database);
+        let total = u64::from(self.tables) * self.table_size * rows::ROW_BYTES;
+        let tell = |done: u64| task.tell(done * rows::ROW_BYTES, total);
+        for number in 1..=self.tables {
+            for statement in create(dialect, number, self.secondary) {
+                session.query(&statement)?;
+            }
+        }
+        tell(0);
+        if !load::load(self, task.seed, task.stop, &tell)? {
+            return Ok(false);
+        }
+        for number in 1..=self.tables {
+            session.query(&create_index(number))?;
+            if let Some(statement) = continue_numbers(dialect, number, self.table_size) {
+                session.query(&statement)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// By its number and by the index on `k`.
+    fn reading(&self, table: &str) -> Vec<String> {
+        ["SUM(LENGTH(pad))", "SUM(k)"]
+            .map(|what| format!("SELECT {what} FROM {table}"))
+            .to_vec()
+    }
+
+    /// Those of an earlier job may be more than are wanted now.
+    fn to_drop(&self, session: &mut Session) -> Vec<String> {
+        let more = (self.tables + 1..).map(table).take_while(|name| {
+            session
+                .query(&format!("SELECT 1 FROM {name} LIMIT 1"))
+                .is_ok()
+        });
+        self.tables().into_iter().chain(more).collect()
+    }
+}
