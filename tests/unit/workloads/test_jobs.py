@@ -11,7 +11,7 @@ from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Load, Oltp
 from ceteris.model import Measurement, OpenLoop, Workload
 from ceteris.plan.file import plan_form
 from ceteris.plan.parse import parse
-from ceteris.registry import DataSet, Series, workload_kinds
+from ceteris.registry import DataSet, Series, Tool, workload_kinds
 from ceteris.units import LoadLevel, LoadUnit
 from ceteris.workloads import jobs
 from ceteris.workloads.fileio import FileioParameters
@@ -32,6 +32,7 @@ class _Depth:
     sizes_an_operation: frozenset[str] = frozenset()
     size_response = "bytes_per_s"
     on_database = False
+    tool: Tool | None = None
 
     def series(self, table: Any) -> list[Series]:
         return [Series(name="", parameters=table, threads=tuple(table.threads))]
