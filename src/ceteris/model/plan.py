@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from ceteris.model.machine import Knob, Location
 from ceteris.model.words import Settings, Value
@@ -82,7 +82,7 @@ class OpenLoop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What load is made: parameters of its kind, and the load levels.
+    """What load is made: parameters of its kind, in values that JSON has, and the load levels.
 
     `load_levels` are operations outstanding at once, or with `open_loop` operations started each second.
     `response` is judged, and so are those `also` declared.
@@ -92,7 +92,7 @@ class Workload:
 
     name: str
     kind: str
-    parameters: Settings
+    parameters: Mapping[str, Any]
     load_levels: tuple[int, ...]
     response: str
     data: str

@@ -8,8 +8,8 @@ from ceteris.parsers.report import NotUnderstood, Report, Second
 _NUMBER = r"([0-9.]+)"
 _UNITS = {"b": 1, "Kb": 2**10, "Mb": 2**20, "Gb": 2**30, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "": 1}
 _LINE = re.compile(rf"^\[\s*{_NUMBER}s\s*\] (.*)$", re.MULTILINE)
-_LATENCY = re.compile(rf"(?:latency|lat) \(ms,\s*([0-9]+)%\): {_NUMBER}")
-_OLD_RESPONSE = re.compile(rf"response time: {_NUMBER}ms \(([0-9]+)%\)")
+_LATENCY = re.compile(r"(?:latency|lat) \(ms,\s*(?P<of>[0-9]+)%\): (?P<ms>[0-9.]+)")
+_OLD_LATENCY = re.compile(r"response time: (?P<ms>[0-9.]+)ms \((?P<of>[0-9]+)%\)")
 
 
 def parse(text: str) -> Report:
@@ -53,7 +53,7 @@ def within(report: Report, start_s: float, end_s: float) -> Report:
     lines = [one for one in report.seconds if start_s < one.at_s <= end_s]
     if not lines or len(lines) < round(end_s - start_s):
         raise NotUnderstood(f"tells of {len(lines)} s of the {end_s - start_s:g} s that were to be measured")
-    names = set.intersection(*(set(one.responses_s) for one in lines))
+    names = set(lines[0].responses_s).intersection(*(one.responses_s for one in lines))
     return Report(
         operations_per_s=statistics.fmean(one.operations_per_s for one in lines),
         bytes_per_s=_mean([one.bytes_per_s for one in lines]),
@@ -88,7 +88,7 @@ def _bytes(text: str) -> float | None:
 
 def _queries(text: str) -> float | None:
     """Statements each second; of an old report, reads and writes and all others."""
-    found = _first(rf"^\s+queries:\s+\d+\s+\({_NUMBER} per sec".replace("^", "(?m:^)"), text)
+    found = _first(rf"\n\s+queries:\s+\d+\s+\({_NUMBER} per sec", text)
     if found is not None:
         return found
     parts = [_first(rf"{name}:\s+\d+\s+\({_NUMBER} per sec", text) for name in ("requests", "other operations")]
@@ -96,15 +96,20 @@ def _queries(text: str) -> float | None:
 
 
 def _responses(text: str) -> dict[str, float]:
+    """Response times; one of 0.00 was too short to be told."""
     found = {}
     for name, words in (("mean", "avg"), ("max", "max")):
         value = re.search(rf"(?m)^\s+{words}:\s+{_NUMBER}(ms|s)?\s*$", text)
         if value:
-            found[name] = float(value[1]) / (1 if value[2] == "s" else 1000)
+            found[name] = _time(value[1], value[2])
     percentile = re.search(rf"(?m)^\s+(?:approx\.\s+)?([0-9]+)(?:th)? percentile:\s+{_NUMBER}(ms|s)?\s*$", text)
     if percentile:
-        found[f"p{percentile[1]}"] = float(percentile[2]) / (1 if percentile[3] == "s" else 1000)
-    return found
+        found[f"p{percentile[1]}"] = _time(percentile[2], percentile[3])
+    return {name: value for name, value in found.items() if value}
+
+
+def _time(number: str, unit: str | None) -> float:
+    return float(number) / (1 if unit == "s" else 1000)
 
 
 def _seconds(text: str) -> list[Second]:
@@ -126,11 +131,8 @@ def _seconds(text: str) -> list[Second]:
             rate = bytes_per_s / (float(size_of_one[1]) * _UNITS[size_of_one[2]]) if size_of_one else None
         if rate is None:
             continue
-        latency = _LATENCY.search(words)
-        old = _OLD_RESPONSE.search(words)
-        responses = {f"p{latency[1]}": float(latency[2]) / 1000} if latency else {}
-        if old:
-            responses = {f"p{old[2]}": float(old[1]) / 1000}
+        latency = _LATENCY.search(words) or _OLD_LATENCY.search(words)
+        responses = {f"p{latency['of']}": _time(latency["ms"], "ms")} if latency and float(latency["ms"]) else {}
         found.append(
             Second(
                 at_s=at_s,

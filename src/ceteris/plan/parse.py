@@ -128,7 +128,15 @@ def _placed(detail: ErrorDetails) -> ErrorDetails:
     return detail
 
 
-_STAND_IN = {"name": "unnamed", "workload": [{"kind": "fileio"}], "kind": "fileio", "settings": {"": 0}}
+_STAND_IN = {
+    "name": "unnamed",
+    "workload": [{"kind": "fileio"}],
+    "kind": "fileio",
+    "settings": {"": 0},
+    "test": "unnamed",
+    "run": ["unnamed"],
+    "throughput": "(?P<value>.)",
+}
 
 
 def _cut(rest: dict[str, Any], detail: ErrorDetails) -> None:
@@ -141,7 +149,7 @@ def _cut(rest: dict[str, Any], detail: ErrorDetails) -> None:
         except (KeyError, IndexError, TypeError):
             return  # a word of pydantic's, or cut already
     if isinstance(below, dict):
-        needed = last in ("name", "workload", "kind") and detail["type"] != "extra_forbidden"
+        needed = last in _STAND_IN.keys() - {"settings"} and detail["type"] != "extra_forbidden"
         if detail["type"] == "missing" or (needed and last in below):
             below[str(last)] = _STAND_IN.get(str(last), "unnamed")
         elif last in below:
