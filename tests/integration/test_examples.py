@@ -12,15 +12,15 @@ SCALE = {
     "protocol.settle": "5ms",
     "protocol.rounds": "2",
     "protocol.margin": "50%",
-    "workload.0.total_size": "4MiB",
     "workload.0.threads": "[2]",
     "workload.0.data": "keep",
 }
+SMALL = {"workload.0.total_size": "4MiB"}
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(ceteris, example: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    sets = SCALE | {"target.path": str(tmp_path)}
+    sets = SCALE | {"target.path": str(tmp_path)} | (SMALL if "total_size" in example.read_text() else {})
     if "block." in example.read_text():
         if os.geteuid() != 0:
             pytest.skip("needs root")

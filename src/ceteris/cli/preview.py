@@ -203,7 +203,7 @@ def _tools(plan: Plan) -> list[ToolRun]:
     for workload in plan.workloads:
         if tool := tool_of(workload):
             parameters = parameters_of(workload, plan.baseline)
-            directory = f"{data_folder(plan.target.path, '<experiment>')}/{workload.plan_name}"
+            directory = f"{data_folder(plan.target.path, 'EXPERIMENT')}/{workload.plan_name}"
             level, protocol = workload.levels[0], plan.protocol
             order = order_of(workload, directory, level, protocol.settle_s, protocol.trial_s)
             argvs = [tool.preparing(parameters, order), *(run.argv for run in tool.runs(parameters, order))]
