@@ -3,6 +3,7 @@
 In: workloads and settings. Out: folders made and removed, programs kept by the engine. Called by bench and runner.
 """
 
+import contextlib
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
@@ -50,7 +51,8 @@ class Tools:
 
     def make(self, kind: ToolKind, workload: Workload, settings: Settings) -> None:
         """Its data made anew in an empty directory. Raises EngineError, HostError and Interrupted."""
-        self.remove(kind, workload, settings)
+        with contextlib.suppress(EngineError):  # there may be less to clean than it expects, after an interruption
+            self.remove(kind, workload, settings)
         self._must(["mkdir", "--parents", "--", self.directory(workload, settings)])
         order = order_of(workload, self.directory(workload, settings))
         self._carry_out(workload, settings, kind.preparing(parameters_of(workload, settings), order))

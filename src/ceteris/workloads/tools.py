@@ -127,14 +127,16 @@ def options(given: Mapping[str, OptionValue], truth: tuple[str, str]) -> Argv:
 
 
 def refuse_options(given: Mapping[str, OptionValue], ours: Mapping[str, str], secrets: str = "") -> None:
-    """Raise ValueError for options that come from elsewhere in a plan, and for words that everybody could read."""
-    for name in given:
+    """Raise ValueError for options that come from elsewhere in a plan, devices, and words that everybody could read."""
+    for name, value in given.items():
         if name.startswith("-") or not name or any(character in name for character in "= \t\n"):
             raise ValueError(f"{name!r} is no name of an option: write it without -- and =")
         if name in ours:
             raise ValueError(f"the option {name} is set by {ours[name]}: take it out")
         if "password" in name:
             raise ValueError(f"{name} would be seen by everybody on the machine{secrets}")
+        if isinstance(value, str) and "/dev/" in value:
+            raise ValueError(f"{name}: a tool on a device cannot be guarded; use a fileio workload with device")
 
 
 def measurements(report: Report, window_s: float) -> tuple[Measurement, ...]:

@@ -91,6 +91,7 @@ def test_each_way_to_call_a_tool_has_a_folder_of_its_own() -> None:
         ('kind = "fio"\njob = "a.fio"', "should match pattern"),
         ('kind = "fio"\noptions = { rw = "read" }\nthreads = [4]', "psync has one operation outstanding"),
         ('kind = "fio"\noptions = { runtime = 3 }', "the option runtime is set by protocol.trial"),
+        ('kind = "fio"\noptions = { filename = "/dev/sdb" }', "cannot be guarded"),
         ('kind = "command"\nrun = ["./a"]\nthroughput = "(?P<value>.)"', "a name on PATH or a full path"),
         ('kind = "command"\nrun = ["a"]\nthroughput = "[0-9]"', "has no group"),
         ('kind = "command"\nrun = ["a"]\nthreads = [1, 2]\nthroughput = "(?P<value>.)"', "use {threads}"),
