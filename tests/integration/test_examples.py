@@ -1,6 +1,10 @@
 """Every plan under examples/ can be checked and run, scaled down, as it stands."""
 
 import os
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,15 +16,32 @@ SCALE = {
     "protocol.settle": "5ms",
     "protocol.rounds": "2",
     "protocol.margin": "50%",
-    "workload.0.threads": "[2]",
-    "workload.0.data": "keep",
 }
-SMALL = {"workload.0.total_size": "4MiB"}
+
+
+@pytest.fixture
+def place() -> Iterator[str]:
+    """A folder that a server's user can pass, too."""
+    folder = tempfile.mkdtemp(prefix="ceteris-examples-", dir="/var/tmp")
+    Path(folder).chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def _scaled(example: Path) -> dict[str, str]:
+    """What makes a plan one of seconds."""
+    found = dict(SCALE)
+    for number, table in enumerate(tomllib.loads(example.read_text())["workload"]):
+        size = {"table_size": "500"} if table["kind"].startswith("oltp") else {"total_size": "4MiB"}
+        size = {} if table["kind"] == "command" else size
+        for key, value in {"threads": "[2]", "data": "keep", **size}.items():
+            found[f"workload.{number}.{key}"] = value
+    return found
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs(ceteris, example: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    sets = SCALE | {"target.path": str(tmp_path)} | (SMALL if "total_size" in example.read_text() else {})
+def test_an_example_runs(ceteris, example: Path, place: str, request: pytest.FixtureRequest) -> None:
+    sets = _scaled(example) | {"target.path": place}
     if "block." in example.read_text():
         if os.geteuid() != 0:
             pytest.skip("needs root")

@@ -4,8 +4,12 @@ from ceteris.databases.variable import TakesEffect, Variable, number_of
 from ceteris.model import Knob, Offer, Value
 
 KIND = "variable"
-_TYPES = {"bool": "switch", "enum": "choice", "int": "number", "size": "number", "float": "number"}
-_AS_THE_SERVER_READS_IT = "text"
+_TYPES = {"bool": "switch", "enum": "enumerated", "int": "number", "size": "number", "float": "number"}
+_DURABILITY = {
+    "innodb_flush_log_at_trx_commit", "innodb_doublewrite", "innodb_flush_method", "sync_binlog", "fsync",
+    "synchronous_commit", "full_page_writes", "commit_delay",
+}  # fmt: skip
+_AS_THE_SERVER_READS_IT = "raw"
 # A new load connects anew, which is what a session's variable asks for; data that must be made anew is made for each
 # level once, so that going to another level is a restart.
 _TAKES_EFFECT = {
@@ -33,6 +37,7 @@ def offer(family: str, server: str, variable: Variable) -> Offer:
         minimum=_bound(variable, variable.minimum),
         maximum=_bound(variable, variable.maximum),
         takes_effect=_TAKES_EFFECT.get(takes_effect, "restart"),
+        danger="durability" if variable.name in _DURABILITY else "",
     )
     never = takes_effect is TakesEffect.NEVER
     return Offer(

@@ -16,7 +16,7 @@ class Knob:
     several are one knob, `renamed` what old values became. `since` and `until` are kernels. `filesystems` are those
     that have it, with the value that goes without saying; `unmounts` those that take it only when they are mounted;
     `gone` those that lost it, and why; `only_on` are values that one of them alone has. `danger` is what trying it may
-    cost: nothing, or `data_loss`. `pattern` is what a level in words looks like.
+    cost: nothing, `data_loss`, or for whoever uses it `durability`. `pattern` is what a level in words looks like.
     """
 
     name: str

@@ -51,7 +51,9 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
 
 
 def risk_of(knob: Knob) -> str:
-    """In words, what trying the knob may cost; empty: nothing."""
+    """In words, what trying the knob, or using it, may cost; empty: nothing."""
+    if knob.danger == "durability":
+        return f"{knob.name} trades safety for speed: see what a crash or a power cut then loses before it is used"
     if knob.danger != "data_loss":
         return ""
     return f"{knob.name} can lose data at a power cut or a crash while it is tried: {knob.documentation}"

@@ -25,7 +25,7 @@ from ceteris.engine.protocol import (
     SqliteFile,
 )
 from ceteris.model import Measurement, Settings, Workload
-from ceteris.registry import WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
+from ceteris.registry import OF_THE_DATA, WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
 from ceteris.units import LoadLevel
 
 
@@ -64,11 +64,12 @@ def _load(workload: Workload, level: LoadLevel | None) -> Load:
     return Load(outstanding=loop.outstanding, rate_per_s=level.n, arrivals=loop.arrivals)
 
 
-def _database_file(workload: Workload, settings: Settings, directory: str) -> SqliteFile | None:
-    """A file of its own for each workload on SQLite, with the pragmas of a trial."""
+def _database_file(workload: Workload, settings: Settings, directory: str, phase: str) -> SqliteFile | None:
+    """A file of its own for each workload on SQLite, with the pragmas of a trial; it is made with those of the data."""
     if workload.database != "sqlite":
         return None
-    pragmas = {name: str(value).lower() for name, value in sorted(database_settings(workload, settings).items())}
+    own = database_settings(workload, settings)
+    pragmas = {name: str(own[name]).lower() for name in sorted(own) if phase == "run" or name in OF_THE_DATA}
     return SqliteFile(path=f"{directory}/oltp.db", pragmas=pragmas)
 
 
@@ -91,7 +92,7 @@ def job(
     """
     kind, parameters = kind_of(workload.kind), parameters_of(workload, settings)
     directory = str(PurePosixPath(folder) / f"{workload.plan_name}-{data_of(workload, settings).shape}")
-    ground = Ground(directory=directory, database=server or _database_file(workload, settings, directory))
+    ground = Ground(directory=directory, database=server or _database_file(workload, settings, directory, phase))
     return Job(
         phase=phase,
         workload=kind.job(parameters, ground),

@@ -16,7 +16,7 @@ def test_every_row_is_complete(knob: Knob) -> None:
     assert knob.summary and knob.documentation.endswith(".")
     assert knob.takes_effect in ("live", "reload", "restart", "remount")
     assert (knob.kind in OF_THE_LOAD) == (knob.takes_effect == "restart")
-    assert knob.danger in ("", "data_loss")
+    assert knob.danger in ("", "data_loss", "durability")
     assert bool(knob.filesystems) == knob.name.startswith("mount.")
     assert set(knob.unmounts) | set(knob.only_on.values()) <= set(knob.filesystems)
     assert set(knob.only_on) <= set(knob.allowed)

@@ -44,7 +44,10 @@ def list_knobs(as_json: AsJson = False) -> None:
         typer.echo(f"{knob.name:<{width}}  {knob.summary}")
 
 
-_DANGERS = {"data_loss": "some values can lose data at a power cut or a crash"}
+_DANGERS = {
+    "data_loss": "some values can lose data at a power cut or a crash",
+    "durability": "used for good, some values lose what was written last in a crash",
+}
 
 
 @app.command("show")

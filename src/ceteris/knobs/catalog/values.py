@@ -33,7 +33,7 @@ def _switch(_knob: Knob, _key: str, value: Value) -> str:
     return found
 
 
-def _choice(knob: Knob, _key: str, value: Value) -> Value:
+def _enumerated(knob: Knob, _key: str, value: Value) -> Value:
     """One of the values allowed, whatever its case."""
     word = ("ON" if value else "OFF") if isinstance(value, bool) else str(value)
     found = [allowed for allowed in knob.allowed if str(allowed).casefold() == word.casefold()]
@@ -92,8 +92,8 @@ PARSERS: dict[str, Callable[[Knob, str, Value], Value]] = {
     "limit": _limit,
     "size": _size,
     "switch": _switch,
-    "choice": _choice,
+    "enumerated": _enumerated,
     "number": _number,
     "integer": _integer,
-    "text": _as_it_is,
+    "raw": _as_it_is,
 }
