@@ -48,8 +48,11 @@ enum Command {
     Eyes,
     /// Put queries to a database; the job comes from stdin, closing stdin ends it.
     Sql,
-    /// Keep a server running; the job comes from stdin, closing stdin stops it.
-    Tend,
+    /// Keep a program running; the job comes from stdin, closing stdin stops it.
+    Tend {
+        #[command(flatten)]
+        conditions: Conditions,
+    },
     /// Keep the journal of one experiment; closing stdin restores everything.
     Journal {
         /// Where journals are. Default: journal/ in $CETERIS_STATE, /var/lib/ceteris or the user's state folder.
@@ -90,7 +93,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // Before any other thread is there, so that all will have them.
     let taken = match &arguments.command {
-        Command::Run { conditions } => conditions.take(),
+        Command::Run { conditions } | Command::Tend { conditions } => conditions.take(),
         _ => Ok(()),
     };
     let events = Events::to(stdout());
@@ -124,7 +127,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
         Command::Sample => telemetry::sample(stdin()?, events)?,
         Command::Eyes => eyes::look(stdin()?, events)?,
         Command::Sql => sql::sql(stdin()?, events)?,
-        Command::Tend => tend::tend(stdin()?, events)?,
+        Command::Tend { .. } => tend::tend(stdin()?, events)?,
         Command::Probe { directory } => {
             let found = probe::probe(&directory)?;
             events.emit(&Event::Probe(Box::new(found)));

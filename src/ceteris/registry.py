@@ -2,7 +2,7 @@
 
 import dataclasses
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -81,13 +81,22 @@ class Series:
     threads: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What a plan needs to know of a tool of the user's: its `program`, and what a reader must know of its figures."""
+
+    program: Callable[["BaseModel"], str]
+    note: str = ""
+
+
 class WorkloadKind(Protocol):
     """What a plan needs to know of a workload kind.
 
     `table` is what a plan writes, `parameters` what one workload has. They differ in the `axes`: of these a plan
     gives a list, and every value belongs to a series of its own. A kind with axes is worth measuring by itself.
     `sizes_an_operation` are the parameters that change what an operation is; then `size_response` is judged.
-    `on_database`: its data is in the plan's database.
+    `on_database`: its data is in the plan's database. `tool`: its load is a program of the user's, so that each trial
+    has a run of its own.
     """
 
     name: str
@@ -97,6 +106,7 @@ class WorkloadKind(Protocol):
     sizes_an_operation: frozenset[str]
     size_response: str
     on_database: bool
+    tool: Tool | None
 
     def series(self, table: Any) -> Sequence[Series]:
         """The workloads that a table stands for; it has the fields of `table`, and `threads`."""

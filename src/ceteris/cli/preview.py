@@ -1,6 +1,7 @@
 """What a plan would do, as one document and as text: cost, commands with their undo, blocks in order."""
 
 import contextlib
+import shlex
 from collections.abc import Iterator
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,9 +14,11 @@ from ceteris.plan import data, precondition
 from ceteris.plan.budget import Extent, confirming_s, duration_s, extent, time_for
 from ceteris.plan.comparisons import candidates, comparisons, is_in_flight
 from ceteris.plan.design import schedule
+from ceteris.registry import parameters_of
 from ceteris.stats.planner import smallest_effect, smallest_margin
-from ceteris.trial.bench import Site
+from ceteris.trial.bench import Site, data_folder
 from ceteris.units import LoadUnit
+from ceteris.workloads.tools import order_of, tool_of
 
 
 class _Document(BaseModel):
@@ -28,6 +31,13 @@ class Command(_Document):
     setting: str
     command: str
     undo: str
+
+
+class ToolRun(_Document):
+    """How a workload's own tool is started, at its lowest load level and the baseline."""
+
+    workload: str
+    commands: list[str]
 
 
 class Block(_Document):
@@ -109,6 +119,7 @@ class CheckDocument(_Document):
     screens: list[Screen]
     split_plots: list[SplitPlot]
     commands: list[Command]
+    tools: list[ToolRun] = Field(description="what makes the load where that is a tool of the user's")
     also_moved: list[str]
     reach: list[Reach]
     blocks: list[Block]
@@ -153,6 +164,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
             if one.sub_trials > 1
         ],
         commands=list(_commands(plan, facts)),
+        tools=_tools(plan),
         also_moved=_also_moved(plan, site),
         reach=_reach(plan, noise, wanted.rounds),
         blocks=_blocks(trials),
@@ -183,6 +195,21 @@ def _commands(plan: Plan, facts: Facts) -> Iterator[Command]:
                 command=recipe.set_command(offer.knob, value),
                 undo=recipe.commands(offer.undo) or "nothing to put back",
             )
+
+
+def _tools(plan: Plan) -> list[ToolRun]:
+    """The commands of each workload's tool, in the order in which they are run."""
+    found = []
+    for workload in plan.workloads:
+        if tool := tool_of(workload):
+            parameters = parameters_of(workload, plan.baseline)
+            directory = f"{data_folder(plan.target.path, 'EXPERIMENT')}/{workload.plan_name}"
+            level, protocol = workload.levels[0], plan.protocol
+            order = order_of(workload, directory, level, protocol.settle_s, protocol.trial_s)
+            argvs = [tool.preparing(parameters, order), *(run.argv for run in tool.runs(parameters, order))]
+            argvs.append(tool.cleaning(parameters, order))
+            found.append(ToolRun(workload=workload.name, commands=[shlex.join(argv) for argv in argvs if argv]))
+    return found
 
 
 def _also_moved(plan: Plan, site: Site) -> list[str]:

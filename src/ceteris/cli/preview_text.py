@@ -40,6 +40,10 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
                 markup=False,
                 soft_wrap=True,
             )
+    for tool in found.tools:
+        console.print(f"\nThe load of {tool.workload} is made by:", markup=False)
+        for argv in tool.commands:
+            console.print(f"  {argv}", markup=False, soft_wrap=True)
     if found.also_moved:
         console.print("\nThe kernel moves these by itself; they are held, and put back too:")
         console.print("  " + ", ".join(found.also_moved), markup=False)

@@ -17,6 +17,7 @@ from ceteris.model import Facts, Location, Plan
 from ceteris.plan.check import check, knob_keys
 from ceteris.plan.data import loaded_device, named_devices
 from ceteris.plan.parse import Parsed
+from ceteris.plan.workloads import program_of
 from ceteris.trial.bench import Site
 
 LOCAL = "local"
@@ -69,6 +70,7 @@ def look(site: Site, parsed: Parsed) -> Facts:
     root = seen.uid == 0
     mount = mount_of(site.host, seen.directory.path).point
     named = named_devices(parsed.table)
+    tools = {program for one in parsed.table.workload if (program := program_of(one))}
     keys = knob_keys(parsed)
     offers = survey.offers(site.host, site.catalogue, keys, Location(device, mount), root=root)
     database, of_the_server = ask_server(site, parsed.table, seen.directory.path, keys)
@@ -92,6 +94,7 @@ def look(site: Site, parsed: Parsed) -> Facts:
         fingerprint=fingerprint(site, device),
         offers=offers | of_the_server,
         database=database,
+        missing_programs=frozenset(name for name in tools if not hosts_facts.has_program(site.host, name)),
         block_devices={name: block_device(site.host, site.engine, name) for name in named},
     )
 

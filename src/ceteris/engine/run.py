@@ -107,7 +107,7 @@ class Sampler:
     """The telemetry process of one experiment: samples come by themselves, a census when asked."""
 
     def __init__(self, host: Host, binary: str, devices: list[str], interval_s: float) -> None:
-
+        self._own: list[int] = []
         self._process: LineProcess = host.start([binary, "sample"])
         self._process.send(SampleJob(devices=devices, interval_s=interval_s).model_dump_json())
 
@@ -117,7 +117,12 @@ class Sampler:
 
     def own(self, pids: Sequence[int]) -> None:
         """From now on these processes and their descendants are ours. Raises HostError when the sampler is gone."""
-        self._process.send(json.dumps({"own": list(pids)}))
+        self._own = list(pids)
+        self.own_too([])
+
+    def own_too(self, pids: Sequence[int]) -> None:
+        """As `own`, beside those, up to the next time that somebody says what is ours."""
+        self._process.send(json.dumps({"own": [*self._own, *pids]}))
 
     def receive(self, timeout_s: float) -> Event | None:
         """The next sample or census, None when none came. Raises EngineError when the sampler is gone."""

@@ -1,8 +1,9 @@
-"""Keeping one server process on the target: it never outlives its keeper, nor the keeper its stdin."""
+"""Keeping a server or a tool on the target: it never outlives its keeper, nor the keeper its stdin."""
 
 import contextlib
 import json
 import time
+from collections.abc import Sequence
 
 from ceteris.engine.protocol import Ended, Started, TendJob
 from ceteris.engine.run import understand
@@ -16,12 +17,12 @@ _SWEEP_S = 60.0  # a killed process may be held up by its disk
 class Tend:
     """One life of a server process."""
 
-    def __init__(self, host: Host, binary: str, job: TendJob) -> None:
-        """Start the program of the job.
+    def __init__(self, host: Host, binary: str, job: TendJob, conditions: Sequence[str] = ()) -> None:
+        """Start the program of the job, under the conditions that options of the engine ask for.
 
         Raises EngineError where it cannot be started, Missing and Unreachable where the engine cannot.
         """
-        self._process: LineProcess = host.start([binary, "tend"])
+        self._process: LineProcess = host.start([binary, "tend", *conditions])
         self._patience_s = job.patience_s
         self._ended: Ended | None = None
         try:

@@ -75,3 +75,9 @@ def whole_disk(host: Host, device: str) -> str:
             f"set target.device to one of them: {', '.join(f'/dev/{member}' for member in members)}",
         )
     return f"/dev/{name.replace('!', '/')}"
+
+
+def has_program(host: Host, name: str) -> bool:
+    """Whether a program can be started by that name or full path."""
+    asked = ["test", "-x", name] if "/" in name else ["which", name]
+    return host.run(asked).exit_code == 0

@@ -181,7 +181,10 @@ class DatabaseFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a plan is checked against: the machine as found. Empty `*_refused` means: possible."""
+    """What a plan is checked against: the machine as found. Empty `*_refused` means: possible.
+
+    `missing_programs` are those of a plan's tools that are not there.
+    """
 
     hostname: str
     kernel: str
@@ -203,6 +206,7 @@ class Facts:
     offers: Mapping[str, Offer] = field(default_factory=dict)
     block_devices: Mapping[str, BlockDevice] = field(default_factory=dict)
     database: "DatabaseFacts | None" = None
+    missing_programs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,7 +82,7 @@ class OpenLoop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What load is made: parameters of its kind, and the load levels.
+    """What load is made: parameters of its kind, in values that JSON has, and the load levels.
 
     `load_levels` are operations outstanding at once, or with `open_loop` operations started each second.
     `response` is judged, and so are those `also` declared.

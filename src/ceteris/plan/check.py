@@ -18,7 +18,7 @@ from ceteris.plan.parse import Parsed
 from ceteris.plan.places import Place
 from ceteris.plan.protocol import limits_of, protocol_of
 from ceteris.plan.settings import Settings
-from ceteris.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, workloads_of
+from ceteris.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, program_of, workloads_of
 
 
 def knob_keys(parsed: Parsed) -> list[str]:
@@ -128,11 +128,27 @@ class _Check(Settings):
                 self.complain((*place, "cache"), "a server's own cache is not emptied", 'use cache = "warm"')
             if kind_of(table).on_database and table.precondition:
                 self.complain((*place, "precondition"), "is for files and devices", "take it out")
+            self.tool(table, place)
             for parameter, value in parameters_in(table).items():
                 if why := self.impossible(parameter, value, [table]):
                     self.complain((*place, parameter), f"{label_of(value)!r} is not possible here: {why}")
             found += ones
         return found
+
+    def tool(self, table: WorkloadTable, place: Place) -> None:
+        """Where the load is a tool's: it is there, and nothing is asked of it that it tells too late."""
+        tool, program, limits = kind_of(table).tool, program_of(table), self.table.limits
+        if tool is None:
+            return
+        if program in self.facts.missing_programs:
+            todo = "install it there, or give its full path"
+            self.complain((*place, "kind"), f"{self.facts.hostname} has no program {program!r}", todo)
+        for key in ("response_p99_s", "errors_per_s"):
+            if getattr(limits, key) is not None:
+                wrong = f"{name_of(table)} tells of it only when it has ended"
+                self.complain(("limits", key), wrong, "take it out, or use a load of Ceteris")
+        if tool.note and tool.note not in self.notes:
+            self.notes.append(tool.note)
 
     def responses_of(self, name: str, table: WorkloadTable) -> list[str]:
         """The responses judged; bandwidth or queries where a factor changes what an operation is."""

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from ceteris.model import Factor, Plan, Purpose, Settings, Workload
 from ceteris.plan.rounds import SPLIT_BLOCKS_PER_ROUND, blocks_per_look, pairs_per_round
-from ceteris.registry import data_of
+from ceteris.registry import data_of, workload_kinds
 from ceteris.stats.foldover import least_pairs, rows_for
 from ceteris.stats.planner import sub_trials
 
@@ -193,7 +193,10 @@ def _apply_s(tested: Iterable[str], plan: Plan) -> float:
 
 
 def is_in_flight(one: Comparison, plan: Plan) -> bool:
-    """Whether the settings of a comparison can change while the load goes on: all of them take effect at once."""
+    """Whether the settings of a comparison can change while the load goes on: all of them take effect at once, and
+    the load is the engine's."""
+    if workload_kinds.get(one.workload.kind).tool:
+        return False
     live = {knob.name for knob in plan.knobs if knob.takes_effect == "live"}
     return plan.protocol.in_flight and one.workload.cache == "warm" and live.issuperset(one.tested)
 

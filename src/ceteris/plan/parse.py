@@ -138,6 +138,9 @@ _NEEDED = {
     "sql": "SELECT 1",
     "insert": "SELECT 1",
     "count": 1,
+    "test": "unnamed",
+    "run": ["unnamed"],
+    "throughput": "(?P<value>.)",
 }
 _STAND_IN = {**_NEEDED, "settings": {"": 0}}
 

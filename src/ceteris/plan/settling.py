@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from ceteris.model import Plan, Purpose, Trial
 from ceteris.plan.comparisons import candidates
+from ceteris.registry import workload_kinds
 
 _SHORTEST, _LONGEST = 5, 10  # lengths of a trial that a run has
 _FEWEST = 2
@@ -44,8 +45,8 @@ def with_settle(plan: Plan, settle_s: float, toggle_s: float) -> Plan:
 
 
 def trials(plan: Plan, most: int | None) -> Iterator[Trial]:
-    """The runs in the order in which they matter, without numbers."""
-    compared = candidates(plan)
+    """The runs in the order in which they matter, without numbers; a tool's load does not show how it settles."""
+    compared = [one for one in candidates(plan) if not workload_kinds.get(one.workload.kind).tool]
     workloads = {one.workload.name: one.workload for one in compared}.values()
     baselines = [(workload, "", "", plan.baseline) for workload in workloads]
     arms = [(one.workload, one.factor, arm.label, arm.settings) for one in compared for arm in one.arms[1:]]

@@ -41,6 +41,12 @@ def data_in(table: WorkloadTable) -> list[DataSet]:
     return [kind.data(one.parameters) for one in kind.series(table)]
 
 
+def program_of(table: WorkloadTable) -> str:
+    """The program of the table's tool; empty where the engine makes the load."""
+    kind = kind_of(table)
+    return kind.tool.program(kind.series(table)[0].parameters) if kind.tool else ""
+
+
 def workloads_of(table: WorkloadTable, responses: Sequence[str], database: str) -> list[Workload]:
     """The workloads a table stands for: one, or each series under a name of its own.
 

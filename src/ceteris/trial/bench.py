@@ -21,7 +21,9 @@ from ceteris.registry import data_of
 from ceteris.trial.precondition import Onlooker
 from ceteris.trial.runner import Record, Runner
 from ceteris.trial.servers import Servers
+from ceteris.trial.tools import Tools
 from ceteris.workloads import jobs
+from ceteris.workloads.tools import tool_of
 
 _MOST_LOSSES = 5
 DATA_FOLDER = "ceteris-data"
@@ -66,6 +68,11 @@ def put_back(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
             if attempt == _MOST_LOSSES - 1:
                 raise
     return None
+
+
+def _age(workload: Workload, trial: Trial) -> object:
+    """What data is made for: all trials, those of a round, or of an application."""
+    return {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
 
 
 class Bench:
@@ -115,6 +122,7 @@ class Bench:
             if database and database.is_server
             else None
         )
+        self._tools = Tools(site.host, site.engine, self._data_folder, self._stopped)
         self._runner = Runner(
             site.host,
             site.engine,
@@ -124,6 +132,7 @@ class Bench:
             self._sampler,
             self._record,
             self._stopped,
+            self._tools,
             self._servers,
         )
         return self
@@ -192,12 +201,18 @@ class Bench:
             if self._servers is not None and workload.database:
                 self._make_server_data(trial, workload, self._servers, progress)
                 continue
+            if tool := tool_of(workload):
+                where, age = self._tools.directory(workload, trial.settings), _age(workload, trial)
+                if self._made.get(where) != age:
+                    self._tools.make(tool, workload, trial.settings)
+                    self._made[where] = age
+                continue
             prepare = jobs.job(workload, trial.settings, self._data_folder, "prepare")
             data = prepare.workload.data
             if data.device and not self._may_be_destroyed(data.device, workload, trial):
                 continue
             where = self._site.host.resolve(data.place())
-            age = {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
+            age = _age(workload, trial)
             if self._made.get(where) == (data, age):
                 continue
             if workload.data != "keep" and not data.device:
@@ -210,7 +225,7 @@ class Bench:
         if not self._served:
             servers.make_data(self._trials, self._workloads, self._runner.work_on_data, progress)
             self._served = True
-        age = {"keep": "kept", "round": trial.round, "application": (trial.block, trial.attempt)}[workload.data]
+        age = _age(workload, trial)
         if self._made.setdefault(f"{workload.name} on a server", age) != age:
             self._made[f"{workload.name} on a server"] = age
             for settings in {str(one): one for one in self._arms(trial)}.values():
@@ -263,11 +278,14 @@ class Bench:
 
     def _remove_data(self) -> None:
         """Remove the data of every trial, also what an earlier run of this experiment left; all else stays."""
-        cleanups = [
-            jobs.job(self._workloads[trial.workload], trial.settings, self._data_folder, "cleanup")
-            for trial in self._trials
-            if self._servers is None or not self._workloads[trial.workload].database
-        ]
+        cleanups = []
+        for trial in self._trials:
+            workload = self._workloads[trial.workload]
+            if tool := tool_of(workload):
+                with contextlib.suppress(EngineError, HostError):
+                    self._tools.remove(tool, workload, trial.settings)
+            elif self._servers is None or not workload.database:
+                cleanups.append(jobs.job(workload, trial.settings, self._data_folder, "cleanup"))
         for job in {job.workload.data.place(): job for job in cleanups if not job.workload.data.device}.values():
             with contextlib.suppress(EngineError, HostError):
                 self._runner.work_on_data(job, lambda _done, _total: None)

@@ -1,17 +1,14 @@
 """One trial's window of a load: the engine's events in, the trial's events and measurements out."""
 
-import time
 from collections.abc import Callable, Iterator
 
-from ceteris.engine.protocol import Census, Hello, Interval, Phase, Result, Sample
-from ceteris.engine.run import Sampler
+from ceteris.engine.protocol import Hello, Interval, Phase, Result
 from ceteris.errors import EngineError, Interrupted
 from ceteris.model import Limits, Measurement
-from ceteris.trial import limits, machine, telemetry, validity
+from ceteris.trial import limits, machine, validity
 from ceteris.trial.flight import Flight
+from ceteris.trial.watch import Watch
 from ceteris.workloads.jobs import LoadKind
-
-_CENSUS_PATIENCE_S = 5.0
 
 
 class TrialLoad:
@@ -21,21 +18,14 @@ class TrialLoad:
         self,
         flight: Flight,
         kind: LoadKind,
-        label: str,
-        device: str | None,
-        sampler: Sampler,
-        foreign: validity.ForeignLoad,
+        watch: Watch,
         stopped: Callable[[], bool],
         limits: Limits,
     ) -> None:
-        """`label` tells the trial from others, and is its window's name where it has one of its own."""
         self._flight = flight
         self._job = flight.job
         self._kind = kind
-        self._label = label
-        self._device = device
-        self._sampler = sampler
-        self._foreign = foreign
+        self._watch = watch
         self._stopped = stopped
         self._limits = limits
         self.measurements: tuple[Measurement, ...] = ()
@@ -56,14 +46,14 @@ class TrialLoad:
             match event:
                 case Hello():
                     self._flight.hello = event
-                    self._foreign.own.add(event.pid)
+                    self._watch.foreign.own.add(event.pid)
                 case Phase(name="measuring"):
-                    self._sampler.ask_census(f"open {self._label}")
+                    self._watch.open()
                     yield machine.Measuring()
                 case Interval(window=str()):
                     intervals.append(event)
                 case Result():
-                    self._sampler.ask_census(f"close {self._label}")
+                    self._watch.close()
                     result = event
                     if self._job.measure_s is None:
                         break  # the load goes on for the next trial
@@ -76,25 +66,7 @@ class TrialLoad:
 
     def _conclude(self, result: Result, intervals: list[Interval]) -> list[str]:
         """Take the measurements; what is wrong with them."""
-        samples, census = self._drain()
-        seen = telemetry.within(samples, result.start_s, result.start_s + result.duration_s)
         reasons = validity.of_load(result, intervals, self._job)
-        if census is None:
-            reasons.append("the sampler did not answer, so other load cannot be excluded")
-        else:
-            reasons += self._foreign.judge(census, result, seen)
-        operations = self._kind.measurements(result, intervals)
-        self.measurements = operations + telemetry.measurements(seen, result.start_s, self._device)
-        return reasons
-
-    def _drain(self) -> tuple[list[Sample], Census | None]:
-        """What the sampler said up to the census at the window's end."""
-        samples: list[Sample] = []
-        deadline = time.monotonic() + _CENSUS_PATIENCE_S
-        while (left_s := deadline - time.monotonic()) > 0:
-            event = self._sampler.receive(left_s)
-            if isinstance(event, Sample):
-                samples.append(event)
-            elif isinstance(event, Census) and event.label == f"close {self._label}":
-                return samples, event
-        return samples, None
+        seen = self._watch.conclude(validity.work_of(result), result.start_s)
+        self.measurements = self._kind.measurements(result, intervals) + seen.measurements
+        return [*reasons, *seen.reasons]

@@ -16,7 +16,11 @@ from ceteris.trial.limits import refuse_machine
 from ceteris.trial.load import TrialLoad
 from ceteris.trial.precondition import Onlooker, Preconditioning
 from ceteris.trial.servers import Servers
+from ceteris.trial.tool_load import ToolLoad
+from ceteris.trial.tools import Tools
+from ceteris.trial.watch import Watch
 from ceteris.workloads import jobs
+from ceteris.workloads.tools import order_of, tool_of
 
 Record = Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]
 
@@ -45,8 +49,10 @@ class Runner:
         sampler: Sampler,
         record: Record,
         stopped: Callable[[], bool],
+        tools: Tools,
         servers: Servers | None = None,
     ) -> None:
+        self._tools = tools
         self._servers = servers
         self._host = host
         self._engine = engine
@@ -58,7 +64,7 @@ class Runner:
         self._stopped = stopped
         self._workloads = {workload.name: workload for workload in plan.workloads}
         self._foreign = validity.ForeignLoad(own={os.getpid()} if plan.target.is_local else set())
-        self._load: TrialLoad | Preconditioning | None = None
+        self._load: TrialLoad | ToolLoad | Preconditioning | None = None
         self._flight: Flight | None = None
 
     def run(self, trial: Trial, tested: Sequence[str], onlooker: Onlooker, *, in_flight: bool = False) -> Trial:
@@ -140,12 +146,22 @@ class Runner:
             owners.add(self._plan.database.family)
         return {key: value for key, value in trial.settings.items() if key.partition(".")[0] not in owners}
 
-    def _make_load(self, trial: Trial, *, in_flight: bool) -> TrialLoad:
+    def _make_load(self, trial: Trial, *, in_flight: bool) -> TrialLoad | ToolLoad:
         protocol, limits = self._plan.protocol, self._plan.limits
+        device = self._plan.target.device
+        name = device.removeprefix("/dev/") if device else None
+        watch = Watch(self._sampler, self._foreign, str(trial.order), name)
+        workload = self._workloads[trial.workload]
+        conditions = self._applier.conditions(self._knobs(trial))
+        if tool := tool_of(workload):
+            self.stop()
+            directory = self._tools.directory(workload, trial.settings)
+            order = order_of(workload, directory, trial.load, protocol.settle_s, protocol.trial_s)
+            return ToolLoad(self._tools, tool, workload, trial.settings, order, conditions, watch, self._stopped)
         calibrates = trial.purpose is Purpose.CALIBRATE
         settle_s, measure_s = (0.0, protocol.settle_run_s) if calibrates else (protocol.settle_s, protocol.trial_s)
         job = jobs.job(
-            self._workloads[trial.workload],
+            workload,
             trial.settings,
             self._data_folder,
             "run",
@@ -156,19 +172,14 @@ class Runner:
             server=self._server(trial),
             seed=trial.order,  # other offsets for each arm, or the second would find its pages in the cache
         )
-        conditions = self._applier.conditions(self._knobs(trial))
-        label = str(trial.order)
         flight = self._flight if in_flight and self._flight and self._flight.carries(job, conditions) else None
         settle_s = protocol.toggle_s if flight else protocol.takeoff_s
         if flight is None:
             self.stop()
             flight = self._flight = Flight(self._host, self._engine, job, conditions)
         if in_flight:
-            flight.measure(label, settle_s, protocol.trial_s)
-        device = self._plan.target.device
-        name = device.removeprefix("/dev/") if device else None
-        kind = jobs.kind_of(self._workloads[trial.workload].kind)
-        return TrialLoad(flight, kind, label, name, self._sampler, self._foreign, self._stopped, limits)
+            flight.measure(str(trial.order), settle_s, protocol.trial_s)
+        return TrialLoad(flight, jobs.kind_of(workload.kind), watch, self._stopped, limits)
 
     def _server(self, trial: Trial) -> MysqlServer | PostgresServer | None:
         """Where its load connects to, if it does."""

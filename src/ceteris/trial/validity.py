@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ceteris.engine.protocol import (
     Census,
@@ -80,6 +81,26 @@ def _leaves(tree: Mapping[str, object], prefix: str = "") -> dict[str, object]:
     return leaves
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What a load itself did in a window: bytes moved, and processor time that no census sums up as ours."""
+
+    duration_s: float
+    bytes_per_s: float
+    cores: int
+    user_s: float = 0.0
+
+
+def work_of(result: Result) -> Work:
+    """What the engine did."""
+    return Work(
+        duration_s=result.duration_s,
+        bytes_per_s=result.bytes_per_s,
+        cores=result.cores_usable,
+        user_s=result.cpu.user_s,
+    )
+
+
 class ForeignLoad:
     """Processor time and disk traffic of others, against what is usual on this machine."""
 
@@ -88,19 +109,19 @@ class ForeignLoad:
         self._cpu: list[float] = []
         self._io: list[float] = []
 
-    def judge(self, census: Census, result: Result, samples: Sequence[Sample]) -> list[str]:
+    def judge(self, census: Census, work: Work, samples: Sequence[Sample]) -> list[str]:
         """What is wrong with the machine during a window; what is always there is not."""
-        duration = census.duration_s or result.duration_s
+        duration = census.duration_s or work.duration_s
         others = [process for process in census.processes if process.pid not in self.own]
-        cores = max((sample.cores for sample in samples), default=result.cores_usable)
-        cpu = max(sum(process.cpu_s for process in others) / duration, _unnamed_cpu(result, census, samples))
+        cores = max((sample.cores for sample in samples), default=work.cores)
+        cpu = max(sum(process.cpu_s for process in others) / duration, _unnamed_cpu(work, census, samples))
         io = sum(_bytes(process) for process in others) / duration
         usual_cpu, usual_io = self._usual(cpu, io)
         reasons = []
         if cpu - usual_cpu > max(_FOREIGN_CPU * cores, _LITTLE_CPU_S / duration):
             who = _names(others, lambda process: process.cpu_s)
             reasons.append(f"other processes took {cpu:.2f} of {cores} cores: {who}")
-        if io - usual_io > max(_FOREIGN_IO * result.bytes_per_s, _LITTLE_IO_PER_S):
+        if io - usual_io > max(_FOREIGN_IO * work.bytes_per_s, _LITTLE_IO_PER_S):
             who = _names(others, _bytes)
             reasons.append(f"other processes read and wrote {show_size(io)}/s: {who}")
         return reasons
@@ -121,7 +142,7 @@ class ForeignLoad:
         return statistics.median(self._cpu), statistics.median(self._io)
 
 
-def _unnamed_cpu(result: Result, census: Census, samples: Sequence[Sample]) -> float:
+def _unnamed_cpu(work: Work, census: Census, samples: Sequence[Sample]) -> float:
     """Cores that others used in user mode by the kernel's own count, which misses no short-lived process.
 
     Kernel threads use none; this program's other processes use too little to count.
@@ -130,7 +151,7 @@ def _unnamed_cpu(result: Result, census: Census, samples: Sequence[Sample]) -> f
     if seconds < _LITTLE_CPU_S:
         return 0.0
     used = sum(sample.cpu.user * sample.cores * sample.duration_s for sample in samples) / seconds
-    return used - result.cpu.user_s / result.duration_s - census.own_user_s / (census.duration_s or result.duration_s)
+    return used - work.user_s / work.duration_s - census.own_user_s / (census.duration_s or work.duration_s)
 
 
 def _bytes(process: ProcessUse) -> int:

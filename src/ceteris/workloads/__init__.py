@@ -1,5 +1,5 @@
-"""Workloads: what load a plan can ask for, as jobs for the engine. Each file registers its kinds."""
+"""Workloads: what load a plan can ask for, as jobs for the engine or runs of a tool. Each file registers its kinds."""
 
-from ceteris.workloads import fileio, iomatrix, oltp, sqlmix
+from ceteris.workloads import command, fileio, fio, iomatrix, oltp, sqlmix, sysbench
 
-__all__ = ["fileio", "iomatrix", "oltp", "sqlmix"]
+__all__ = ["command", "fileio", "fio", "iomatrix", "oltp", "sqlmix", "sysbench"]

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from ceteris.engine.protocol import Access, FileioJob, Interval, Result
 from ceteris.model import Measurement
-from ceteris.registry import DataSet, Series, workload_kinds
+from ceteris.registry import DataSet, Series, Tool, workload_kinds
 from ceteris.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, data_set, method_of, shape_of
 from ceteris.workloads.jobs import Ground
 from ceteris.workloads.measured import of_operations
@@ -74,6 +74,7 @@ class Fileio:
     axes: frozenset[str] = frozenset()
     size_response = "bytes_per_s"
     on_database = False
+    tool: Tool | None = None
     sizes_an_operation = frozenset({"block_size"})
 
     def series(self, table: Any) -> list[Series]:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from ceteris.engine.protocol import Interval, IomatrixJob, Part, Result
 from ceteris.model import Measurement
-from ceteris.registry import DataSet, Series, workload_kinds
+from ceteris.registry import DataSet, Series, Tool, workload_kinds
 from ceteris.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, data_set, method_of, shape_of
 from ceteris.workloads.jobs import Ground
 from ceteris.workloads.measured import Metrics, of_operations
@@ -85,6 +85,7 @@ class Iomatrix:
     axes = frozenset({"large", "write_share"})
     size_response = "bytes_per_s"
     on_database = False
+    tool: Tool | None = None
     sizes_an_operation = frozenset({"small_block", "large_block"})
 
     def series(self, table: Any) -> list[Series]:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ceteris.engine.protocol import Interval, OltpJob, Result
 from ceteris.model import Measurement
-from ceteris.registry import DataSet, Series, workload_kinds
+from ceteris.registry import DataSet, Series, Tool, workload_kinds
 from ceteris.workloads.jobs import Ground
 from ceteris.workloads.measured import of_operations, of_statements
 
@@ -77,6 +77,7 @@ class Oltp:
     axes: frozenset[str] = frozenset()
     size_response = "queries_per_s"
     on_database = True
+    tool: Tool | None = None
 
     def __init__(self, mix: Mix) -> None:
         self.name = f"oltp_{mix}"

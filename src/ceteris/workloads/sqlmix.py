@@ -257,6 +257,7 @@ class Sqlmix:
     sizes_an_operation: frozenset[str] = frozenset()
     size_response = "queries_per_s"
     on_database = True
+    tool = False
 
     def series(self, table: Any) -> list[Series]:
         """The one workload of a table."""

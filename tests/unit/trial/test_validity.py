@@ -23,7 +23,7 @@ from ceteris.engine.protocol import (
     Sample,
     Times,
 )
-from ceteris.trial.validity import ForeignLoad, of_load, of_settings
+from ceteris.trial.validity import ForeignLoad, of_load, of_settings, work_of
 
 TIMES = Times(
     count=100,
@@ -164,7 +164,7 @@ def test_a_stall_of_the_engine_is_told() -> None:
 
 
 def _judge(foreign: ForeignLoad, census: Census) -> list[str]:
-    return foreign.judge(census, _result().model_copy(update={"bytes_per_s": 1e6}), [])
+    return foreign.judge(census, work_of(_result().model_copy(update={"bytes_per_s": 1e6})), [])
 
 
 def test_other_processes_are_named() -> None:
@@ -179,7 +179,7 @@ def test_short_lived_processes_are_seen_by_the_kernels_count() -> None:
     shares = CpuShares(user=0.9, system=0.1, iowait=0, irq=0, steal=0, idle=0)
     sample = SAMPLE.model_copy(update={"cpu": shares})
     nobody = _census().model_copy(update={"processes": []})
-    assert "1.79 of 2 cores: many short-lived ones" in ForeignLoad(set()).judge(nobody, _result(), [sample])[0]
+    assert "1.79 of 2 cores: many short-lived ones" in ForeignLoad(set()).judge(nobody, work_of(_result()), [sample])[0]
 
 
 def test_the_experiments_own_processes_are_no_others() -> None:

@@ -11,7 +11,7 @@ from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Load, Oltp
 from ceteris.model import Measurement, OpenLoop, Workload
 from ceteris.plan.file import plan_form
 from ceteris.plan.parse import parse
-from ceteris.registry import DataSet, Series, workload_kinds
+from ceteris.registry import DataSet, Series, Tool, workload_kinds
 from ceteris.units import LoadLevel, LoadUnit
 from ceteris.workloads import jobs
 from ceteris.workloads.fileio import FileioParameters
@@ -32,6 +32,7 @@ class _Depth:
     sizes_an_operation: frozenset[str] = frozenset()
     size_response = "bytes_per_s"
     on_database = False
+    tool: Tool | None = None
 
     def series(self, table: Any) -> list[Series]:
         return [Series(name="", parameters=table, threads=tuple(table.threads))]
@@ -97,7 +98,7 @@ def test_a_registered_kind_makes_jobs() -> None:
     [
         (
             'kind = "depht"',
-            "line 3, workload[0].kind: 'depht' is not one of fileio, iomatrix, oltp_",
+            "line 3, workload[0].kind: 'depht' is not one of command, fileio, fio, iomatrix, oltp_",
         ),
         ("threads = [1]", "workload[0].kind: is missing"),
         ('kind = "depth"\ndepth = "x"', "line 4, workload[0].depth: should be a valid integer"),

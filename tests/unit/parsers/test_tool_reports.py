@@ -1,0 +1,111 @@
+"""Real output of real tools, and what it means; reports of older versions in their form."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from ceteris.parsers import fio, pattern, sysbench
+from ceteris.parsers.report import NotUnderstood
+
+GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
+PARSERS = {"sysbench": sysbench.parse, "fio": fio.parse}
+CASES = sorted(GOLDEN.glob("*/*.txt"))
+
+OLD_OLTP = """
+OLTP test statistics:
+    queries performed:
+        read:                            1400
+        write:                           500
+        other:                           200
+        total:                           2100
+    transactions:                        100    (50.00 per sec.)
+    deadlocks:                           4      (2.00 per sec.)
+    read/write requests:                 1900   (950.00 per sec.)
+    other operations:                    200    (100.00 per sec.)
+
+Test execution summary:
+    total time:                          2.0000s
+    total number of events:              100
+    total time taken by event execution: 3.9
+    per-request statistics:
+         min:                                  1.78ms
+         avg:                                 17.44ms
+         max:                                  1.05s
+         approx.  95 percentile:              32.64ms
+"""
+OLD_FILEIO = """
+Operations performed:  600 Read, 400 Write, 12 Other = 1012 Total
+Read 9.375Mb  Written 6.25Mb  Total transferred 15.625Mb  (1.5Mb/sec)
+  100.00 Requests/sec executed
+
+Test execution summary:
+    total time:                          10.0000s
+    total number of events:              1000
+    per-request statistics:
+         min:                                  0.10ms
+         avg:                                  2.00ms
+         max:                                 90.00ms
+         approx.  95 percentile:               7.00ms
+"""
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_real_output_means(case: Path) -> None:
+    found = PARSERS[case.parent.name](case.read_text(encoding="utf-8"))
+    assert json.loads(json.dumps(dataclasses.asdict(found))) == json.loads(case.with_suffix(".json").read_text())
+
+
+def test_an_old_report_of_transactions_is_read() -> None:
+    found = sysbench.parse(OLD_OLTP)
+    assert (found.operations_per_s, found.queries_per_s, found.ignored_per_s) == (50, 1050, 2)
+    assert found.responses_s == pytest.approx({"mean": 0.01744, "max": 1.05, "p95": 0.03264})
+    assert found.bytes_per_s is None
+
+
+def test_an_old_report_of_files_is_read() -> None:
+    found = sysbench.parse(OLD_FILEIO)
+    assert (found.operations_per_s, found.bytes_per_s) == (100, 1.5 * 2**20)
+    assert found.responses_s == pytest.approx({"mean": 0.002, "max": 0.09, "p95": 0.007})
+
+
+def test_old_interval_lines_are_read() -> None:
+    lines = "[   1s] threads: 8, tps: 20.00, reads: 280, writes: 80, response time: 12.50ms (95%), errors: 0.00\n"
+    (second,) = sysbench.parse(lines + OLD_OLTP).seconds
+    assert (second.at_s, second.operations_per_s, second.responses_s) == (1, 20, {"p95": 0.0125})
+
+
+def test_only_the_seconds_after_settling_count() -> None:
+    whole = sysbench.parse((GOLDEN / "sysbench" / "oltp.txt").read_text())
+    found = sysbench.within(whole, 1, 3)
+    assert [one.at_s for one in found.seconds] == [2, 3]
+    assert found.operations_per_s == pytest.approx((1258.20 + 1304.98) / 2)
+    assert found.responses_s == pytest.approx({"p95": (0.00349 + 0.00214) / 2})
+    with pytest.raises(NotUnderstood, match=r"tells of 3 s of the 9 s"):
+        sysbench.within(whole, 1, 10)
+
+
+def test_errors_of_a_tool_are_counted() -> None:
+    broken = OLD_OLTP + "    reconnects:                          3      (1.50 per sec.)\n"
+    assert sysbench.parse(broken).errors == {"reconnects": 3}
+    jobs = json.loads((GOLDEN / "fio" / "mixed.txt").read_text())
+    jobs["jobs"][0]["error"] = 5
+    assert fio.parse(json.dumps(jobs)).errors == {"ceteris: error 5": 1}
+
+
+@pytest.mark.parametrize("text", ["", "FATAL: no such test", "{", '{"jobs": 3}', '{"jobs": [{}]}', "[]", "{}"])
+def test_what_is_no_report_is_told(text: str) -> None:
+    for parse in PARSERS.values():
+        with pytest.raises(NotUnderstood):
+            parse(text)
+
+
+def test_a_pattern_takes_the_last_number() -> None:
+    assert pattern.value(r"rate (?P<value>\S+)", "rate 1\nrate 2,500.5\n") == 2500.5
+    with pytest.raises(NotUnderstood, match="nothing that matches"):
+        pattern.value(r"rate (?P<value>\S+)", "ready")
+    with pytest.raises(NotUnderstood, match="'high'"):
+        pattern.value(r"rate (?P<value>\S+)", "rate high")
+    assert "no group" in pattern.refusal("[0-9]+")
+    assert "no regular expression" in pattern.refusal("(?P<value>")

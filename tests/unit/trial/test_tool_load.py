@@ -1,0 +1,145 @@
+"""A trial's load by a tool, with a program and a sampler that are not there."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+
+from ceteris.engine.protocol import Census, Ended
+from ceteris.engine.run import Sampler
+from ceteris.errors import EngineError, Interrupted
+from ceteris.model import Workload
+from ceteris.trial import machine, tool_load
+from ceteris.trial.tool_load import ToolLoad
+from ceteris.trial.tools import Started, Tools
+from ceteris.trial.validity import ForeignLoad
+from ceteris.trial.watch import Watch
+from ceteris.units import LoadLevel
+from ceteris.workloads.tools import order_of, tool_of
+
+
+class _Sampler:
+    """Answers each census at once."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.owned: list[int] = []
+
+    def ask_census(self, label: str) -> None:
+        self.asked.append(label)
+
+    def own_too(self, pids: Sequence[int]) -> None:
+        self.owned += pids
+
+    def receive(self, timeout_s: float) -> Census | None:
+        number = len(self.asked)
+        label = self.asked.pop(0)
+        return Census(
+            event="census", label=label, monotonic_s=100.0 - number, duration_s=1.0, own_cpu_s=0.0, own_user_s=0.0,
+            processes=[],
+        )  # fmt: skip
+
+
+class _Tools:
+    """Programs that end when their time is over, having said this."""
+
+    def __init__(self, said: str, exit_code: int = 0, ends_after: int = 100) -> None:
+        self.said = said
+        self.exit_code = exit_code
+        self.ends_after = ends_after
+        self.calls: list[list[str]] = []
+
+    def start(self, workload: Workload, settings: object, argv: list[str], conditions: Sequence[str]) -> Started:
+        self.calls.append(argv)
+        return _Program(self)
+
+
+class _Program(Started):
+    def __init__(self, tools: _Tools) -> None:
+        self._tools = tools
+        self._name = tools.calls[-1][0]
+        self._looks = 0
+        self.pid = 7
+        self.stopped = False
+
+    def ended(self, timeout_s: float) -> Ended | None:
+        tool_load.time.sleep(timeout_s)  # type: ignore[attr-defined]
+        self._looks += 1
+        if self._looks < self._tools.ends_after:
+            return None
+        return Ended(event="ended", exit_code=self._tools.exit_code, signal=None, last_words=["it", "broke"])
+
+    def text(self) -> str:
+        return self._tools.said
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+class _Clock:
+    """Time that passes only where somebody sleeps."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_load, "time", _Clock())
+
+
+def _load(tools: _Tools, *, stopped: bool = False, **parameters: Any) -> tuple[ToolLoad, _Sampler]:
+    workload = Workload(
+        name="mine", kind="command", load_levels=(1,), response="throughput_per_s", data="keep", cache="warm",
+        parameters={"run": ["load", "{seconds}"], "throughput": "rate (?P<value>[0-9]+)", **parameters},
+    )  # fmt: skip
+    kind, sampler = tool_of(workload), _Sampler()
+    assert kind is not None
+    watch = Watch(cast("Sampler", sampler), ForeignLoad(set()), "5", None)
+    order = order_of(workload, "/d", LoadLevel(1), 1.0, 2.0)
+    load = ToolLoad(cast("Tools", tools), kind, workload, {}, order, (), watch, lambda: stopped)
+    return load, sampler
+
+
+def test_the_window_is_watched_and_its_figures_are_taken() -> None:
+    tools = _Tools("rate 250", ends_after=41)
+    load, sampler = _load(tools)
+    assert list(load.events()) == [machine.Measuring(), machine.LoadEnded(())]
+    assert tools.calls == [["load", "1"], ["load", "2"]]
+    assert sampler.owned == [7, 7]
+    assert [(one.metric, one.mean) for one in load.measurements] == [("throughput_per_s", 250)]
+
+
+def test_a_tool_that_ends_early_is_no_measurement() -> None:
+    load, _ = _load(_Tools("rate 250", ends_after=4))
+    (_, ended) = load.events()
+    assert isinstance(ended, machine.LoadEnded)
+    assert "mine ended after 0.25 s, though it was told 2 s" in ended.invalid_because
+
+
+@pytest.mark.parametrize(
+    ("tools", "words"),
+    [
+        (_Tools("rate 1", exit_code=3), "load ended with exit code 3: it / broke"),
+        (_Tools("nothing", ends_after=41), "what mine printed has nothing that matches"),
+        (_Tools("rate 0", ends_after=41), "completed no operation"),
+        (_Tools("rate 1", ends_after=10_000), "did not end within 60 s"),
+    ],
+)
+def test_a_tool_that_fails_is_told(tools: _Tools, words: str) -> None:
+    load, _ = _load(tools)
+    with pytest.raises(EngineError, match=words):
+        list(load.events())
+
+
+def test_being_stopped_ends_it() -> None:
+    load, _ = _load(_Tools("rate 1"), stopped=True)
+    with pytest.raises(Interrupted):
+        list(load.events())
+    load.stop()
+    assert cast("_Program", load._started).stopped

@@ -1,0 +1,115 @@
+"""The command lines of tools, and what may be asked of them."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from ceteris.model import OpenLoop, Workload
+from ceteris.parsers.report import Report, Second
+from ceteris.plan.parse import parse
+from ceteris.registry import data_of, parameters_of
+from ceteris.units import LoadLevel, LoadUnit
+from ceteris.workloads.tools import Run, ToolKind, measurements, order_of, tool_of
+
+
+def _workload(kind: str, **parameters: Any) -> Workload:
+    return Workload(
+        name="w", kind=kind, parameters=parameters, load_levels=(4,), response="throughput_per_s", data="keep",
+        cache="warm",
+    )  # fmt: skip
+
+
+def _kind(workload: Workload) -> ToolKind:
+    kind = tool_of(workload)
+    assert kind is not None
+    return kind
+
+
+def _runs(workload: Workload, settle_s: float = 2.0, measure_s: float = 3.0) -> list[Run]:
+    unit = LoadUnit.RATE_PER_S if workload.open_loop else LoadUnit.OUTSTANDING
+    order = order_of(workload, "/data/w", LoadLevel(4, unit), settle_s, measure_s)
+    return list(_kind(workload).runs(parameters_of(workload, {}), order))
+
+
+def test_sysbench_runs_for_settle_trial_and_a_second() -> None:
+    workload = _workload("sysbench", test="fileio", options={"file-num": 4, "validate": True}, prepare=True)
+    (run,) = _runs(workload, settle_s=1.5)
+    assert run.argv == [
+        "sysbench", "fileio", "--file-num=4", "--validate=on", "--threads=4", "--time=6", "--report-interval=1", "run",
+    ]  # fmt: skip
+    assert (run.settle_s, run.measure_s) == (2, 3)
+    order = order_of(workload, "/data/w")
+    assert _kind(workload).preparing(parameters_of(workload, {}), order)[-1] == "prepare"
+    assert _kind(workload).cleaning(parameters_of(workload, {}), order)[-1] == "cleanup"
+
+
+def test_fio_settles_by_itself() -> None:
+    (run,) = _runs(_workload("fio", options={"rw": "randread", "direct": True}), measure_s=0.25)
+    assert run.argv[-3:] == ["--name=ceteris", "--rw=randread", "--direct=1"]
+    assert {"--runtime=250ms", "--ramp_time=2000ms", "--iodepth=4", "--directory=/data/w"} <= set(run.argv)
+    (of_file,) = _runs(_workload("fio", job="/jobs/a.fio"))
+    assert of_file.argv[-1] == "/jobs/a.fio"
+
+
+def test_rates_are_told() -> None:
+    loop = OpenLoop(arrivals="poisson", outstanding=32)
+    fio, sysbench = (
+        _runs(dataclasses.replace(workload, open_loop=loop))[0].argv
+        for workload in (_workload("fio", options={"rw": "read"}), _workload("sysbench", test="cpu"))
+    )
+    assert {"--iodepth=32", "--rate_iops=4", "--rate_process=poisson"} <= set(fio)
+    assert {"--threads=32", "--rate=4"} <= set(sysbench)
+
+
+def test_a_command_is_run_once_to_settle_and_once_to_be_measured() -> None:
+    told = ["load", "{threads}", "{seconds}", "{directory}/x", "{other}"]
+    settling, last = _runs(_workload("command", run=told, throughput="(?P<value>.)"))
+    assert (settling.argv[2], settling.measure_s) == ("2", 0)
+    assert last.argv == ["load", "4", "3", "/data/w/x", "{other}"]
+    by_itself = _workload("command", run=["load", "{settle}"], settle_in_command=True, throughput="(?P<value>.)")
+    (run,) = _runs(by_itself)
+    assert (run.argv, run.settle_s) == (["load", "2"], 2)
+
+
+def test_each_way_to_call_a_tool_has_a_folder_of_its_own() -> None:
+    one, other = (data_of(_workload("sysbench", test=test), {}).shape for test in ("cpu", "memory"))
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ('kind = "sysbench"', "test: is missing"),
+        ('kind = "sysbench"\ntest = "my/load.lua"', "should match pattern"),
+        ('kind = "sysbench"\ntest = "cpu"\noptions = { threads = 4 }', "the option threads is set by threads"),
+        ('kind = "sysbench"\ntest = "cpu"\noptions = { mysql-password = "x" }', "config-file"),
+        ('kind = "sysbench"\ntest = "cpu"\ncache = "cold"', "its cache stays warm"),
+        ('kind = "sysbench"\ntest = "cpu"\nprecondition = {}', "cannot be preconditioned"),
+        ('kind = "sysbench"\ntest = "cpu"\nrate = [5]\narrivals = "constant"', "poisson arrivals alone"),
+        ('kind = "fio"', "give either job"),
+        ('kind = "fio"\njob = "a.fio"', "should match pattern"),
+        ('kind = "fio"\noptions = { rw = "read" }\nthreads = [4]', "psync has one operation outstanding"),
+        ('kind = "fio"\noptions = { runtime = 3 }', "the option runtime is set by protocol.trial"),
+        ('kind = "fio"\noptions = { filename = "/dev/sdb" }', "cannot be guarded"),
+        ('kind = "command"\nrun = ["./a"]\nthroughput = "(?P<value>.)"', "a name on PATH or a full path"),
+        ('kind = "command"\nrun = ["a"]\nthroughput = "[0-9]"', "has no group"),
+        ('kind = "command"\nrun = ["a"]\nthreads = [1, 2]\nthroughput = "(?P<value>.)"', "use {threads}"),
+        ('kind = "command"\nrun = ["a", "{rate}"]\nthroughput = "(?P<value>.)"', "run uses {rate}"),
+    ],
+)
+def test_what_cannot_be_is_told_with_the_plan(table: str, problem: str) -> None:
+    found = parse("plan.toml", f'name = "n"\n[[workload]]\n{table}', {}).problems
+    assert problem in str(found[0]), [str(one) for one in found]
+
+
+def test_what_a_tool_says_becomes_measurements() -> None:
+    seconds = tuple(Second(at_s=n, operations_per_s=9.0 + n, responses_s={"p95": n / 1000}) for n in (1, 2))
+    report = Report(
+        operations_per_s=10.5, bytes_per_s=100.0, responses_s={"p95": 0.0015, "mean": 0.001}, seconds=seconds
+    )
+    found = {one.metric: one for one in measurements(report, 2.0)}
+    assert set(found) == {"throughput_per_s", "bytes_per_s", "response_p95_s", "response_mean_s"}
+    assert found["throughput_per_s"].points == (10.0, 11.0)
+    assert (found["throughput_per_s"].total, found["throughput_per_s"].step_s) == (21.0, 1.0)
+    assert found["response_mean_s"].points == ()
