@@ -35,7 +35,7 @@ from ceteris.engine.protocol import (
     TextDraw,
 )
 from ceteris.model import Measurement
-from ceteris.registry import DataSet, Series, workload_kinds
+from ceteris.registry import DataSet, Series, Tool, workload_kinds
 from ceteris.workloads.files import Share
 from ceteris.workloads.jobs import Ground
 from ceteris.workloads.measured import of_operations, of_statements
@@ -257,7 +257,7 @@ class Sqlmix:
     sizes_an_operation: frozenset[str] = frozenset()
     size_response = "queries_per_s"
     on_database = True
-    tool = False
+    tool: Tool | None = None
 
     def series(self, table: Any) -> list[Series]:
         """The one workload of a table."""
