@@ -150,8 +150,10 @@ class Runner:
         protocol, limits = self._plan.protocol, self._plan.limits
         device = self._plan.target.device
         name = device.removeprefix("/dev/") if device else None
-        watch = Watch(self._sampler, self._foreign, str(trial.order), name)
         workload = self._workloads[trial.workload]
+        watch = Watch(
+            self._sampler, self._foreign, str(trial.order), name, self._servers if workload.database else None
+        )
         conditions = self._applier.conditions(self._knobs(trial))
         if tool := tool_of(workload):
             self.stop()

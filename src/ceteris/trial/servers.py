@@ -192,6 +192,11 @@ class Servers:
         """Where a load of these settings connects to."""
         return self._address(self._made[self._built_in(workload, settings)].instance, workload, settings)
 
+    @property
+    def family(self) -> str:
+        """Whose counters `status` has."""
+        return self._database.family
+
     def status(self) -> dict[str, float]:
         """The running server's counters."""
         return self._running.instance.status() if self._running else {}

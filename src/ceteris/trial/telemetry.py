@@ -1,8 +1,9 @@
 """What the sampler saw during a window, as measurements."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from ceteris.engine.protocol import DeviceLoad, Sample
+from ceteris.databases import counters
+from ceteris.engine.protocol import Census, DeviceLoad, Sample
 from ceteris.model import Measurement
 
 _OF_THE_MACHINE: tuple[tuple[str, str, Callable[[Sample], float | None]], ...] = (
@@ -49,6 +50,27 @@ def measurements(samples: Sequence[Sample], start_s: float, device: str | None) 
             for metric, unit, value in _OF_A_DEVICE
         ]
     return tuple(measurement for measurement in found if measurement is not None)
+
+
+def of_a_server(
+    family: str, before: Mapping[str, float], after: Mapping[str, float], census: Census, duration_s: float
+) -> tuple[Measurement, ...]:
+    """What a server under test counted over the window, and the processor time it took."""
+    used = ("server_cpu_cores", "", census.own_cpu_s / (census.duration_s or duration_s))
+    return tuple(
+        Measurement(
+            phase="measure",
+            metric=metric,
+            unit=unit,
+            source="server",
+            n=1,
+            mean=value,
+            low=value,
+            high=value,
+            total=value,
+        )
+        for metric, unit, value in [used, *counters.metrics(family, before, after, duration_s)]
+    )
 
 
 def _measurement(

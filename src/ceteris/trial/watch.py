@@ -5,7 +5,9 @@ the loads of trials.
 """
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from ceteris.engine.protocol import Census, Sample
 from ceteris.engine.run import Sampler
@@ -14,6 +16,19 @@ from ceteris.trial import telemetry
 from ceteris.trial.validity import ForeignLoad, Work
 
 _CENSUS_PATIENCE_S = 5.0
+
+
+class Counting(Protocol):
+    """A server that counts what it does."""
+
+    @property
+    def family(self) -> str:
+        """Whose counters it has."""
+        ...
+
+    def status(self) -> Mapping[str, float]:
+        """Its counters now."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +40,35 @@ class Seen:
 
 
 class Watch:
-    """One window, `label` telling it from others; `device` is the disk under test, without /dev/."""
+    """One window, `label` telling it from others; `device` is the disk under test, without /dev/, `server` what its
+    load works on, if it does."""
 
-    def __init__(self, sampler: Sampler, foreign: ForeignLoad, label: str, device: str | None) -> None:
+    def __init__(
+        self,
+        sampler: Sampler,
+        foreign: ForeignLoad,
+        label: str,
+        device: str | None,
+        server: Counting | None = None,
+    ) -> None:
         self.sampler = sampler
         self.foreign = foreign
         self._label = label
         self._device = device
+        self._server = server
+        self._counted: tuple[Mapping[str, float], Mapping[str, float]] = ({}, {})
 
     def open(self) -> None:
         """Now it begins. Raises HostError when the sampler is gone."""
         self.sampler.ask_census(f"open {self._label}")
+        if self._server is not None:
+            self._counted = (self._server.status(), {})
 
     def close(self) -> None:
         """Now it ends. Raises HostError when the sampler is gone."""
         self.sampler.ask_census(f"close {self._label}")
+        if self._server is not None:
+            self._counted = (self._counted[0], self._server.status())
 
     def conclude(self, work: Work, start_s: float | None = None) -> Seen:
         """What was seen while a load did this; where the load has no clock, the window began at its opening."""
@@ -50,7 +79,10 @@ class Watch:
             start_s = opened.monotonic_s if opened else closed.monotonic_s - work.duration_s
         inside = telemetry.within(samples, start_s, start_s + work.duration_s)
         reasons = self.foreign.judge(closed, work, inside)
-        return Seen(telemetry.measurements(inside, start_s, self._device), reasons)
+        found = telemetry.measurements(inside, start_s, self._device)
+        if self._server is not None:
+            found += telemetry.of_a_server(self._server.family, *self._counted, closed, work.duration_s)
+        return Seen(found, reasons)
 
     def _drain(self) -> tuple[list[Sample], Census | None, Census | None]:
         """What the sampler said up to the census at the window's end, and those at both ends."""

@@ -1,0 +1,146 @@
+"""Our SQL engine beside sysbench and pgbench: what a query costs the client, and how many there are a second.
+
+    .venv/bin/python bench/sql_engine/run.py [--pairs N] [--seconds N] [--rows N] [--check]
+
+Private servers are made under --directory, with data that sysbench can use as well as we do. In each case the two run
+one after the other over the Unix socket, in another order each time; shown are medians, and the median ratio of the
+pairs.
+The cost is the processor time of the whole client process, connecting included, for each statement it carried out.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from clients import Ran, ours, ours_prepares, pgbench, pgbench_prepares, sysbench, sysbench_prepares
+from servers import Server, mariadb, postgres
+
+BARS = {  # of CPU per statement, ours to the rival's
+    ("mariadb", "point_select", 8): 0.40,
+    ("mariadb", "point_select", 64): 0.30,
+    ("mariadb", "read_write", 8): 0.5,
+    ("mariadb", "read_write", 64): 0.5,
+    ("postgres", "point_select", 64): 0.5,
+}
+Run = Callable[[], Ran]
+
+
+def pairs(name: str, number: int, mine: Run, theirs: Run) -> tuple[list[Ran], list[Ran]]:
+    """So many runs of each, the order alternating."""
+    found: tuple[list[Ran], list[Ran]] = ([], [])
+    for repetition in range(number):
+        print(f"{name}: {repetition + 1} of {number}", file=sys.stderr)
+        for which in (0, 1) if repetition % 2 == 0 else (1, 0):
+            found[which].append((mine, theirs)[which]())
+    return found
+
+
+def row(name: str, rival: str, mine: list[Ran], theirs: list[Ran], bar: float | None) -> tuple[str, bool]:
+    """A line of the table, and whether its bars hold."""
+
+    def middle(runs: list[Ran], of: Callable[[Ran], float]) -> float:
+        return statistics.median(map(of, runs))
+
+    def ratio(of: Callable[[Ran], float]) -> float:
+        return statistics.median(of(one) / of(other) for one, other in zip(mine, theirs, strict=True))
+
+    cost, speed = ratio(lambda run: run.cpu_us), ratio(lambda run: run.statements_per_s)
+    kept = (bar is None or cost <= bar) and speed >= 1.0
+    cells = [
+        name,
+        rival,
+        f"{middle(mine, lambda run: run.cpu_us):.2f}",
+        f"{middle(theirs, lambda run: run.cpu_us):.2f}",
+        f"{cost:.2f}",
+        "" if bar is None else f"{bar:.2f}",
+        f"{middle(mine, lambda run: run.statements_per_s):,.0f}",
+        f"{middle(theirs, lambda run: run.statements_per_s):,.0f}",
+        f"{speed:.2f}",
+        f"{middle(mine, lambda run: run.p95_ms):.2f}",
+        f"{middle(theirs, lambda run: run.p95_ms):.2f}",
+        "yes" if kept else "no",
+    ]
+    return "| " + " | ".join(cells) + " |", kept
+
+
+HEAD = ["case", "rival", "us each", "rival's", "ratio", "bar", "statements/s", "rival's", "ratio", "p95 ms", "rival's"]
+
+
+def main() -> int:
+    """Print the tables."""
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--pairs", type=int, default=5)
+    asked.add_argument("--seconds", type=int, default=5)
+    asked.add_argument("--rows", type=int, default=100_000)
+    asked.add_argument("--directory", default="/var/tmp", help="where servers' users can reach it")  # noqa: S108
+    asked.add_argument("--check", action="store_true", help="exit with 1 where a bar does not hold")
+    options = asked.parse_args()
+    head = [*HEAD, "kept"]
+    print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
+    all_kept = True
+    with tempfile.TemporaryDirectory(prefix="ceteris-bench-", dir=options.directory) as folder:
+        Path(folder).chmod(0o755)
+        with mariadb(folder) as server:
+            all_kept &= compare(server, "sysbench", sysbench, ("point_select", "read_write"), (8, 64), options)
+            all_kept &= loading(server, "sysbench", sysbench_prepares, options)
+            crowd(server, options)
+        with postgres(folder) as server:
+            pgbench_prepares(server, options.rows)
+            all_kept &= compare(server, "pgbench", pgbench, ("point_select",), (8, 64), options)
+    print(f"\n{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} at the end, {sysbench_version()}.")
+    return 0 if all_kept or not options.check else 1
+
+
+def compare(
+    server: Server,
+    rival: str,
+    theirs: Callable[[Server, str, int, int, int], Ran],
+    mixes: tuple[str, ...],
+    connections: tuple[int, ...],
+    options: argparse.Namespace,
+) -> bool:
+    """Every mix at every number of connections, on the same data."""
+    ours_prepares(server, options.rows)
+    kept = True
+    for mix in mixes:
+        for number in connections:
+            name = f"{server.kind}, {mix}, {number}"
+            arguments = (server, mix, number, options.seconds, options.rows)
+            found = pairs(name, options.pairs, lambda a=arguments: ours(*a), lambda a=arguments: theirs(*a))  # type: ignore[misc]
+            line, holds = row(name, rival, *found, BARS.get((server.kind, mix, number)))
+            print(line, flush=True)
+            kept &= holds
+    return kept
+
+
+def loading(server: Server, rival: str, theirs: Callable[[Server, int], float], options: argparse.Namespace) -> bool:
+    """Rows a second of making the tables."""
+    rows = 5 * options.rows
+    found = [(rows / ours_prepares(server, rows, anew=True), rows / theirs(server, rows)) for _ in range(3)]
+    ratio = statistics.median(one / other for one, other in found)
+    mine, other = (statistics.median(column) for column in zip(*found, strict=True))
+    print(f"\nMaking a table of {rows:,} rows: {mine:,.0f} rows/s, {rival} {other:,.0f}: {ratio:.2f} x (bar 2)\n")
+    return ratio >= 2.0
+
+
+def crowd(server: Server, options: argparse.Namespace) -> None:
+    """What 1,024 connections take."""
+    ours_prepares(server, options.rows, anew=True)
+    ran = ours(server, "point_select", 1024, options.seconds, options.rows)
+    print(
+        f"1,024 connections: {ran.memory_bytes / 1e6:.0f} MB, {ran.statements_per_s:,.0f} statements/s (bar 200 MB)\n"
+    )
+
+
+def sysbench_version() -> str:
+    """As it says itself."""
+    return subprocess.run(["sysbench", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
