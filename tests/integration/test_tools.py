@@ -1,7 +1,6 @@
 """The user's own tools as loads: real sysbench, real fio, and a program that only prints a rate."""
 
 import os
-import shutil
 import signal
 import sys
 import time
@@ -80,11 +79,6 @@ def _measured(state: TrialState = TrialState.DONE) -> list[dict[str, Measurement
         store.dispose()
 
 
-def _needs(program: str) -> None:
-    if shutil.which(program) is None:
-        pytest.skip(f"needs {program}")
-
-
 def test_a_command_is_judged_and_leaves_nothing(ceteris, tmp_path: Path) -> None:
     plan = _plan(tmp_path, _command(tmp_path))
     checked = ceteris("check", plan)
@@ -101,7 +95,6 @@ def test_a_command_is_judged_and_leaves_nothing(ceteris, tmp_path: Path) -> None
 
 
 def test_fio_is_judged(ceteris, tmp_path: Path) -> None:
-    _needs("fio")
     done = ceteris("run", _plan(tmp_path, FIO))
     assert done.code in RUN_ENDED, done.err
     measured = _measured()
@@ -114,7 +107,6 @@ def test_fio_is_judged(ceteris, tmp_path: Path) -> None:
 
 
 def test_sysbench_counts_its_seconds(tmp_path: Path) -> None:
-    _needs("sysbench")
     running = Running("run", _plan(tmp_path, SYSBENCH, trial="2s", settle="1s"))
     running.wait_for("trial 5")
     running.signal(signal.SIGINT)
