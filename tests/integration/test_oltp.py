@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED, Running
 
-from ceteris.model import FailureClass, Trial, TrialState
+from ceteris.model import ExperimentState, FailureClass, Trial, TrialState
 from ceteris.store import read
 from ceteris.store.open import open_engine, store_url
 
@@ -51,6 +51,13 @@ def _trials() -> list[Trial]:
     return found
 
 
+def _state() -> ExperimentState:
+    store = open_engine(store_url(None), create=False)
+    found = read.find(store, "last").state
+    store.dispose()
+    return found
+
+
 def _running_below(place: Path) -> list[str]:
     """The processes that have the folder in their command line."""
     done = subprocess.run(
@@ -68,6 +75,7 @@ def test_settings_are_compared_and_nothing_is_left(ceteris, place, kind: str) ->
     live, others = SERVERS[kind]
     done = ceteris("run", _plan(place, kind, f"{live}\n{others}"))
     assert done.code in RUN_ENDED, done.err
+    assert _state() is ExperimentState.DONE, done.err
     assert _nothing_is_left(place)
     trials = _trials()
     by_state = {state: [one for one in trials if one.state is state] for state in TrialState}
@@ -90,6 +98,7 @@ def test_a_setting_that_is_refused_is_a_finding_and_the_others_go_on(ceteris, pl
     live = SERVERS[kind][0]
     done = ceteris("run", _plan(place, kind, f"{live}\n{factor}"))
     assert done.code in RUN_ENDED, done.err
+    assert _state() is ExperimentState.DONE, done.err
     assert _nothing_is_left(place)
     trials = _trials()
     rejected = [one for one in trials if one.failure is FailureClass.SETTING_REJECTED]
@@ -129,6 +138,7 @@ def test_a_controller_that_is_killed_leaves_no_server_and_resume_ends_it(ceteris
     assert ceteris("undo").code == 0
     done = ceteris("resume", "last")
     assert done.code in RUN_ENDED, done.err
+    assert _state() is ExperimentState.DONE, done.err
     assert _nothing_is_left(place)
 
 
@@ -141,6 +151,7 @@ def test_a_server_that_dies_under_load_costs_a_trial_and_comes_again(ceteris, pl
     os.kill(int(pid), signal.SIGKILL)
     done = running.end(timeout_s=240)
     assert done.code in RUN_ENDED, done.err
+    assert _state() is ExperimentState.DONE, done.err
     assert _nothing_is_left(place)
     trials = _trials()
     assert [one for one in trials if one.failure in (FailureClass.LOAD_ERROR, FailureClass.SERVER_WOULD_NOT_START)]

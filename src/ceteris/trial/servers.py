@@ -80,6 +80,7 @@ class Servers:
             self._stop()
             instance = self._instance(f"{self._folder}/server-{number}")
             server = self._made[built_in] = _Server(instance, {})
+            instance.remove()  # what a controller that was killed has left of this experiment
             try:
                 instance.create(dict(built_in))
                 instance.start()
