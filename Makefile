@@ -27,7 +27,7 @@ $(VENV)/dev: $(BIN)/ceteris
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
 
-demo: $(BIN)/ceteris ## ask three questions of the disk under this folder, in about three minutes
+demo: $(BIN)/ceteris ## ask seven questions of the disk under this folder and of SQLite on it, in some minutes
 	$(BIN)/ceteris run examples/first.toml
 	@echo "the command is $(abspath $(BIN)/ceteris)"
 

@@ -3,30 +3,11 @@
 Addresses: the variable's name.
 """
 
-from ceteris.model import Action, Knob, Reading, Value
-from ceteris.registry import LEFT_TO_IT, knob_kinds
+from ceteris.knobs.kinds.elsewhere import Elsewhere
+from ceteris.model import Knob, Value
+from ceteris.registry import knob_kinds
 
 KIND = "variable"
-
-
-class Variable:
-    """Nothing to read and nothing to write: the private server is asked, told or started anew."""
-
-    def reads(self, knob: Knob) -> tuple[str, ...]:  # noqa: ARG002
-        """Nothing."""
-        return ()
-
-    def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
-        """What the server itself takes."""
-        return Reading(LEFT_TO_IT)
-
-    def writes(self, knob: Knob, value: Value) -> tuple[Action, ...]:  # noqa: ARG002
-        """Nothing."""
-        return ()
-
-    def same(self, wanted: Value, found: Value) -> bool:
-        """Equal as text."""
-        return str(wanted) == str(found)
 
 
 def set_by_hand(knob: Knob, value: Value) -> str:
@@ -46,4 +27,4 @@ def show_by_hand(knob: Knob) -> str:
     return f"SHOW {name};" if family == "postgres" else f"SHOW GLOBAL VARIABLES LIKE '{name}';"
 
 
-knob_kinds.register(KIND, Variable())
+knob_kinds.register(KIND, Elsewhere())
