@@ -15,7 +15,7 @@ from typing import Any
 
 from ceteris.errors import HostError, JournalError, JournalOpen, NotRestored, Unreachable
 from ceteris.hosts.transport import Host, LineProcess, of_errno
-from ceteris.model import Action, ControlGroup, LoadModule, MountOption, Value, WriteFile
+from ceteris.model import Action, ControlGroup, LoadModule, MountOption, PutStatements, Value, WriteFile
 
 _GLOBAL = ("/proc/sys/", "/sys/kernel/", "/sys/devices/system/")  # of the whole machine, not of a device
 _PATIENCE_S = 60.0
@@ -33,7 +33,13 @@ def _event(line: str) -> dict[str, Any]:
     return event
 
 
-_TAGS: dict[type, str] = {WriteFile: "write", MountOption: "mount", LoadModule: "module", ControlGroup: "group"}
+_TAGS: dict[type, str] = {
+    WriteFile: "write",
+    MountOption: "mount",
+    LoadModule: "module",
+    ControlGroup: "group",
+    PutStatements: "statement",
+}
 
 
 def _wire(action: Action) -> dict[str, Any]:
@@ -80,15 +86,27 @@ class Journal:
         """Raise JournalError or Unreachable where the keeper is gone: what is set then would not come back."""
         self._ask({"alive": {}}, "alive")
 
-    def intend(self, knob: str, address: str, before: Value, wanted: Value, undo: Sequence[Action]) -> None:
-        """Put on disk, before the change, what will be changed and how to take it back. Raises JournalError."""
+    def intend(
+        self,
+        knob: str,
+        address: str,
+        before: Value,
+        wanted: Value,
+        undo: Sequence[Action],
+        *,
+        persistent: bool = False,
+    ) -> None:
+        """Put on disk, before the change, what will be changed and how to take it back. Raises JournalError.
+
+        `persistent`: a boot of the target does not take it away.
+        """
         change = {
             "knob": knob,
             "address": address,
             "before": before,
             "wanted": wanted,
             "undo": [_wire(action) for action in undo],
-            "persistent": False,
+            "persistent": persistent,
         }
         self._ask({"change": change}, "journalled")
 
