@@ -154,7 +154,7 @@ fn share_out(
 }
 
 enum Loader {
-    Sqlite(sqlite::Connection, ArgumentList),
+    Sqlite(Box<sqlite::Connection>, ArgumentList),
     Postgres(Box<postgres::Connection>),
     /// Whether it takes rows in bulk.
     Mysql(Box<mysql::Connection>, bool),
@@ -183,7 +183,10 @@ impl Loader {
             Execution::Prepared,
             false,
         )?;
-        Ok(Loader::Sqlite(connection, ArgumentList::default()))
+        Ok(Loader::Sqlite(
+            Box::new(connection),
+            ArgumentList::default(),
+        ))
     }
 
     fn load(&mut self, oltp: &Oltp, piece: &Piece) -> Result<()> {
