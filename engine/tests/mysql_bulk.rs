@@ -4,7 +4,6 @@
 
 #[allow(dead_code)]
 mod harness;
-#[allow(dead_code)]
 mod mariadb;
 
 use std::sync::{Mutex, PoisonError};
