@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-#[allow(dead_code)]
 mod harness;
 mod mariadb;
 
