@@ -118,6 +118,19 @@ class Scaling:
     trials: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """The response times of an arm at a load level over all its trials: of each quantile the time, in seconds."""
+
+    factor: str
+    workload: str
+    arm: str
+    load: LoadLevel
+    count: int
+    quantiles: tuple[tuple[float, float], ...]
+    trials: tuple[int, ...]
+
+
 class Limit(StrEnum):
     """What keeps a whole system from doing more at a load level."""
 
