@@ -6,6 +6,7 @@ from pathlib import Path
 import typer
 from sqlalchemy.engine import Engine as Store
 
+from ceteris.analysis.distribution import distributions
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.precondition import preconditioned, preconditioning
 from ceteris.errors import CeterisError, StoreError
@@ -15,6 +16,7 @@ from ceteris.knobs import recipe
 from ceteris.model import Experiment, ExperimentState, Plan, TrialState
 from ceteris.plan.budget import cost_s
 from ceteris.plan.comparisons import candidates
+from ceteris.report.curves import TIMED
 from ceteris.report.document import ReportDocument, document
 from ceteris.report.views import Recipe, ReportView, view
 from ceteris.store import read
@@ -54,15 +56,23 @@ def _preconditioned(store: Store, experiment: Experiment, plan: Plan) -> tuple[P
 def report_view(store: Store, experiment: Experiment) -> ReportView:
     """What every written form of the report shows."""
     plan, found = judged(store, experiment)
+    trials = read.trials(store, experiment.id)
+    made = [trial.order for trial in trials if trial.state is TrialState.DONE]
+    histograms = read.series(store, experiment.id, "response_mean_s", made)
     return view(
         dataclasses.replace(experiment, notes=(*experiment.notes, *found.unjudged)),
-        read.trials(store, experiment.id),
+        trials,
         read.summaries(store, experiment.id),
         found.effects,
         found.cells,
         preconditioned=_preconditioned(store, experiment, plan),
         matrices=found.matrices,
         drifts=found.drifts,
+        contrasts=found.contrasts,
+        bounds=found.bounds,
+        scalings=found.scalings,
+        distributions=distributions(trials, {order: one.histogram for order, one in histograms.items()}),
+        series={metric: read.series(store, experiment.id, metric, made) for metric in TIMED},
         question=plan.question,
         recipes=_recipes(plan),
         planned_s=_planned_s(store, experiment, plan),
@@ -85,6 +95,9 @@ def report_document(store: Store, experiment: Experiment) -> ReportDocument:
         found.cells,
         found.matrices,
         _preconditioned(store, experiment, plan),
+        contrasts=found.contrasts,
+        scalings=found.scalings,
+        bounds=found.bounds,
         planned_s=_planned_s(store, experiment, plan),
     )
 
