@@ -1,6 +1,7 @@
 """Experiments on a server that others use: what is changed there comes back, whatever happens; no secret is kept."""
 
 import contextlib
+import dataclasses
 import os
 import shutil
 import signal
@@ -316,22 +317,29 @@ def test_a_user_who_may_not_is_told_what_is_missing_and_foreign_databases_stay(
     assert not [name for name in others.databases if name.startswith("lab")]
 
 
-@pytest.mark.parametrize("loopback", [False])
+@pytest.mark.parametrize(("loopback", "others"), [(False, "mariadb")], indirect=["others"])
 def test_the_example_runs(ceteris: Ceteris, others: Others, tmp_path: Path) -> None:
     example = Path(__file__).parent.parent.parent / "examples/running-server.toml"
-    sets = {"target.path": str(tmp_path), "database.dsn": others.dsn, "protocol.trial": "100ms"}
+    sets = {"target.path": str(tmp_path), "database.dsn": others.dsn, "protocol.trial": "300ms"}
     sets |= {"limits.response_p99_s": "60s", "workload.0.table_size": "500", "protocol.settle": "20ms"}
-    if others.kind == "postgres":
-        text = example.read_text().replace('kind         = "mariadb"', 'kind = "postgres"')
-        text = text.replace("mysql.innodb_io_capacity", "postgres.work_mem").replace("2000]", '"1MB"]')
-        text = text.replace("mysql.innodb_max_dirty_pages_pct", "postgres.checkpoint_timeout").replace("50]", '"1h"]')
-        text = text.replace("mysql://bench@localhost/?socket=/run/mysqld/mysqld.sock", others.dsn)
-        example = tmp_path / "plan.toml"
-        example.write_text(text)
     arguments = [part for key, value in sets.items() for part in ("--set", f"{key}={value}")]
     done = ceteris("run", str(example), *arguments, DB_PASSWORD="")
     assert done.code in RUN_ENDED, done.err
     assert others.is_as_before()
+
+
+def test_the_servers_process_is_told_from_others(others: Others) -> None:
+    at = others.instance.address()
+    assert at.password is not None
+    server = RunningServer(
+        protocol=at.driver, socket=None, host="127.0.0.1", port=at.port, user=at.user, database=at.database,
+        credential={"env": VARIABLE},
+    )  # fmt: skip
+    live = Live(LocalHost(), binary(), others.kind, server)
+    assert live.process() == others.instance.pid
+    live.close()
+    elsewhere = Live(LocalHost(), binary(), others.kind, dataclasses.replace(server, host="192.0.2.1"))
+    assert elsewhere.process() is None
 
 
 @pytest.mark.parametrize(("loopback", "others"), [(False, "mariadb")], indirect=["others"])

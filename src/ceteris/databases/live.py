@@ -58,10 +58,6 @@ class Live:
             raise DatabaseError(wrong, f'write kind = "{flavour}"')
         return f"{flavour} {version}"
 
-    def version(self) -> str:
-        """Its version, as numbers with dots."""
-        return self._live.told(self.query)[1]
-
     def query(self, text: str) -> Rows:
         """What one statement returns. Raises QueryRefused, and ServerGone where it is not reached."""
         try:

@@ -155,7 +155,7 @@ class Running(Served):
         except Unreachable:
             raise
         except (HostError, QueryRefused) as error:
-            return error.message
+            return error.message.partition("; by hand: ")[0]  # it was tried, and there is nothing to do by hand
         return ""
 
     def _touch(self, workload: Workload, name: str) -> None:
