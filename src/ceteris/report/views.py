@@ -76,7 +76,7 @@ def _section(
         path=curves.path(cells, names, anchor),
         quantiles=curves.quantiles(distributions, names, anchor),
         drift=tables.drift_curve(drift, anchor),
-        why=tuple(why.tables(contrasts, bounds, scalings, names)),
+        why=tuple(why.tables(contrasts, bounds, scalings, cells, names)),
         empty=empty,
     )
 
