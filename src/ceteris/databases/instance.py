@@ -12,8 +12,8 @@ from ceteris.databases.kind import Server, kinds
 from ceteris.databases.place import Place
 from ceteris.databases.refusal import said, would_not_start
 from ceteris.databases.snapshot import Copy, put_back, take
-from ceteris.databases.variable import TakesEffect, Variable
-from ceteris.engine.protocol import Ended, Rows, SqlJob
+from ceteris.databases.variable import TakesEffect, Variable, number_of
+from ceteris.engine.protocol import Counting, Ended, Rows, SqlJob
 from ceteris.engine.sql import Sql
 from ceteris.engine.tend import Tend
 from ceteris.errors import CeterisError, DatabaseError, EngineError, QueryRefused, ServerGone, ServerWouldNotStart
@@ -301,6 +301,13 @@ class Instance:
             raise QueryRefused(error.kind, error.code, error.words, asked, "choose another value") from error
         return self.read(name)
 
+    def counting(self) -> Counting:
+        """How the counters of the running server are read. Raises ServerGone."""
+        address = self._kind.address(self._place, self._port)
+        return Counting(database=address, opening=self._kind.opening, statement=self._kind.counting(self.query))
+
     def status(self) -> dict[str, float]:
-        """The server's counters by name. Raises ServerGone."""
-        return self._kind.status(self.query)
+        """The running server's counters by name. Raises ServerGone."""
+        rows = self.query(self._kind.counting(self.query)).rows
+        found = ((name, number_of(value or "")) for name, value in rows)
+        return {name: number for name, number in found if name is not None and number is not None}

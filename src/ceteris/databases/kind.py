@@ -84,8 +84,8 @@ class Kind(Protocol):
         """Set a variable while the server runs. Raises QueryRefused."""
         ...
 
-    def status(self, ask: Ask) -> dict[str, float]:
-        """The counters."""
+    def counting(self, ask: Ask) -> str:
+        """The statement that reads the counters of `databases.counters`, as names and numbers."""
         ...
 
 

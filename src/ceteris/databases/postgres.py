@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
-from ceteris.databases import postgres_variables
+from ceteris.databases import postgres_counters, postgres_variables
 from ceteris.databases.gone import version_of
 from ceteris.databases.kind import Ask, Program, Settings, first_of, kinds, said_by
 from ceteris.databases.place import Place
@@ -122,9 +122,9 @@ class Postgres:
         """Set a variable by ALTER SYSTEM, in force when this returns. Raises QueryRefused."""
         postgres_variables.set_live(ask, variable, value)
 
-    def status(self, ask: Ask) -> dict[str, float]:
-        """The counters of the pg_stat views that this version has."""
-        return postgres_variables.status(ask)
+    def counting(self, ask: Ask) -> str:
+        """What reads the counters of the pg_stat views that this version has, in one statement."""
+        return postgres_counters.statement(ask)
 
 
 def _usual(host: Host, name: str) -> list[str]:

@@ -118,7 +118,7 @@ class Bench:
             raise
         database = self._plan.database
         self._servers = (
-            Servers(site.host, site.engine, database, self._data_folder, self._sampler.own)
+            Servers(site.host, site.engine, database, self._data_folder, self._sampler.own, self._sampler.count)
             if database and database.is_server
             else None
         )
@@ -274,7 +274,8 @@ class Bench:
 
     def notes(self) -> list[str]:
         """What a reader of the report must know of the machine."""
-        return [note for note in [self._runner.usual_load()] if note]
+        served = self._servers.notes() if self._servers is not None else []
+        return [note for note in [self._runner.usual_load(), *served] if note]
 
     def _remove_data(self) -> None:
         """Remove the data of every trial, also what an earlier run of this experiment left; all else stays."""

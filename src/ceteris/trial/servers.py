@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from ceteris.databases import Instance, TakesEffect, Variable
-from ceteris.engine.protocol import Job, MysqlServer, PostgresServer
+from ceteris.engine.protocol import Counting, Job, MysqlServer, PostgresServer
 from ceteris.errors import DatabaseError, QueryRefused, ServerWouldNotStart
 from ceteris.hosts.transport import Host
 from ceteris.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Value, Workload
@@ -38,14 +38,22 @@ class Servers:
     """Servers in `folder`, for trials of these workloads. Leaving nothing behind is `close`'s."""
 
     def __init__(
-        self, host: Host, engine: str, database: Database, folder: str, own: Callable[[list[int]], None]
+        self,
+        host: Host,
+        engine: str,
+        database: Database,
+        folder: str,
+        own: Callable[[list[int]], None],
+        count: Callable[[Counting | None], None],
     ) -> None:
-        """Nothing is made yet. `own` is told which processes are ours."""
+        """Nothing is made yet. `own` is told which processes are ours, `count` whose counters are to be read."""
         self._host = host
         self._engine = engine
         self._database = database
         self._folder = folder
         self._own = own
+        self._count = count
+        self._notes: dict[str, None] = {}
         self._made: dict[tuple[tuple[str, str], ...], _Server] = {}
         self._running: _Server | None = None
         self._started_with: Named = {}
@@ -147,6 +155,7 @@ class Servers:
         instance.start(given)
         self._running, self._started_with, self._warm = server, given, set()
         self._own([instance.pid])
+        self._count(instance.counting())
 
     def _set(self, server: _Server, workload: Workload, name: str, wanted: str, even_if_equal: bool) -> Change:
         """Set what can be set live, and read back."""
@@ -195,12 +204,16 @@ class Servers:
 
     @property
     def family(self) -> str:
-        """Whose counters `status` has."""
+        """Whose counters are read while it runs."""
         return self._database.family
 
-    def status(self) -> dict[str, float]:
-        """The running server's counters."""
-        return self._running.instance.status() if self._running else {}
+    def uncounted(self, why: str) -> None:
+        """Its counters cannot be read any more, up to its next start."""
+        self._notes[f"the server's counters were not read all the time: {why}"] = None
+
+    def notes(self) -> list[str]:
+        """What a reader of the report must know of the servers."""
+        return list(self._notes)
 
     def close(self) -> None:
         """End and remove all servers. Raises DatabaseError where one cannot be, the others being gone."""
@@ -221,6 +234,8 @@ class Servers:
             self._host.run(["rmdir", "--ignore-fail-on-non-empty", folder])
 
     def _stop(self) -> None:
+        if self._running is not None:
+            self._count(None)
         for server in self._made.values():
             server.instance.stop()
         self._running = None
