@@ -16,6 +16,7 @@ from ceteris.model import Experiment, ExperimentState, Plan, TrialState
 from ceteris.plan.budget import cost_s
 from ceteris.plan.comparisons import candidates
 from ceteris.report.document import ReportDocument, document
+from ceteris.report.served import served
 from ceteris.report.views import Recipe, ReportView, view
 from ceteris.store import read
 
@@ -77,10 +78,11 @@ def _planned_s(store: Store, experiment: Experiment, plan: Plan) -> float:
 def report_document(store: Store, experiment: Experiment) -> ReportDocument:
     """The report as one document for programs."""
     plan, found = judged(store, experiment)
-    noted = dataclasses.replace(experiment, notes=(*experiment.notes, *found.unjudged))
+    trials = read.trials(store, experiment.id)
+    notes = (*experiment.notes, *found.unjudged, *served(trials, read.summaries(store, experiment.id)))
     return document(
-        noted,
-        read.trials(store, experiment.id),
+        dataclasses.replace(experiment, notes=notes),
+        trials,
         found.effects,
         found.cells,
         found.matrices,

@@ -1,8 +1,9 @@
 """One private database server: made, started with settings, asked, stopped, copied and removed."""
 
+import contextlib
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pydantic import SecretStr
 
@@ -12,6 +13,7 @@ from ceteris.databases.kind import Server, kinds
 from ceteris.databases.place import Place
 from ceteris.databases.refusal import said, would_not_start
 from ceteris.databases.snapshot import Copy, put_back, take
+from ceteris.databases.state import Ask, State
 from ceteris.databases.variable import TakesEffect, Variable, number_of
 from ceteris.engine.protocol import Counting, Ended, Rows, SqlJob
 from ceteris.engine.sql import Sql
@@ -86,7 +88,8 @@ class Instance:
         try:
             done = self._place.carry_out(argv)
             if done.exit_code != 0:
-                raise would_not_start(self._kind, self.program, built_in, "its data was not made", done.last_words)
+                words = self._place.words()  # what matters comes long before the last lines
+                raise would_not_start(self._kind, self.program, built_in, "its data was not made", words)
         except BaseException:
             self.remove()
             raise
@@ -270,6 +273,27 @@ class Instance:
                 self._tend.ended(1.0)  # a server that dies may have closed its connections first
             self.is_running()
             raise self._gone(error.message) from error
+
+    @contextlib.contextmanager
+    def inside(self, database: str) -> Iterator[Ask]:
+        """A connection to one of its databases. Raises QueryRefused and EngineError."""
+        address = self._kind.address(self._place, self._port)
+        changed = address.model_copy(update={"database": database, "timeout_s": _ANSWER_S})
+        sql = Sql(self._host, self._engine, SqlJob(database=changed), self._kind.opening)
+        try:
+            yield sql.query
+        finally:
+            sql.close()
+
+    @property
+    def state(self) -> State:
+        """What it holds and still has to do, to be asked by `query` and `inside`."""
+        return self._kind.state
+
+    def drop_cache(self) -> None:
+        """Drop the data of the stopped server from the page cache. Raises DatabaseError."""
+        self._must_be_stopped()
+        self._place.drop_cache()
 
     def _gone(self, what: str) -> ServerGone:
         words = self._ended.last_words if self._ended is not None else []

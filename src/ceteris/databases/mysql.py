@@ -7,7 +7,9 @@ from typing import Literal
 
 from ceteris.databases import counters, mysql_variables
 from ceteris.databases.kind import Ask, Program, Settings, first_of, kinds, said_by
+from ceteris.databases.mysql_state import MysqlState
 from ceteris.databases.place import Place
+from ceteris.databases.state import State
 from ceteris.databases.variable import Variable, number_of
 from ceteris.engine.protocol import MysqlServer
 from ceteris.errors import DatabaseError
@@ -35,6 +37,7 @@ class MySql:
     accounts: Sequence[str] = ("mysql", "nobody")
     opening = "SET SESSION wait_timeout = 31536000"  # else an idle one is closed after hours
     stale: Sequence[str] = ()
+    state: State = MysqlState()
 
     def __init__(self, name: str, programs: Sequence[str]) -> None:
         self.name = name

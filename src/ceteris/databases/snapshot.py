@@ -1,10 +1,12 @@
-"""A copy of a stopped server's data, and the data put back from it."""
+"""A copy of a stopped server's data, and the data put back from it, file by file as it was."""
 
 import time
 from dataclasses import dataclass
 
 from ceteris.databases.place import Place
-from ceteris.errors import DatabaseError
+from ceteris.errors import DatabaseError, DataDamaged
+
+_LIST = "snapshot.files"  # beside the copy: the size and name of each of its files
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +30,42 @@ def can_reflink(place: Place) -> bool:
 
 def take(place: Place) -> Copy:
     """Copy the data, which nobody may use, beside itself; an earlier copy goes. Raises DatabaseError."""
-    return _copy(place, place.data, place.snapshot)
+    files = _files(place, place.data)
+    copy = _copy(place, place.data, place.snapshot)
+    place.write(_LIST, files)
+    _refuse_difference(place, place.snapshot, files)
+    return copy
 
 
 def put_back(place: Place) -> Copy:
-    """Replace the data by the copy. Raises DatabaseError."""
+    """Replace the data by the copy. Raises DatabaseError, and DataDamaged where a file is not as it was copied."""
     if place.snapshot.rsplit("/", 1)[1] not in place.host.names(place.folder):
         raise DatabaseError(f"{place.folder} has no snapshot", "take one first")
-    return _copy(place, place.snapshot, place.data)
+    copy = _copy(place, place.snapshot, place.data)
+    _refuse_difference(place, place.data, place.host.read(f"{place.folder}/{_LIST}"))
+    return copy
+
+
+def _files(place: Place, folder: str) -> str:
+    """A line for each file: its size, and its name below the folder."""
+    listed = place.must(["find", folder, "-type", "f", "-printf", "%s %P\\n"])
+    return "".join(sorted(listed.splitlines(keepends=True)))
+
+
+def _refuse_difference(place: Place, folder: str, wanted: str) -> None:
+    """Raise DataDamaged where the files of a folder are not those, which names the first of them."""
+    sizes = [dict(_name_and_size(line) for line in text.splitlines()) for text in (wanted, _files(place, folder))]
+    there, found = sizes
+    for name in sorted(there.keys() | found.keys()):
+        if there.get(name) != found.get(name):
+            was, now = (f"{one[name]} bytes" if name in one else "not there" for one in sizes)
+            todo = "see what else writes to this folder and whether the disk is sound, then begin anew"
+            raise DataDamaged(f"{folder}/{name} is not as it was copied: {now}, and was {was}", todo)
+
+
+def _name_and_size(line: str) -> tuple[str, str]:
+    size, _, name = line.partition(" ")
+    return name, size
 
 
 def _copy(place: Place, source: str, target: str) -> Copy:

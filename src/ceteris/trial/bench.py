@@ -118,7 +118,15 @@ class Bench:
             raise
         database = self._plan.database
         self._servers = (
-            Servers(site.host, site.engine, database, self._data_folder, self._sampler.own, self._sampler.count)
+            Servers(
+                site.host,
+                site.engine,
+                database,
+                self._data_folder,
+                self._sampler.own,
+                self._sampler.count,
+                self._stopped,
+            )
             if database and database.is_server
             else None
         )

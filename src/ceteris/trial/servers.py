@@ -9,12 +9,14 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from ceteris.databases import Instance, TakesEffect, Variable
+from ceteris.databases import Instance, TakesEffect, Variable, contents
 from ceteris.engine.protocol import Counting, Job, MysqlServer, PostgresServer
 from ceteris.errors import DatabaseError, QueryRefused, ServerWouldNotStart
 from ceteris.hosts.transport import Host
-from ceteris.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Value, Workload
+from ceteris.model import Change, ChangeState, Database, Measurement, NotTaken, Settings, Trial, Value, Workload
 from ceteris.registry import data_of, database_settings
+from ceteris.trial import readiness
+from ceteris.units import show_duration
 from ceteris.workloads import jobs
 
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
@@ -26,12 +28,17 @@ Named = Mapping[str, str]
 
 @dataclasses.dataclass
 class _Server:
-    """One instance, its variables, and whether a load has worked on its data since it was made or put back."""
+    """One instance, its variables, and whether a load has worked on its data since it was made or put back.
+
+    `made` is what was in each database; of those that are `unchecked` it was not looked at since they were put back.
+    """
 
     instance: Instance
     variables: Mapping[str, Variable]
     used: bool = False
     refused: str = ""
+    made: dict[str, contents.Contents] = dataclasses.field(default_factory=dict)
+    unchecked: set[str] = dataclasses.field(default_factory=set)
 
 
 class Servers:
@@ -45,19 +52,22 @@ class Servers:
         folder: str,
         own: Callable[[list[int]], None],
         count: Callable[[Counting | None], None],
+        stopped: Callable[[], bool],
     ) -> None:
         """Nothing is made yet. `own` is told which processes are ours, `count` whose counters are to be read."""
+        self.readied: tuple[Measurement, ...] = ()  # what making ready for the last `apply` has taken
         self._host = host
         self._engine = engine
         self._database = database
         self._folder = folder
         self._own = own
         self._count = count
+        self._stopped = stopped
         self._notes: dict[str, None] = {}
         self._made: dict[tuple[tuple[str, str], ...], _Server] = {}
         self._running: _Server | None = None
         self._started_with: Named = {}
-        self._warm: set[str] = set()
+        self._ready: set[str] = set()  # databases that were made ready since the start
         self._in_force: dict[str, tuple[str, str]] = {}  # by name, what was wanted and what was found
 
     # --- data ---
@@ -101,6 +111,9 @@ class Servers:
                 instance.query(f"CREATE DATABASE {name}")
                 address = self._address(instance, workload, settings)
                 work(jobs.job(workload, settings, self._folder, "prepare", server=address), progress)
+                with instance.inside(name) as ask:
+                    instance.state.finish(ask)
+                    server.made[name] = contents.count(instance.state, ask)
             instance.stop()
             if changes:
                 instance.snapshot()
@@ -112,6 +125,7 @@ class Servers:
             self._stop()
             server.instance.restore()
             server.used = False
+            server.unchecked = set(server.made)
 
     # --- settings ---
 
@@ -126,34 +140,66 @@ class Servers:
         wanted = {name: _text(value) for name, value in database_settings(workload, trial.settings).items()}
         names = {key.partition(".")[2] for key in tested if key.startswith(f"{workload.database}.")}
         server = self._made[self._built_in(workload, trial.settings)]
-        self._in_force = {}
+        self._in_force, self.readied = {}, ()
+        name, cold = _name_of(workload, trial.settings), workload.cache == "cold"
         if server.refused:
             return tuple(_refused(workload, name, wanted[name], server.refused) for name in names or wanted)
         try:
-            self._start(server, wanted, names, land)
+            self._start(server, wanted, names, land, cold=cold and name not in server.unchecked)
         except ServerWouldNotStart as error:
             return tuple(_refused(workload, name, wanted[name], str(error)) for name in names or wanted)
-        found = [self._set(server, workload, name, value, name in names) for name, value in wanted.items()]
-        name = _name_of(workload, trial.settings)
-        if workload.cache == "warm" and name not in self._warm:
+        if name in server.unchecked:
+            self._check(server, name)
+            if cold:  # counting has warmed what was cold
+                self._start(server, wanted, names, land, cold=True)
+        found = [self._set(server, workload, key, value, key in names) for key, value in wanted.items()]
+        if name not in self._ready:
+            land()
             job = jobs.job(workload, trial.settings, self._folder, "warm", server=self.server(workload, trial.settings))
-            work(job, lambda _done, _total: None)
-            self._warm.add(name)
+            if not cold:
+                self.readied = readiness.warm(server.instance, name, lambda: work(job, lambda _done, _total: None))
+            self._come_to_rest(server, trial)
+            self._ready.add(name)
         server.used = True
         return tuple(found)
 
-    def _start(self, server: _Server, wanted: Named, tested: Collection[str], land: Callable[[], None]) -> None:
-        """Have this server run, with those of the settings that it takes when it starts."""
+    def _check(self, server: _Server, name: str) -> None:
+        """That a database which was put back has the rows that were made, where counting them does not take long."""
+        made = server.made[name]
+        if made.took_s > contents.LONGEST_S:
+            takes = show_duration(made.took_s)
+            self._notes[
+                f"the rows of {name} were not counted again when it was put back, which takes {takes}: "
+                "the name and size of every file were compared"
+            ] = None
+        else:
+            readiness.refuse_other_rows(server.instance, name, made)
+        server.unchecked.discard(name)
+
+    def _come_to_rest(self, server: _Server, trial: Trial) -> None:
+        found, measured = readiness.come_to_rest(server.instance, self._stopped)
+        self.readied += measured
+        if found.restless:
+            waited, what = show_duration(found.waited_s), ", ".join(found.restless)
+            self._notes[f"trial {trial.order} began before the server had come to rest, after {waited}: {what}"] = None
+
+    def _start(
+        self, server: _Server, wanted: Named, tested: Collection[str], land: Callable[[], None], *, cold: bool
+    ) -> None:
+        """Have this server run, with those of the settings that it takes when it starts; `cold`: with nothing cached,
+        which each time is a start."""
         instance = server.instance
         known = server.variables
         given = {name: value for name, value in wanted.items() if known[name].takes_effect in _AT_A_START}
-        again = any(name in given for name in tested)
+        again = cold or any(name in given for name in tested)
         if self._running is server and instance.is_running() and given == self._started_with and not again:
             return
         land()
         self._stop()
-        instance.start(given)
-        self._running, self._started_with, self._warm = server, given, set()
+        if cold:
+            instance.drop_cache()
+        instance.start({**instance.state.cold, **given} if cold else given)
+        self._running, self._started_with, self._ready = server, given, set()
         self._own([instance.pid])
         self._count(instance.counting())
 
@@ -169,6 +215,8 @@ class Servers:
             except QueryRefused as error:
                 refused = str(error)
         found = instance.read(name)
+        if name == instance.state.cache_size and not variable.is_same(before, found):
+            self._ready.clear()  # it no longer has what it can hold
         self._in_force[f"{workload.database}.{name}"] = (wanted, found)
         taken = variable.is_same(wanted, found)
         return Change(

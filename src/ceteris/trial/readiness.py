@@ -1,0 +1,57 @@
+"""A server that runs with a trial's settings made ready for its load: its data whole, its cache warm, itself at rest.
+
+In: the server, and what reads all of its tables. Out: how long that took and what the cache has, as measurements.
+"""
+
+import time
+from collections.abc import Callable
+
+from ceteris.databases import Instance, contents, rest
+from ceteris.errors import DataDamaged, Interrupted
+from ceteris.model import Measurement
+from ceteris.trial.telemetry import measured_once
+
+_PHASE = "prepare"
+
+
+def warm(instance: Instance, database: str, read: Callable[[], None]) -> tuple[Measurement, ...]:
+    """Have the server's cache hold what it can of a database. Raises EngineError, QueryRefused and Interrupted."""
+    began = time.monotonic()
+    read()
+    with instance.inside(database) as ask:
+        instance.state.warm(ask)
+        took_s = time.monotonic() - began
+        cache = instance.state.cache(ask)
+    found = [
+        ("server_warm_s", "s", took_s),
+        ("server_cache_bytes", "B", cache.size_bytes),
+        ("server_data_bytes", "B", cache.data_bytes),
+        ("server_cached_bytes", "B", cache.held_bytes),
+    ]
+    return tuple(measured_once(name, unit, value, _PHASE) for name, unit, value in found if value is not None)
+
+
+def come_to_rest(instance: Instance, stopped: Callable[[], bool]) -> tuple[rest.Rest, tuple[Measurement, ...]]:
+    """Wait until the server has done what was left to do, within its patience. Raises QueryRefused and Interrupted."""
+    began = time.monotonic()
+    instance.state.calm(instance.query)
+    found = rest.wait(lambda: instance.state.left(instance.query), stopped)
+    if stopped():
+        raise Interrupted("stopped before the load")
+    took_s = time.monotonic() - began
+    restless = float(len(found.restless))
+    return found, (
+        measured_once("server_rest_s", "s", took_s, _PHASE),
+        measured_once("server_restless", "", restless, _PHASE),
+    )
+
+
+def refuse_other_rows(instance: Instance, database: str, made: contents.Contents) -> None:
+    """Raise DataDamaged where the tables of a database have not the rows that were made."""
+    with instance.inside(database) as ask:
+        found = contents.count(instance.state, ask)
+    if wrong := contents.difference(made, found):
+        raise DataDamaged(
+            f"the data of {database} was put back, and is not what was made: {wrong}",
+            "see whether the disk under target.path is sound and has room, then run the plan anew",
+        )
