@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel, ConfigDict, Field
 
 from ceteris.cli.known import informed
+from ceteris.cli.server_data import ServerData, server_data
 from ceteris.errors import HostError
 from ceteris.knobs import recipe, survey
 from ceteris.model import Facts, Plan, Purpose, Trial, Value
@@ -112,6 +113,7 @@ class CheckDocument(_Document):
     duration_s: float
     data_bytes: int
     made_bytes: dict[str, int]
+    server_data: ServerData | None = Field(description="null where no workload is on a private server")
     preconditioning: list[Preconditioning]
     in_page_cache: list[str]
     memory_bytes: int
@@ -144,6 +146,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         duration_s=duration_s(plan, wanted),
         data_bytes=sum(data.size_bytes(plan).values()),
         made_bytes={device or facts.path: size for device, size in data.made_bytes(plan, trials).items()},
+        server_data=server_data(plan, facts, trials),
         preconditioning=[
             Preconditioning(
                 workload=one.workload,

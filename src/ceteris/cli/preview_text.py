@@ -5,6 +5,7 @@ import math
 from rich.console import Console
 from rich.text import Text
 
+from ceteris.cli import server_data
 from ceteris.cli.preview import CheckDocument
 from ceteris.model import Purpose
 from ceteris.units import LoadLevel, show_duration, show_size
@@ -21,6 +22,8 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
         console.print(
             f"  making the data writes {show_size(made)} to {place}; the load's own writes come on top", markup=False
         )
+    if found.server_data:
+        console.print(f"  {server_data.words(found.server_data)}", markup=False)
     for first in found.preconditioning:
         fills = "1 fill" if first.fills == 1 else f"{first.fills} fills"
         writes = f"preconditioning {first.workload} writes at least {show_size(first.least_bytes)} to {first.place}"

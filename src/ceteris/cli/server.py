@@ -29,6 +29,8 @@ def ask_server(
             instance.create()
             instance.start()
             variables = instance.variables()
+            instance.stop()
+            empty_bytes, copy = instance.size_bytes(), instance.try_copy()
         finally:
             instance.remove()
     except DatabaseError as error:
@@ -44,5 +46,8 @@ def ask_server(
         explained={
             one: words for one in unknown if (words := gone.explain(database.kind, instance.program.version, one))
         },
+        empty_bytes=empty_bytes,
+        copy_bytes_per_s=copy.size_bytes / max(copy.duration_s, 1e-3),
+        reflink=copy.reflink,
     )
     return facts, {key: offers[key] for key in wanted & offers.keys()}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ceteris.databases.place import Place
 from ceteris.errors import DatabaseError, DataDamaged
 
+_TRIED_BYTES = 64 << 20
 _LIST = "snapshot.files"  # beside the copy: the size and name of each of its files
 
 
@@ -26,6 +27,22 @@ def can_reflink(place: Place) -> bool:
         return place.host.run(["cp", "--reflink=always", probe, second]).exit_code == 0
     finally:
         place.must(["rm", "--force", probe, second])
+
+
+def try_out(place: Place) -> Copy:
+    """Copy a small file where data will lie, and remove it: what a large one will cost. Raises DatabaseError."""
+    tried = f"{place.folder}/tried"
+    try:
+        make = ["dd", "if=/dev/urandom", f"of={tried}", "bs=1M", f"count={_TRIED_BYTES >> 20}", "conv=fsync"]
+        place.must([*make, "status=none"])
+        return _copy(place, tried, f"{tried}.copy")
+    finally:
+        place.must(["rm", "--force", tried, f"{tried}.copy", f"{tried}.copy.part"])
+
+
+def size_bytes(place: Place) -> int:
+    """What the data takes on the disk. Raises DatabaseError."""
+    return int(place.must(["du", "--summarize", "--block-size=1", place.data]).split()[0])
 
 
 def take(place: Place) -> Copy:

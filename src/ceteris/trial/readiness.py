@@ -10,6 +10,7 @@ from ceteris.databases import Instance, contents, rest
 from ceteris.errors import DataDamaged, Interrupted
 from ceteris.model import Measurement
 from ceteris.trial.telemetry import measured_once
+from ceteris.units import show_duration
 
 _PHASE = "prepare"
 
@@ -31,23 +32,36 @@ def warm(instance: Instance, database: str, read: Callable[[], None]) -> tuple[M
     return tuple(measured_once(name, unit, value, _PHASE) for name, unit, value in found if value is not None)
 
 
-def come_to_rest(instance: Instance, stopped: Callable[[], bool]) -> tuple[rest.Rest, tuple[Measurement, ...]]:
-    """Wait until the server has done what was left to do, within its patience. Raises QueryRefused and Interrupted."""
+def come_to_rest(instance: Instance, trial: int, stopped: Callable[[], bool]) -> tuple[tuple[Measurement, ...], str]:
+    """Wait until the server has done what was left to do; what the report must say where patience ended first.
+
+    Raises QueryRefused and Interrupted.
+    """
     began = time.monotonic()
     instance.state.calm(instance.query)
     found = rest.wait(lambda: instance.state.left(instance.query), stopped)
     if stopped():
         raise Interrupted("stopped before the load")
-    took_s = time.monotonic() - began
-    restless = float(len(found.restless))
-    return found, (
-        measured_once("server_rest_s", "s", took_s, _PHASE),
-        measured_once("server_restless", "", restless, _PHASE),
+    measured = (
+        measured_once("server_rest_s", "s", time.monotonic() - began, _PHASE),
+        measured_once("server_restless", "", float(len(found.restless)), _PHASE),
     )
+    if not found.restless:
+        return measured, ""
+    waited, what = show_duration(found.waited_s), ", ".join(found.restless)
+    return measured, f"trial {trial} began before the server had come to rest, after {waited}: {what}"
 
 
-def refuse_other_rows(instance: Instance, database: str, made: contents.Contents) -> None:
-    """Raise DataDamaged where the tables of a database have not the rows that were made."""
+def check_rows(instance: Instance, database: str, made: contents.Contents) -> str:
+    """Raise DataDamaged where the tables of a database that was put back have not the rows that were made.
+
+    Where counting them takes too long, what the report must say of that.
+    """
+    if made.took_s > contents.LONGEST_S:
+        return (
+            f"the rows of {database} were not counted again when it was put back, which takes "
+            f"{show_duration(made.took_s)}: the name and size of every file were compared"
+        )
     with instance.inside(database) as ask:
         found = contents.count(instance.state, ask)
     if wrong := contents.difference(made, found):
@@ -55,3 +69,4 @@ def refuse_other_rows(instance: Instance, database: str, made: contents.Contents
             f"the data of {database} was put back, and is not what was made: {wrong}",
             "see whether the disk under target.path is sound and has room, then run the plan anew",
         )
+    return ""

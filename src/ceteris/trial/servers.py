@@ -16,7 +16,6 @@ from ceteris.hosts.transport import Host
 from ceteris.model import Change, ChangeState, Database, Measurement, NotTaken, Settings, Trial, Value, Workload
 from ceteris.registry import data_of, database_settings
 from ceteris.trial import readiness
-from ceteris.units import show_duration
 from ceteris.workloads import jobs
 
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
@@ -149,7 +148,8 @@ class Servers:
         except ServerWouldNotStart as error:
             return tuple(_refused(workload, name, wanted[name], str(error)) for name in names or wanted)
         if name in server.unchecked:
-            self._check(server, name)
+            self._note(readiness.check_rows(server.instance, name, server.made[name]))
+            server.unchecked.discard(name)
             if cold:  # counting has warmed what was cold
                 self._start(server, wanted, names, land, cold=True)
         found = [self._set(server, workload, key, value, key in names) for key, value in wanted.items()]
@@ -158,30 +158,12 @@ class Servers:
             job = jobs.job(workload, trial.settings, self._folder, "warm", server=self.server(workload, trial.settings))
             if not cold:
                 self.readied = readiness.warm(server.instance, name, lambda: work(job, lambda _done, _total: None))
-            self._come_to_rest(server, trial)
+            measured, note = readiness.come_to_rest(server.instance, trial.order, self._stopped)
+            self.readied += measured
+            self._note(note)
             self._ready.add(name)
         server.used = True
         return tuple(found)
-
-    def _check(self, server: _Server, name: str) -> None:
-        """That a database which was put back has the rows that were made, where counting them does not take long."""
-        made = server.made[name]
-        if made.took_s > contents.LONGEST_S:
-            takes = show_duration(made.took_s)
-            self._notes[
-                f"the rows of {name} were not counted again when it was put back, which takes {takes}: "
-                "the name and size of every file were compared"
-            ] = None
-        else:
-            readiness.refuse_other_rows(server.instance, name, made)
-        server.unchecked.discard(name)
-
-    def _come_to_rest(self, server: _Server, trial: Trial) -> None:
-        found, measured = readiness.come_to_rest(server.instance, self._stopped)
-        self.readied += measured
-        if found.restless:
-            waited, what = show_duration(found.waited_s), ", ".join(found.restless)
-            self._notes[f"trial {trial.order} began before the server had come to rest, after {waited}: {what}"] = None
 
     def _start(
         self, server: _Server, wanted: Named, tested: Collection[str], land: Callable[[], None], *, cold: bool
@@ -257,7 +239,11 @@ class Servers:
 
     def uncounted(self, why: str) -> None:
         """Its counters cannot be read any more, up to its next start."""
-        self._notes[f"the server's counters were not read all the time: {why}"] = None
+        self._note(f"the server's counters were not read all the time: {why}")
+
+    def _note(self, words: str) -> None:
+        if words:
+            self._notes[words] = None
 
     def notes(self) -> list[str]:
         """What a reader of the report must know of the servers."""
