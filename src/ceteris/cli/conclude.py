@@ -64,6 +64,9 @@ def report_view(store: Store, experiment: Experiment) -> ReportView:
         preconditioned=_preconditioned(store, experiment, plan),
         matrices=found.matrices,
         drifts=found.drifts,
+        contrasts=found.contrasts,
+        bounds=found.bounds,
+        scalings=found.scalings,
         question=plan.question,
         recipes=_recipes(plan),
         planned_s=_planned_s(store, experiment, plan),
@@ -87,6 +90,9 @@ def report_document(store: Store, experiment: Experiment) -> ReportDocument:
         found.cells,
         found.matrices,
         _preconditioned(store, experiment, plan),
+        contrasts=found.contrasts,
+        scalings=found.scalings,
+        bounds=found.bounds,
         planned_s=_planned_s(store, experiment, plan),
     )
 

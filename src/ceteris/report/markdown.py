@@ -112,7 +112,18 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
     drawn += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
     drawn += [(section.drift.key, f"{section.drift.title} over time")] if section.drift else []
     shown = [f"![{_plain(title)}](<{pictures[key]}>)" for key, title in drawn if key in pictures]
-    return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section)
+    return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section) + _why(section)
+
+
+def _why(section: Section) -> list[str]:
+    lines = []
+    for table in section.why:
+        trials = f"; trials {numbers.few(table.trials)}" if table.trials else ""
+        lines += [f"{_plain(table.title)}: {_plain(table.note)}{trials}", ""]
+        if table.rows:
+            rows = [[_plain(cell) for cell in row] for row in table.rows]
+            lines += _table([_plain(name) for name in table.head], table.figures, rows)
+    return lines
 
 
 def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ceteris.model import Check
 from ceteris.report.shown_curves import Curve, DriftCurve
 from ceteris.report.shown_trust import Trust
+from ceteris.report.shown_why import WordTable
 from ceteris.units import LoadLevel
 
 
@@ -180,6 +181,7 @@ class Section:
     effects: tuple[EffectTable, ...]
     curves: tuple[Curve, ...]
     drift: DriftCurve | None
+    why: tuple[WordTable, ...]
     empty: str
 
     @property

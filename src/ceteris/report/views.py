@@ -7,16 +7,16 @@ what is shown, worded and rounded. Called by the command line; no statistics are
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from ceteris.findings import Drift, Matrix, Preconditioned
+from ceteris.findings import Bounded, Contrast, Drift, Matrix, Preconditioned, Scaling
 from ceteris.model import Cell, Effect, Experiment, ExperimentState, Measurement, Trial
-from ceteris.report import advice, matrix, tables, trust, verdicts
+from ceteris.report import advice, matrix, tables, trust, verdicts, why
 from ceteris.report.shown import Answer, Arm, Judged, Recipe, ReportView, Section
 from ceteris.units import show_duration
 
 __all__ = ["Recipe", "ReportView", "view"]
 
 _Pair = tuple[str, str]
-_Located = TypeVar("_Located", Answer, Trial, Effect, Cell, Drift)
+_Located = TypeVar("_Located", Answer, Trial, Effect, Cell, Drift, Contrast, Scaling, Bounded)
 
 
 def _pairs(trials: Sequence[Trial], effects: Sequence[Effect], cells: Sequence[Cell]) -> list[_Pair]:
@@ -52,6 +52,9 @@ def _section(
     effects: Sequence[Effect],
     cells: Sequence[Cell],
     drift: Drift | None,
+    contrasts: Sequence[Contrast],
+    bounds: Sequence[Bounded],
+    scalings: Sequence[Scaling],
 ) -> Section:
     arms = _arms(trials, effects, cells)
     names = [arm.name for arm in arms]
@@ -70,6 +73,7 @@ def _section(
         effects=tables.effect_tables(effects, anchor),
         curves=tables.curves(cells, names, anchor),
         drift=tables.drift_curve(drift, anchor),
+        why=tuple(why.tables(contrasts, bounds, scalings, names)),
         empty=empty,
     )
 
@@ -90,6 +94,9 @@ def view(
     *,
     matrices: Sequence[Matrix] = (),
     drifts: Sequence[Drift] = (),
+    contrasts: Sequence[Contrast] = (),
+    bounds: Sequence[Bounded] = (),
+    scalings: Sequence[Scaling] = (),
     preconditioned: Sequence[Preconditioned] = (),
     question: str = "",
     recipes: Mapping[str, Recipe] | None = None,
@@ -143,6 +150,9 @@ def view(
                 effects=_of(effects, pair),
                 cells=_of(cells, pair),
                 drift=next(iter(_of(drifts, pair)), None),
+                contrasts=_of(contrasts, pair),
+                bounds=_of(bounds, pair),
+                scalings=_of(scalings, pair),
             )
             for pair in order
         ),

@@ -5,6 +5,7 @@
 //! `workload::sql` and `sql`.
 
 pub mod answer;
+mod bulk;
 pub mod ending;
 mod fields;
 mod greeting;
