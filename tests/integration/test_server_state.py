@@ -32,7 +32,6 @@ COUNTED = {
     "server_log_written_bytes_per_s",
     "server_log_waits_per_s",
     "server_checkpoint_age_bytes",
-    "server_buffer_hit_share",
 }
 OF_INNODB = {
     "server_dirty_pages",
@@ -95,9 +94,11 @@ def test_a_trial_has_the_course_of_what_the_server_counted(ceteris, place, kind:
         assert written.n >= 3  # every quarter
         assert written.low <= written.mean <= written.high
         assert len(_points("server_log_written_bytes_per_s", order)) == written.n
-        assert 0 < found["server_buffer_hit_share"].mean <= 1
         if kind == "mariadb":
             assert 0 <= found["server_threads_running"].mean <= 4
+    # Sessions of PostgreSQL tell once a second what they read, so that a short trial may hear of none.
+    hits = [measured[order].get("server_buffer_hit_share") for order in orders]
+    assert any(hits) and all(0 <= one.mean <= 1 for one in hits if one)
     mean = {
         name: statistics.mean(measured[order][name].mean for order in orders)
         for name in ("server_log_written_bytes_per_s", "throughput_per_s")

@@ -12,7 +12,7 @@ from ceteris.model import Measurement
 from ceteris.trial.telemetry import measured_once
 from ceteris.units import show_duration
 
-_PHASE = "prepare"
+_PHASE, _SOURCE = "prepare", "start"  # apart from what is counted under load
 
 
 def warm(instance: Instance, database: str, read: Callable[[], None]) -> tuple[Measurement, ...]:
@@ -29,7 +29,7 @@ def warm(instance: Instance, database: str, read: Callable[[], None]) -> tuple[M
         ("server_data_bytes", "B", cache.data_bytes),
         ("server_cached_bytes", "B", cache.held_bytes),
     ]
-    return tuple(measured_once(name, unit, value, _PHASE) for name, unit, value in found if value is not None)
+    return tuple(measured_once(name, unit, value, _PHASE, _SOURCE) for name, unit, value in found if value is not None)
 
 
 def come_to_rest(instance: Instance, trial: int, stopped: Callable[[], bool]) -> tuple[tuple[Measurement, ...], str]:
@@ -43,8 +43,8 @@ def come_to_rest(instance: Instance, trial: int, stopped: Callable[[], bool]) ->
     if stopped():
         raise Interrupted("stopped before the load")
     measured = (
-        measured_once("server_rest_s", "s", time.monotonic() - began, _PHASE),
-        measured_once("server_restless", "", float(len(found.restless)), _PHASE),
+        measured_once("server_rest_s", "s", time.monotonic() - began, _PHASE, _SOURCE),
+        measured_once("server_restless", "", float(len(found.restless)), _PHASE, _SOURCE),
     )
     if not found.restless:
         return measured, ""

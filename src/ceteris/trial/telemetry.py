@@ -70,7 +70,7 @@ def of_a_server(
 ) -> tuple[Measurement, ...]:
     """What a server under test counted over the window, and the processor time it took."""
     cores = census.own_cpu_s / (census.duration_s or duration_s)
-    found = [measured_once("server_cpu_cores", "", cores)]
+    found = [measured_once("server_cpu_cores", "", cores, "measure", "server")]
     read = [(one, counters.metrics(family, one.counters, one.grown, one.duration_s or duration_s)) for one in counted]
     units = {metric: unit for _, metrics in read for metric, (unit, _) in metrics.items()}
     for metric, unit in units.items():
@@ -79,10 +79,10 @@ def of_a_server(
     return tuple(found)
 
 
-def measured_once(metric: str, unit: str, value: float, phase: str = "measure") -> Measurement:
-    """A number of a server that has no course."""
+def measured_once(metric: str, unit: str, value: float, phase: str, source: str) -> Measurement:
+    """A number that has no course."""
     return Measurement(
-        phase=phase, metric=metric, unit=unit, source="server", n=1, mean=value, low=value, high=value, total=value
+        phase=phase, metric=metric, unit=unit, source=source, n=1, mean=value, low=value, high=value, total=value
     )
 
 

@@ -19,7 +19,7 @@ def test_waiting_for_rows_is_in_seconds_a_second() -> None:
     grown = {"Innodb_row_lock_waits": 4.0, "Innodb_row_lock_time": 3000.0}
     found = metrics("mysql", grown, grown, 2.0)
     assert found["server_row_lock_waits_per_s"] == ("1/s", 2.0)
-    assert found["server_row_lock_waited_s_per_s"] == ("", 1.5)
+    assert found["server_row_lock_waited_s_per_s"] == ("s/s", 1.5)
 
 
 def test_the_share_of_hits_is_that_of_what_was_asked() -> None:
