@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel, ConfigDict, Field
 
 from ceteris.cli.known import informed
+from ceteris.cli.server_data import ServerData, server_data
 from ceteris.errors import HostError
 from ceteris.knobs import recipe, survey
 from ceteris.model import Facts, Plan, Purpose, Trial, Value
@@ -122,6 +123,7 @@ class CheckDocument(_Document):
     data_bytes: int
     made_bytes: dict[str, int]
     on_server: OnServer | None = Field(description="what is made in a server that others use")
+    server_data: ServerData | None = Field(description="null where no workload is on a private server")
     preconditioning: list[Preconditioning]
     in_page_cache: list[str]
     memory_bytes: int
@@ -155,6 +157,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         data_bytes=sum(data.size_bytes(plan).values()),
         made_bytes={where or facts.path: size for where, size in data.made_bytes(plan, trials).items()},
         on_server=_on_server(plan),
+        server_data=server_data(plan, facts, trials),
         preconditioning=[
             Preconditioning(
                 workload=one.workload,

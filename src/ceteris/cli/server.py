@@ -52,9 +52,16 @@ def _ask_private(site: Site, database: DatabaseTable, path: str, keys: Iterable[
         instance.create()
         instance.start()
         variables = instance.variables()
+        instance.stop()
+        empty_bytes, copy = instance.size_bytes(), instance.try_copy()
     finally:
         instance.remove()
-    return _described(database.kind, instance.program.version, variables, keys)
+    facts, offers = _described(database.kind, instance.program.version, variables, keys)
+    copy_bytes_per_s = copy.size_bytes / max(copy.duration_s, 1e-3)
+    return (
+        dataclasses.replace(facts, empty_bytes=empty_bytes, copy_bytes_per_s=copy_bytes_per_s, reflink=copy.reflink),
+        offers,
+    )
 
 
 def _described(kind: str, version: str, variables: Mapping[str, Variable], keys: Iterable[str]) -> Answer:

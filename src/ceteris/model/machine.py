@@ -173,6 +173,8 @@ class DatabaseFacts:
     `built_in` are variables that data is made with, `explained` says of names that a plan has what became of them.
     Of a `running` one, `wrong` is what forbids to work on it, each with what would be right, `notes` what a reader
     must know.
+    `empty_bytes` is its data before anybody's is in it, `copy_bytes_per_s` how fast a small file was copied where it
+    will lie, and `reflink` that the file system shares the blocks of a copy.
     """
 
     name: str = ""
@@ -183,6 +185,9 @@ class DatabaseFacts:
     running: RunningServer | None = None
     wrong: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    empty_bytes: int = 0
+    copy_bytes_per_s: float = 0.0
+    reflink: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

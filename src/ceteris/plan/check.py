@@ -138,8 +138,6 @@ class _Check(Settings):
                 self.complain((*place, "name"), f"two workloads are called {double!r}", "give each a name of its own")
             if name in self.catalogue.subsystems():
                 self.complain((*place, "name"), f"{name!r} is a subsystem of knobs", "give the workload another name")
-            if kind_of(table).on_database and table.cache == "cold" and self.family != "sqlite":
-                self.complain((*place, "cache"), "a server's own cache is not emptied", 'use cache = "warm"')
             if kind_of(table).on_database and table.precondition:
                 self.complain((*place, "precondition"), "is for files and devices", "take it out")
             self.tool(table, place)

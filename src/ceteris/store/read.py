@@ -138,7 +138,7 @@ def summaries(store: Engine, experiment: str) -> dict[int, dict[str, Measurement
     found: dict[int, dict[str, Measurement]] = {}
     with _connection(store) as connection:
         rows = connection.execute(
-            sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase == "measure")
+            sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase.in_(("prepare", "measure")))
         )
         for row in rows.mappings():
             fields = dict(row)

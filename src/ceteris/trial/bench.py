@@ -168,12 +168,13 @@ class Bench:
 
     def _served_by(self) -> Served | None:
         """The servers that workloads work on, of our own or others'."""
-        site, database, folder, own = self._site, self._plan.database, self._data_folder, self._sampler.own
+        site, database, folder = self._site, self._plan.database, self._data_folder
         if database is None or not database.is_server:
             return None
         if database.running is None:
-            return Servers(site.host, site.engine, database, folder, own)
-        return Running(site.host, site.engine, database, self._trials[0].experiment, folder, self._journal, own)
+            return Servers(site.host, site.engine, database, folder, self._sampler, self._stopped)
+        experiment = self._trials[0].experiment
+        return Running(site.host, site.engine, database, experiment, folder, self._journal, self._sampler)
 
     def _open_journal(self) -> Applier:
         """The means to change settings. The journal also keeps a second run away from this experiment's data."""
@@ -282,7 +283,8 @@ class Bench:
 
     def notes(self) -> list[str]:
         """What a reader of the report must know of the machine."""
-        return [note for note in [self._runner.usual_load()] if note]
+        served = self._servers.notes() if self._servers is not None else []
+        return [note for note in [self._runner.usual_load(), *served] if note]
 
     def _remove_data(self) -> None:
         """Remove the data of every trial, also what an earlier run of this experiment left; all else stays."""

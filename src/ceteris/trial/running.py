@@ -9,10 +9,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from ceteris.databases import Live, Variable
 from ceteris.engine.protocol import MysqlServer, PostgresServer
+from ceteris.engine.run import Sampler
 from ceteris.errors import DatabaseError, HostError, QueryRefused, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.journal import Journal
-from ceteris.model import Change, ChangeState, Database, PutStatements, Settings, Trial, Workload
+from ceteris.model import Change, ChangeState, Database, Measurement, PutStatements, Settings, Trial, Workload
 from ceteris.registry import database_settings
 from ceteris.trial.served import InForce, Served, Work, database_of, tested_names, text_of
 from ceteris.workloads import jobs
@@ -29,9 +30,10 @@ class Running(Served):
         experiment: str,
         folder: str,
         journal: Journal,
-        own: Callable[[list[int]], None],
+        sampler: Sampler,
     ) -> None:
-        """Nothing is made yet. `own` is told the server's process, where that is on the target."""
+        """Nothing is made yet. The sampler is told of the server: its process, where that is here, and its counters."""
+        self.readied: tuple[Measurement, ...] = ()
         assert database.running is not None
         self._live = Live(host, engine, database.kind, database.running)
         self._database = database
@@ -39,7 +41,8 @@ class Running(Served):
         self._experiment = experiment
         self._folder = folder
         self._journal = journal
-        self._own = own
+        self._sampler = sampler
+        self._uncounted = ""
         self._variables: Mapping[str, Variable] = {}
         self._made: dict[str, tuple[PutStatements, PutStatements]] = {}  # by name, what makes and what removes it
         self._used: set[str] = set()
@@ -64,7 +67,8 @@ class Running(Served):
         """
         self._variables = self._live.variables()
         process = self._live.process()
-        self._own([process] if process is not None else [])
+        self._sampler.own([process] if process is not None else [])
+        self._sampler.count(self._live.counting())
         for trial in trials:
             workload = workloads[trial.workload]
             name = self._name(workload, trial.settings)
@@ -216,9 +220,13 @@ class Running(Served):
         """Whose counters `status` has."""
         return self._database.family
 
-    def status(self) -> dict[str, float]:
-        """The server's counters, of all that is done there."""
-        return self._live.status()
+    def uncounted(self, why: str) -> None:
+        """Its counters cannot be read any more."""
+        self._uncounted = f"the server's counters were not read all the time: {why}"
+
+    def notes(self) -> list[str]:
+        """What a reader of the report must know of the server."""
+        return [self._uncounted] if self._uncounted else []
 
     def close(self) -> None:
         """End the connection; databases and variables are the keeper's to put back."""

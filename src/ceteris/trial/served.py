@@ -10,7 +10,7 @@ from typing import Protocol
 
 from ceteris.databases import Variable
 from ceteris.engine.protocol import Job, MysqlServer, PostgresServer
-from ceteris.model import Change, ChangeState, NotTaken, Settings, Trial, Value, Workload
+from ceteris.model import Change, ChangeState, Measurement, NotTaken, Settings, Trial, Value, Workload
 from ceteris.registry import data_of
 
 _LONGEST_NAME = 30  # with a prefix of 20 and the shape a name of at most 63 letters
@@ -22,9 +22,12 @@ Named = Mapping[str, str]
 class Served(Protocol):
     """The servers of an experiment."""
 
+    readied: tuple[Measurement, ...]
+    """What making ready for the last `apply` has taken."""
+
     @property
     def family(self) -> str:
-        """Whose counters `status` has."""
+        """Whose counters are read while it runs."""
         ...
 
     def make_data(
@@ -59,8 +62,12 @@ class Served(Protocol):
         """Where a load of these settings connects to."""
         ...
 
-    def status(self) -> dict[str, float]:
-        """The server's counters now."""
+    def uncounted(self, why: str) -> None:
+        """Its counters cannot be read any more, up to its next start."""
+        ...
+
+    def notes(self) -> list[str]:
+        """What a reader of the report must know of the servers."""
         ...
 
     def close(self) -> None:
