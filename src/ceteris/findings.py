@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ceteris.model import Precondition, TrialState
+from ceteris.model import Precondition, TrialState, Verdict
 from ceteris.units import LoadLevel
 
 
@@ -118,6 +118,19 @@ class Scaling:
     trials: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """The response times of an arm at a load level over all its trials: of each quantile the time, in seconds."""
+
+    factor: str
+    workload: str
+    arm: str
+    load: LoadLevel
+    count: int
+    quantiles: tuple[tuple[float, float], ...]
+    trials: tuple[int, ...]
+
+
 class Limit(StrEnum):
     """What keeps a whole system from doing more at a load level."""
 
@@ -228,3 +241,42 @@ class Preconditioned:
     spread: float | None
     drift: float | None
     steady: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Between:
+    """How much more the baseline of one experiment does in another, over all load levels (`load` None) or at one.
+
+    The estimate and its interval are log ratios, second over first; `rounds` are the units in each of the two.
+    """
+
+    workload: str
+    response: str
+    load: LoadLevel | None
+    estimate: float
+    low: float
+    high: float
+    confidence: float
+    margin: float
+    rounds: tuple[int, int]
+    verdict: Verdict | None
+    trials: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectBetween:
+    """An effect in two experiments, and how much larger it is in the second: log ratios with their intervals.
+
+    `alike` is True where the difference lies within the margin, False where it excludes zero, else None.
+    """
+
+    factor: str
+    baseline: str
+    arm: str
+    workload: str
+    response: str
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    margin: float
+    alike: bool | None

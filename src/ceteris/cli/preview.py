@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel, ConfigDict, Field
 
 from ceteris.cli.known import informed
-from ceteris.cli.server_data import ServerData, server_data
+from ceteris.cli.server_data import OnServer, ServerData, on_server, server_data
 from ceteris.errors import HostError
 from ceteris.knobs import recipe, survey
 from ceteris.model import Facts, Plan, Purpose, Trial, Value
@@ -114,6 +114,7 @@ class CheckDocument(_Document):
     data_bytes: int
     made_bytes: dict[str, int]
     server_data: ServerData | None = Field(description="null where no workload is on a private server")
+    on_server: OnServer | None = Field(description="what is made in a server that others use")
     preconditioning: list[Preconditioning]
     in_page_cache: list[str]
     memory_bytes: int
@@ -145,8 +146,9 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         trials=len(trials),
         duration_s=duration_s(plan, wanted),
         data_bytes=sum(data.size_bytes(plan).values()),
-        made_bytes={device or facts.path: size for device, size in data.made_bytes(plan, trials).items()},
+        made_bytes={where or facts.path: size for where, size in data.made_bytes(plan, trials).items()},
         server_data=server_data(plan, facts, trials),
+        on_server=on_server(plan),
         preconditioning=[
             Preconditioning(
                 workload=one.workload,

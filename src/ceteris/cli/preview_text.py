@@ -22,8 +22,8 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
         console.print(
             f"  making the data writes {show_size(made)} to {place}; the load's own writes come on top", markup=False
         )
-    if found.server_data:
-        console.print(f"  {server_data.words(found.server_data)}", markup=False)
+    for line in server_data.lines(found.server_data, found.on_server):
+        console.print(f"  {line}", markup=False)
     for first in found.preconditioning:
         fills = "1 fill" if first.fills == 1 else f"{first.fills} fills"
         writes = f"preconditioning {first.workload} writes at least {show_size(first.least_bytes)} to {first.place}"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ceteris.model.servers import PutStatements, RunningServer
 from ceteris.model.words import ChangeState, Fitness, NotTaken, Value
 
 
@@ -107,7 +108,7 @@ class ControlGroup:
     present: bool
 
 
-Action = WriteFile | MountOption | LoadModule | ControlGroup
+Action = WriteFile | MountOption | LoadModule | ControlGroup | PutStatements
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,8 @@ class DatabaseFacts:
     `built_in` are variables that data is made with, `explained` says of names that a plan has what became of them.
     `empty_bytes` is its data before anybody's is in it, `copy_bytes_per_s` how fast a small file was copied where it
     will lie, and `reflink` that the file system shares the blocks of a copy.
+    Of a `running` one, `wrong` is what forbids to work on it, each with what would be right, `notes` what a reader
+    must know.
     """
 
     name: str = ""
@@ -182,6 +185,9 @@ class DatabaseFacts:
     empty_bytes: int = 0
     copy_bytes_per_s: float = 0.0
     reflink: bool = False
+    running: RunningServer | None = None
+    wrong: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

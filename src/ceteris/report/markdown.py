@@ -110,6 +110,8 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
         lines += [f"- {mark}, {check.name}: {_plain(check.found)}" for check, mark in marks] + [""]
     drawn = [(table.key, f"effect on {table.title}") for table in section.effects]
     drawn += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
+    drawn += [(section.path.key, "response time over throughput")] if section.path else []
+    drawn += [(section.quantiles.key, "response time by percentile")] if section.quantiles else []
     drawn += [(section.drift.key, f"{section.drift.title} over time")] if section.drift else []
     shown = [f"![{_plain(title)}](<{pictures[key]}>)" for key, title in drawn if key in pictures]
     return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section) + _why(section)

@@ -7,12 +7,14 @@ import math
 from collections.abc import Iterable, Sequence
 
 from ceteris.findings import Bounded, Contrast, Estimate, Limit, Moved, Scaling
+from ceteris.model import Cell
 from ceteris.report import numbers
 from ceteris.report.numbers import Kind
 from ceteris.report.shown_why import WordTable
 from ceteris.units import show_percent
 
 _MOST_ROWS = 10
+_MANY_ARMS = 3
 _TITLES = {
     "cpu_user_share": "processors, user",
     "cpu_system_share": "processors, system",
@@ -39,11 +41,54 @@ _UNITS = {"s": Kind.TIME, "s/s": Kind.TIME, "B": Kind.SIZE, "B/s": Kind.SIZE}
 
 
 def tables(
-    contrasts: Iterable[Contrast], bounds: Sequence[Bounded], scalings: Sequence[Scaling], arms: Sequence[str]
+    contrasts: Iterable[Contrast],
+    bounds: Sequence[Bounded],
+    scalings: Sequence[Scaling],
+    cells: Sequence[Cell],
+    arms: Sequence[str],
 ) -> list[WordTable]:
     """Those of which there is something to say; `arms` in the order in which they are shown."""
+    over = normalised(cells, arms)
     found = [_moved(one) for one in contrasts]
-    return [*found, *([_bounds(bounds, arms)] if bounds else []), *([_scaling(scalings)] if scalings else [])]
+    return [
+        *([over] if over else []),
+        *found,
+        *([_bounds(bounds, arms)] if bounds else []),
+        *([_scaling(scalings)] if scalings else []),
+    ]
+
+
+def normalised(cells: Sequence[Cell], arms: Sequence[str]) -> WordTable | None:
+    """The matrix of many arms: each over the best at its load level; None of fewer than three, which is an effect."""
+    rates = {(cell.load, cell.arm): cell for cell in cells if cell.metric == "throughput_per_s" and cell.arm in arms}
+    if len(arms) < _MANY_ARMS or not rates:
+        return None
+    rows = []
+    for load in sorted({load for load, _ in rates}):
+        best = max((cell for (at, _), cell in rates.items() if at == load), key=lambda cell: cell.mean)
+        rows.append((load.figure, *(_over(rates.get((load, arm)), best) for arm in arms)))
+    return WordTable(
+        title="Each over the best",
+        note="throughput over that of the best arm at the load level; intervals take arms as independent of each other",
+        head=("load level", *arms),
+        figures=(True,) * (1 + len(arms)),
+        rows=tuple(rows),
+        trials=(),
+    )
+
+
+def _over(cell: Cell | None, best: Cell) -> str:
+    if cell is None or best.mean <= 0:
+        return numbers.DASH
+    if cell is best:
+        return "1"
+    ratio = cell.mean / best.mean
+    shares = [
+        (one.high - one.low) / 2 / one.mean for one in (cell, best) if one.high is not None and one.low is not None
+    ]
+    half = ratio * math.hypot(*shares) if len(shares) == 2 else None
+    places = numbers.decimals(ratio, half)
+    return f"{numbers.number(ratio, places)}" + (f" ± {numbers.number(half, places)}" if half is not None else "")
 
 
 def _moved(one: Contrast) -> WordTable:

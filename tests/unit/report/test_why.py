@@ -8,6 +8,7 @@ from report_samples import typical
 from rich.console import Console
 
 from ceteris.findings import Bounded, Contrast, Estimate, Law, Limit, Moved, Scaling
+from ceteris.model import Cell
 from ceteris.report import html, markdown, text, why
 from ceteris.report.shown import ReportView
 from ceteris.units import LoadLevel
@@ -55,7 +56,7 @@ SCALING = Scaling(
 
 
 def test_counters_are_named_with_their_units_and_changes() -> None:
-    (table,) = why.tables([CONTRAST], [], [], ARMS)
+    (table,) = why.tables([CONTRAST], [], [], [], ARMS)
     assert table.rows[0] == (
         "bytes written to the device per operation", "8.00 KiB", "16.0 KiB", "+100 % [+90, +110]",
     )  # fmt: skip
@@ -67,25 +68,25 @@ def test_counters_are_named_with_their_units_and_changes() -> None:
 
 
 def test_where_nothing_moved_that_is_said_and_no_table_is_shown() -> None:
-    (table,) = why.tables([dataclasses.replace(CONTRAST, moved=())], [], [], ARMS)
+    (table,) = why.tables([dataclasses.replace(CONTRAST, moved=())], [], [], [], ARMS)
     assert table.rows == ()
     assert table.note == "none of 20 counters moved beyond its noise"
 
 
 def test_many_counters_are_cut_and_counted() -> None:
-    (table,) = why.tables([dataclasses.replace(CONTRAST, moved=CONTRAST.moved * 3)], [], [], ARMS)
+    (table,) = why.tables([dataclasses.replace(CONTRAST, moved=CONTRAST.moved * 3)], [], [], [], ARMS)
     assert len(table.rows) == 10
     assert "15 of 20 counters moved; 5 moved less" in table.note
 
 
 def test_bounds_are_a_row_for_each_load_level_with_the_baseline_first() -> None:
-    (table,) = why.tables([], BOUNDS, [], ARMS)
+    (table,) = why.tables([], BOUNDS, [], [], ARMS)
     assert table.head == ("load level", *ARMS)
     assert table.rows == (("1", "commits (e)", "–"), ("8", "nothing is full (e)", "processors (e)"))
 
 
 def test_scaling_says_at_which_level_to_drive_and_where_the_law_fails() -> None:
-    (table,) = why.tables([], [], [SCALING], ARMS)
+    (table,) = why.tables([], [], [SCALING], [], ARMS)
     assert table.rows[0] == (
         "none", "28,100 ± 200/s at 64", "beyond", "32 (98% of the peak)", "5 % [4, 6]",
         "0.01 % [0, 0.02]", "holds, +2.0 % off at 8, maximum at 98",
@@ -93,16 +94,29 @@ def test_scaling_says_at_which_level_to_drive_and_where_the_law_fails() -> None:
     bent = dataclasses.replace(LAW, holds=False, miss=-0.2, peak_at=None)
     (table,) = why.tables(
         [], [], [dataclasses.replace(SCALING, law=bent, knee=Estimate(20.0, 15.0, 25.0)),
-                 dataclasses.replace(SCALING, law=None)], ARMS,
+                 dataclasses.replace(SCALING, law=None)], [], ARMS,
     )  # fmt: skip
     assert table.rows[0][2] == "20 [15, 25]"
     assert table.rows[0][-1] == "does not hold: −20.0 % off at 8"
     assert table.rows[1][-1] == "needs 4 load levels in 2 rounds"
 
 
+def test_many_arms_are_each_over_the_best_of_their_load_level() -> None:
+    cells = [
+        Cell(
+            factor="combination", arm=arm, workload="w", load=LoadLevel(8), metric="throughput_per_s", mean=mean,
+            low=mean * 0.99, high=mean * 1.01, trials=(),
+        )
+        for arm, mean in (("a", 90.0), ("b", 100.0))
+    ]  # fmt: skip
+    (table,) = why.tables([], [], [], cells, ["a", "b", "c"])
+    assert table.rows == (("8", "0.900 ± 0.013", "1", "–"),)
+    assert why.tables([], [], [], cells, ["a", "b"]) == []
+
+
 def _explained() -> ReportView:
     view = typical().view()
-    tables = tuple(why.tables([CONTRAST], BOUNDS, [SCALING], ARMS))
+    tables = tuple(why.tables([CONTRAST], BOUNDS, [SCALING], [], ARMS))
     first = dataclasses.replace(view.sections[0], why=tables)
     return dataclasses.replace(view, sections=(first, *view.sections[1:]))
 
