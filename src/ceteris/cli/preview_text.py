@@ -15,7 +15,24 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
     """Print the document for a person."""
     console.print(Text(found.plan, "bold") + Text(f": {found.question}" if found.question else ""))
     console.print(f"  data under {found.path}, device {found.device or 'none'}", markup=False)
-    _show_data(found, console)
+    size = show_size(found.data_bytes)
+    fits = "fits into" if found.data_bytes < found.memory_bytes else "exceeds"
+    console.print(f"  data of {size}, which {fits} memory ({show_size(found.memory_bytes)})", markup=False)
+    for place, made in found.made_bytes.items():
+        console.print(
+            f"  making the data writes {show_size(made)} to {place}; the load's own writes come on top", markup=False
+        )
+    for line in server_data.lines(found.server_data, found.on_server):
+        console.print(f"  {line}", markup=False)
+    for first in found.preconditioning:
+        fills = "1 fill" if first.fills == 1 else f"{first.fills} fills"
+        writes = f"preconditioning {first.workload} writes at least {show_size(first.least_bytes)} to {first.place}"
+        console.print(f"  {writes}: {fills}, then at random", markup=False)
+    if found.in_page_cache:
+        names = ", ".join(found.in_page_cache)
+        console.print(
+            f"  without direct, the page cache will hold the data of {names}: a disk is not measured", markup=False
+        )
     for note in found.notes:
         console.print(f"  note: {note}", markup=False)
     if found.commands:
@@ -42,33 +59,6 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
             place = f"round {block.round}  {block.workload} at {loads}"
             console.print(f"  {block.number:>4}  {place}:  {tried}", markup=False)
     _show_cost(found, console)
-
-
-def _show_data(found: CheckDocument, console: Console) -> None:
-    """What is made, where, and what that takes."""
-    size = show_size(found.data_bytes)
-    fits = "fits into" if found.data_bytes < found.memory_bytes else "exceeds"
-    console.print(f"  data of {size}, which {fits} memory ({show_size(found.memory_bytes)})", markup=False)
-    if found.on_server:
-        there = found.on_server
-        held = f"{there.rows} rows, about {show_size(there.size_bytes)}"
-        made_there = f"databases {there.prefix}… are made ({held}) and dropped at the end"
-        console.print(f"  in {there.server}, {made_there}", markup=False)
-    for place, made in found.made_bytes.items():
-        console.print(
-            f"  making the data writes {show_size(made)} to {place}; the load's own writes come on top", markup=False
-        )
-    if found.server_data:
-        console.print(f"  {server_data.words(found.server_data)}", markup=False)
-    for first in found.preconditioning:
-        fills = "1 fill" if first.fills == 1 else f"{first.fills} fills"
-        writes = f"preconditioning {first.workload} writes at least {show_size(first.least_bytes)} to {first.place}"
-        console.print(f"  {writes}: {fills}, then at random", markup=False)
-    if found.in_page_cache:
-        names = ", ".join(found.in_page_cache)
-        console.print(
-            f"  without direct, the page cache will hold the data of {names}: a disk is not measured", markup=False
-        )
 
 
 def _show_cost(found: CheckDocument, console: Console) -> None:

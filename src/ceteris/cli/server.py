@@ -57,11 +57,9 @@ def _ask_private(site: Site, database: DatabaseTable, path: str, keys: Iterable[
     finally:
         instance.remove()
     facts, offers = _described(database.kind, instance.program.version, variables, keys)
-    copy_bytes_per_s = copy.size_bytes / max(copy.duration_s, 1e-3)
-    return (
-        dataclasses.replace(facts, empty_bytes=empty_bytes, copy_bytes_per_s=copy_bytes_per_s, reflink=copy.reflink),
-        offers,
-    )
+    rate = copy.size_bytes / max(copy.duration_s, 1e-3)
+    found = dataclasses.replace(facts, empty_bytes=empty_bytes, copy_bytes_per_s=rate, reflink=copy.reflink)
+    return found, offers
 
 
 def _described(kind: str, version: str, variables: Mapping[str, Variable], keys: Iterable[str]) -> Answer:

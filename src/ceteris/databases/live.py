@@ -98,8 +98,9 @@ class Live:
         return [other for other in self._live.moves.get(name, ()) if other in (self._known or self.variables())]
 
     def counting(self) -> Counting:
-        """How its counters are read, of all that is done there. Raises ServerGone."""
-        return Counting(database=self.address(), opening=self._kind.opening, statement=self._kind.counting(self.query))
+        """How its counters are read. Raises ServerGone."""
+        statement = self._kind.counting(self.query)
+        return Counting(database=self.address(), opening=self._kind.opening, statement=statement)
 
     def may_not_set(self, variable: Variable) -> str:
         """Why this user may not set it, in the server's words; empty where it may."""

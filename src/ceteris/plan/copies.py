@@ -55,7 +55,7 @@ def beside_bytes(plan: Plan, facts: DatabaseFacts) -> int:
 
 def _served(plan: Plan) -> _Served:
     found: _Served = {}
-    if plan.database is None or not plan.database.is_server:
+    if plan.database is None or not plan.database.is_server or plan.database.running is not None:
         return found
     for workload, settings in _arms(plan):
         if workload.database:

@@ -169,12 +169,12 @@ class Bench:
     def _served_by(self) -> Served | None:
         """The servers that workloads work on, of our own or others'."""
         site, database, folder = self._site, self._plan.database, self._data_folder
+        own, count = self._sampler.own, self._sampler.count
         if database is None or not database.is_server:
             return None
         if database.running is None:
-            return Servers(site.host, site.engine, database, folder, self._sampler, self._stopped)
-        experiment = self._trials[0].experiment
-        return Running(site.host, site.engine, database, experiment, folder, self._journal, self._sampler)
+            return Servers(site.host, site.engine, database, folder, own, count, self._stopped)
+        return Running(site.host, site.engine, database, self._trials[0].experiment, folder, self._journal, own, count)
 
     def _open_journal(self) -> Applier:
         """The means to change settings. The journal also keeps a second run away from this experiment's data."""

@@ -8,14 +8,13 @@ also when this program is killed. Called by the bench and the runner.
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from ceteris.databases import Live, Variable
-from ceteris.engine.protocol import MysqlServer, PostgresServer
-from ceteris.engine.run import Sampler
+from ceteris.engine.protocol import Counting, MysqlServer, PostgresServer
 from ceteris.errors import DatabaseError, HostError, QueryRefused, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.journal import Journal
 from ceteris.model import Change, ChangeState, Database, Measurement, PutStatements, Settings, Trial, Workload
 from ceteris.registry import database_settings
-from ceteris.trial.served import InForce, Served, Work, database_of, tested_names, text_of
+from ceteris.trial.served import InForce, Remarks, Served, Work, database_of, tested_names, text_of
 from ceteris.workloads import jobs
 
 
@@ -30,9 +29,11 @@ class Running(Served):
         experiment: str,
         folder: str,
         journal: Journal,
-        sampler: Sampler,
+        own: Callable[[list[int]], None],
+        count: Callable[[Counting | None], None],
     ) -> None:
-        """Nothing is made yet. The sampler is told of the server: its process, where that is here, and its counters."""
+        """Nothing is made yet. `own` is told the server's process, where that is on the target, `count` how its
+        counters are read."""
         self.readied: tuple[Measurement, ...] = ()
         assert database.running is not None
         self._live = Live(host, engine, database.kind, database.running)
@@ -41,8 +42,10 @@ class Running(Served):
         self._experiment = experiment
         self._folder = folder
         self._journal = journal
-        self._sampler = sampler
-        self._uncounted = ""
+        self._own = own
+        self._count = count
+        self._counts = False
+        self._remarks = Remarks()
         self._variables: Mapping[str, Variable] = {}
         self._made: dict[str, tuple[PutStatements, PutStatements]] = {}  # by name, what makes and what removes it
         self._used: set[str] = set()
@@ -67,8 +70,7 @@ class Running(Served):
         """
         self._variables = self._live.variables()
         process = self._live.process()
-        self._sampler.own([process] if process is not None else [])
-        self._sampler.count(self._live.counting())
+        self._own([process] if process is not None else [])
         for trial in trials:
             workload = workloads[trial.workload]
             name = self._name(workload, trial.settings)
@@ -126,6 +128,9 @@ class Running(Served):
         """
         wanted = {name: text_of(value) for name, value in database_settings(workload, trial.settings).items()}
         names = tested_names(workload, tested)
+        if not self._counts:
+            self._count(self._live.counting())
+            self._counts = True
         self._in_force.clear()
         found = [self._set(workload, name, value, name in names) for name, value in wanted.items()]
         found += [change for name in wanted for change in self._hold_others(workload, name, wanted)]
@@ -217,16 +222,17 @@ class Running(Served):
 
     @property
     def family(self) -> str:
-        """Whose counters `status` has."""
+        """Whose counters the sampler reads, of all that is done there."""
         return self._database.family
 
     def uncounted(self, why: str) -> None:
-        """Its counters cannot be read any more."""
-        self._uncounted = f"the server's counters were not read all the time: {why}"
+        """Its counters cannot be read any more, up to the next `apply`."""
+        self._counts = False
+        self._remarks.uncounted(why)
 
     def notes(self) -> list[str]:
         """What a reader of the report must know of the server."""
-        return [self._uncounted] if self._uncounted else []
+        return self._remarks.all()
 
     def close(self) -> None:
         """End the connection; databases and variables are the keeper's to put back."""

@@ -20,14 +20,13 @@ Named = Mapping[str, str]
 
 
 class Served(Protocol):
-    """The servers of an experiment."""
+    """The servers of an experiment; `readied` is what making one ready for the last `apply` has taken."""
 
     readied: tuple[Measurement, ...]
-    """What making ready for the last `apply` has taken."""
 
     @property
     def family(self) -> str:
-        """Whose counters are read while it runs."""
+        """Whose counters the sampler reads."""
         ...
 
     def make_data(
@@ -63,7 +62,7 @@ class Served(Protocol):
         ...
 
     def uncounted(self, why: str) -> None:
-        """Its counters cannot be read any more, up to its next start."""
+        """The server's counters cannot be read any more."""
         ...
 
     def notes(self) -> list[str]:
@@ -77,6 +76,26 @@ class Served(Protocol):
     def leave(self) -> None:
         """Leave no folder behind."""
         ...
+
+
+class Remarks:
+    """What a reader of the report must know of servers, each once."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, None] = {}
+
+    def add(self, words: str) -> None:
+        """Keep it, unless it is empty."""
+        if words:
+            self._said[words] = None
+
+    def uncounted(self, why: str) -> None:
+        """That counters could not be read, and why."""
+        self.add(f"the server's counters were not read all the time: {why}")
+
+    def all(self) -> list[str]:
+        """In the order in which they were first said."""
+        return list(self._said)
 
 
 class InForce:

@@ -8,14 +8,13 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from ceteris.databases import Instance, TakesEffect, Variable, contents
-from ceteris.engine.protocol import MysqlServer, PostgresServer
-from ceteris.engine.run import Sampler
+from ceteris.engine.protocol import Counting, MysqlServer, PostgresServer
 from ceteris.errors import DatabaseError, QueryRefused, ServerWouldNotStart
 from ceteris.hosts.transport import Host
 from ceteris.model import Change, ChangeState, Database, Measurement, NotTaken, Settings, Trial, Workload
 from ceteris.registry import database_settings
 from ceteris.trial import readiness
-from ceteris.trial.served import InForce, Named, Served, Work, database_of, tested_names, text_of
+from ceteris.trial.served import InForce, Named, Remarks, Served, Work, database_of, tested_names, text_of
 from ceteris.workloads import jobs
 
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
@@ -45,18 +44,20 @@ class Servers(Served):
         engine: str,
         database: Database,
         folder: str,
-        sampler: Sampler,
+        own: Callable[[list[int]], None],
+        count: Callable[[Counting | None], None],
         stopped: Callable[[], bool],
     ) -> None:
-        """Nothing is made yet. The sampler is told which processes are ours, and whose counters are to be read."""
-        self.readied: tuple[Measurement, ...] = ()  # what making ready for the last `apply` has taken
+        """Nothing is made yet. `own` is told which processes are ours, `count` whose counters are to be read."""
+        self.readied: tuple[Measurement, ...] = ()
         self._host = host
         self._engine = engine
         self._database = database
         self._folder = folder
-        self._sampler = sampler
+        self._own = own
+        self._count = count
         self._stopped = stopped
-        self._notes: dict[str, None] = {}
+        self._remarks = Remarks()
         self._made: dict[tuple[tuple[str, str], ...], _Server] = {}
         self._running: _Server | None = None
         self._started_with: Named = {}
@@ -99,7 +100,7 @@ class Servers(Served):
                 server.refused = str(error)
                 continue
             server.variables = instance.variables()
-            self._sampler.own([instance.pid])
+            self._own([instance.pid])
             for name, (workload, settings) in data.items():
                 instance.query(f"CREATE DATABASE {name}")
                 address = self._address(instance, workload, settings)
@@ -143,7 +144,7 @@ class Servers(Served):
         except ServerWouldNotStart as error:
             return tuple(_refused(workload, name, wanted[name], str(error)) for name in names or wanted)
         if name in server.unchecked:
-            self._note(readiness.check_rows(server.instance, name, server.made[name]))
+            self._remarks.add(readiness.check_rows(server.instance, name, server.made[name]))
             server.unchecked.discard(name)
             if cold:  # counting has warmed what was cold
                 self._start(server, wanted, names, land, cold=True)
@@ -155,7 +156,7 @@ class Servers(Served):
                 self.readied = readiness.warm(server.instance, name, lambda: work(job, lambda _done, _total: None))
             measured, note = readiness.come_to_rest(server.instance, trial.order, self._stopped)
             self.readied += measured
-            self._note(note)
+            self._remarks.add(note)
             self._ready.add(name)
         server.used = True
         return tuple(found)
@@ -177,8 +178,8 @@ class Servers(Served):
             instance.drop_cache()
         instance.start({**instance.state.cold, **given} if cold else given)
         self._running, self._started_with, self._ready = server, given, set()
-        self._sampler.own([instance.pid])
-        self._sampler.count(instance.counting())
+        self._own([instance.pid])
+        self._count(instance.counting())
 
     def _set(self, server: _Server, workload: Workload, name: str, wanted: str, even_if_equal: bool) -> Change:
         """Set what can be set live, and read back."""
@@ -214,15 +215,11 @@ class Servers(Served):
 
     def uncounted(self, why: str) -> None:
         """Its counters cannot be read any more, up to its next start."""
-        self._note(f"the server's counters were not read all the time: {why}")
-
-    def _note(self, words: str) -> None:
-        if words:
-            self._notes[words] = None
+        self._remarks.uncounted(why)
 
     def notes(self) -> list[str]:
         """What a reader of the report must know of the servers."""
-        return list(self._notes)
+        return self._remarks.all()
 
     def close(self) -> None:
         """End and remove all servers. Raises DatabaseError where one cannot be, the others being gone."""
@@ -244,7 +241,7 @@ class Servers(Served):
 
     def _stop(self) -> None:
         if self._running is not None:
-            self._sampler.count(None)
+            self._count(None)
         for server in self._made.values():
             server.instance.stop()
         self._running = None

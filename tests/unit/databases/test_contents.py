@@ -20,7 +20,7 @@ def test_a_difference_names_the_table(found: dict[str, int], words: str) -> None
 
 
 def test_each_view_of_postgres_is_read_once() -> None:
-    text = made_of(["pg_stat_wal.wal_bytes", "pg_stat_database.blks_hit", "pg_stat_wal.wal_sync"])
+    text = made_of(["pg_stat_wal.wal_bytes", "pg_stat_database.blks_hit", "pg_stat_wal.wal_sync"], age=True)
     assert text.count("FROM pg_stat_wal") == text.count("FROM pg_stat_database") == 1
     assert "sum(wal_bytes) AS wal_bytes, sum(wal_sync) AS wal_sync" in text
     assert text.count("UNION ALL") == 2  # and the age of the checkpoint

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from plan_samples import checked, facts, simple
 
-from ceteris.cli.server_data import server_data, words
+from ceteris.cli.server_data import lines, server_data
 from ceteris.errors import PlanError
 from ceteris.knobs.catalog import load
 from ceteris.model import DatabaseFacts, Facts, Offer, Plan
@@ -57,7 +57,7 @@ def test_a_server_is_copied_once_and_put_back_at_each_other_round() -> None:
     assert (found.servers, found.data_bytes, found.copy_bytes) == (1, DATA + EMPTY, DATA + EMPTY)
     assert found.copies == 1 + 2  # of three rounds
     assert found.copy_s == pytest.approx((DATA + EMPTY) / 100e6)
-    said = words(found)
+    said = lines(found, None)[0]
     assert "copied 3 times, about 3.65 s each and 11 s in all" in said
     assert "warning: ext4 copies every block" in said
 
@@ -65,7 +65,7 @@ def test_a_server_is_copied_once_and_put_back_at_each_other_round() -> None:
 def test_where_blocks_are_shared_copies_need_no_room() -> None:
     found = _document(_plan(LIVE), _facts(reflink=True))
     assert found is not None and found.copy_bytes == 0
-    assert "warning" not in words(found)
+    assert "warning" not in lines(found, None)[0]
 
 
 def test_each_way_in_which_data_is_made_is_a_server() -> None:
@@ -79,7 +79,7 @@ def test_data_that_is_gone_on_with_is_not_copied() -> None:
     found = _document(_plan(LIVE, 'data = "keep"'), _facts())
     assert found is not None
     assert (found.copies, found.copy_bytes) == (0, 0)
-    assert "no copy is made" in words(found)
+    assert "no copy is made" in lines(found, None)[0]
 
 
 def test_too_little_room_for_data_and_copies_is_a_problem() -> None:
