@@ -17,6 +17,7 @@ class Document(StrEnum):
     SIMULATE = "simulate"
     STATUS = "status"
     DOCTOR = "doctor"
+    EXPORT = "export"
 
 
 def schema(
@@ -37,6 +38,7 @@ def text_of(document: Document) -> str:
 
     from ceteris import workloads as _workloads  # noqa: F401  registers the kinds a plan may name
     from ceteris.cli.examination import DoctorDocument
+    from ceteris.cli.extract import ExportDocument
     from ceteris.cli.overview import StatusDocument
     from ceteris.cli.preview import CheckDocument
     from ceteris.cli.rehearsal import SimulateDocument
@@ -53,5 +55,6 @@ def text_of(document: Document) -> str:
         Document.SIMULATE: TypeAdapter(SimulateDocument),
         Document.STATUS: TypeAdapter(StatusDocument),
         Document.DOCTOR: TypeAdapter(DoctorDocument),
+        Document.EXPORT: TypeAdapter(ExportDocument),
     }
     return json.dumps(forms[document].json_schema(by_alias=True), indent=2, sort_keys=True) + "\n"
