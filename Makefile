@@ -58,7 +58,7 @@ campaign: packages $(VENV)/dev ## as root: 300 faults of every sort, and whether
 	$(BIN)/python tests/faults/campaign.py
 
 schema: $(VENV)/dev ## write schema/ anew from the code
-	for name in plan job event report check simulate status doctor export; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
+	for name in plan job event report check simulate status doctor export apply; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
 
 clean: ## remove what was built
 	rm -rf $(VENV) engine/target artefacts .mypy_cache .ruff_cache .pytest_cache .hypothesis

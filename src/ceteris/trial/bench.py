@@ -14,8 +14,7 @@ from ceteris.hosts.transport import Host
 from ceteris.knobs import guard, journal
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.catalog import Catalogue
-from ceteris.knobs.kinds import OF_THE_LOAD
-from ceteris.knobs.survey import members, place
+from ceteris.knobs.survey import touched
 from ceteris.model import Plan, Purpose, Settings, Trial, Workload
 from ceteris.registry import data_of
 from ceteris.trial.precondition import Onlooker
@@ -42,7 +41,7 @@ class Site:
     def refuse_open_journals(self) -> None:
         """Raise JournalOpen where an earlier experiment was not put back, JournalError where none can be read."""
         for found in journal.open_journals(self.host, self.engine):
-            if not found.owned:
+            if found.is_cut_off:
                 raise JournalOpen(
                     f"experiment {found.experiment} was cut off; {len(found.changes)} settings of this machine "
                     f"may still be changed ({found.path})",
@@ -173,16 +172,13 @@ class Bench:
         """The means to change settings. The journal also keeps a second run away from this experiment's data."""
         site, location = self._site, self._plan.target.location
         keys = dict.fromkeys(key for trial in self._trials for key in trial.settings)
-        rows = [row for key in keys if (row := site.catalogue.find(key)) is not None]
-        knobs = [row for row in rows if row.kind not in OF_THE_LOAD]
-        moved = [m for knob in knobs for p in knob.resets for m in members(site.host, site.catalogue, p, location)]
-        addresses = {address for knob in [*knobs, *moved] for address in place(site.host, knob, location).addresses}
+        addresses = touched(site.host, site.catalogue, keys, location)
         opened = journal.Journal(
             site.host,
             site.engine,
             self._trials[0].experiment,
             sorted({*addresses, self._data_folder, *self._devices()}),
-            volatile=not knobs,
+            volatile=not addresses,
         )
         return Applier(site.host, site.catalogue, location, opened)
 

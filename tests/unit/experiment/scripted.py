@@ -41,12 +41,17 @@ def measured(rate: float, points: Sequence[float]) -> list[Measurement]:
 
 @dataclass
 class Bench:
-    """Makes trials at once: what they measure is drawn, and `spoils` says which are invalid."""
+    """Makes trials at once: what they measure is drawn, and `spoils` says which are invalid.
+
+    `noise` is that of a trial, `wobble` that of a second in it.
+    """
 
     store: Store
     effect: Callable[[Trial], float]
     spoils: Callable[[Trial], bool] = lambda _trial: False
     refuses: Callable[[Trial], bool] = lambda _trial: False
+    noise: float = 0.005
+    wobble: float = 0.01
     followed: list[float] = field(default_factory=list)
     made: list[int] = field(default_factory=list)
     clock: itertools.count = field(default_factory=lambda: itertools.count(1))  # type: ignore[type-arg]
@@ -69,8 +74,8 @@ class Bench:
             return refused
         state = TrialState.INVALID if spoilt else TrialState.DONE
         done = replace(trial, state=state, started=at, applied=at, ended=at + 0.5, invalid_because=spoilt)
-        rate = math.exp(9 + self.effect(trial) + self.rng.normal(0, 0.005))
-        points = tuple((rate * np.exp(self.rng.normal(0, 0.01, 100))).tolist())
+        rate = math.exp(9 + self.effect(trial) + self.rng.normal(0, self.noise))
+        points = tuple((rate * np.exp(self.rng.normal(0, self.wobble, 100))).tolist())
         write.save_trial(self.store, done, (), measured(rate, points))
         self.made.append(trial.order)
         return done
@@ -93,10 +98,14 @@ def make_trials(store: Store, begun: Experiment, bench: Bench) -> list[Trial]:
 
 
 def carry_out(
-    store: Store, plan: Plan, effect: Callable[[Trial], float], fingerprint: Mapping[str, str] = MACHINE
+    store: Store,
+    plan: Plan,
+    effect: Callable[[Trial], float],
+    fingerprint: Mapping[str, str] = MACHINE,
+    wobble: float = 0.0,
 ) -> Experiment:
-    """A whole experiment, in which each trial's throughput has such an effect (a log ratio)."""
+    """A whole experiment, in which each trial's throughput has such an effect (a log ratio), clear of noise."""
     begun = walk.begin(plan, {}, fingerprint, {}, store)
-    look(plan, begun, store, make_trials(store, begun, Bench(store, effect)), over=True)
+    look(plan, begun, store, make_trials(store, begun, Bench(store, effect, noise=0.001, wobble=wobble)), over=True)
     write.set_state(store, begun.id, ExperimentState.DONE, ended=time.time())
     return read.find(store, begun.id)

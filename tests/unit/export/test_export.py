@@ -38,7 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Experiment]:
     """An experiment in which one level is 6 % better, with a trial that failed in strange words."""
     store = open_engine(store_url(str(tmp_path_factory.mktemp("store") / "s.db")), create=True)
     plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, '[protocol]\nbudget = "2h"'))
-    done = scripted.carry_out(store, plan, lambda trial: 0.06 * (trial.arm == "1"))
+    done = scripted.carry_out(store, plan, lambda trial: 0.06 * (trial.arm == "1"), wobble=0.01)
     last = read.trials(store, done.id)[-1]
     failed = replace(last, order=last.order + 1, block=last.block + 1, state=TrialState.FAILED, started=1.1)
     words = {"failure": FailureClass.LOAD_ERROR, "failure_message": HOSTILE, "invalid_because": (HOSTILE,)}

@@ -18,6 +18,7 @@ class Document(StrEnum):
     STATUS = "status"
     DOCTOR = "doctor"
     EXPORT = "export"
+    APPLY = "apply"
 
 
 def schema(
@@ -41,6 +42,7 @@ def text_of(document: Document) -> str:
     from ceteris.cli.extract import ExportDocument
     from ceteris.cli.overview import StatusDocument
     from ceteris.cli.preview import CheckDocument
+    from ceteris.cli.recommended import ApplyDocument
     from ceteris.cli.rehearsal import SimulateDocument
     from ceteris.engine import protocol
     from ceteris.plan.file import plan_form
@@ -56,5 +58,6 @@ def text_of(document: Document) -> str:
         Document.STATUS: TypeAdapter(StatusDocument),
         Document.DOCTOR: TypeAdapter(DoctorDocument),
         Document.EXPORT: TypeAdapter(ExportDocument),
+        Document.APPLY: TypeAdapter(ApplyDocument),
     }
     return json.dumps(forms[document].json_schema(by_alias=True), indent=2, sort_keys=True) + "\n"
