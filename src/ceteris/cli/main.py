@@ -11,6 +11,7 @@ import typer
 from ceteris.cli.commands import (
     apply,
     check,
+    compare,
     doctor,
     export,
     knobs,
@@ -41,6 +42,7 @@ app.command("status")(status.status)
 app.command("resume")(resume.resume)
 app.command("undo")(undo.undo)
 app.command("report")(report.report)
+app.command("compare")(compare.compare)
 app.command("apply")(apply.apply)
 app.command("export")(export.export)
 app.add_typer(knobs.app, name="knobs")
