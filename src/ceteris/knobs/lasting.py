@@ -49,8 +49,11 @@ def leave(
         if stopped():
             raise Interrupted("interrupted; everything is as it was")
         journal.keep()
+    except Unreachable as error:
+        todo = f"all is set there, or nothing; see which: ceteris status --target {host.name}"
+        raise Unreachable(error.message, todo) from error
     except BaseException:
-        with contextlib.suppress(JournalError, Unreachable):  # a keeper that cannot be heard puts back by itself
+        with contextlib.suppress(JournalError):  # a keeper that cannot be heard puts back by itself
             journal.restore()
         raise
     return Left(changes, journal.path)
