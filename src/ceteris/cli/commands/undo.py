@@ -79,7 +79,7 @@ def _at_boot(target: str, wish: AtBoot, *, become: bool, as_json: bool) -> None:
 _WORDS = {
     "would-restore": "{knob}: back to {before}  ({path})",
     "restored": "{knob}: put back, now {value}  ({address})",
-    "expired": "{knob}: gone with the last boot, nothing to put back  ({address})",
+    "expired": "{knob}: gone with the last start, nothing to put back  ({address})",
     "kept": "{experiment}: what was applied from it stays, while there is anything else to put back  ({path})",
     "busy": "{experiment} is still running and was left alone  ({path})",
     "stuck": "{knob}: STUCK, wanted {wanted}, found {found}  ({address})",
