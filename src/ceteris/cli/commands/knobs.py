@@ -44,16 +44,11 @@ def list_knobs(as_json: AsJson = False) -> None:
         typer.echo(f"{knob.name:<{width}}  {knob.summary}")
 
 
-_DANGERS = {
-    "data_loss": "some values can lose data at a power cut or a crash",
-    "durability": "used for good, some values lose what was written last in a crash",
-}
-
-
 @app.command("show")
 def show(name: Name) -> None:
     """Explain one knob."""
     from ceteris.knobs.catalog import load
+    from ceteris.knobs.recipe import DANGERS
     from ceteris.knobs.survey import kernels_of
 
     knob = load().get(name)
@@ -68,7 +63,7 @@ def show(name: Name) -> None:
         "file systems": ", ".join(knob.filesystems).replace("*", "all"),
         "unmounts": ", ".join(knob.unmounts),
         "gone": "; ".join(knob.gone.values()),
-        "danger": _DANGERS.get(knob.danger, knob.danger),
+        "danger": DANGERS.get(knob.danger, knob.danger),
         "kernels": kernels_of(knob).removeprefix("kernels "),
         "also moves": ", ".join(knob.resets),
         "other names": ", ".join(knob.aliases),
