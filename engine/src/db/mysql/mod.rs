@@ -5,6 +5,7 @@
 //! `workload::sql` and `sql`.
 
 pub mod answer;
+mod caching_sha2;
 pub mod ending;
 mod fields;
 mod greeting;
@@ -13,6 +14,7 @@ mod packet;
 mod password;
 mod prepared;
 mod refusal;
+pub mod results;
 pub mod rows;
 mod wire;
 
@@ -24,10 +26,11 @@ use super::server::Server;
 use super::statement::Statement;
 use super::stream::Stream;
 use super::{Execution, Rows};
-use answer::{Answer, Progress};
+use answer::Answer;
 use ending::Status;
 use login::{Login, Step};
 use prepared::{PREPARE, Prepared, Told};
+use results::Progress;
 use rows::Packets;
 use wire::Wire;
 
@@ -84,9 +87,10 @@ impl super::Connection for Connection {
 
     #[inline]
     fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<()> {
-        match &mut self.statements[statement] {
-            Form::Prepared(prepared) => prepared.write(arguments, &mut self.out)?,
-            Form::Text(statement) => {
+        match self.statements.get_mut(statement) {
+            None => return Err(DbError::no_statement(statement)),
+            Some(Form::Prepared(prepared)) => prepared.write(arguments, &mut self.out)?,
+            Some(Form::Text(statement)) => {
                 self.text.clear();
                 let escape = self.answer.status().backslash_escapes();
                 statement.write(arguments, escape, &mut self.text);
