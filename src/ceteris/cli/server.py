@@ -27,7 +27,7 @@ def ask_server(
         instance = Instance(site.host, site.engine, folder, database.kind, program=database.program or "")
         try:
             instance.create()
-            instance.start()
+            instance.start(within_s=database.ready)
             variables = instance.variables()
         finally:
             instance.remove()

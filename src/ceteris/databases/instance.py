@@ -266,15 +266,25 @@ class Instance:
             if self._sql is not None:
                 self._sql.close()
                 self._sql = None
-            if self._tend is not None:
-                self._tend.ended(1.0)  # a server that dies may have closed its connections first
-            self.is_running()
+            self._wait_for_its_end()
             raise self._gone(error.message) from error
 
+    def _wait_for_its_end(self) -> None:
+        if self._tend is not None:
+            self._tend.ended(1.0)  # a server that dies may have closed its connections first
+        self.is_running()
+
     def _gone(self, what: str) -> ServerGone:
-        words = self._ended.last_words if self._ended is not None else []
-        told = "; ".join([what, *said(self._kind, words)])
+        told = "; ".join([what, *self._complaints()])
         return ServerGone(f"{self._name} in {self._place.folder}: {told}", "start it again")
+
+    def _complaints(self) -> list[str]:
+        return said(self._kind, self._ended.last_words) if self._ended is not None else []
+
+    def last_words(self) -> str:
+        """What the server said before it ended by itself; empty while it runs. Raises EngineError and Unreachable."""
+        self._wait_for_its_end()
+        return "; ".join(self._complaints())
 
     def variables(self) -> dict[str, Variable]:
         """All variables, as the running server describes them. Raises QueryRefused and ServerGone."""

@@ -86,6 +86,7 @@ class MySql:
         return [
             program.path, "--no-defaults", *_basedir(program), f"--datadir={place.data}", f"--tmpdir={place.temporary}",
             f"--socket={self._socket(place)}", f"--pid-file={place.sockets()}/mysql.pid", "--skip-name-resolve",
+            f"--secure-file-priv={place.temporary}",  # packages compile one in that need not be there
             "--loose-mysqlx=OFF", *network, *_options(settings),
         ]  # fmt: skip
 

@@ -169,7 +169,12 @@ class _Check(Settings):
             return None
         if self.server.refused:
             self.complain(("database",), self.server.refused, "install it, or name its program")
-        return Database(kind=table.kind, program=table.program or "", built_in=self.server.built_in)
+        return Database(
+            kind=table.kind,
+            program=table.program or "",
+            ready_s=table.ready,
+            built_in=self.server.built_in,
+        )
 
 
 def check(parsed: Parsed, catalogue: Catalogue, facts: Facts) -> Plan:

@@ -106,6 +106,9 @@ class DatabaseTable(Table):
     program: PathText | None = Field(
         None, description="the server's program, mariadbd, mysqld or postgres; default: the one that is installed"
     )
+    ready: Duration = Field(
+        120.0, ge=1, description="how long a server may take from its start until it answers; one that recovers is slow"
+    )
     settings: dict[str, Level] = Field({}, description="its settings in every trial, as in [hold], without the prefix")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from ceteris.databases import Instance, TakesEffect, Variable
 from ceteris.engine.protocol import Job, MysqlServer, PostgresServer
-from ceteris.errors import DatabaseError, QueryRefused, ServerWouldNotStart
+from ceteris.errors import CeterisError, DatabaseError, EngineError, QueryRefused, ServerWouldNotStart
 from ceteris.hosts.transport import Host
 from ceteris.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Value, Workload
 from ceteris.registry import data_of, database_settings
@@ -83,7 +83,7 @@ class Servers:
             instance.remove()  # what a controller that was killed has left of this experiment
             try:
                 instance.create(dict(built_in))
-                instance.start()
+                instance.start(within_s=self._database.ready_s)
             except ServerWouldNotStart as error:  # a finding about these settings
                 server.refused = str(error)
                 continue
@@ -92,7 +92,10 @@ class Servers:
             for name, (workload, settings) in data.items():
                 instance.query(f"CREATE DATABASE {name}")
                 address = self._address(instance, workload, settings)
-                work(jobs.job(workload, settings, self._folder, "prepare", server=address), progress)
+                try:
+                    work(jobs.job(workload, settings, self._folder, "prepare", server=address), progress)
+                except EngineError as error:
+                    raise _in_its_words(error, instance) from error
             instance.stop()
             if changes:
                 instance.snapshot()
@@ -135,16 +138,21 @@ class Servers:
         return tuple(found)
 
     def _start(self, server: _Server, wanted: Named, tested: Collection[str], land: Callable[[], None]) -> None:
-        """Have this server run, with those of the settings that it takes when it starts."""
+        """Have this server run, with at least those of the settings that it takes when it starts."""
         instance = server.instance
-        known = server.variables
+        known, patience_s = server.variables, self._database.ready_s
         given = {name: value for name, value in wanted.items() if known[name].takes_effect in _AT_A_START}
         again = any(name in given for name in tested)
         if self._running is server and instance.is_running() and given == self._started_with and not again:
             return
         land()
         self._stop()
-        instance.start(given)
+        try:
+            instance.start(wanted, within_s=patience_s)  # also what can be set live: a pool may take fewer sizes then
+        except ServerWouldNotStart:
+            if given == wanted:
+                raise
+            instance.start(given, within_s=patience_s)  # what is wrong with another is told when it is set live
         self._running, self._started_with, self._warm = server, given, set()
         self._own([instance.pid])
 
@@ -158,6 +166,8 @@ class Servers:
             try:
                 instance.set_live(name, wanted)
             except QueryRefused as error:
+                if error.kind == "full":  # which says nothing of the value
+                    raise EngineError("disk-full", error.message, "free space where the server has its data") from error
                 refused = str(error)
         found = instance.read(name)
         self._in_force[f"{workload.database}.{name}"] = (wanted, found)
@@ -192,6 +202,12 @@ class Servers:
     def server(self, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
         """Where a load of these settings connects to."""
         return self._address(self._made[self._built_in(workload, settings)].instance, workload, settings)
+
+    def explained(self, error: CeterisError) -> CeterisError:
+        """A load's error, and why the server ended where it has."""
+        if isinstance(error, EngineError) and self._running is not None:
+            return _in_its_words(error, self._running.instance)
+        return error
 
     @property
     def family(self) -> str:
@@ -250,6 +266,14 @@ def _text(value: Value) -> str:
     if isinstance(value, bool):
         return "ON" if value else "OFF"
     return str(value)
+
+
+def _in_its_words(error: EngineError, instance: Instance) -> EngineError:
+    """The error of one who worked on the server, and why that ended where it has: its log goes with it."""
+    words = instance.last_words() if error.failure == "connection-lost" else ""
+    if not words:
+        return error
+    return EngineError(error.failure, f"{error.message}; it ended: {words}", "mend what it complains of")
 
 
 def _refused(workload: Workload, name: str, wanted: str, words: str) -> Change:
