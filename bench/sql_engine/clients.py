@@ -53,10 +53,12 @@ def _run(argv: list[str]) -> _Ended:
 # --- ours ---
 
 
-def _ours(server: Server, mix: str, connections: int, rows: int, phase: str, seconds: float | None) -> list[Any]:
+def _ours(
+    server: Server, mix: str, connections: int, rows: int, phase: str, seconds: float | None, tables: int = 1
+) -> list[Any]:
     job = Job(
         phase=phase,  # type: ignore[arg-type]
-        workload=OltpJob(database=server.address, mix=mix, table_size=rows),  # type: ignore[arg-type]
+        workload=OltpJob(database=server.address, mix=mix, tables=tables, table_size=rows),  # type: ignore[arg-type]
         load=Load(outstanding=connections),
         measure_s=seconds,
     )
@@ -87,13 +89,13 @@ def ours(server: Server, mix: str, connections: int, seconds: int, rows: int) ->
     )
 
 
-def ours_prepares(server: Server, rows: int, *, anew: bool = False) -> float:
-    """Seconds of making the table; where it is there already and need not be made anew, it is kept."""
+def ours_prepares(server: Server, rows: int, tables: int = 1, *, anew: bool = False) -> float:
+    """Seconds of making the tables; where they are there already and need not be made anew, they are kept."""
     if anew:
         server.instance.query(f"DROP DATABASE {DATABASE}")
         server.instance.query(f"CREATE DATABASE {DATABASE}")
     began = time.monotonic()
-    _ours(server, "read_write", 1, rows, "prepare", None)
+    _ours(server, "read_write", 1, rows, "prepare", None, tables)
     return time.monotonic() - began
 
 
@@ -115,12 +117,13 @@ def sysbench(server: Server, mix: str, connections: int, seconds: int, rows: int
     return Ran(rate, ended.cpu_s / (rate * seconds) * 1e6, float(p95[1]), ended.memory_bytes)
 
 
-def sysbench_prepares(server: Server, rows: int) -> float:
-    """Seconds of making the table by sysbench."""
+def sysbench_prepares(server: Server, rows: int, tables: int = 1) -> float:
+    """Seconds of making the tables by sysbench, with a thread for each core."""
     server.instance.query(f"DROP DATABASE {DATABASE}")
     server.instance.query(f"CREATE DATABASE {DATABASE}")
     began = time.monotonic()
-    _sysbench(server, f"--table-size={rows}", "oltp_read_write", "prepare")
+    sizes = [f"--table-size={rows}", f"--tables={tables}", f"--threads={os.cpu_count()}"]
+    _sysbench(server, *sizes, "oltp_read_write", "prepare")
     return time.monotonic() - began
 
 

@@ -87,7 +87,7 @@ def main() -> int:
         Path(folder).chmod(0o755)
         with mariadb(folder) as server:
             all_kept &= compare(server, "sysbench", sysbench, ("point_select", "read_write"), (8, 64), options)
-            all_kept &= loading(server, "sysbench", sysbench_prepares, options)
+            all_kept &= loading(server, options)
             crowd(server, options)
         with postgres(folder) as server:
             pgbench_prepares(server, options.rows)
@@ -118,14 +118,24 @@ def compare(
     return kept
 
 
-def loading(server: Server, rival: str, theirs: Callable[[Server, int], float], options: argparse.Namespace) -> bool:
-    """Rows a second of making the tables."""
-    rows = 5 * options.rows
-    found = [(rows / ours_prepares(server, rows, anew=True), rows / theirs(server, rows)) for _ in range(3)]
-    ratio = statistics.median(one / other for one, other in found)
-    mine, other = (statistics.median(column) for column in zip(*found, strict=True))
-    print(f"\nMaking a table of {rows:,} rows: {mine:,.0f} rows/s, {rival} {other:,.0f}: {ratio:.2f} x (bar 2)\n")
-    return ratio >= 2.0
+def loading(server: Server, options: argparse.Namespace) -> bool:
+    """Rows a second of making the tables, one and several, by as many threads as there are cores."""
+    print("\n| making | rows/s | sysbench's | ratio | bar | kept |\n|" + " --- |" * 6)
+    all_kept = True
+    for tables in (1, 4):
+        rows = 5 * options.rows // tables
+        found = []
+        for _ in range(options.pairs):
+            mine = ours_prepares(server, rows, tables, anew=True)
+            found.append((tables * rows / mine, tables * rows / sysbench_prepares(server, rows, tables)))
+        ratio = statistics.median(one / other for one, other in found)
+        mine, other = (statistics.median(column) for column in zip(*found, strict=True))
+        kept = ratio >= 2.0
+        name = f"{tables} x {rows:,} rows"
+        print(f"| {name} | {mine:,.0f} | {other:,.0f} | {ratio:.2f} | 2.00 | {'yes' if kept else 'no'} |", flush=True)
+        all_kept &= kept
+    print()
+    return all_kept
 
 
 def crowd(server: Server, options: argparse.Namespace) -> None:

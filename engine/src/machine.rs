@@ -44,6 +44,16 @@ pub fn sleep_precisely() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, nanoseconds) };
 }
 
+/// Makes the calling thread, when it wakes up, wait until who runs on its core has done its piece
+/// (SCHED_BATCH). For one that others on this machine wake up all the time: a load that gets in before
+/// the server at each answer pays two switches for it, and so does the server.
+pub fn wake_without_preempting() {
+    let usual = libc::sched_param { sched_priority: 0 };
+    // SAFETY: `usual` lives during the call, which changes this thread alone. Where it is forbidden
+    // nothing is lost but time.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const usual) };
+}
+
 /// The kernel's id of this boot; empty where the kernel does not tell.
 pub fn boot_id() -> String {
     first_line("/proc/sys/kernel/random/boot_id")

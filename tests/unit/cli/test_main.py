@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from ceteris.cli.main import app
 
 HEAVY = ("pydantic", "sqlalchemy", "alembic", "numpy", "scipy", "altair", "vl_convert", "jinja2")
-VERBS = ("check", "run", "status", "resume", "undo", "report", "knobs", "schema")
+VERBS = ("check", "run", "status", "resume", "undo", "report", "compare", "knobs", "schema")
 
 
 def test_help_imports_nothing_heavy() -> None:

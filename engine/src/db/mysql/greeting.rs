@@ -13,6 +13,7 @@ pub mod can {
     pub const LONG_PASSWORD: u32 = 1;
     pub const LONG_FLAG: u32 = 1 << 2;
     pub const CONNECT_WITH_DB: u32 = 1 << 3;
+    pub const LOCAL_FILES: u32 = 1 << 7;
     pub const PROTOCOL_41: u32 = 1 << 9;
     pub const SSL: u32 = 1 << 11;
     pub const TRANSACTIONS: u32 = 1 << 13;
@@ -28,6 +29,7 @@ pub mod can {
     pub const WANTED: u32 = NEEDED
         | LONG_PASSWORD
         | LONG_FLAG
+        | LOCAL_FILES
         | TRANSACTIONS
         | MULTI_RESULTS
         | PS_MULTI_RESULTS

@@ -5,6 +5,7 @@
 //! `workload::sql` and `sql`.
 
 pub mod answer;
+mod bulk;
 mod caching_sha2;
 pub mod ending;
 mod fields;

@@ -30,6 +30,12 @@ impl Wire {
         self.send(&[&[command], text.as_bytes()], 0)
     }
 
+    /// Continues what `reply` or a packet of the server's has begun, before the server says more.
+    pub fn add(&mut self, payload: &[u8]) -> Result<()> {
+        self.sequence = self.sequence.wrapping_add(1);
+        self.send(&[payload], self.sequence)
+    }
+
     /// Encrypts from here on; what is written next continues the conversation.
     pub fn encrypt(&mut self, server: &Server) -> Result<()> {
         if !self.incoming.bytes().is_empty() {

@@ -3,17 +3,17 @@
 //! In: empty tables. Out: rows. Called by `prepare`.
 
 use std::fmt::Write;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use super::rows::{RowNumbers, write_c, write_pad};
-use super::schema::table;
+use super::schema::{create_index, table};
 use crate::db::argument::{ArgumentList, Arguments};
 use crate::db::error::{DbError, Result};
 use crate::db::session::Session;
 use crate::db::statement::{Kind, Statement};
-use crate::db::{Execution, sqlite};
+use crate::db::{Connection, Execution, mysql, postgres, sqlite};
 use crate::job::sql::{Database, Oltp, SqliteFile};
 use crate::load::stop::OnRequest;
 use crate::machine;
@@ -34,11 +34,12 @@ struct Piece {
     seed: u64,
 }
 
-/// The pieces of all tables, by number.
+/// The pieces of all tables, by number; neighbours are of different tables, so that those who load them
+/// at the same time are not in each other's way.
 fn piece(oltp: &Oltp, seed: u64, number: u64) -> Option<Piece> {
-    let each = oltp.table_size.div_ceil(PIECE);
-    let (table, within) = (1 + number / each, number % each);
-    (table <= u64::from(oltp.tables)).then(|| Piece {
+    let tables = u64::from(oltp.tables);
+    let (table, within) = (1 + number % tables, number / tables);
+    (within * PIECE < oltp.table_size).then(|| Piece {
         table: table as u32,
         first: 1 + within * PIECE,
         end: 1 + ((within + 1) * PIECE).min(oltp.table_size),
@@ -62,8 +63,8 @@ impl Piece {
         }
     }
 
-    /// All of it as `COPY` reads it.
-    fn copy(&self, oltp: &Oltp) -> Vec<u8> {
+    /// All of it as `COPY` and `LOAD DATA` read it.
+    fn lines(&self, oltp: &Oltp) -> Vec<u8> {
         let mut text = String::with_capacity((self.end - self.first) as usize * 210);
         self.rows(oltp, |id, k, c, pad| {
             // Writing to a string cannot fail.
@@ -86,31 +87,59 @@ impl Piece {
     }
 }
 
-/// Fills all tables; `tell` hears how many rows are in. False where it was stopped.
+/// Fills all tables, then makes their indexes; `tell` hears how many rows are in. False where it was
+/// stopped.
 pub fn load(oltp: &Oltp, seed: u64, stop: &OnRequest, tell: &impl Fn(u64)) -> Result<bool> {
     let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    let mut loaded = share_out(
+        oltp,
+        stop,
+        &|| tell(done.load(Ordering::Relaxed)),
+        &|halt| {
+            let mut loader = Loader::open(oltp)?;
+            while !halt.load(Ordering::Relaxed)
+                && let Some(piece) = piece(oltp, seed, next.fetch_add(1, Ordering::Relaxed))
+            {
+                loader.load(oltp, &piece)?;
+                done.fetch_add(piece.end - piece.first, Ordering::Relaxed);
+            }
+            Ok(())
+        },
+    )?;
+    let next = AtomicU32::new(1);
+    loaded = loaded
+        && share_out(oltp, stop, &|| {}, &|halt| {
+            let mut session = Session::open(&oltp.database, false)?;
+            while !halt.load(Ordering::Relaxed) {
+                match next.fetch_add(1, Ordering::Relaxed) {
+                    number if number > oltp.tables => break,
+                    number => session.query(&create_index(number))?,
+                };
+            }
+            Ok(())
+        })?;
+    Ok(loaded)
+}
+
+/// Does work on as many threads as are worth it, each taking a part until there is none or it is told to
+/// halt; `glance` is called now and then. False where it was stopped.
+fn share_out(
+    oltp: &Oltp,
+    stop: &OnRequest,
+    glance: &dyn Fn(),
+    work: &(dyn Fn(&AtomicBool) -> Result<()> + Sync),
+) -> Result<bool> {
     let halt = AtomicBool::new(false);
-    let work = || -> Result<()> {
-        let mut loader = Loader::open(oltp)?;
-        while !halt.load(Ordering::Relaxed)
-            && let Some(piece) = piece(oltp, seed, next.fetch_add(1, Ordering::Relaxed))
-        {
-            loader
-                .load(oltp, &piece)
-                .inspect_err(|_| halt.store(true, Ordering::Relaxed))?;
-            done.fetch_add(piece.end - piece.first, Ordering::Relaxed);
-        }
-        Ok(())
-    };
-    let loaders = match oltp.database {
+    let work = || work(&halt).inspect_err(|_| halt.store(true, Ordering::Relaxed));
+    let threads = match oltp.database {
         Database::Sqlite(_) => 1,
         _ => machine::cores_usable().min(MOST_LOADERS),
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..loaders).map(|_| scope.spawn(work)).collect();
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         while !threads.iter().all(|thread| thread.is_finished()) {
             thread::sleep(GLANCE);
-            tell(done.load(Ordering::Relaxed));
+            glance();
             if stop.is_asked() {
                 halt.store(true, Ordering::Relaxed);
             }
@@ -125,14 +154,24 @@ pub fn load(oltp: &Oltp, seed: u64, stop: &OnRequest, tell: &impl Fn(u64)) -> Re
 }
 
 enum Loader {
-    Sqlite(sqlite::Connection, ArgumentList),
-    Statements(Session),
+    Sqlite(Box<sqlite::Connection>, ArgumentList),
+    Postgres(Box<postgres::Connection>),
+    /// Whether it takes rows in bulk.
+    Mysql(Box<mysql::Connection>, bool),
 }
 
 impl Loader {
     fn open(oltp: &Oltp) -> Result<Loader> {
-        let Database::Sqlite(file) = &oltp.database else {
-            return Session::open(&oltp.database, false).map(Loader::Statements);
+        let file = match &oltp.database {
+            Database::Sqlite(file) => file,
+            Database::Mysql(server) => {
+                let connection = Connection::open(server, &[], Execution::Text)?;
+                return Ok(Loader::Mysql(Box::new(connection), true));
+            }
+            Database::Postgres(server) => {
+                let connection = Connection::open(server, &[], Execution::Text)?;
+                return Ok(Loader::Postgres(Box::new(connection)));
+            }
         };
         let insert = |number| format!("INSERT INTO {} VALUES (?, ?, ?, ?)", table(number));
         let mut statements = vec![Statement::new(Kind::Other, "BEGIN")];
@@ -144,13 +183,16 @@ impl Loader {
             Execution::Prepared,
             false,
         )?;
-        Ok(Loader::Sqlite(connection, ArgumentList::default()))
+        Ok(Loader::Sqlite(
+            Box::new(connection),
+            ArgumentList::default(),
+        ))
     }
 
     fn load(&mut self, oltp: &Oltp, piece: &Piece) -> Result<()> {
         match self {
-            Loader::Statements(Session::Postgres(connection)) => {
-                let mut rows = Some(piece.copy(oltp));
+            Loader::Postgres(connection) => {
+                let mut rows = Some(piece.lines(oltp));
                 let sql = format!("COPY {} (id, k, c, pad) FROM STDIN", table(piece.table));
                 let next = &mut |data: &mut Vec<u8>| {
                     let chunk = rows.take();
@@ -159,7 +201,23 @@ impl Loader {
                 };
                 connection.copy_in(&sql, next).map(drop)
             }
-            Loader::Statements(session) => session.query(&piece.insert(oltp)).map(drop),
+            Loader::Mysql(connection, in_bulk) => {
+                let columns = format!(
+                    "{} CHARACTER SET binary (id, k, c, pad)",
+                    table(piece.table)
+                );
+                if *in_bulk {
+                    *in_bulk = connection.load_data(
+                        &columns,
+                        &piece.lines(oltp),
+                        piece.end - piece.first,
+                    )?;
+                }
+                if !*in_bulk {
+                    connection.query(&piece.insert(oltp))?;
+                }
+                Ok(())
+            }
             Loader::Sqlite(connection, list) => {
                 let statement = 1 + piece.table as usize;
                 connection.execute(0, Arguments::NONE)?;

@@ -6,7 +6,7 @@ use super::{Making, Task};
 use crate::db;
 use crate::db::session::Session;
 use crate::job::sql::Oltp;
-use crate::workload::sql::schema::{Dialect, continue_numbers, create, create_index, table};
+use crate::workload::sql::schema::{Dialect, continue_numbers, create, table};
 use crate::workload::sql::{load, rows};
 
 impl Making for Oltp {
@@ -44,7 +44,6 @@ impl Making for Oltp {
             return Ok(false);
         }
         for number in 1..=self.tables {
-            session.query(&create_index(number))?;
             if let Some(statement) = continue_numbers(dialect, number, self.table_size) {
                 session.query(&statement)?;
             }
