@@ -321,7 +321,7 @@ def test_a_controller_that_is_killed_leaves_no_server(make: Make, place: Path, k
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as controller:
         assert controller.stdout is not None
         assert controller.stdout.readline() == "up\n"
-        with pytest.raises(EngineError, match="still writes"):  # nobody else starts one in its place
+        with pytest.raises(DatabaseError, match="still runs"):  # nobody else starts one in its place
             one.start()
         controller.kill()
     one.remove()  # which waits for the server to be gone

@@ -72,6 +72,24 @@ def test_the_server_itself_says_what_a_plan_may_ask(ceteris, place, kind, factor
     assert nothing_is_left(place)
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("mysql.innodb_io_capacity", "from 100 to"),
+        ("postgres.synchronous_commit", "remote_apply"),
+    ],
+)
+def test_a_server_is_asked_for_a_variable(ceteris, place, name: str, words: str) -> None:
+    shown = ceteris("knobs", "show", name, "--path", f"{place}/data")
+    assert shown.code == 0, shown.err
+    assert words in shown.out
+    unknown = ceteris("knobs", "show", f"{name}s", "--path", f"{place}/data")
+    assert unknown.code == 2
+    assert name.partition(".")[2] in unknown.err
+    assert nothing_is_left(place)
+    assert name.partition(".")[0] + ".*" in ceteris("knobs", "list").out
+
+
 def test_a_controller_that_is_killed_leaves_no_server_and_resume_ends_it(ceteris, place) -> None:
     running = Running("run", plan_on(place, "mariadb", SERVERS["mariadb"][0]))
     running.wait_for("trial ")

@@ -21,6 +21,7 @@ from ceteris.hosts.transport import Host
 from ceteris.registry import nearest
 
 _READY_S = 120.0
+_DYING_S = 3.0  # of a server whose keeper was killed; another's goes on
 _PATIENCE_S = 600.0  # a large buffer pool is long in being written out
 _ANSWER_S = 3600.0  # administering may move much data
 _GLANCE_S = 0.05
@@ -125,6 +126,7 @@ class Instance:
     def _run(self, given: Mapping[str, str], tested: Mapping[str, str], port: int | None, within_s: float) -> None:
         """Run it, and wait until it answers; those `tested` are named where it does not."""
         self._port = port
+        self._place.wait_until_free(_DYING_S)
         for name, text in self._kind.files(self._place, given, port).items():
             self._place.write(name, text)
         self._place.must(["rm", "--force", *(f"{self._place.folder}/{name}" for name in self._kind.stale)])

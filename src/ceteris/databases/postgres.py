@@ -36,7 +36,8 @@ class Postgres:
     stop_signal: Literal["TERM", "INT"] = "INT"  # does not wait for those who are connected
     accounts: Sequence[str] = ("postgres", "nobody")
     opening = "SELECT 1"
-    stale: Sequence[str] = ("data/postgresql.auto.conf",)  # what was set while it ran
+    # What was set while it ran, and who ran: a number that may be another's by now.
+    stale: Sequence[str] = ("data/postgresql.auto.conf", "data/postmaster.pid")
 
     def find(self, host: Host, named: str) -> Program:
         """The program, at the path that is named, on PATH or in the usual places. Raises DatabaseError."""
