@@ -2,6 +2,7 @@
 
 import secrets
 
+from ceteris.cli.server import variables_of
 from ceteris.databases import Instance, gone, offer
 from ceteris.engine.find import binary
 from ceteris.errors import UsageError
@@ -9,6 +10,7 @@ from ceteris.hosts.local import LocalHost
 from ceteris.model import FAMILIES, Knob
 from ceteris.registry import nearest
 
+_READY_S = 120.0
 KINDS = {"mysql": "mariadb", "postgres": "postgres"}  # by the family in a knob's name, the server that is asked
 # What no catalogue lists, since the server or the file itself says what there is.
 ELSEWHERE = {
@@ -33,12 +35,7 @@ def look_up(name: str, kind: str, path: str) -> Knob:
     if FAMILIES.get(kind) != family:
         raise UsageError(f"{kind} has no variables {family}.*", "name mariadb, mysql or percona; or postgres")
     one = Instance(LocalHost(), binary(), f"{path.rstrip('/')}/ceteris-asking-{secrets.token_hex(4)}", kind)
-    try:
-        one.create()
-        one.start()
-        variables = one.variables()
-    finally:
-        one.remove()
+    variables = variables_of(one, _READY_S)
     if variable not in variables:
         version = one.program.version
         hint = gone.explain(kind, version, variable) or nearest(variable, variables)
