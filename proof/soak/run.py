@@ -10,6 +10,7 @@ memory, nor more file handles of our own than before.
 import argparse
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -48,15 +49,39 @@ def processes(folder: Path) -> set[str]:
     return found
 
 
-def segments() -> set[str]:
-    """Shared memory, POSIX's and System V's, that no process has."""
-    used = set()
-    for path in Path("/proc").glob("[0-9]*/maps"):
-        with contextlib.suppress(OSError):
-            used |= {line.split(maxsplit=5)[-1] for line in path.read_text().splitlines() if "/dev/shm/" in line}  # noqa: S108
+class SharedMemory:
+    """What our servers had of it, POSIX's and System V's; other servers of the machine have some too."""
+
+    def __init__(self) -> None:
+        self._files: set[str] = set()
+        self._pids: set[str] = set()
+        self._before = {number for number, _ in _segments()}  # of processes whose numbers come again
+
+    def watch(self, folder: Path) -> None:
+        """Take note of what those who run now have."""
+        for words in processes(folder):
+            pid = words.split()[0]
+            with contextlib.suppress(OSError):
+                maps = Path(f"/proc/{pid}/maps").read_text()
+                self._files |= set(re.findall(r"/dev/shm/\S+", maps))  # noqa: S108
+                self._pids.add(pid)
+
+    def left(self) -> list[str]:
+        """Those of them that are there."""
+        ours = [number for number, pid in _segments() if pid in self._pids and number not in self._before]
+        return [
+            *(f"System V segment {number}" for number in ours),
+            *(path for path in sorted(self._files) if Path(path).exists()),
+        ]
+
+
+def _segments() -> list[tuple[str, str]]:
+    """System V's, and who made each."""
     rows = (row.split() for row in Path("/proc/sysvipc/shm").read_text().splitlines()[1:])
-    system_v = {f"System V segment {row[1]} of process {row[4]}" for row in rows if row[6] == "0"}
-    return system_v | {str(path) for path in Path("/dev/shm").iterdir()} - used  # noqa: S108
+    return [(row[1], row[4]) for row in rows]
+
+
+SHARED = SharedMemory()
 
 
 def _wait_until_gone(one: Instance, folder: Path) -> None:
@@ -77,6 +102,7 @@ def _runs(one: Instance) -> bool:
 def kill_the_server(one: Instance, folder: Path, _kind: str) -> None:
     """As a crash does."""
     one.start()
+    SHARED.watch(folder)
     os.kill(one.pid, signal.SIGKILL)
     _wait_until_gone(one, folder)
 
@@ -84,6 +110,7 @@ def kill_the_server(one: Instance, folder: Path, _kind: str) -> None:
 def kill_the_keeper(one: Instance, folder: Path, _kind: str) -> None:
     """The process that keeps the server; the kernel ends that with it."""
     one.start()
+    SHARED.watch(folder)
     keepers = subprocess.run(["ps", "-o", "ppid=", "-p", str(one.pid)], capture_output=True, text=True, check=True)
     os.kill(int(keepers.stdout), signal.SIGKILL)
     _wait_until_gone(one, folder)
@@ -96,13 +123,15 @@ def kill_the_controller(one: Instance, folder: Path, kind: str) -> None:
         assert controller.stdout is not None
         if controller.stdout.readline() != "up\n":
             raise AssertionError("a controller did not start the server")
+        SHARED.watch(folder)
         controller.kill()
     _wait_until_gone(one, folder)
 
 
-def stop(one: Instance, _folder: Path, _kind: str) -> None:
+def stop(one: Instance, folder: Path, _kind: str) -> None:
     """In good order."""
     one.start()
+    SHARED.watch(folder)
     one.stop()
 
 
@@ -112,7 +141,6 @@ KILLS = (kill_the_server, kill_the_keeper, kill_the_controller)
 def soak(folder: Path, kind: str, times: int) -> list[str]:
     """Start and end the server so many times, and print how long that took; what is left then."""
     one = Instance(LocalHost(), binary(), str(folder / "db"), kind)
-    before = segments()
     one.create()
     took: dict[str, list[float]] = {}
     found: list[str] = []
@@ -132,7 +160,7 @@ def soak(folder: Path, kind: str, times: int) -> list[str]:
         print(f"| {name} | {len(seconds)} | {sorted(seconds)[len(seconds) // 2]:.2f} | {max(seconds):.2f} |")
     grown = _handles() - handles
     handle = [f"{grown} file handles of our own"] if grown else []
-    return [*found, *processes(folder), *map(str, folder.iterdir()), *sorted(segments() - before), *handle]
+    return [*found, *processes(folder), *map(str, folder.iterdir()), *SHARED.left(), *handle]
 
 
 def _handles() -> int:

@@ -1,5 +1,6 @@
 """One private database server: made, started with settings, asked, stopped, copied and removed."""
 
+import contextlib
 import secrets
 import time
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from ceteris.hosts.transport import Host
 from ceteris.registry import nearest
 
 _READY_S = 120.0
+_ABORT_S = 10.0
 _DYING_S = 3.0  # of a server whose keeper was killed; another's goes on
 _PATIENCE_S = 600.0  # a large buffer pool is long in being written out
 _ANSWER_S = 3600.0  # administering may move much data
@@ -99,6 +101,10 @@ class Instance:
         Raises DatabaseError for a folder that was not made by `create`, and where a server that a dead controller
         has left is not done with ending in good time.
         """
+        if self._tend is not None and self._kind.abort_signal:
+            self._host.run(["kill", "-s", self._kind.abort_signal, str(self._tend.pid)])
+            with contextlib.suppress(EngineError):
+                self._tend.ended(_ABORT_S)
         self.kill()
         self._place.remove(self._patience_s)
 

@@ -32,6 +32,7 @@ class MySql:
     """One of the three, told apart by what the program says of itself."""
 
     stop_signal: Literal["TERM", "INT"] = "TERM"
+    abort_signal = ""
     accounts: Sequence[str] = ("mysql", "nobody")
     opening = "SET SESSION wait_timeout = 31536000"  # else an idle one is closed after hours
     stale: Sequence[str] = ()

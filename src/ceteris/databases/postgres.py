@@ -34,10 +34,11 @@ class Postgres:
 
     name = "postgres"
     stop_signal: Literal["TERM", "INT"] = "INT"  # does not wait for those who are connected
+    abort_signal = "QUIT"  # its shared memory would outlive a kill
     accounts: Sequence[str] = ("postgres", "nobody")
     opening = "SELECT 1"
     # What was set while it ran, and who ran: a number that may be another's by now.
-    stale: Sequence[str] = ("data/postgresql.auto.conf", "data/postmaster.pid")
+    stale: Sequence[str] = ("data/postgresql.auto.conf", "data/postmaster.pid", "run/.s.PGSQL.5432.lock")
 
     def find(self, host: Host, named: str) -> Program:
         """The program, at the path that is named, on PATH or in the usual places. Raises DatabaseError."""
