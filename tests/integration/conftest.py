@@ -1,7 +1,9 @@
 """Devices to try the program on, and plans that take seconds."""
 
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -50,6 +52,16 @@ def filesystem(tmp_path: Path) -> Iterator[Filesystem]:
         subprocess.run(["umount", "--lazy", str(point)], check=False)
         if device:
             subprocess.run(["losetup", "--detach", device], check=False)
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that a server's user can pass, with one for data in it."""
+    folder = Path(tempfile.mkdtemp(prefix="ceteris-served-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    (folder / "data").mkdir()
+    yield folder
+    shutil.rmtree(folder)
 
 
 def _device(kind: str, image: Path) -> str:
