@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ceteris.cli.commands import check, doctor, knobs, report, resume, run, schema, simulate, status, undo
+from ceteris.cli.commands import check, doctor, knobs, report, resume, run, schema, serve, simulate, status, undo
 from ceteris.errors import CeterisError
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.command("resume")(resume.resume)
 app.command("undo")(undo.undo)
 app.command("report")(report.report)
 app.add_typer(knobs.app, name="knobs")
+app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
 app.command("schema")(schema.schema)
 

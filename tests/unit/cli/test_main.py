@@ -8,8 +8,19 @@ from typer.testing import CliRunner
 
 from ceteris.cli.main import app
 
-HEAVY = ("pydantic", "sqlalchemy", "alembic", "numpy", "scipy", "altair", "vl_convert", "jinja2")
-VERBS = ("check", "run", "status", "resume", "undo", "report", "knobs", "schema")
+HEAVY = (
+    "pydantic",
+    "sqlalchemy",
+    "alembic",
+    "numpy",
+    "scipy",
+    "altair",
+    "vl_convert",
+    "jinja2",
+    "starlette",
+    "uvicorn",
+)
+VERBS = ("check", "run", "status", "resume", "undo", "report", "knobs", "schema", "serve")
 
 
 def test_help_imports_nothing_heavy() -> None:
