@@ -106,7 +106,7 @@ class Guard:
 
         No redirect: a browser that came from elsewhere would not send a strict cookie along with it.
         """
-        if not _token_in(scope):
+        if not self._is_token(_token_in(scope)):
             return None
         path = "/" + scope["path"].lstrip("/")
         answer = HTMLResponse(markup.page("entrance.html", path=path))

@@ -1,6 +1,7 @@
 """The server: a socket that is ours before anything is said, and an end that waits for nobody."""
 
 import asyncio
+import errno
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -41,7 +42,7 @@ def listen(named: str, port: int) -> Place:
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(named, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:
-        raise UsageError(f"{named} is no address of this machine: {error}", "try --bind 127.0.0.1") from error
+        raise UsageError(f"{named} is no address: {error}", "name one of this machine with --bind") from error
     listening = socket.socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -49,7 +50,8 @@ def listen(named: str, port: int) -> Place:
         listening.listen()
     except OSError as error:
         listening.close()
-        todo = "choose another with --port, or any free one with --port 0"
+        ours = "name an address of this machine with --bind"
+        todo = ours if error.errno == errno.EADDRNOTAVAIL else "choose another with --port, or any free one: --port 0"
         raise UsageError(f"cannot listen at {named}, port {port}: {error.strerror}", todo) from error
     address, taken = listening.getsockname()[:2]
     return Place(socket=listening, named=named, address=address, port=taken)

@@ -31,11 +31,12 @@ def serve(
 
     url = store_url(store)
     file = file_of(url)
-    if file is None or file.exists():
+    exists = file is None or file.exists()
+    if exists:
         open_engine(url, create=False).dispose()  # one of another release is told, or brought up to this one
-    else:
-        typer.echo(f"there is no store at {name_of(url)} yet; the page shows it when a plan is run", err=True)
     place = server.listen(bind, port)
+    if not exists:
+        typer.echo(f"there is no store at {name_of(url)} yet; the page shows it when a plan is run", err=True)
     if place.is_open:
         words = f"other machines reach {place.url}: who has the URL reads all experiments, and it is not encrypted"
         typer.echo(f"warning: {words}; rather use ssh -L {place.port}:localhost:{place.port}", err=True)
