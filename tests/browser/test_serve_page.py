@@ -37,9 +37,9 @@ total_size = "1MiB"
 block_size = "4KiB"
 threads    = [1]
 [protocol]
-trial  = "300ms"
+trial  = "200ms"
 settle = "10ms"
-rounds = 8
+rounds = 2
 margin = "50%"
 """
 
@@ -49,10 +49,28 @@ def artefacts() -> None:
     ARTEFACTS.mkdir(parents=True, exist_ok=True)
 
 
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("serve") / "ceteris.db"
+
+
+@pytest.fixture(scope="module")
+def server(path: Path) -> Iterator[Serving]:
+    """One server for all tests, each of which has a store of its own in the same place."""
+    with serving("--port", "0", "--store", str(path)) as started:
+        yield started
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def no_store(path: Path) -> None:
+    for file in path.parent.glob("ceteris.db*"):
+        file.unlink()
+
+
+@pytest.fixture
+def store(path: Path, no_store: None) -> Iterator[Store]:
     """A store with one experiment that is over and one under way, with names that do not fit."""
-    opened = open_engine(store_url(str(tmp_path / "ceteris.db")), create=True)
+    opened = open_engine(store_url(str(path)), create=True)
     done = samples.begin(opened, 16, "a-name-that-is-long_" + "and-goes-on" * 8, "20260101-000000-aaaa")
     for _ in range(16):
         samples.make(opened, done)
@@ -64,13 +82,8 @@ def store(tmp_path: Path) -> Store:
     for number in (1, 2, 3):
         samples.look(opened, under_way, number)
     samples.set_off(opened, under_way, 2)
-    return opened
-
-
-@pytest.fixture
-def server() -> Iterator[Serving]:
-    with serving("--port", "0") as started:
-        yield started
+    yield opened
+    opened.dispose()
 
 
 def enter(browser: Browser, server: Serving, width: int = 1280, scheme: Any = "light", **context: bool) -> Seen:
@@ -100,16 +113,17 @@ def tab_to(page: Page, selector: str) -> None:
 
 
 def test_a_run_is_followed_by_the_keyboard_from_the_list_to_its_report(
-    browser: Browser, server: Serving, tmp_path: Path
+    browser: Browser, server: Serving, no_store: None, path: Path, tmp_path: Path
 ) -> None:
     seen = enter(browser, server)
     page = seen.page
     expect(page.get_by_text("There is no store there yet")).to_be_visible()
     plan = tmp_path / "plan.toml"
     plan.write_text(PLAN.format(path=tmp_path))
-    running = Running("run", str(plan))
+    running = Running("run", str(plan), "--store", str(path))
     try:
-        expect(page.locator("ol a").first).to_have_text("followed", timeout=20_000)
+        running.wait_for("experiment ")
+        expect(page.locator("ol a").first).to_have_text("followed")
         tab_to(page, "ol h2 a")
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("followed")
@@ -139,26 +153,27 @@ def test_a_run_is_followed_by_the_keyboard_from_the_list_to_its_report(
     page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_every_page_fits_every_width_and_scheme(
-    browser: Browser, server: Serving, store: Store, width: int, scheme: str
-) -> None:
-    seen = enter(browser, server, width, scheme)
-    papers = set()
-    for name, path in (("list", "/"), ("running", "/experiments/last"), ("report", "/experiments/20260101/report")):
-        seen.page.goto(f"{origin(server)}{path}")
-        seen.page.screenshot(path=ARTEFACTS / f"{name}-{width}-{scheme}.png", full_page=True)
-        assert overflow(seen.page) <= 0, name
-        papers.add(seen.page.evaluate("getComputedStyle(document.body).backgroundColor"))
-    assert papers == {"rgb(255, 255, 255)" if scheme == "light" else "rgb(22, 24, 27)"}
-    assert seen.said == []
-    seen.page.goto(f"{origin(server)}/experiments/nothing")
-    expect(seen.page.get_by_role("alert")).to_contain_text("there is no experiment 'nothing'")
-    seen.page.screenshot(path=ARTEFACTS / f"unknown-{width}-{scheme}.png", full_page=True)
-    assert overflow(seen.page) <= 0
-    assert [url for url in seen.asked if not url.startswith(f"{origin(server)}/")] == []
-    seen.page.close()
+def test_every_page_fits_every_width_and_scheme(browser: Browser, server: Serving, store: Store) -> None:
+    pages = {"list": "/", "running": "/experiments/last", "report": "/experiments/20260101/report"}
+    for width, scheme, paper in (
+        (390, "light", "rgb(255, 255, 255)"),
+        (390, "dark", "rgb(22, 24, 27)"),
+        (1280, "light", "rgb(255, 255, 255)"),
+        (1280, "dark", "rgb(22, 24, 27)"),
+    ):
+        seen = enter(browser, server, width, scheme)
+        for name, path in pages.items():
+            seen.page.goto(f"{origin(server)}{path}")
+            seen.page.screenshot(path=ARTEFACTS / f"{name}-{width}-{scheme}.png", full_page=True)
+            assert overflow(seen.page) <= 0, (name, width)
+            assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
+        assert seen.said == []
+        seen.page.goto(f"{origin(server)}/experiments/nothing")
+        expect(seen.page.get_by_role("alert")).to_contain_text("there is no experiment 'nothing'")
+        seen.page.screenshot(path=ARTEFACTS / f"unknown-{width}-{scheme}.png", full_page=True)
+        assert overflow(seen.page) <= 0
+        assert [url for url in seen.asked if not url.startswith(f"{origin(server)}/")] == []
+        seen.page.close()
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -220,13 +235,13 @@ def test_it_works_without_scripts(browser: Browser, server: Serving, store: Stor
     page.close()
 
 
-def test_a_page_whose_server_has_ended_says_so(browser: Browser, server: Serving, store: Store) -> None:
-    page = enter(browser, server).page
-    page.goto(f"{origin(server)}/experiments/last")
-    expect(page.get_by_role("alert")).to_be_empty()
-    with page.expect_request("**/stream"):
-        page.reload()
-    took_s, _ = server.interrupt()
+def test_a_page_whose_server_has_ended_says_so(browser: Browser, path: Path, store: Store) -> None:
+    with serving("--port", "0", "--store", str(path)) as server:
+        page = enter(browser, server).page
+        with page.expect_request("**/stream"):
+            page.goto(f"{origin(server)}/experiments/last")
+        expect(page.get_by_role("alert")).to_be_empty()
+        took_s, _ = server.interrupt()
     assert took_s < 3
     expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
     page.close()

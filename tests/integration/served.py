@@ -28,10 +28,10 @@ class Serving:
             text: str = answer.read().decode()
             return text
 
-    def interrupt(self) -> tuple[float, str]:
-        """Ctrl-C; how long it took to end, and what it said beside the URL."""
+    def interrupt(self, number: int = signal.SIGINT) -> tuple[float, str]:
+        """Ctrl-C, or another signal; how long it took to end, and what it said beside the URL."""
         began = time.monotonic()
-        self.process.send_signal(signal.SIGINT)
+        self.process.send_signal(number)
         out, err = self.process.communicate(timeout=20)
         return time.monotonic() - began, out + err
 

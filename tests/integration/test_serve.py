@@ -1,6 +1,7 @@
 """`ceteris serve` as a process: what it prints, whom it answers, and how it ends."""
 
 import contextlib
+import signal
 import sqlite3
 import threading
 import time
@@ -106,8 +107,9 @@ def test_a_newer_store_is_refused_at_the_start(tmp_path: Path) -> None:
     assert done.code == 3
 
 
-def test_a_browser_is_opened_by_a_file_and_not_by_a_url_with_the_token(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_browser_is_opened_by_a_file_that_goes_and_not_by_a_url_with_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     seen = tmp_path / "seen"
     browser = tmp_path / "browser"
@@ -123,8 +125,9 @@ def test_a_browser_is_opened_by_a_file_and_not_by_a_url_with_the_token(
         assert server.token not in address
         assert server.token in page.read_text(encoding="utf-8")
         assert mode == "700"
-        server.interrupt()
-    assert not page.exists()
+        server.interrupt(number)
+        assert server.process.returncode == 0
+    assert not page.parent.exists()
 
 
 def assert_refused(done: Done, *words: str) -> None:

@@ -90,9 +90,9 @@ def _refuse_full_disk(file: Path) -> None:
         )
 
 
-def _make_engine(url: str) -> Engine:
+def _make_engine(url: str, **options: type[sa.Pool]) -> Engine:
     try:
-        engine = sa.create_engine(url)
+        engine = sa.create_engine(url, **options)
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         raise UsageError(
             f"{_shown(url)} is no store: {error}", "use a file's path, or a URL such as sqlite:///ceteris.db"
@@ -143,7 +143,7 @@ def open_for_reading(url: str) -> Engine:
     """
     file, shown = file_of(url), name_of(url)
     if file is None:
-        engine = _make_engine(url)
+        engine = _make_engine(url, poolclass=sa.NullPool)
     elif not file.exists():
         raise _missing(shown)
     else:

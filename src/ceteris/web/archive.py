@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.errors import CeterisError
 from ceteris.model import Experiment, ExperimentState, TrialState
 from ceteris.report import html, trust
 from ceteris.report.shown import ReportView
@@ -179,5 +178,5 @@ class Archive:
     def _headline(self, experiment: Experiment) -> str:
         try:
             return self._view_of(self._open(), experiment).headline
-        except CeterisError as error:
-            return f"no answer: {error.message}"
+        except Exception as error:  # whatever is wrong with one, the others do not wait for it
+            return f"no answer: {error}"

@@ -50,7 +50,11 @@ class Hosts:
 
     def __init__(self, address: str, named: Collection[str] = ()) -> None:
         self._is_local = is_loopback(address)
-        self._names = {"localhost"} if self._is_local else {"localhost", socket.gethostname().lower(), *named}
+        self._names = (
+            {"localhost"}
+            if self._is_local
+            else {"localhost", *(name.lower() for name in (socket.gethostname(), *named))}
+        )
 
     def allow(self, header: str) -> bool:
         """Whether this Host header is of this machine."""

@@ -5,6 +5,7 @@ the server ends.
 """
 
 import asyncio
+import contextlib
 import functools
 import json
 import threading
@@ -60,7 +61,7 @@ class Ending:
                 done = functools.partial(made.set_result, work())
             except Exception as error:  # it is raised again where it is waited for
                 done = functools.partial(made.set_exception, error)
-            if not loop.is_closed():
+            with contextlib.suppress(RuntimeError):  # the server has ended, and nobody waits
                 loop.call_soon_threadsafe(settle, done)
 
         threading.Thread(target=carry_out, daemon=True).start()
@@ -158,10 +159,11 @@ async def _trouble(_request: Request, error: Exception) -> Response:
     assert isinstance(error, CeterisError)
     is_unknown = isinstance(error, UsageError)
     title = "No such experiment" if is_unknown else "The store cannot be read"
-    return HTMLResponse(markup.page("trouble.html", title=title, error=error), 404 if is_unknown else 503)
+    page = markup.page("trouble.html", title=title, error=error, again=not is_unknown)
+    return HTMLResponse(page, 404 if is_unknown else 503)
 
 
 async def _no_page(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     known = CeterisError(f"{error.status_code}: {error.detail}", "start from the list of experiments")
-    return HTMLResponse(markup.page("trouble.html", title="No such page", error=known), error.status_code)
+    return HTMLResponse(markup.page("trouble.html", title="No such page", error=known, again=False), error.status_code)

@@ -296,6 +296,11 @@ def test_looking_leaves_the_store_as_it_is(path: Path, store: Store) -> None:
     for address in ("/", "/experiments/last", "/experiments/last/report"):
         assert get(path, address).status == 200
     assert path.read_bytes() == before
+    assert (
+        path.with_name(f"{path.name}-wal").read_bytes() == b""
+    )  # who reads makes SQLite's log, and must not remove it
+    open_engine(store_url(str(path)), create=False).dispose()
+    assert [file.name for file in path.parent.glob(f"{path.name}*")] == [path.name]
 
 
 def test_an_address_that_is_not_there_says_so(path: Path) -> None:

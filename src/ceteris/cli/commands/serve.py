@@ -1,5 +1,6 @@
 """`ceteris serve`: pages to watch experiments on."""
 
+import signal
 from typing import Annotated
 
 import typer
@@ -35,6 +36,8 @@ def serve(
     if exists:
         open_engine(url, create=False).dispose()  # one of another release is told, or brought up to this one
     place = server.listen(bind, port)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)  # as Ctrl-C
     if not exists:
         typer.echo(f"there is no store at {name_of(url)} yet; the page shows it when a plan is run", err=True)
     if place.is_open:

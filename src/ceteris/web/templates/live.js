@@ -3,7 +3,10 @@
   const trouble = document.querySelector('[data-part="trouble"]');
   const parts = new Map([...document.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
   const address = document.body.dataset.stream;
-  if (!address) return;
+  if (!address) {
+    if (document.body.dataset.again) setTimeout(() => location.reload(), 5000);
+    return;
+  }
 
   // What has the focus keeps it, where it is there again.
   const replace = (part, text) => {
@@ -20,6 +23,7 @@
 
   let stream = null;
   const listen = () => {
+    stream?.close();
     stream = new EventSource(address);
     stream.onopen = () => trouble.replaceChildren();
     stream.onmessage = (event) => {
@@ -37,5 +41,6 @@
     else listen();
   });
   addEventListener("pagehide", () => stream?.close());
+  addEventListener("pageshow", (event) => { if (event.persisted) listen(); });
   if (!document.hidden) listen();
 })();
