@@ -48,6 +48,7 @@ impl Mirror {
             port: Some(self.port),
             user: String::new(),
             password: None,
+            credential: None,
             database: String::new(),
             tls,
             tls_ca: Some(authority.into()),

@@ -13,7 +13,7 @@
     │   └── JournalOpen     exit 4   an earlier experiment was not put back
     ├── NotRestored         exit 4   something on the target could not be put back
     ├── EngineError         exit 3   the load engine failed; carries its class
-    ├── DatabaseError       exit 3   a database server of our own
+    ├── DatabaseError       exit 3   a database server, of our own or one that others use
     │   ├── ServerWouldNotStart      not with these settings; carries its last words
     │   ├── ServerGone               it ended, or the connection to it was lost
     │   └── QueryRefused             the server said no; carries its words
@@ -120,7 +120,7 @@ class EngineError(CeterisError):
 
 
 class DatabaseError(CeterisError):
-    """A database server of our own cannot be made, kept or removed."""
+    """A database server of our own cannot be made, kept or removed, or one that others use cannot be worked on."""
 
 
 class ServerWouldNotStart(DatabaseError):

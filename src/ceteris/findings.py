@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ceteris.model import Precondition, TrialState
+from ceteris.model import Precondition, TrialState, Verdict
+from ceteris.units import LoadLevel
 
 
 class Bound(StrEnum):
@@ -44,6 +45,115 @@ class Drift:
     response: str
     points: tuple[DriftPoint, ...]
     course: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """A counter that moved when a factor's arm was put in place of its baseline, both given as means over the pairs.
+
+    `estimate` with `low` and `high` is a log ratio where `is_ratio`, else a difference in the counter's unit;
+    `per_operation` says that the counter was divided by the operations of its trial. Of the counters told, a share
+    `q` at most is expected not to have moved.
+    """
+
+    metric: str
+    unit: str
+    per_operation: bool
+    baseline: float
+    compared: float
+    estimate: float
+    low: float
+    high: float
+    is_ratio: bool
+    q: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contrast:
+    """What moved beside a comparison's response, the largest first, and how many counters were looked at."""
+
+    factor: str
+    workload: str
+    baseline: str
+    arm: str
+    moved: tuple[Moved, ...]
+    examined: int
+    confidence: float
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Law:
+    """The Universal Scalability Law of an arm: the shares `contention` and `coherency`, and the level of its maximum.
+
+    `miss` is the largest relative distance of a level from the law, at `miss_at`; `holds` says that noise explains it.
+    """
+
+    contention: Estimate
+    coherency: Estimate
+    peak_at: float | None
+    miss: float
+    miss_at: int
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaling:
+    """How an arm's throughput follows the operations outstanding.
+
+    `peak_at` is the level with the highest rate, `knee` the level at which more load only waits longer, None where it
+    lies beyond the highest. `drive_at` is the lowest level that gives all but the margin of the peak: the share
+    `drive_share` of it. `law` is None where there are too few levels.
+    """
+
+    factor: str
+    workload: str
+    arm: str
+    peak_at: int
+    peak_per_s: Estimate
+    knee: Estimate | None
+    drive_at: int
+    drive_share: float
+    law: Law | None
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """The response times of an arm at a load level over all its trials: of each quantile the time, in seconds."""
+
+    factor: str
+    workload: str
+    arm: str
+    load: LoadLevel
+    count: int
+    quantiles: tuple[tuple[float, float], ...]
+    trials: tuple[int, ...]
+
+
+class Limit(StrEnum):
+    """What keeps a whole system from doing more at a load level."""
+
+    ENGINE = "the load engine"
+    OFFERED = "the rate offered"
+    CPU = "processors"
+    LOCKS = "locks"
+    OPERATIONS = "device operations"
+    BANDWIDTH = "device bandwidth"
+    COMMITS = "commits"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounded:
+    """What bounds an arm at a load level, and by which figures that is told."""
+
+    factor: str
+    workload: str
+    arm: str
+    load: LoadLevel
+    limit: Limit
+    evidence: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,3 +241,42 @@ class Preconditioned:
     spread: float | None
     drift: float | None
     steady: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Between:
+    """How much more the baseline of one experiment does in another, over all load levels (`load` None) or at one.
+
+    The estimate and its interval are log ratios, second over first; `rounds` are the units in each of the two.
+    """
+
+    workload: str
+    response: str
+    load: LoadLevel | None
+    estimate: float
+    low: float
+    high: float
+    confidence: float
+    margin: float
+    rounds: tuple[int, int]
+    verdict: Verdict | None
+    trials: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectBetween:
+    """An effect in two experiments, and how much larger it is in the second: log ratios with their intervals.
+
+    `alike` is True where the difference lies within the margin, False where it excludes zero, else None.
+    """
+
+    factor: str
+    baseline: str
+    arm: str
+    workload: str
+    response: str
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    margin: float
+    alike: bool | None

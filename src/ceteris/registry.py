@@ -58,7 +58,8 @@ class Registry(Generic[T]):
 class DataSet:
     """What a workload works on: files, or the `device` that is named; data of one `shape` is shared.
 
-    `made`: it must be made for the load; `written`: the load changes it; `cached`: by way of the page cache.
+    `made`: it must be made for the load; `written`: the load changes it; `cached`: by way of the page cache. `rows` are
+    those of tables.
     """
 
     device: str
@@ -67,6 +68,7 @@ class DataSet:
     made: bool
     written: bool
     cached: bool
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,6 +70,7 @@ pub fn login(data: &[u8]) {
         port: None,
         user: "user".into(),
         password: Some(Secret::new("hidden")),
+        credential: None,
         database: "database".into(),
         tls: if choice & 2 == 0 {
             Tls::Off

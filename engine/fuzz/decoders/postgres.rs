@@ -63,6 +63,7 @@ pub fn login(bytes: &[u8]) {
         port: None,
         user: "user".into(),
         password: Some(Secret::new("secret")),
+        credential: None,
         database: "database".into(),
         tls: Tls::Off,
         tls_ca: None,

@@ -5,6 +5,7 @@
 //! serves many; `sqlite` works in the calling thread. Called by `workload::sql` and `sql`.
 
 pub mod argument;
+pub mod credential;
 pub mod error;
 pub mod mysql;
 pub mod postgres;

@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+use super::credential::Credential;
+use super::error::{DbError, Kind, Result};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
     /// A Unix socket: of PostgreSQL the file itself, not its folder. Null: host and port.
@@ -20,9 +23,14 @@ pub struct Server {
     /// Null: the usual one of the protocol.
     #[serde(default)]
     pub port: Option<u16>,
+    /// Empty: whom the credential names, else whoever this process runs as.
+    #[serde(default)]
     pub user: String,
     #[serde(default, skip_serializing)]
     pub password: Option<Secret>,
+    /// Where the password is kept, in the place of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credential: Option<Credential>,
     pub database: String,
     #[serde(default)]
     pub tls: Tls,
@@ -77,6 +85,30 @@ impl Server {
 
     pub fn host(&self) -> &str {
         self.host.as_deref().unwrap_or("localhost")
+    }
+
+    /// The same server with the user and the password to log in with.
+    pub fn with_login(&self) -> Result<Server> {
+        let mut server = self.clone();
+        let whoever = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
+        if let Some(place) = &self.credential {
+            if self.user.is_empty() {
+                server.user = whoever.clone().unwrap_or_default();
+            }
+            let found = place.find(&server)?;
+            server.password = found.password;
+            server.user = match found.user {
+                Some(user) if self.user.is_empty() => user,
+                _ => server.user,
+            };
+        }
+        if server.user.is_empty() {
+            server.user = whoever.map_err(|_| {
+                let nobody = "no user is named, and none is in the environment";
+                DbError::new(Kind::Denied, "", nobody)
+            })?;
+        }
+        Ok(server)
     }
 
     pub fn timeout(&self) -> Duration {

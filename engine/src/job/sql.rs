@@ -25,7 +25,7 @@ pub enum Sql {
 }
 
 /// The database, and how statements reach it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "driver", rename_all = "lowercase")]
 pub enum Database {
     Sqlite(SqliteFile),
@@ -34,7 +34,7 @@ pub enum Database {
 }
 
 /// A database file, opened by the engine itself.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SqliteFile {
     pub path: PathBuf,
@@ -167,6 +167,15 @@ impl Database {
             Database::Mysql(server) => server.place(mysql::USUAL_PORT),
             Database::Postgres(server) => server.place(postgres::USUAL_PORT),
         }
+    }
+
+    /// The same, but with at most so many seconds for each answer.
+    pub fn within(&self, timeout_s: f64) -> Database {
+        let mut database = self.clone();
+        if let Database::Mysql(server) | Database::Postgres(server) = &mut database {
+            server.timeout_s = server.timeout_s.min(timeout_s);
+        }
+        database
     }
 
     fn check(&self) -> Result<()> {

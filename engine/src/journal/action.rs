@@ -8,6 +8,7 @@ mod image;
 mod module;
 mod mount;
 mod program;
+mod statement;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -20,8 +21,9 @@ pub use image::{Image, PutBack};
 pub use module::LoadModule;
 pub use mount::MountOption;
 pub use program::RunProgram;
+pub use statement::PutStatements;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Writes a text to a file that exists.
@@ -36,6 +38,8 @@ pub enum Action {
     Run(RunProgram),
     /// Makes a file what it was.
     PutBack(PutBack),
+    /// Puts statements to a running server.
+    Statement(Box<PutStatements>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +72,7 @@ impl Action {
             Action::Group(group) => group.path.display().to_string(),
             Action::Run(run) => run.thing(),
             Action::PutBack(put) => put.path.display().to_string(),
+            Action::Statement(put) => put.thing(),
         }
     }
 
@@ -79,7 +84,7 @@ impl Action {
             Action::Module(module) => &module.path,
             Action::Group(group) => &group.path,
             Action::PutBack(put) => &put.path,
-            Action::Run(_) => return None,
+            Action::Run(_) | Action::Statement(_) => return None,
         };
         path.is_relative().then_some(path.as_path())
     }
@@ -92,7 +97,13 @@ impl Action {
             Action::Group(group) => group.wanted(),
             Action::Run(run) => run.wanted(),
             Action::PutBack(put) => put.wanted(),
+            Action::Statement(put) => put.wanted(),
         }
+    }
+
+    /// Whether what it takes back is gone with what it was set on, and another value there is not ours.
+    pub fn has_expired(&self) -> bool {
+        matches!(self, Action::Statement(put) if put.has_expired())
     }
 
     pub fn execute(&self) -> io::Result<()> {
@@ -103,6 +114,7 @@ impl Action {
             Action::Group(group) => group.execute(),
             Action::Run(run) => run.execute(),
             Action::PutBack(put) => put.execute(),
+            Action::Statement(put) => put.execute(),
         }
     }
 
@@ -115,6 +127,7 @@ impl Action {
             Action::Group(group) => group.read_back(),
             Action::Run(run) => run.read_back(),
             Action::PutBack(put) => put.read_back(),
+            Action::Statement(put) => put.read_back(),
         }
     }
 }

@@ -41,7 +41,7 @@ pub enum JournalEvent {
         found: Option<String>,
         reason: String,
     },
-    /// The change died with the boot in which it was made.
+    /// The change died with the boot in which it was made, or with that life of a server.
     Expired {
         experiment: String,
         knob: String,

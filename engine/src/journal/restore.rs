@@ -40,11 +40,11 @@ pub fn restore_and_close(journal: &mut Journal, events: &Events) -> Result<Lefto
 fn restore(journal: &mut Journal, events: &Events) -> Leftover {
     let boot_id = machine::boot_id();
     let experiment = journal.experiment().to_string();
-    let (alive, expired): (Vec<OpenChange>, Vec<OpenChange>) = journal
-        .changes
-        .iter()
-        .cloned()
-        .partition(|change| change.change.persistent || change.boot_id == boot_id);
+    let (alive, expired): (Vec<OpenChange>, Vec<OpenChange>) =
+        journal.changes.iter().cloned().partition(|change| {
+            let lives_on = change.change.persistent || change.boot_id == boot_id;
+            lives_on && !change.change.undo.iter().all(Action::has_expired)
+        });
     for change in expired {
         journal.mark_restored(change.line);
         events.emit(&Event::Journal(JournalEvent::Expired {

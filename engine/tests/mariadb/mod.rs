@@ -97,6 +97,7 @@ impl Mariadb {
             port: None,
             user: user.into(),
             password: Some(Secret::new(PASSWORD)),
+            credential: None,
             database: DATABASE.into(),
             tls: Tls::Off,
             tls_ca: None,

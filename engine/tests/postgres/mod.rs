@@ -138,6 +138,7 @@ impl Postgres {
             port: Some(self.port),
             user: user.into(),
             password: Some(Secret::new(PASSWORD)),
+            credential: None,
             database: "postgres".into(),
             tls: Tls::Off,
             tls_ca: Some(self.folder.join("ca.pem")),

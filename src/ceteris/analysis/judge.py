@@ -8,7 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ceteris.analysis import screens
+from ceteris.analysis.bounds import bounds
 from ceteris.analysis.checks import Circumstances, Courses, Timeline, checks_of
+from ceteris.analysis.contrast import contrast
 from ceteris.analysis.decision import LEAST_UNITS, Finding, LevelFinding, Question, look, next_look, probabilities
 from ceteris.analysis.drift import drifts
 from ceteris.analysis.effects import Pair, Series, Summaries, cells
@@ -18,7 +20,8 @@ from ceteris.analysis.overload import overloads
 from ceteris.analysis.questions import arrays, looked, looks_at, place_of, questions
 from ceteris.analysis.reasons import method_of, reasons_of, tags_of
 from ceteris.analysis.saturation import saturation
-from ceteris.findings import Drift, Matrix
+from ceteris.analysis.scaling import scalings
+from ceteris.findings import Bounded, Contrast, Drift, Matrix, Scaling
 from ceteris.model import (
     Cell,
     Check,
@@ -38,14 +41,17 @@ from ceteris.units import LoadLevel
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What an experiment showed: effects with verdicts, cell means, matrices, how the machine drifted; in words, what
-    could not be judged."""
+    """What an experiment showed: effects with verdicts, cell means, matrices, how the machine drifted, which counters
+    moved, how arms scale and what bounds them; in words, what could not be judged."""
 
     effects: tuple[Effect, ...]
     cells: tuple[Cell, ...]
     unjudged: tuple[str, ...]
     matrices: tuple[Matrix, ...]
     drifts: tuple[Drift, ...]
+    contrasts: tuple[Contrast, ...]
+    scalings: tuple[Scaling, ...]
+    bounds: tuple[Bounded, ...]
 
 
 def judge(
@@ -70,9 +76,12 @@ def judge(
     means = cells(trials, summaries, protocol.confidence, factors)
     overloaded = overloads(means)
     taken = looks_at(looks)
+    responses = {workload.name: workload.response for workload in workloads}
     effects: list[Effect] = []
     screened: list[Effect] = []
     unjudged: list[str] = []
+    contrasts: list[Contrast] = []
+    described: dict[tuple[str, str, str], Scaling] = {}
     before, meanwhile = (
         {workload.name: unlike_itself(trials, summaries, workload, purpose) for workload in workloads}
         for purpose in (Purpose.NOISE_FLOOR, Purpose.PLACEBO)
@@ -104,6 +113,11 @@ def judge(
         arms = (one.baseline, one.arm)
         behind = [said for arm in arms for said in overloaded.get((one.factor, one.workload, arm), ())]
         beside = saturation(seen, 1 - question.alpha / question.claims)
+        if one.response == responses[one.workload]:
+            told = contrast(seen, summaries, protocol.confidence)
+            contrasts += [told] if told else []
+        for each in scalings(seen, question.margin, protocol.confidence):
+            described.setdefault((each.factor, each.workload, each.arm), each)
         effects += [replace(whole, reasons=(*whole.reasons, *beside, *behind)), *levels]
     return Judgement(
         effects=tuple(screens.with_confirmation(screened, effects)),
@@ -111,6 +125,9 @@ def judge(
         unjudged=tuple(unjudged),
         matrices=matrices(trials, summaries, workloads, baseline, protocol.confidence),
         drifts=drifts(trials, summaries, workloads),
+        contrasts=tuple(contrasts),
+        scalings=tuple(described.values()),
+        bounds=bounds(means, trials),
     )
 
 

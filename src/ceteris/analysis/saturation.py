@@ -18,19 +18,28 @@ _FEWEST_PASSES = 4
 Passes = list[dict[int, float]]
 
 
-def saturation(one: Series, confidence: float) -> list[str]:
-    """What is known of peak and knee; nothing of open loops, single trials an application, or too few levels."""
+def passes_of(one: Series) -> tuple[Passes, Passes] | None:
+    """Passes over all load levels with each arm; None of open loops, single trials an application, or too few."""
     by_load: dict[LoadLevel, list[Pair]] = defaultdict(list)
     for pair in one.pairs:
         by_load[pair.load].append(pair)
     closed = all(load.unit is LoadUnit.OUTSTANDING for load in by_load)
     if one.response != "throughput_per_s" or one.split or not closed or len(by_load) < _FEWEST_LEVELS:
-        return []
+        return None
     passes = list(zip(*by_load.values(), strict=False))  # each load level once, of pairs in the order they were made
     if len(passes) < _FEWEST_PASSES:
-        return []
+        return None
     baseline: Passes = [{pair.load.n: pair.baseline for pair in one_pass} for one_pass in passes]
     compared: Passes = [{pair.load.n: pair.compared for pair in one_pass} for one_pass in passes]
+    return baseline, compared
+
+
+def saturation(one: Series, confidence: float) -> list[str]:
+    """What is known of peak and knee, where passes are."""
+    passes = passes_of(one)
+    if passes is None:
+        return []
+    baseline, compared = passes
     try:
         return [_peak(baseline, compared, confidence), *_knee(one, baseline, compared, confidence)]
     except CannotJudge:

@@ -6,15 +6,20 @@ from pathlib import Path
 import typer
 from sqlalchemy.engine import Engine as Store
 
+from ceteris.analysis.between import Side, between, effects_between
+from ceteris.analysis.distribution import distributions
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.precondition import preconditioned, preconditioning
-from ceteris.errors import CeterisError, StoreError
+from ceteris.errors import CeterisError, StoreError, UsageError
 from ceteris.experiment.walk import analyse
 from ceteris.findings import Preconditioned
 from ceteris.knobs import recipe
 from ceteris.model import Experiment, ExperimentState, Plan, TrialState
 from ceteris.plan.budget import cost_s
 from ceteris.plan.comparisons import candidates
+from ceteris.report import compared
+from ceteris.report.compared import ComparedDocument
+from ceteris.report.curves import TIMED
 from ceteris.report.document import ReportDocument, document
 from ceteris.report.views import Recipe, ReportView, view
 from ceteris.store import read
@@ -54,15 +59,23 @@ def _preconditioned(store: Store, experiment: Experiment, plan: Plan) -> tuple[P
 def report_view(store: Store, experiment: Experiment) -> ReportView:
     """What every written form of the report shows."""
     plan, found = judged(store, experiment)
+    trials = read.trials(store, experiment.id)
+    made = [trial.order for trial in trials if trial.state is TrialState.DONE]
+    histograms = read.series(store, experiment.id, "response_mean_s", made)
     return view(
         dataclasses.replace(experiment, notes=(*experiment.notes, *found.unjudged)),
-        read.trials(store, experiment.id),
+        trials,
         read.summaries(store, experiment.id),
         found.effects,
         found.cells,
         preconditioned=_preconditioned(store, experiment, plan),
         matrices=found.matrices,
         drifts=found.drifts,
+        contrasts=found.contrasts,
+        bounds=found.bounds,
+        scalings=found.scalings,
+        distributions=distributions(trials, {order: one.histogram for order, one in histograms.items()}),
+        series={metric: read.series(store, experiment.id, metric, made) for metric in TIMED},
         question=plan.question,
         recipes=_recipes(plan),
         planned_s=_planned_s(store, experiment, plan),
@@ -85,7 +98,32 @@ def report_document(store: Store, experiment: Experiment) -> ReportDocument:
         found.cells,
         found.matrices,
         _preconditioned(store, experiment, plan),
+        contrasts=found.contrasts,
+        scalings=found.scalings,
+        bounds=found.bounds,
         planned_s=_planned_s(store, experiment, plan),
+    )
+
+
+def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Experiment]) -> ComparedDocument:
+    """Two experiments beside each other; the margins are those of the first. Raises StoreError and UsageError."""
+    if first[1].id == second[1].id:
+        raise UsageError(f"{first[1].id} is both", "name two experiments; ceteris status lists them")
+    found = [judged(*one) for one in (first, second)]
+    plan, other = found[0][0], found[1][0]
+    theirs = {(workload.name, response) for workload in other.workloads for response in workload.responses}
+    asked = {
+        (workload.name, response): plan.protocol.margins[response]
+        for workload in plan.workloads
+        for response in workload.responses
+        if (workload.name, response) in theirs
+    }
+    sides = [Side(read.trials(store, one.id), read.summaries(store, one.id)) for store, one in (first, second)]
+    return compared.document(
+        (first[1], second[1]),
+        (plan, other),
+        between(sides[0], sides[1], asked, plan.protocol.confidence),
+        effects_between(found[0][1].effects, found[1][1].effects),
     )
 
 

@@ -8,7 +8,20 @@ from typing import Annotated
 
 import typer
 
-from ceteris.cli.commands import check, doctor, knobs, report, resume, run, schema, serve, simulate, status, undo
+from ceteris.cli.commands import (
+    check,
+    compare,
+    doctor,
+    knobs,
+    report,
+    resume,
+    run,
+    schema,
+    serve,
+    simulate,
+    status,
+    undo,
+)
 from ceteris.errors import CeterisError
 
 app = typer.Typer(
@@ -28,6 +41,7 @@ app.command("status")(status.status)
 app.command("resume")(resume.resume)
 app.command("undo")(undo.undo)
 app.command("report")(report.report)
+app.command("compare")(compare.compare)
 app.add_typer(knobs.app, name="knobs")
 app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)

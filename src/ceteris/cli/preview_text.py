@@ -17,6 +17,11 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
     size = show_size(found.data_bytes)
     fits = "fits into" if found.data_bytes < found.memory_bytes else "exceeds"
     console.print(f"  data of {size}, which {fits} memory ({show_size(found.memory_bytes)})", markup=False)
+    if found.on_server:
+        there = found.on_server
+        held = f"{there.rows} rows, about {show_size(there.size_bytes)}"
+        made_there = f"databases {there.prefix}… are made ({held}) and dropped at the end"
+        console.print(f"  in {there.server}, {made_there}", markup=False)
     for place, made in found.made_bytes.items():
         console.print(
             f"  making the data writes {show_size(made)} to {place}; the load's own writes come on top", markup=False

@@ -73,7 +73,7 @@ def look(site: Site, parsed: Parsed) -> Facts:
     tools = {program for one in parsed.table.workload if (program := program_of(one))}
     keys = knob_keys(parsed)
     offers = survey.offers(site.host, site.catalogue, keys, Location(device, mount), root=root)
-    database, of_the_server = ask_server(site, parsed.table, seen.directory.path, keys)
+    database, of_the_server = ask_server(site, parsed, seen.directory.path, keys)
     return Facts(
         hostname=seen.hostname,
         kernel=seen.kernel,

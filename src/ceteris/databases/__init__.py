@@ -1,8 +1,9 @@
-"""Private database servers on the target, in a folder of their own: made, started, asked, stopped, copied, removed."""
+"""Database servers: private ones on the target, in a folder of their own, and those that run already and others use."""
 
 from ceteris.databases.instance import Instance
+from ceteris.databases.live import Live
 from ceteris.databases.rows import offer
 from ceteris.databases.snapshot import Copy
 from ceteris.databases.variable import TakesEffect, Variable
 
-__all__ = ["Copy", "Instance", "TakesEffect", "Variable", "offer"]
+__all__ = ["Copy", "Instance", "Live", "TakesEffect", "Variable", "offer"]

@@ -53,7 +53,7 @@ class MySql:
                 continue
             said = said_by(host, path)
             version = _VERSION.search(said)
-            if version is not None and _flavour(said) == self.name:
+            if version is not None and flavour(said) == self.name:
                 return Program(path, version[1], _base(host, path))
             others.append(f"{path} is {said}")
         found = f"; {'; '.join(others)}" if others else ""
@@ -138,7 +138,8 @@ class MySql:
         return mysql_variables.status(ask)
 
 
-def _flavour(said: str) -> str:
+def flavour(said: str) -> str:
+    """Which of the three a server or a program says it is."""
     if "MariaDB" in said:
         return "mariadb"
     return "percona" if "Percona" in said else "mysql"

@@ -76,7 +76,7 @@ def _sort_of_mariadb(name: str, sort: str, maximum: float | None) -> Sort:
 
 
 def of_mysql(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, Variable]:
-    """All variables of a MySQL server, which says less of them: whether one can be set is tried with its own value."""
+    """All variables of a MySQL server, which says less of them: whether one can be set is tried, and none is set."""
     found = {}
     for name, shown, low, high in ask(_MYSQL).rows:
         assert name is not None
@@ -108,12 +108,18 @@ def _sort_of_value(name: str, value: str, maximum: float | None) -> Sort:
 
 
 def _tried(ask: Ask, name: str) -> TakesEffect:
+    refused = refusal(ask, name)
+    return TakesEffect.RESTART if refused is not None and refused.code == _READ_ONLY else TakesEffect.LIVE
+
+
+def refusal(ask: Ask, name: str) -> QueryRefused | None:
+    """Why this user may not set a variable; nothing is set, since `version` cannot be, and it is both or none."""
     try:
-        ask(f"SET GLOBAL {name} = @@GLOBAL.{name}")
+        ask(f"SET GLOBAL {name} = @@GLOBAL.{name}, GLOBAL version = ''")
     except QueryRefused as error:
-        if error.code == _READ_ONLY:
-            return TakesEffect.RESTART
-    return TakesEffect.LIVE
+        of_the_other = error.code == _READ_ONLY and "'version'" in error.words and name != "version"
+        return None if of_the_other else error
+    return None
 
 
 def _bound(text: str | None) -> float | None:
@@ -130,21 +136,28 @@ def read(ask: Ask, name: str) -> str:
     return rows[0][1] or ""
 
 
-def set_live(ask: Ask, variable: Variable, value: str) -> None:
-    """Set a variable of the whole server. Raises QueryRefused with its words."""
+def statement(variable: Variable, value: str) -> str:
+    """What sets a variable of the whole server."""
     number = number_of(value) if variable.kind in ("int", "size", "float") else None
     literal = quoted(value)
     if number is not None:
-        literal = value if variable.kind == "float" else f"{number:.0f}"
+        exact = variable.kind == "float" or value.strip().isdecimal()  # 64 bits are more than a float holds
+        literal = value.strip() if exact else f"{number:.0f}"
     elif value.upper() == "DEFAULT":
         literal = "DEFAULT"
-    ask(f"SET GLOBAL {variable.name} = {literal}")
-    if variable.name == "innodb_buffer_pool_size":
-        _wait_for_resize(ask)
+    return f"SET GLOBAL {variable.name} = {literal}"
 
 
-def _wait_for_resize(ask: Ask) -> None:
-    """The buffer pool changes in the background, and then says so."""
+def set_live(ask: Ask, variable: Variable, value: str) -> None:
+    """Set a variable of the whole server. Raises QueryRefused with its words."""
+    ask(statement(variable, value))
+    await_effect(ask, variable.name)
+
+
+def await_effect(ask: Ask, name: str) -> None:
+    """Wait until a variable that was set is in force: the buffer pool changes in the background, and then says so."""
+    if name != "innodb_buffer_pool_size":
+        return
     deadline = time.monotonic() + _RESIZE_S
     while time.monotonic() < deadline:
         told = ask("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status'").rows

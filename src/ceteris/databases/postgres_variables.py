@@ -32,6 +32,7 @@ _LISTS = {
 _VIEWS = ("pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_wal", "pg_stat_database", "pg_stat_io")
 _NO_COUNTERS = ("datid", "datname", "numbackends", "stats_reset")
 _RELOAD_S = 30.0
+_RELOAD = "SELECT pg_reload_conf()"
 
 IsBuiltIn = Callable[[str], bool]
 
@@ -77,20 +78,32 @@ def read(ask: Ask, name: str) -> str:
     return rows[0][0] or ""
 
 
+def statements(name: str, value: str | None) -> tuple[str, ...]:
+    """What sets a variable for all connections; None takes back what was set so."""
+    if value is None:
+        return f'ALTER SYSTEM RESET "{name}"', _RELOAD
+    items = [item.strip().strip('"') for item in value.split(",")] if name in _LISTS else [value]
+    return f'ALTER SYSTEM SET "{name}" = {", ".join(quoted(item) for item in items)}', _RELOAD
+
+
 def set_live(ask: Ask, variable: Variable, value: str) -> None:
     """Have a value in force for all connections. Raises QueryRefused with the server's words."""
-    items = [item.strip() for item in value.split(",")] if variable.name in _LISTS else [value]
-    before = _loaded(ask)
-    ask(f'ALTER SYSTEM SET "{variable.name}" = {", ".join(quoted(item) for item in items)}')
-    ask("SELECT pg_reload_conf()")
+    before = loaded(ask)
+    for statement in statements(variable.name, value):
+        ask(statement)
+    await_reload(ask, before)
+
+
+def await_reload(ask: Ask, before: str | None) -> None:
+    """Wait until this connection has read the configuration again. Raises QueryRefused where it does not."""
     deadline = time.monotonic() + _RELOAD_S
-    while _loaded(ask) == before:
+    while loaded(ask) == before:
         if time.monotonic() > deadline:
             raise QueryRefused("refused", "", f"the configuration was not read again within {_RELOAD_S:.0f} s")
         time.sleep(0.005)
 
 
-def _loaded(ask: Ask) -> str | None:
+def loaded(ask: Ask) -> str | None:
     """When this connection has read the configuration."""
     return ask("SELECT pg_conf_load_time()").rows[0][0]
 

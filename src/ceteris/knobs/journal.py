@@ -15,10 +15,11 @@ from typing import Any
 
 from ceteris.errors import HostError, JournalError, JournalOpen, NotRestored, Unreachable
 from ceteris.hosts.transport import Host, LineProcess, of_errno
-from ceteris.model import Action, ControlGroup, LoadModule, MountOption, Value, WriteFile
+from ceteris.model import Action, ControlGroup, LoadModule, MountOption, PutStatements, Value, WriteFile
 
 _GLOBAL = ("/proc/sys/", "/sys/kernel/", "/sys/devices/system/")  # of the whole machine, not of a device
 _PATIENCE_S = 60.0
+_LONG_PATIENCE_S = 900.0  # a server is long in dropping much data
 _LOST_PATIENCE_S = 60  # a keeper that hears nothing any more has restored well before
 
 
@@ -33,7 +34,13 @@ def _event(line: str) -> dict[str, Any]:
     return event
 
 
-_TAGS: dict[type, str] = {WriteFile: "write", MountOption: "mount", LoadModule: "module", ControlGroup: "group"}
+_TAGS: dict[type, str] = {
+    WriteFile: "write",
+    MountOption: "mount",
+    LoadModule: "module",
+    ControlGroup: "group",
+    PutStatements: "statement",
+}
 
 
 def _wire(action: Action) -> dict[str, Any]:
@@ -58,17 +65,17 @@ class Journal:
         }
         self.path = str(self._ask({"open": opening}, "opened")["path"])
 
-    def _ask(self, command: dict[str, Any], *answers: str) -> dict[str, Any]:
+    def _ask(self, command: dict[str, Any], *answers: str, patience_s: float = _PATIENCE_S) -> dict[str, Any]:
         """Send a command and return the event that answers it."""
         try:
             self._keeper.send(json.dumps(command))
-            line = self._keeper.receive(_PATIENCE_S)
+            line = self._keeper.receive(patience_s)
         except Unreachable:
             raise
         except (HostError, EOFError) as error:
             raise JournalError(f"the journal keeper ended: {self._keeper.words() or error}", self._todo) from error
         if line is None:
-            raise JournalError(f"the journal keeper did not answer within {_PATIENCE_S:.0f} s", self._todo)
+            raise JournalError(f"the journal keeper did not answer within {patience_s:.0f} s", self._todo)
         event = _event(line)
         if event["event"] in answers:
             return event
@@ -80,15 +87,27 @@ class Journal:
         """Raise JournalError or Unreachable where the keeper is gone: what is set then would not come back."""
         self._ask({"alive": {}}, "alive")
 
-    def intend(self, knob: str, address: str, before: Value, wanted: Value, undo: Sequence[Action]) -> None:
-        """Put on disk, before the change, what will be changed and how to take it back. Raises JournalError."""
+    def intend(
+        self,
+        knob: str,
+        address: str,
+        before: Value,
+        wanted: Value,
+        undo: Sequence[Action],
+        *,
+        persistent: bool = False,
+    ) -> None:
+        """Put on disk, before the change, what will be changed and how to take it back. Raises JournalError.
+
+        `persistent`: a boot of the target does not take it away.
+        """
         change = {
             "knob": knob,
             "address": address,
             "before": before,
             "wanted": wanted,
             "undo": [_wire(action) for action in undo],
-            "persistent": False,
+            "persistent": persistent,
         }
         self._ask({"change": change}, "journalled")
 
@@ -97,7 +116,9 @@ class Journal:
 
         Raises what the machine refused it with, a HostError; JournalError where nothing was intended.
         """
-        answer = self._ask({"make": {"knob": knob, "action": _wire(action)}}, "made", "refused")
+        patience_s = _LONG_PATIENCE_S if isinstance(action, PutStatements) else _PATIENCE_S
+        command = {"make": {"knob": knob, "action": _wire(action)}}
+        answer = self._ask(command, "made", "refused", patience_s=patience_s)
         if answer["event"] == "refused":
             raise of_errno(action.path, "set", answer["errno"], answer["reason"])
 
@@ -114,7 +135,7 @@ class Journal:
             raise JournalError(f"the journal keeper is gone: {error}", self._todo) from error
         events = []
         with contextlib.suppress(EOFError):
-            while (line := self._keeper.receive(_PATIENCE_S)) is not None:
+            while (line := self._keeper.receive(_LONG_PATIENCE_S)) is not None:
                 events.append(_event(line))
         exit_code = self._keeper.close()
         _raise_if_stuck(events)

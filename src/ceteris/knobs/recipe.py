@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ceteris.hosts.mounts import MOUNTINFO
 from ceteris.knobs import kinds as _kinds  # noqa: F401  registers every kind
 from ceteris.knobs.kinds import launch, pragma, variable
-from ceteris.model import Action, ControlGroup, Knob, LoadModule, MountOption, Value, WriteFile
+from ceteris.model import Action, ControlGroup, Knob, LoadModule, MountOption, PutStatements, Value, WriteFile
 from ceteris.registry import knob_kinds
 
 
@@ -49,6 +49,8 @@ def _line(action: Action) -> str:
             return f"{shlex.join(['umount', action.path])} && {shlex.join(['mount', *options, action.path])}"
         case MountOption():
             return shlex.join(["mount", "-o", f"remount,{action.option}", action.path])
+        case PutStatements():
+            return " ".join(f"{statement};" for statement in action.statements)
         case ControlGroup():
             return shlex.join(["mkdir", "-p", action.path] if action.present else ["rmdir", action.path])
         case LoadModule():

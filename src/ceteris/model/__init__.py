@@ -47,6 +47,7 @@ from ceteris.model.plan import (
     Target,
     Workload,
 )
+from ceteris.model.servers import PutStatements, RunningServer, Said, UntilRestart
 from ceteris.model.words import (
     COMPARING,
     RESPONSES,
@@ -103,13 +104,17 @@ __all__ = [
     "Precondition",
     "Protocol",
     "Purpose",
+    "PutStatements",
     "Reading",
     "Response",
+    "RunningServer",
+    "Said",
     "Settings",
     "Tag",
     "Target",
     "Trial",
     "TrialState",
+    "UntilRestart",
     "Value",
     "Verdict",
     "Workload",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ceteris.model.servers import PutStatements, RunningServer
 from ceteris.model.words import ChangeState, Fitness, NotTaken, Value
 
 
@@ -107,7 +108,7 @@ class ControlGroup:
     present: bool
 
 
-Action = WriteFile | MountOption | LoadModule | ControlGroup
+Action = WriteFile | MountOption | LoadModule | ControlGroup | PutStatements
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,8 @@ class DatabaseFacts:
     """What a server says of itself: its `name` and version, every variable as a row, why it cannot be had.
 
     `built_in` are variables that data is made with, `explained` says of names that a plan has what became of them.
+    Of a `running` one, `wrong` is what forbids to work on it, each with what would be right, `notes` what a reader
+    must know.
     """
 
     name: str = ""
@@ -177,6 +180,9 @@ class DatabaseFacts:
     built_in: tuple[str, ...] = ()
     explained: Mapping[str, str] = field(default_factory=dict)
     refused: str = ""
+    running: RunningServer | None = None
+    wrong: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ceteris.model.machine import Knob, Location
+from ceteris.model.servers import RunningServer
 from ceteris.model.words import Parameters, Settings, Value
 from ceteris.units import LoadLevel, LoadUnit
 
@@ -179,14 +180,15 @@ FAMILIES = {"sqlite": "sqlite", "mariadb": "mysql", "mysql": "mysql", "percona":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Database:
-    """What workloads on a database work on: a file of SQLite, or a private server.
+    """What workloads on a database work on: a file of SQLite, a private server, or a `running` one that others use.
 
-    `program` is the server's, empty where it is looked for; `built_in` are settings that its data is made with.
+    `program` is a private server's, empty where it is looked for; `built_in` are settings that its data is made with.
     """
 
     kind: str
     program: str = ""
     built_in: tuple[str, ...] = ()
+    running: RunningServer | None = None
 
     @property
     def family(self) -> str:

@@ -86,6 +86,8 @@ class _Check(Settings):
         places += [(("hold", key), key) for key in self.table.hold]
         for number, combination in enumerate(self.table.combination):
             places += [(("combination", number, "settings", key), key) for key in combination.settings]
+        for name in self.table.database.settings if self.table.database else ():
+            places.append((("database", "settings", name), f"{self.family}.{name}"))
         if facts.device_refused and (self.table.target.device or any(k.startswith("block.") for _, k in places)):
             wrong, _, right = facts.device_refused.partition("\n")
             self.complain(("target", "device"), wrong, right.strip())
@@ -102,6 +104,18 @@ class _Check(Settings):
             if offer is None or not offer.refused or (facts.device_refused and key.startswith("block.")):
                 continue
             self.complain(place, offer.refused, offer.todo)
+        self.running(places)
+
+    def running(self, places: list[tuple[Place, str]]) -> None:
+        """On a server that others use databases may be made, and variables changed."""
+        for wrong, right in self.server.wrong:
+            self.complain(("database", "dsn"), wrong, right)
+        live = [(place, key) for place, key in places if key.startswith(f"{self.family}.")]
+        if self.table.database and self.table.database.dsn and live and not self.table.target.allow_live:
+            place, key = live[0]
+            wrong = f"{key} would be changed on a running server that others use"
+            self.complain(place, wrong, "where that may be, write under [target]: allow_live = true")
+        self.notes += self.server.notes
 
     def data(self, plan: Plan) -> None:
         """The disk holds the data, and a device that a load would destroy may be destroyed."""
@@ -167,9 +181,12 @@ class _Check(Settings):
         table = self.table.database
         if table is None:
             return None
-        if self.server.refused:
-            self.complain(("database",), self.server.refused, "install it, or name its program")
-        return Database(kind=table.kind, program=table.program or "", built_in=self.server.built_in)
+        server = self.server
+        if server.refused:
+            right = "" if table.dsn else "install it, or name its program"
+            self.complain(("database", *(["dsn"] if table.dsn else [])), server.refused, right)
+        program = table.program or ""
+        return Database(kind=table.kind, program=program, built_in=server.built_in, running=server.running)
 
 
 def check(parsed: Parsed, catalogue: Catalogue, facts: Facts) -> Plan:

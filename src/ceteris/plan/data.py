@@ -58,9 +58,10 @@ def data_sets(plan: Plan) -> dict[str, list[DataSet]]:
 
 
 def size_bytes(plan: Plan) -> dict[str, int]:
-    """Bytes of all data sets side by side, by the device they are on; the empty name stands for the path."""
+    """Bytes of all data sets side by side, by the device or server they are on; the empty name stands for the path."""
+    servers = {workload.plan_name: _server(plan, workload) for workload in plan.workloads}
     sizes = {
-        (one.device, "" if one.device else name, one.shape): one.size_bytes
+        (one.device or servers[name], "" if one.device else name, one.shape): one.size_bytes
         for name, sets in data_sets(plan).items()
         for one in sets
     }
@@ -68,6 +69,17 @@ def size_bytes(plan: Plan) -> dict[str, int]:
     for (device, _, _), size in sizes.items():
         found[device] += size
     return dict(found)
+
+
+def _server(plan: Plan, workload: Workload) -> str:
+    """The running server that a workload's data is made in; empty where there is none."""
+    return plan.database.running.place if workload.database and plan.database and plan.database.running else ""
+
+
+def rows_on_server(plan: Plan) -> int:
+    """Rows of all tables that are made in a running server."""
+    on_server = {workload.plan_name for workload in plan.workloads if _server(plan, workload)}
+    return sum(one.rows for name, sets in data_sets(plan).items() if name in on_server for one in sets)
 
 
 def made_bytes(plan: Plan, trials: Sequence[Trial]) -> dict[str, int]:
@@ -79,7 +91,8 @@ def made_bytes(plan: Plan, trials: Sequence[Trial]) -> dict[str, int]:
         one = data_of(workload, trial.settings)
         age = {"keep": 0, "round": trial.round, "application": trial.block}[workload.data]
         if one.made or workload.data != "keep":
-            times[one.device, workload.plan_name, one.shape, age] = one.size_bytes
+            where = one.device or _server(plan, workload)
+            times[where, workload.plan_name, one.shape, age] = one.size_bytes
     found: dict[str, int] = defaultdict(int)
     for (device, _, _, _), size in times.items():
         found[device] += size

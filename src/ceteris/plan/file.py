@@ -5,9 +5,7 @@ import operator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StringConstraints,
     WithJsonSchema,
@@ -16,15 +14,10 @@ from pydantic import (
 )
 
 from ceteris.model import RESPONSES
+from ceteris.plan.database import DatabaseTable
+from ceteris.plan.table import Level, PathText, Table
 from ceteris.registry import workload_kinds
 from ceteris.units import parse_duration, parse_share, parse_size
-
-
-def _exact_value(value: Any) -> Any:
-    """Only TOML's plain values are levels; `true` stays a truth value and is no number."""
-    if not isinstance(value, bool | int | float | str):
-        raise ValueError("a level is a number, text, true or false")
-    return value
 
 
 def _responses(written: Any) -> list[str]:
@@ -38,9 +31,6 @@ def _responses(written: Any) -> list[str]:
     return names
 
 
-Level = Annotated[
-    Any, BeforeValidator(_exact_value), WithJsonSchema({"type": ["string", "number", "integer", "boolean"]})
-]
 Duration = Annotated[
     float,
     BeforeValidator(parse_duration),
@@ -58,7 +48,6 @@ Size = Annotated[
     WithJsonSchema({"type": ["string", "integer"], "examples": ["10GiB"]}),
 ]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
-PathText = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
 ResponseName = Literal["throughput_per_s", "bytes_per_s", "queries_per_s", "response_p95_s", "response_p99_s"]
 MOST_OUTSTANDING = 64  # of an open loop that sets no limit; 1,000/s of 64 ms each
 Responses = Annotated[
@@ -69,12 +58,6 @@ Responses = Annotated[
     ),
 ]
 assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined]
-
-
-class Table(BaseModel):
-    """A table of the plan; a key that is not listed is a mistake."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class TargetTable(Table):
@@ -94,19 +77,7 @@ class TargetTable(Table):
         description="block devices whose content a load may overwrite, each by its serial, its wwn, its name under "
         "/dev/disk/by-id, or a loop device's backing file",
     )
-
-
-class DatabaseTable(Table):
-    """The database that workloads such as oltp_read_write work on."""
-
-    kind: Literal["sqlite", "mariadb", "mysql", "percona", "postgres"] = Field(
-        description="sqlite: a file below target.path, opened by the load engine itself; the others: a private server "
-        "below target.path, with the programs of the target, started and removed with the experiment"
-    )
-    program: PathText | None = Field(
-        None, description="the server's program, mariadbd, mysqld or postgres; default: the one that is installed"
-    )
-    settings: dict[str, Level] = Field({}, description="its settings in every trial, as in [hold], without the prefix")
+    allow_live: bool = Field(False, description="variables of a running server that others use may be changed")
 
 
 class CombinationTable(Table):
@@ -255,7 +226,7 @@ class PlanTable(Table):
     factor_scope: dict[str, list[str]] = Field(
         {}, description="the workloads a factor is tried under; default: all it applies to"
     )
-    combination: list[CombinationTable] = []
+    combination: list[CombinationTable] = Field([])
     workload: list[Any] = Field(min_length=1)  # plan_form() puts the registered kinds in its place
     protocol: ProtocolTable = ProtocolTable()
     limits: LimitsTable = LimitsTable()

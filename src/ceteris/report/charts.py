@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ceteris.report import numbers
 from ceteris.report.drift_chart import drift_chart
+from ceteris.report.line_charts import course_chart, path_chart, quantile_chart
 from ceteris.report.response_chart import DASHES, SHAPES, response_curve
 from ceteris.report.shown import Arm, EffectPoint, EffectTable, MatrixSection, ReportView, Section
 from ceteris.report.shown_curves import Curve
@@ -230,7 +231,7 @@ def forest(shown: EffectTable) -> Spec:
     )
 
 
-def _spec(chart: "alt.LayerChart | alt.FacetChart | alt.VConcatChart") -> Spec:
+def _spec(chart: "alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart") -> Spec:
     """The spec alone: the configuration is shared by all charts of a page."""
     spec: Spec = chart.to_dict(validate=False)
     spec.pop("config", None)
@@ -241,7 +242,15 @@ def of_section(section: Section) -> dict[str, Spec]:
     """All charts of a section by key: the effects of judged responses first, then the curves, then how it drifted."""
     drawn = {table.key: forest(table) for table in section.effects if table.judged}
     drawn |= {shown.key: curve(shown, section.arms) for shown in section.curves}
-    return drawn | ({section.drift.key: _spec(drift_chart(section.drift, _WIDTH, _HEIGHT))} if section.drift else {})
+    colours = {arm.name: _colour(arm) for arm in section.arms}
+    size = (_WIDTH, _HEIGHT)
+    if section.path:
+        drawn[section.path.key] = _spec(path_chart(section.path, colours, *size))
+    if section.quantiles:
+        drawn[section.quantiles.key] = _spec(quantile_chart(section.quantiles, colours, *size))
+    if section.drift:
+        drawn[section.drift.key] = _spec(drift_chart(section.drift, *size))
+    return drawn
 
 
 def of_matrix(section: MatrixSection) -> dict[str, Spec]:
@@ -253,6 +262,11 @@ def of_view(view: ReportView) -> dict[str, dict[str, Spec]]:
     """All charts of a report by anchor and key, in the order in which they are shown."""
     drawn = {matrix.anchor: of_matrix(matrix) for matrix in view.matrices}
     return drawn | {section.anchor: of_section(section) for section in view.sections}
+
+
+def of_trials(view: ReportView) -> dict[str, Spec]:
+    """The chart of any trial over time by key: to choose from, so for pages alone."""
+    return {view.courses.key: _spec(course_chart(view.courses))} if view.courses else {}
 
 
 def still(spec: Spec) -> str:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ceteris.findings import Matrix, Preconditioned
+from ceteris.findings import Bounded, Contrast, Matrix, Preconditioned, Scaling
 from ceteris.model import Cell, Effect, Experiment, ExperimentState, Tag, Trial, TrialState, Verdict
 from ceteris.report.trust import machine_s
 from ceteris.units import LoadUnit
@@ -112,6 +112,9 @@ class ReportDocument(_Document):
     cells: list[CellDocument]
     matrices: list[Matrix]
     preconditioned: list[Preconditioned]
+    contrasts: list[Contrast] = Field(description="which counters moved with each comparison")
+    scalings: list[Scaling] = Field(description="how each arm's throughput follows the operations outstanding")
+    bounds: list[Bounded] = Field(description="what bounds each arm at each load level, by rules of thumb")
 
 
 def _finite(value: float | None) -> float | None:
@@ -183,6 +186,9 @@ def document(
     matrices: Sequence[Matrix] = (),
     preconditioned: Sequence[Preconditioned] = (),
     *,
+    contrasts: Sequence[Contrast] = (),
+    scalings: Sequence[Scaling] = (),
+    bounds: Sequence[Bounded] = (),
     planned_s: float = 0.0,
 ) -> ReportDocument:
     """The experiment, its trials by state, every effect, cell and matrix, ready to be written as JSON."""
@@ -209,4 +215,7 @@ def document(
         cells=[_cell(cell) for cell in cells],
         matrices=list(matrices),
         preconditioned=list(preconditioned),
+        contrasts=list(contrasts),
+        scalings=list(scalings),
+        bounds=list(bounds),
     )

@@ -114,9 +114,10 @@ def render(view: ReportView) -> str:
     from markupsafe import Markup
 
     drawn = charts.of_view(view)
-    specs = {key: spec for mine in drawn.values() for key, spec in mine.items()}
+    timed = charts.of_trials(view)
+    specs = {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
     # Both are made by this program from escaped data: SVG by Vega, scripts from files of ours.
-    stills = {key: Markup(charts.still(specs[key])) for key in list(specs)[:_STILLS]}  # noqa: S704
+    stills = {key: Markup(charts.still(specs[key])) for key in [*timed, *specs][:_STILLS]}  # noqa: S704
     library = _closed(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
     limit = _strip_limit(view)
@@ -126,6 +127,7 @@ def render(view: ReportView) -> str:
         .render(
             view=view,
             drawn=drawn,
+            timed=timed,
             stills=stills,
             specs=specs,
             config=charts.CONFIG,

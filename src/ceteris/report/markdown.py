@@ -110,9 +110,22 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
         lines += [f"- {mark}, {check.name}: {_plain(check.found)}" for check, mark in marks] + [""]
     drawn = [(table.key, f"effect on {table.title}") for table in section.effects]
     drawn += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
+    drawn += [(section.path.key, "response time over throughput")] if section.path else []
+    drawn += [(section.quantiles.key, "response time by percentile")] if section.quantiles else []
     drawn += [(section.drift.key, f"{section.drift.title} over time")] if section.drift else []
     shown = [f"![{_plain(title)}](<{pictures[key]}>)" for key, title in drawn if key in pictures]
-    return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section)
+    return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section) + _why(section)
+
+
+def _why(section: Section) -> list[str]:
+    lines = []
+    for table in section.why:
+        trials = f"; trials {numbers.few(table.trials)}" if table.trials else ""
+        lines += [f"{_plain(table.title)}: {_plain(table.note)}{trials}", ""]
+        if table.rows:
+            rows = [[_plain(cell) for cell in row] for row in table.rows]
+            lines += _table([_plain(name) for name in table.head], table.figures, rows)
+    return lines
 
 
 def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:

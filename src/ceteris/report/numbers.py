@@ -18,6 +18,7 @@ class Kind(Enum):
 
     RATE = auto()
     BYTES = auto()
+    SIZE = auto()
     TIME = auto()
     SHARE = auto()
     PLAIN = auto()
@@ -55,7 +56,7 @@ METRICS = {
     )
 }
 
-_BYTES = ((2**30, "GiB/s"), (2**20, "MiB/s"), (2**10, "KiB/s"))
+_SIZES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
 def scale(kind: Kind, values: Iterable[float]) -> Scale:
@@ -67,9 +68,10 @@ def scale(kind: Kind, values: Iterable[float]) -> Scale:
         if largest < 0.002:
             return Scale("µs", 1e6)
         return Scale("ms", 1e3) if largest < 2 else Scale("s", 1.0)
-    if kind is Kind.BYTES:
-        fitting = (Scale(unit, 1 / size) for size, unit in _BYTES if largest >= 2 * size)
-        return next(fitting, Scale("B/s", 1.0))
+    if kind in (Kind.BYTES, Kind.SIZE):
+        each = "/s" if kind is Kind.BYTES else ""
+        fitting = (Scale(unit + each, 1 / size) for size, unit in _SIZES if largest >= 2 * size)
+        return next(fitting, Scale(f"B{each}", 1.0))
     return Scale("/s" if kind is Kind.RATE else "", 1.0)
 
 
@@ -97,7 +99,8 @@ def percent_of(log_ratio: float) -> float:
         return math.inf
 
 
-def _signed(value: float, places: int) -> str:
+def signed(value: float, places: int) -> str:
+    """A number with its sign, but for zero."""
     if not math.isfinite(value):
         return DASH if math.isnan(value) else "+∞" if value > 0 else f"{MINUS}∞"
     text = f"{abs(value):,.{places}f}"
@@ -130,7 +133,7 @@ def effect(estimate: float, low: float, high: float) -> EffectText:
     """A log ratio and its interval in percent; a bound beside zero is never rounded into it."""
     shares = [percent_of(value) for value in (estimate, low, high)]
     places = _places(shares[1], shares[2])
-    middle, under, over = (_signed(share, places) for share in shares)
+    middle, under, over = (signed(share, places) for share in shares)
     return EffectText(f"{middle} %", f"[{under}, {over}]", f"{under} %", f"{over} %")
 
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ceteris.model import Check
-from ceteris.report.shown_curves import Curve, DriftCurve
+from ceteris.report.shown_curves import Courses, Curve, DriftCurve, PathCurve, QuantileCurve
 from ceteris.report.shown_trust import Trust
+from ceteris.report.shown_why import WordTable
 from ceteris.units import LoadLevel
 
 
@@ -179,7 +180,10 @@ class Section:
     table: LevelTable | None
     effects: tuple[EffectTable, ...]
     curves: tuple[Curve, ...]
+    path: PathCurve | None
+    quantiles: QuantileCurve | None
     drift: DriftCurve | None
+    why: tuple[WordTable, ...]
     empty: str
 
     @property
@@ -262,4 +266,5 @@ class ReportView:
     matrices: tuple[MatrixSection, ...]
     advice: tuple[Advice, ...]
     trust: Trust
+    courses: Courses | None
     recipes: Mapping[str, Recipe]

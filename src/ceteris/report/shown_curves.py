@@ -48,3 +48,64 @@ class DriftCurve:
     unit: str
     points: tuple[DriftMark, ...]
     course: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantilePoint:
+    """The response time, in the chart's unit, that all but one of so many operations (`one_in`) stay below."""
+
+    arm: str
+    load: LoadLevel
+    one_in: float
+    value: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileCurve:
+    """The distributions of response times of all arms, at each load level."""
+
+    key: str
+    unit: str
+    points: tuple[QuantilePoint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathPoint:
+    """Response time and throughput of an arm at a load level, both in the chart's units."""
+
+    arm: str
+    load: LoadLevel
+    rate: float
+    value: float
+    low: float | None
+    high: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathCurve:
+    """Response time over throughput: along a line more and more load is offered."""
+
+    key: str
+    unit: str
+    rate_unit: str
+    points: tuple[PathPoint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """A metric within one trial: its values in the chart's unit, each standing for `step_s` seconds."""
+
+    trial: int
+    metric: str
+    step_s: float
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Courses:
+    """What can be drawn of any trial over time."""
+
+    key: str
+    courses: tuple[Course, ...]

@@ -18,6 +18,7 @@ from ceteris.report.shown import (
     ReportView,
     Section,
 )
+from ceteris.report.shown_why import WordTable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -142,6 +143,19 @@ def _section(section: Section, console: "Console") -> None:
     if section.table:
         first = section.effects[0] if section.effects else None
         console.print(_measured(section, section.table, first, wide=console.width >= 120))
+    for words in section.why:
+        console.print(_text(f"{words.title}: {words.note}", "dim"))
+        if words.rows:
+            console.print(_words(words))
+
+
+def _words(shown: WordTable) -> "Table":
+    table = _new_table()
+    for name, figures in zip(shown.head, shown.figures, strict=True):
+        table.add_column(_text(name), justify="right" if figures else "left", overflow="fold")
+    for row in shown.rows:
+        table.add_row(*map(_text, row))
+    return table
 
 
 def conclusions(view: ReportView, console: "Console") -> None:

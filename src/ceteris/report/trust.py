@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from ceteris.findings import Preconditioned
-from ceteris.model import Experiment, Measurement, Purpose, Trial, TrialState
+from ceteris.model import COMPARING, Experiment, Measurement, Purpose, Trial, TrialState
 from ceteris.report import numbers
 from ceteris.report.conditioned import conditioned
 from ceteris.report.numbers import METRICS
@@ -15,6 +15,7 @@ from ceteris.report.shown_trust import Tally, TrialRow, Trust
 from ceteris.units import show_duration
 
 _UNUSED = (TrialState.INVALID, TrialState.FAILED)
+_USUAL_S = 3600.0  # of one run, as field reports make them
 
 
 def clock(seconds: float) -> str:
@@ -99,14 +100,29 @@ def _rows(
     )
 
 
-def _facts(experiment: Experiment, made_s: float, planned_s: float | None) -> tuple[tuple[str, str], ...]:
+def usual_s(trials: Sequence[Trial]) -> float:
+    """Seconds that the usual way would take: an hour for each setting at each load level, one knob at a time."""
+    compared = [t for t in trials if t.purpose in COMPARING and t.state is not TrialState.SUPERSEDED]
+    single = [t for t in compared if t.purpose is not Purpose.SCREEN]
+    runs = {(t.workload, t.load, str(sorted(t.settings.items()))) for t in single}
+    for place in {(t.workload, t.load) for t in compared if t.purpose is Purpose.SCREEN}:
+        levels = {setting for t in compared if (t.workload, t.load) == place for setting in t.settings.items()}
+        runs |= {(*place, str(setting)) for setting in levels}
+    return _USUAL_S * len(runs)
+
+
+def _facts(
+    experiment: Experiment, made_s: float, planned_s: float | None, once_s: float
+) -> tuple[tuple[str, str], ...]:
     facts = [("experiment", experiment.id), ("state", str(experiment.state))]
     facts.append(("started", clock(experiment.started)))
     if experiment.ended is not None:
         facts.append(("took", show_duration(max(experiment.ended - experiment.started, 0))))
     planned = "" if planned_s is None else f", of {show_duration(planned_s)} planned"
+    usual = f"{show_duration(once_s)}: an hour once for each setting at each load level, which says nothing of noise"
     facts += [
         ("machine time of trials and reruns", show_duration(made_s) + planned),
+        *([("the usual way would take", usual)] if once_s else []),
         ("rounds planned", str(experiment.rounds)),
         ("seed", str(experiment.seed)),
         ("schedule hash", experiment.schedule_hash),
@@ -128,7 +144,7 @@ def trust(
         tallies=tallies(trials),
         notes=experiment.notes,
         conditioned=conditioned(preconditioned),
-        facts=_facts(experiment, machine_s(trials), planned_s),
+        facts=_facts(experiment, machine_s(trials), planned_s, usual_s(trials)),
         machine=tuple(experiment.fingerprint.items()),
         plan_text=experiment.plan_text,
         trials=_rows(experiment, trials, summaries),

@@ -7,16 +7,16 @@ what is shown, worded and rounded. Called by the command line; no statistics are
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from ceteris.findings import Drift, Matrix, Preconditioned
+from ceteris.findings import Bounded, Contrast, Distribution, Drift, Matrix, Preconditioned, Scaling
 from ceteris.model import Cell, Effect, Experiment, ExperimentState, Measurement, Trial
-from ceteris.report import advice, matrix, tables, trust, verdicts
+from ceteris.report import advice, curves, matrix, tables, trust, verdicts, why
 from ceteris.report.shown import Answer, Arm, Judged, Recipe, ReportView, Section
 from ceteris.units import show_duration
 
 __all__ = ["Recipe", "ReportView", "view"]
 
 _Pair = tuple[str, str]
-_Located = TypeVar("_Located", Answer, Trial, Effect, Cell, Drift)
+_Located = TypeVar("_Located", Answer, Trial, Effect, Cell, Drift, Contrast, Scaling, Bounded, Distribution)
 
 
 def _pairs(trials: Sequence[Trial], effects: Sequence[Effect], cells: Sequence[Cell]) -> list[_Pair]:
@@ -52,6 +52,10 @@ def _section(
     effects: Sequence[Effect],
     cells: Sequence[Cell],
     drift: Drift | None,
+    contrasts: Sequence[Contrast],
+    bounds: Sequence[Bounded],
+    scalings: Sequence[Scaling],
+    distributions: Sequence[Distribution],
 ) -> Section:
     arms = _arms(trials, effects, cells)
     names = [arm.name for arm in arms]
@@ -69,7 +73,10 @@ def _section(
         table=tables.level_table(cells, names),
         effects=tables.effect_tables(effects, anchor),
         curves=tables.curves(cells, names, anchor),
+        path=curves.path(cells, names, anchor),
+        quantiles=curves.quantiles(distributions, names, anchor),
         drift=tables.drift_curve(drift, anchor),
+        why=tuple(why.tables(contrasts, bounds, scalings, cells, names)),
         empty=empty,
     )
 
@@ -90,6 +97,11 @@ def view(
     *,
     matrices: Sequence[Matrix] = (),
     drifts: Sequence[Drift] = (),
+    contrasts: Sequence[Contrast] = (),
+    bounds: Sequence[Bounded] = (),
+    scalings: Sequence[Scaling] = (),
+    distributions: Sequence[Distribution] = (),
+    series: Mapping[str, Mapping[int, Measurement]] = {},
     preconditioned: Sequence[Preconditioned] = (),
     question: str = "",
     recipes: Mapping[str, Recipe] | None = None,
@@ -98,7 +110,7 @@ def view(
     """Word, round and order everything a report shows.
 
     `question` is the plan's, in words; `recipes` by `factor=arm` say how to set and check; `planned_s` is what all
-    trials would have taken, where that is known.
+    trials would have taken, where that is known; `series` are the courses of trials, by metric and trial.
     """
     recipes = recipes or {}
     pairs = _pairs(trials, effects, cells)
@@ -143,11 +155,16 @@ def view(
                 effects=_of(effects, pair),
                 cells=_of(cells, pair),
                 drift=next(iter(_of(drifts, pair)), None),
+                contrasts=_of(contrasts, pair),
+                bounds=_of(bounds, pair),
+                scalings=_of(scalings, pair),
+                distributions=_of(distributions, pair),
             )
             for pair in order
         ),
         matrices=shown,
         advice=advice.advice(rows, missing, recipes),
         trust=trust.trust(experiment, trials, summaries, preconditioned, planned_s),
+        courses=curves.courses(series),
         recipes=recipes,
     )

@@ -20,6 +20,8 @@ from ceteris.model import Plan, Purpose, Settings, Trial, Workload
 from ceteris.registry import data_of
 from ceteris.trial.precondition import Onlooker
 from ceteris.trial.runner import Record, Runner
+from ceteris.trial.running import Running
+from ceteris.trial.served import Served
 from ceteris.trial.servers import Servers
 from ceteris.trial.tools import Tools
 from ceteris.workloads import jobs
@@ -116,12 +118,7 @@ class Bench:
         except BaseException:
             self._sampler.close()
             raise
-        database = self._plan.database
-        self._servers = (
-            Servers(site.host, site.engine, database, self._data_folder, self._sampler.own)
-            if database and database.is_server
-            else None
-        )
+        self._servers = self._served_by()
         self._tools = Tools(site.host, site.engine, self._data_folder, self._stopped)
         self._runner = Runner(
             site.host,
@@ -169,6 +166,15 @@ class Bench:
         finally:
             self._remove_data()
 
+    def _served_by(self) -> Served | None:
+        """The servers that workloads work on, of our own or others'."""
+        site, database, folder, own = self._site, self._plan.database, self._data_folder, self._sampler.own
+        if database is None or not database.is_server:
+            return None
+        if database.running is None:
+            return Servers(site.host, site.engine, database, folder, own)
+        return Running(site.host, site.engine, database, self._trials[0].experiment, folder, self._journal, own)
+
     def _open_journal(self) -> Applier:
         """The means to change settings. The journal also keeps a second run away from this experiment's data."""
         site, location = self._site, self._plan.target.location
@@ -177,14 +183,16 @@ class Bench:
         knobs = [row for row in rows if row.kind not in OF_THE_LOAD]
         moved = [m for knob in knobs for p in knob.resets for m in members(site.host, site.catalogue, p, location)]
         addresses = {address for knob in [*knobs, *moved] for address in place(site.host, knob, location).addresses}
-        opened = journal.Journal(
+        database = self._plan.database
+        running = {database.running.place} if database and database.running else set()
+        self._journal = journal.Journal(
             site.host,
             site.engine,
             self._trials[0].experiment,
-            sorted({*addresses, self._data_folder, *self._devices()}),
-            volatile=not knobs,
+            sorted({*addresses, self._data_folder, *self._devices(), *running}),
+            volatile=not knobs and not running,
         )
-        return Applier(site.host, site.catalogue, location, opened)
+        return Applier(site.host, site.catalogue, location, self._journal)
 
     def _devices(self) -> set[str]:
         """The block devices that trials work on: like a setting, one experiment's at a time."""
@@ -220,7 +228,7 @@ class Bench:
             self._runner.work_on_data(prepare, progress)
             self._made[where] = (data, age)
 
-    def _make_server_data(self, trial: Trial, workload: Workload, servers: Servers, progress: Progress) -> None:
+    def _make_server_data(self, trial: Trial, workload: Workload, servers: Served, progress: Progress) -> None:
         """All data of all servers before the first trial on one; later as it was made, when that is due."""
         if not self._served:
             servers.make_data(self._trials, self._workloads, self._runner.work_on_data, progress)
@@ -229,7 +237,7 @@ class Bench:
         if self._made.setdefault(f"{workload.name} on a server", age) != age:
             self._made[f"{workload.name} on a server"] = age
             for settings in {str(one): one for one in self._arms(trial)}.values():
-                servers.put_back(workload, settings)
+                servers.put_back(workload, settings, self._runner.work_on_data)
 
     def _arms(self, trial: Trial) -> list[Settings]:
         """The settings of all trials of the trial's block."""

@@ -15,7 +15,7 @@ from ceteris.trial.flight import Flight
 from ceteris.trial.limits import refuse_machine
 from ceteris.trial.load import TrialLoad
 from ceteris.trial.precondition import Onlooker, Preconditioning
-from ceteris.trial.servers import Servers
+from ceteris.trial.served import Served
 from ceteris.trial.tool_load import ToolLoad
 from ceteris.trial.tools import Tools
 from ceteris.trial.watch import Watch
@@ -50,7 +50,7 @@ class Runner:
         record: Record,
         stopped: Callable[[], bool],
         tools: Tools,
-        servers: Servers | None = None,
+        servers: Served | None = None,
     ) -> None:
         self._tools = tools
         self._servers = servers

@@ -5,23 +5,18 @@ Called by the bench and the runner.
 """
 
 import dataclasses
-import re
-import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from ceteris.databases import Instance, TakesEffect, Variable
-from ceteris.engine.protocol import Job, MysqlServer, PostgresServer
+from ceteris.engine.protocol import MysqlServer, PostgresServer
 from ceteris.errors import DatabaseError, QueryRefused, ServerWouldNotStart
 from ceteris.hosts.transport import Host
-from ceteris.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Value, Workload
-from ceteris.registry import data_of, database_settings
+from ceteris.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Workload
+from ceteris.registry import database_settings
+from ceteris.trial.served import InForce, Named, Served, Work, database_of, tested_names, text_of
 from ceteris.workloads import jobs
 
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
-_LONGEST_NAME = 40
-
-Work = Callable[[Job, Callable[[int, int], None]], None]  # carries out a job on data, telling how far it is
-Named = Mapping[str, str]
 
 
 @dataclasses.dataclass
@@ -34,7 +29,7 @@ class _Server:
     refused: str = ""
 
 
-class Servers:
+class Servers(Served):
     """Servers in `folder`, for trials of these workloads. Leaving nothing behind is `close`'s."""
 
     def __init__(
@@ -50,7 +45,7 @@ class Servers:
         self._running: _Server | None = None
         self._started_with: Named = {}
         self._warm: set[str] = set()
-        self._in_force: dict[str, tuple[str, str]] = {}  # by name, what was wanted and what was found
+        self._in_force = InForce()
 
     # --- data ---
 
@@ -72,7 +67,7 @@ class Servers:
             if workload.database:
                 changes |= workload.data != "keep"
                 data = needed.setdefault(self._built_in(workload, trial.settings), {})
-                data.setdefault(_name_of(workload, trial.settings), (workload, trial.settings))
+                data.setdefault(database_of(workload, trial.settings), (workload, trial.settings))
         self._host.run(["mkdir", "--parents", self._folder])
         for number, (built_in, data) in enumerate(needed.items(), start=1):
             if built_in in self._made:
@@ -97,7 +92,7 @@ class Servers:
             if changes:
                 instance.snapshot()
 
-    def put_back(self, workload: Workload, settings: Settings) -> None:
+    def put_back(self, workload: Workload, settings: Settings, work: Work) -> None:  # noqa: ARG002
         """Its data as it was made, where a load has worked on it since; it runs again with the next `apply`."""
         server = self._made[self._built_in(workload, settings)]
         if server.used:
@@ -115,10 +110,10 @@ class Servers:
         `land` ends a load that still goes on, before a restart. What the server refuses is a change with its words.
         Raises DatabaseError, EngineError and Interrupted.
         """
-        wanted = {name: _text(value) for name, value in database_settings(workload, trial.settings).items()}
-        names = {key.partition(".")[2] for key in tested if key.startswith(f"{workload.database}.")}
+        wanted = {name: text_of(value) for name, value in database_settings(workload, trial.settings).items()}
+        names = tested_names(workload, tested)
         server = self._made[self._built_in(workload, trial.settings)]
-        self._in_force = {}
+        self._in_force.clear()
         if server.refused:
             return tuple(_refused(workload, name, wanted[name], server.refused) for name in names or wanted)
         try:
@@ -126,7 +121,7 @@ class Servers:
         except ServerWouldNotStart as error:
             return tuple(_refused(workload, name, wanted[name], str(error)) for name in names or wanted)
         found = [self._set(server, workload, name, value, name in names) for name, value in wanted.items()]
-        name = _name_of(workload, trial.settings)
+        name = database_of(workload, trial.settings)
         if workload.cache == "warm" and name not in self._warm:
             job = jobs.job(workload, trial.settings, self._folder, "warm", server=self.server(workload, trial.settings))
             work(job, lambda _done, _total: None)
@@ -159,33 +154,12 @@ class Servers:
                 instance.set_live(name, wanted)
             except QueryRefused as error:
                 refused = str(error)
-        found = instance.read(name)
-        self._in_force[f"{workload.database}.{name}"] = (wanted, found)
-        taken = variable.is_same(wanted, found)
-        return Change(
-            knob=f"{workload.database}.{name}",
-            address=name,
-            before=variable.default or before,
-            wanted=wanted,
-            observed=found,
-            state=ChangeState.VERIFIED if taken else ChangeState.MISMATCHED,
-            refused=refused,
-            not_taken=None if taken else NotTaken.REFUSED if refused else NotTaken.CLAMPED,
-        )
+        before = variable.default or before
+        return self._in_force.taken(workload, variable, wanted, instance.read(name), before=before, refused=refused)
 
     def verify(self) -> tuple[Change, ...]:
         """Read every setting of the last `apply` again; those that moved since."""
-        moved = []
-        for key, (wanted, found) in self._in_force.items():
-            assert self._running is not None
-            now = self._running.instance.read(key.partition(".")[2])
-            if now != found:
-                change = Change(
-                    knob=key, address=key, before=found, wanted=wanted, observed=now,
-                    state=ChangeState.MISMATCHED, not_taken=NotTaken.RESET,
-                )  # fmt: skip
-                moved.append(change)
-        return tuple(moved)
+        return self._in_force.moved(lambda name: self._running.instance.read(name) if self._running else "")
 
     # --- addresses, status, the end ---
 
@@ -231,25 +205,12 @@ class Servers:
     def _built_in(self, workload: Workload, settings: Settings) -> tuple[tuple[str, str], ...]:
         """The settings of a trial that its data is made with."""
         own = database_settings(workload, settings)
-        return tuple(sorted((name, _text(value)) for name, value in own.items() if name in self._database.built_in))
+        return tuple(sorted((name, text_of(value)) for name, value in own.items() if name in self._database.built_in))
 
     def _address(self, instance: Instance, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
-        found = instance.address().model_copy(update={"database": _name_of(workload, settings)})
+        found = instance.address().model_copy(update={"database": database_of(workload, settings)})
         assert isinstance(found, MysqlServer | PostgresServer)
         return found
-
-
-def _name_of(workload: Workload, settings: Settings) -> str:
-    """The database of a workload, one for each shape of its data."""
-    shape = zlib.crc32(data_of(workload, settings).shape.encode())
-    return f"{re.sub('[^a-z0-9]', '_', workload.plan_name.lower())[:_LONGEST_NAME]}_{shape:08x}"
-
-
-def _text(value: Value) -> str:
-    """A level as a server reads it."""
-    if isinstance(value, bool):
-        return "ON" if value else "OFF"
-    return str(value)
 
 
 def _refused(workload: Workload, name: str, wanted: str, words: str) -> Change:

@@ -99,6 +99,7 @@ class Oltp:
             made=True,
             written=self._mix not in _READING,
             cached=True,
+            rows=p.tables * p.table_size,
         )
 
     def job(self, parameters: BaseModel, ground: Ground) -> OltpJob:

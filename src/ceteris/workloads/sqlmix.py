@@ -274,6 +274,7 @@ class Sqlmix:
             made=True,
             written=not all(one.reads for transaction in p.transactions for one in transaction.statements),
             cached=True,
+            rows=sum(rows.count for rows in p.rows),
         )
 
     def job(self, parameters: BaseModel, ground: Ground) -> SqlMixJob:

@@ -20,7 +20,7 @@ HEAVY = (
     "starlette",
     "uvicorn",
 )
-VERBS = ("check", "run", "status", "resume", "undo", "report", "knobs", "schema", "serve")
+VERBS = ("check", "run", "status", "resume", "undo", "report", "compare", "knobs", "schema", "serve")
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -37,7 +37,7 @@ def test_markdown_keeps_hostile_names_inside_their_cells() -> None:
 
 def test_pictures_are_files_that_need_no_page(tmp_path: Path) -> None:
     names = charts.write_pictures(many(1).view(), tmp_path / "pictures")
-    assert sorted(names) == ["factor-1-effect-1", "factor-1-p95", "factor-1-throughput"]
+    assert sorted(names) == ["factor-1-effect-1", "factor-1-p95", "factor-1-path", "factor-1-throughput"]
     for name in names.values():
         drawn = (tmp_path / "pictures" / name).read_text(encoding="utf-8")
         assert drawn.startswith("<svg")
@@ -128,7 +128,7 @@ def test_html_scripts_are_the_program_s_own() -> None:
     data = re.search(r'<script type="application/json" id="specs">(.*?)</script>', page, re.DOTALL)
     assert data is not None
     assert "<" not in data[1]
-    assert json.loads(data[1]).keys() == {"factor-1-effect-1", "factor-1-throughput", "factor-1-p95"}
+    assert json.loads(data[1]).keys() == {"factor-1-effect-1", "factor-1-throughput", "factor-1-p95", "factor-1-path"}
 
 
 def test_html_has_an_anchor_for_every_trial_and_no_link_into_nothing() -> None:

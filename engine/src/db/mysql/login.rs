@@ -159,6 +159,7 @@ mod tests {
             port: None,
             user: "me".into(),
             password: Some(Secret::new("secret")),
+            credential: None,
             database: "lab".into(),
             tls,
             tls_ca: None,

@@ -58,6 +58,7 @@ pub struct Connection {
 
 impl super::Connection for Connection {
     fn open(server: &Server, statements: &[Statement], execution: Execution) -> Result<Connection> {
+        let server = &server.with_login()?;
         let mut wire = Wire::new(Stream::connect(server, USUAL_PORT)?);
         let (short_ends, status) = log_in(&mut wire, server)?;
         let mut connection = Connection {

@@ -36,6 +36,7 @@ pub struct Connection {
 
 impl super::Connection for Connection {
     fn open(server: &Server, statements: &[Statement], execution: Execution) -> Result<Connection> {
+        let server = &server.with_login()?;
         let mut connection = Connection {
             stream: Stream::connect(server, USUAL_PORT)?,
             incoming: Incoming::default(),

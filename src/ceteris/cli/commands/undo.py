@@ -78,7 +78,7 @@ def _at_boot(target: str, wish: AtBoot, *, become: bool, as_json: bool) -> None:
 _WORDS = {
     "would-restore": "{knob}: back to {before}  ({path})",
     "restored": "{knob}: put back, now {value}  ({address})",
-    "expired": "{knob}: gone with the last boot, nothing to put back  ({address})",
+    "expired": "{knob}: gone with the last start, nothing to put back  ({address})",
     "busy": "{experiment} is still running and was left alone  ({path})",
     "stuck": "{knob}: STUCK, wanted {wanted}, found {found}  ({address})",
 }

@@ -78,13 +78,17 @@ class SqliteFile(Message):
 
 
 class Server(Message):
-    """A server, and who connects to it: a Unix socket, or host and port."""
+    """A server, and who connects to it: a Unix socket, or host and port.
+
+    `credential` names the place where the engine finds the password: `env`, `file`, `option_file` or `pass_file`.
+    """
 
     socket: str | None = None
     host: str | None = None
     port: int | None = None
     user: str
     password: SecretStr | None = None
+    credential: dict[str, str] | None = None
     database: str
     tls: Literal["off", "required", "verified"] = "off"
     tls_ca: str | None = None

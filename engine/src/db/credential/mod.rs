@@ -1,0 +1,140 @@
+//! Where a password is kept: a job and a journal name the place, and whoever connects looks there.
+//!
+//! In: the place as a job names it. Out: user and password, held in memory alone. Called by
+//! `db::server` whenever a connection is made, so that an undo finds them too.
+
+mod option_file;
+mod pass_file;
+
+use std::env;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{DbError, Kind, Result};
+use super::server::{Secret, Server};
+
+/// Nobody's password is longer; a device that never ends is no file of one.
+const MOST_BYTES: u64 = 1 << 20;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Credential {
+    /// A variable of the environment.
+    Env(String),
+    /// A file that holds nothing but the password; a line's end after it does not count.
+    File(PathBuf),
+    /// MySQL's option file, such as ~/.my.cnf.
+    OptionFile(PathBuf),
+    /// PostgreSQL's password file, such as ~/.pgpass.
+    PassFile(PathBuf),
+}
+
+/// What was found there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Login {
+    pub user: Option<String>,
+    pub password: Option<Secret>,
+}
+
+impl Credential {
+    /// What is there for this server. A place that is named and cannot be used is an error.
+    pub fn find(&self, server: &Server) -> Result<Login> {
+        let alone = |password: &str| Login {
+            user: None,
+            password: Some(Secret::new(password)),
+        };
+        match self {
+            Credential::Env(name) => env::var(name)
+                .map(|password| alone(&password))
+                .map_err(|_| denied(format!("there is no {name} in the environment"))),
+            Credential::File(path) => {
+                let text = read(path)?;
+                let line = text.strip_suffix('\n').unwrap_or(&text);
+                Ok(alone(line.strip_suffix('\r').unwrap_or(line)))
+            }
+            Credential::OptionFile(path) => Ok(option_file::client(&read(path)?)),
+            Credential::PassFile(path) => Ok(pass_file::matching(&read(path)?, server)),
+        }
+    }
+}
+
+/// The text of a file that others cannot read. It is no part of any error.
+fn read(path: &Path) -> Result<String> {
+    let unreadable = |cause: &dyn std::fmt::Display| {
+        denied(format!(
+            "cannot read the password in {}: {cause}",
+            path.display()
+        ))
+    };
+    let file = File::open(path).map_err(|cause| unreadable(&cause))?;
+    let metadata = file.metadata().map_err(|cause| unreadable(&cause))?;
+    if metadata.mode() & 0o077 != 0 {
+        return Err(denied(format!(
+            "others can read the password in {}; keep it to yourself: chmod 600 {0}",
+            path.display()
+        )));
+    }
+    let mut text = String::new();
+    file.take(MOST_BYTES)
+        .read_to_string(&mut text)
+        .map_err(|_| unreadable(&"it is not UTF-8 text"))?;
+    Ok(text)
+}
+
+fn denied(message: String) -> DbError {
+    DbError::new(Kind::Denied, "", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    fn server() -> Server {
+        serde_json::from_str(r#"{"user": "u", "database": "d"}"#).unwrap()
+    }
+
+    #[test]
+    fn a_file_of_a_password_is_it_without_the_lines_end() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), " it's \r\n").unwrap();
+        let found = Credential::File(file.path().into())
+            .find(&server())
+            .unwrap();
+        assert_eq!(found.password, Some(Secret::new(" it's ")));
+    }
+
+    #[test]
+    fn a_file_that_others_can_read_is_refused_without_telling_what_is_in_it() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "hidden").unwrap();
+        for mode in [0o640, 0o604] {
+            fs::set_permissions(file.path(), Permissions::from_mode(mode)).unwrap();
+            let error = Credential::File(file.path().into())
+                .find(&server())
+                .unwrap_err();
+            assert_eq!(error.kind, Kind::Denied);
+            assert!(error.message.contains("chmod 600"), "{error}");
+            assert!(!error.message.contains("hidden"));
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_named() {
+        for (place, name) in [
+            (
+                Credential::Env("NO_SUCH_PASSWORD".into()),
+                "NO_SUCH_PASSWORD",
+            ),
+            (Credential::File("/no/such/file".into()), "/no/such/file"),
+        ] {
+            let error = place.find(&server()).unwrap_err();
+            assert!(error.message.contains(name), "{error}");
+        }
+    }
+}

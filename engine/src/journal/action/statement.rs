@@ -1,0 +1,277 @@
+//! What is set or made on a running server, by statements of SQL.
+//!
+//! In: the server without its secret, statements, and a query that tells whether they took. Out: done,
+//! or why not, with the statements for doing it by hand. Called by `journal::action`.
+
+use std::io;
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::db::error::{DbError, Kind};
+use crate::db::session::Session;
+use crate::job::sql::Database;
+
+/// A server that is being started again is waited for; a reload is in force when it is read.
+const PATIENCE: Duration = Duration::from_secs(5);
+const GLANCE: Duration = Duration::from_millis(100);
+/// Connecting is quick, or it fails.
+const CONNECTING_S: f64 = 10.0;
+/// Nor is every other setting of a lost server waited for.
+const LOST: Duration = Duration::from_secs(15);
+/// Between two readings of a server's clock and of how long it has run.
+const SAME_START_S: f64 = 5.0;
+
+/// Puts statements to a server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PutStatements {
+    /// What they set or make there, for people.
+    pub name: String,
+    pub server: Database,
+    pub statements: Vec<String>,
+    /// What shows whether it took.
+    pub check: Said,
+    /// Nothing is done unless this holds: that a database is the one that was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_if: Option<Said>,
+    /// Of what a start of the server takes away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_restart: Option<UntilRestart>,
+}
+
+/// A query for one value, and the value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Said {
+    pub query: String,
+    pub said: String,
+}
+
+/// When the server was started, and what it was set to then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UntilRestart {
+    /// In seconds.
+    pub started: Said,
+    pub set_to: String,
+}
+
+/// The server that was not reached last: when, and why.
+static UNREACHED: Mutex<Option<(String, Instant, String)>> = Mutex::new(None);
+
+impl PutStatements {
+    pub fn thing(&self) -> String {
+        format!("{} of {}", self.name, self.server.place())
+    }
+
+    pub fn wanted(&self) -> String {
+        self.check.said.clone()
+    }
+
+    pub fn execute(&self) -> io::Result<()> {
+        let mut session = self.connect()?;
+        let mut put = || -> Result<(), DbError> {
+            if let Some(condition) = &self.only_if
+                && !condition.holds(&mut session)?
+            {
+                if self.check.holds(&mut session)? {
+                    return Ok(());
+                }
+                let foreign = "it is not what the experiment has made, and stays as it is";
+                return Err(DbError::new(Kind::Refused, "", foreign));
+            }
+            self.statements
+                .iter()
+                .try_for_each(|sql| session.query(sql).map(drop))
+        };
+        put().map_err(|error| self.by_hand(&error.to_string()))
+    }
+
+    /// What is in force; a while later where it is not yet what it should be.
+    pub fn read_back(&self) -> io::Result<String> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut session = self.connect()?;
+        loop {
+            let found = ask(&mut session, &self.check.query)
+                .map_err(|error| self.by_hand(&error.to_string()))?;
+            if found == self.check.said || Instant::now() >= deadline {
+                return Ok(found);
+            }
+            thread::sleep(GLANCE);
+        }
+    }
+
+    /// Whether a start of the server has taken it away, and what is there now is somebody else's.
+    pub fn has_expired(&self) -> bool {
+        let Some(life) = &self.until_restart else {
+            return false;
+        };
+        let looked = || -> Option<bool> {
+            let mut session = self.connect().ok()?;
+            let now: f64 = ask(&mut session, &life.started.query).ok()?.parse().ok()?;
+            let then: f64 = life.started.said.parse().ok()?;
+            let found = ask(&mut session, &self.check.query).ok()?;
+            let is_ours = found == life.set_to || found == self.check.said;
+            Some((now - then).abs() > SAME_START_S && !is_ours)
+        };
+        looked().unwrap_or(false)
+    }
+
+    fn connect(&self) -> io::Result<Session> {
+        let place = self.server.place();
+        if let Some(why) = unreached(&place) {
+            return Err(self.by_hand(&why));
+        }
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let opened = Session::open(&self.server.within(CONNECTING_S), false)
+                .and_then(|_| Session::open(&self.server, false));
+            match opened {
+                Ok(session) => return Ok(session),
+                Err(error) if error.kind == Kind::Lost && Instant::now() < deadline => {
+                    thread::sleep(GLANCE);
+                }
+                Err(error) => {
+                    let why = format!("{place}: {error}");
+                    if let Ok(mut last) = UNREACHED.lock() {
+                        *last = Some((place, Instant::now(), why.clone()));
+                    }
+                    return Err(self.by_hand(&why));
+                }
+            }
+        }
+    }
+
+    fn by_hand(&self, why: &str) -> io::Error {
+        io::Error::other(format!("{why}; by hand: {}", self.statements.join("; ")))
+    }
+}
+
+impl Said {
+    fn holds(&self, session: &mut Session) -> Result<bool, DbError> {
+        Ok(ask(session, &self.query)? == self.said)
+    }
+}
+
+/// Why a server was not reached a moment ago.
+fn unreached(place: &str) -> Option<String> {
+    let last = UNREACHED.lock().ok()?;
+    let (other, when, why) = last.as_ref()?;
+    (other == place && when.elapsed() < LOST).then(|| why.clone())
+}
+
+/// The last column of the first row: `SHOW VARIABLES` puts the name before it. Empty: there is none.
+fn ask(session: &mut Session, query: &str) -> Result<String, DbError> {
+    let rows = session.query(query)?.rows;
+    let value = rows.into_iter().next().and_then(|mut row| row.pop());
+    Ok(value.flatten().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::server::Server;
+    use crate::job::sql::SqliteFile;
+    use std::path::Path;
+
+    fn said(query: &str, said: &str) -> Said {
+        Said {
+            query: query.into(),
+            said: said.into(),
+        }
+    }
+
+    fn put(path: &Path, value: &str) -> PutStatements {
+        PutStatements {
+            name: "knob".into(),
+            server: Database::Sqlite(SqliteFile {
+                path: path.into(),
+                pragmas: std::collections::BTreeMap::new(),
+            }),
+            statements: vec![format!("PRAGMA user_version = {value}")],
+            check: said("PRAGMA user_version", value),
+            only_if: None,
+            until_restart: None,
+        }
+    }
+
+    fn until(started: &str, set_to: &str) -> Option<UntilRestart> {
+        Some(UntilRestart {
+            started: said("SELECT 100.0", started),
+            set_to: set_to.into(),
+        })
+    }
+
+    #[test]
+    fn statements_are_put_and_what_is_in_force_is_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let before = put(file.path(), "7");
+        before.execute().unwrap();
+        assert_eq!(before.read_back().unwrap(), before.wanted());
+        put(file.path(), "8").execute().unwrap();
+        assert_eq!(before.read_back().unwrap(), "8");
+    }
+
+    #[test]
+    fn nothing_is_done_to_what_is_not_ours() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut undo = put(file.path(), "7");
+        undo.only_if = Some(said("SELECT 1", "0"));
+        let cause = undo.execute().unwrap_err().to_string();
+        assert!(
+            cause.contains("not what the experiment has made"),
+            "{cause}"
+        );
+        assert!(
+            cause.contains("by hand: PRAGMA user_version = 7"),
+            "{cause}"
+        );
+        undo.check.said = "0".into(); // it is as it should be already
+        undo.execute().unwrap();
+        assert_eq!(undo.read_back().unwrap(), "0");
+    }
+
+    #[test]
+    fn what_a_restart_took_away_has_expired_where_the_value_now_is_somebody_elses() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut undo = put(file.path(), "1");
+        for (now, started, has_expired) in [
+            ("3", "100", false), // the same life: whatever it is, it comes back
+            ("3", "98", false),  // the same, as far as clocks can tell
+            ("3", "40", true),
+            ("2", "40", false), // what the experiment had set
+            ("1", "40", false), // what it was before
+        ] {
+            put(file.path(), now).execute().unwrap();
+            undo.until_restart = until(started, "2");
+            assert_eq!(undo.has_expired(), has_expired, "{now} after {started}");
+        }
+        undo.until_restart = None;
+        assert!(!undo.has_expired());
+    }
+
+    #[test]
+    fn a_server_that_is_away_is_told_with_the_statement_and_not_waited_for_twice() {
+        let server: Server = serde_json::from_str(
+            r#"{"socket": "/no/such/socket", "user": "u", "password": "hidden", "database": "d"}"#,
+        )
+        .unwrap();
+        let mut undo = put(Path::new("/"), "7");
+        undo.server = Database::Mysql(server);
+        let began = Instant::now();
+        for _ in 0..3 {
+            let cause = undo.execute().unwrap_err().to_string();
+            assert!(cause.contains("/no/such/socket: cannot connect"), "{cause}");
+            assert!(
+                cause.ends_with("by hand: PRAGMA user_version = 7"),
+                "{cause}"
+            );
+        }
+        assert!(began.elapsed() < 2 * PATIENCE);
+        let written = serde_json::to_string(&undo).unwrap();
+        assert!(!written.contains("hidden"), "a journal has no secret");
+    }
+}

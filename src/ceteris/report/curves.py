@@ -1,0 +1,99 @@
+"""From cells, distributions and series to curves: over load levels, over throughput, over percentiles, over time.
+
+In: what was measured. Out: curves in one unit each. Called by the view.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from ceteris.findings import Distribution
+from ceteris.model import Cell, Measurement
+from ceteris.report import numbers
+from ceteris.report.numbers import Kind
+from ceteris.report.shown_curves import Course, Courses, PathCurve, PathPoint, QuantileCurve, QuantilePoint
+
+TIMED = {
+    "throughput_per_s": ("throughput, /s", 1.0),
+    "response_p95_s": ("p95 response time, ms", 1e3),
+    "device_utilisation": ("device busy, %", 100.0),
+    "cpu_user_share": ("processors in user mode, %", 100.0),
+    "cpu_system_share": ("processors in system mode, %", 100.0),
+    "cpu_iowait_share": ("processors waiting for I/O, %", 100.0),
+}
+"""What is drawn of a trial over time: title with unit, and what a value is multiplied by."""
+
+_MOST_POINTS = 150_000  # in a page: two megabytes
+_DIGITS = 4
+
+
+def path(cells: Sequence[Cell], arms: Sequence[str], key: str) -> PathCurve | None:
+    """Mean response time over throughput; None where fewer than two load levels were measured."""
+    means = {(cell.arm, cell.load, cell.metric): cell for cell in cells}
+    known = [
+        (rate, means[arm, load, "response_mean_s"])
+        for (arm, load, metric), rate in sorted(means.items(), key=lambda item: item[0][1])
+        if metric == "throughput_per_s" and (arm, load, "response_mean_s") in means and arm in arms
+    ]
+    if len({rate.load for rate, _ in known}) < 2:
+        return None
+    scale = numbers.scale(Kind.TIME, (time.mean for _, time in known))
+    points = [
+        PathPoint(
+            arm=rate.arm,
+            load=rate.load,
+            rate=rate.mean,
+            value=time.mean * scale.factor,
+            low=None if time.low is None else time.low * scale.factor,
+            high=None if time.high is None else time.high * scale.factor,
+            text=f"{rate.arm} at {rate.load}: {rate.mean:,.0f}/s, {time.mean * scale.factor:,.3g} {scale.unit}",
+        )
+        for rate, time in sorted(known, key=lambda pair: arms.index(pair[0].arm))
+    ]
+    return PathCurve(key=f"{key}-path", unit=scale.unit, rate_unit="/s", points=tuple(points))
+
+
+def quantiles(found: Sequence[Distribution], arms: Sequence[str], key: str) -> QuantileCurve | None:
+    """The distributions of response times; None where there are none."""
+    mine = sorted((one for one in found if one.arm in arms), key=lambda one: (arms.index(one.arm), one.load))
+    if not mine:
+        return None
+    scale = numbers.scale(Kind.TIME, (time for one in mine for _, time in one.quantiles))
+    points = [
+        QuantilePoint(
+            arm=one.arm,
+            load=one.load,
+            one_in=1 / (1 - quantile),
+            value=time * scale.factor,
+            text=f"{one.arm}: {100 * quantile:.6g} % within {time * scale.factor:.4g} {scale.unit}, "
+            f"of {one.count:,} operations",
+        )
+        for one in mine
+        for quantile, time in one.quantiles
+        if time > 0
+    ]
+    return QuantileCurve(key=f"{key}-distribution", unit=scale.unit, points=tuple(points)) if points else None
+
+
+def courses(series: Mapping[str, Mapping[int, Measurement]]) -> Courses | None:
+    """Every trial over time, by metric; the first metrics that a page holds. None where nothing has a course."""
+    found: list[Course] = []
+    left = _MOST_POINTS
+    for metric, (title, factor) in TIMED.items():
+        drawn = [_course(order, title, factor, one) for order, one in sorted(series.get(metric, {}).items())]
+        mine = [course for course in drawn if len(course.values) > 1]
+        left -= sum(len(course.values) for course in mine)
+        if left >= 0:
+            found += mine
+    return Courses(key="trial-course", courses=tuple(found)) if found else None
+
+
+def _course(order: int, title: str, factor: float, one: Measurement) -> Course:
+    return Course(trial=order, metric=title, step_s=one.step_s or 1.0, values=tuple(_rounded(one.points, factor)))
+
+
+def _rounded(values: Iterable[float], factor: float) -> Iterable[float]:
+    """With as many digits as a picture shows."""
+    for value in values:
+        scaled = value * factor
+        finite = math.isfinite(scaled) and scaled != 0
+        yield round(scaled, _DIGITS - 1 - math.floor(math.log10(abs(scaled)))) if finite else 0.0

@@ -1,0 +1,164 @@
+"""Lines for the arms of a section: response time over throughput, over percentiles; and any trial over time.
+
+In: what is shown of them. Out: Vega-Lite charts. Called by `charts`. Where there is a choice, of a load level or a
+trial, the live chart has it below; the still picture shows what is chosen first.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ceteris.report.response_chart import DASHES, SHAPES
+from ceteris.report.shown_curves import Courses, PathCurve, QuantileCurve
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_PERCENT = " : ".join(
+    f"datum.value === {one_in} ? '{percent}'"
+    for one_in, percent in ((1, "0"), (10, "90"), (100, "99"), (1000, "99.9"), (10_000, "99.99"), (100_000, "99.999"))
+)
+_MANY_TRIALS = 2000  # in a list to choose from
+_WIDE = 620
+
+
+def _lines(chart: "alt.Chart", colours: Mapping[str, str], y: "alt.Y", order: str) -> list["alt.Chart"]:
+    """A line and points for each arm, told apart by colour, dashes and shapes."""
+    import altair as alt
+
+    names = list(colours)
+    legend = alt.Legend(orient="top", columns=3 if sum(map(len, names)) < 30 else 2, labelLimit=130, offset=8)
+    stroke = alt.Stroke("arm:N", scale=alt.Scale(domain=names, range=list(colours.values())), sort=names, legend=legend)
+    dashes = [list(DASHES[n % len(DASHES)]) for n in range(len(names))]
+    shapes = [SHAPES[n % len(SHAPES)] for n in range(len(names))]
+    dash = alt.StrokeDash("arm:N", scale=alt.Scale(domain=names, range=dashes), sort=names, legend=legend)
+    shape = alt.Shape("arm:N", scale=alt.Scale(domain=names, range=shapes), sort=names, legend=legend)
+    return [
+        chart.mark_line(strokeWidth=1.6).encode(y=y, stroke=stroke, strokeDash=dash, order=alt.Order(order)),
+        chart.mark_point(size=34, strokeWidth=1.4, fill="var(--paper)", opacity=1).encode(
+            y=y, stroke=stroke, shape=shape, tooltip=alt.Tooltip("hint:N")
+        ),
+    ]
+
+
+def _value(*, zero: bool) -> "alt.Y":
+    import altair as alt
+
+    scale = alt.Scale(zero=True, nice=True) if zero else alt.Scale(type="log", nice=False, padding=8)
+    axis = alt.Axis(tickCount=4, domain=False, ticks=False, format=",~g", grid=zero)
+    return alt.Y("value:Q", title=None, scale=scale, axis=axis)
+
+
+def path_chart(
+    shown: PathCurve, colours: Mapping[str, str], width: int, height: int
+) -> "alt.LayerChart | alt.FacetChart":
+    """Response time over throughput: it turns up where more load only waits longer."""
+    import altair as alt
+
+    rows: list[dict[str, Any]] = [
+        {"arm": p.arm, "load": p.load.n, "rate": p.rate, "value": p.value, "hint": p.text,
+         **({"low": max(p.low, 0.0), "high": p.high} if p.low is not None and p.high is not None else {})}
+        for p in shown.points
+    ]  # fmt: skip
+    x = alt.X(
+        "rate:Q",
+        title=f"throughput, {shown.rate_unit}",
+        scale=alt.Scale(zero=True, nice=True),
+        axis=alt.Axis(tickCount=5, format=",~f", grid=False),
+    )
+    known = [row for row in rows if "low" in row]
+    reach = alt.Chart(alt.InlineData(values=known)).mark_rule(strokeWidth=1.2, stroke="var(--muted)")
+    layers = [reach.encode(x=x, y=alt.Y("low:Q", title=None), y2="high:Q")] if known else []
+    lines = _lines(
+        alt.Chart(alt.InlineData(values=rows)).encode(x=x), _drawn(rows, colours), _value(zero=True), "load:Q"
+    )
+    return alt.layer(*layers, *lines).properties(
+        width=width,
+        height=height,
+        title=f"mean response time, {shown.unit}, over throughput",
+        description="mean response time over throughput, one line per arm; the numbers are in the table",
+    )
+
+
+def quantile_chart(
+    shown: QuantileCurve, colours: Mapping[str, str], width: int, height: int
+) -> "alt.LayerChart | alt.FacetChart":
+    """Response time over percentiles, both so that the slowest have most of the room."""
+    import altair as alt
+
+    levels = sorted({point.load for point in shown.points})
+    rows: list[dict[str, Any]] = [
+        {"arm": p.arm, "load": p.load.n, "beyond": p.one_in, "value": p.value, "hint": p.text} for p in shown.points
+    ]
+    most = max(point.one_in for point in shown.points)
+    ticks = [tick for tick in (1, 10, 100, 1000, 10_000, 100_000) if tick <= most]
+    bound = alt.binding_select(options=[one.n for one in levels], name="load level ") if levels[1:] else alt.Undefined
+    chosen = alt.param(name="level", value=levels[-1].n, bind=bound)
+    base = (
+        alt.Chart(alt.InlineData(values=rows))
+        .transform_filter("datum.load === level")
+        .encode(
+            x=alt.X(
+                "beyond:Q",
+                title="percentile",
+                scale=alt.Scale(type="log", domain=[1, most], nice=False, padding=8),
+                axis=alt.Axis(values=ticks, grid=False, labelExpr=f"{_PERCENT} : ''"),
+            )
+        )
+    )
+    at = f"at {levels[-1]}" if len(levels) == 1 else f"first at {levels[-1]}"
+    return (
+        alt.layer(*_lines(base, _drawn(rows, colours), _value(zero=False), "beyond:Q"))
+        .add_params(chosen)
+        .properties(
+            width=width,
+            height=height,
+            title=alt.TitleParams(f"response time, {shown.unit}, by percentile", subtitle=at),
+            description="response time by percentile, one line per arm",
+        )
+    )
+
+
+def _drawn(rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]) -> dict[str, str]:
+    """The colours of the arms that are drawn."""
+    there = {row["arm"] for row in rows}
+    return {name: colour for name, colour in colours.items() if name in there}
+
+
+def course_chart(shown: Courses) -> "alt.Chart":
+    """A metric of one trial over time; both are chosen."""
+    import altair as alt
+
+    trials = list(dict.fromkeys(course.trial for course in shown.courses))[:_MANY_TRIALS]
+    metrics = list(dict.fromkeys(course.metric for course in shown.courses))
+    rows = [
+        {"trial": course.trial, "metric": course.metric, "step": course.step_s, "value": list(course.values)}
+        for course in shown.courses
+    ]
+    trial = alt.param(name="trial", value=trials[0], bind=alt.binding_select(options=trials, name="trial "))
+    metric = alt.param(name="metric", value=metrics[0], bind=alt.binding_select(options=metrics, name="of "))
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .transform_filter("datum.trial === trial && datum.metric === metric")
+        .transform_flatten(["value"])
+        .transform_window(place="row_number()")
+        .transform_calculate(
+            time="datum.place * datum.step",
+            hint="format(datum.value, ',.4~r') + ' at ' + format(datum.time, '.3~r') + ' s'",
+        )
+        .mark_line(
+            strokeWidth=1.4, stroke="var(--ink)", point={"size": 18, "fill": "var(--paper)", "stroke": "var(--ink)"}
+        )
+        .encode(
+            x=alt.X("time:Q", title="seconds of the trial", scale=alt.Scale(zero=True), axis=alt.Axis(grid=False)),
+            y=_value(zero=True),
+            tooltip=alt.Tooltip("hint:N"),
+        )
+        .add_params(trial, metric)
+        .properties(
+            width=_WIDE,
+            height=180,
+            title="one trial over time",
+            description="a metric of the chosen trial, second by second",
+        )
+    )
+    return chart

@@ -1,0 +1,203 @@
+"""Why it came out so: what moved beside the response, what bounds each arm, and how the arms scale.
+
+In: contrasts, bounds and scalings of one factor under one workload. Out: tables of words. Called by the view.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from ceteris.findings import Bounded, Contrast, Estimate, Limit, Moved, Scaling
+from ceteris.model import Cell
+from ceteris.report import numbers
+from ceteris.report.numbers import Kind
+from ceteris.report.shown_why import WordTable
+from ceteris.units import show_percent
+
+_MOST_ROWS = 10
+_MANY_ARMS = 3
+_TITLES = {
+    "cpu_user_share": "processors, user",
+    "cpu_system_share": "processors, system",
+    "cpu_iowait_share": "processors, iowait",
+    "cpu_steal_share": "processors, stolen by the host",
+    "cpu_busy_share": "processor time",
+    "cpu_clock_hz": "processor clock",
+    "load_1m": "load average",
+    "io_pressure_share": "time in which some task waits for I/O",
+    "memory_dirty_bytes": "dirty memory",
+    "memory_available_bytes": "memory available",
+    "device_read_bytes_per_s": "bytes read from the device",
+    "device_written_bytes_per_s": "bytes written to the device",
+    "device_read_await_s": "wait of a read in the device",
+    "device_write_await_s": "wait of a write in the device",
+    "device_queue": "requests queued in the device",
+    "device_utilisation": "device busy",
+    "server_cpu_cores": "processors that the server uses",
+}
+_UNITS = {"s": Kind.TIME, "B": Kind.SIZE, "B/s": Kind.SIZE}
+
+
+def tables(
+    contrasts: Iterable[Contrast],
+    bounds: Sequence[Bounded],
+    scalings: Sequence[Scaling],
+    cells: Sequence[Cell],
+    arms: Sequence[str],
+) -> list[WordTable]:
+    """Those of which there is something to say; `arms` in the order in which they are shown."""
+    over = normalised(cells, arms)
+    found = [_moved(one) for one in contrasts]
+    return [
+        *([over] if over else []),
+        *found,
+        *([_bounds(bounds, arms)] if bounds else []),
+        *([_scaling(scalings)] if scalings else []),
+    ]
+
+
+def normalised(cells: Sequence[Cell], arms: Sequence[str]) -> WordTable | None:
+    """The matrix of many arms: each over the best at its load level; None of fewer than three, which is an effect."""
+    rates = {(cell.load, cell.arm): cell for cell in cells if cell.metric == "throughput_per_s" and cell.arm in arms}
+    if len(arms) < _MANY_ARMS or not rates:
+        return None
+    rows = []
+    for load in sorted({load for load, _ in rates}):
+        best = max((cell for (at, _), cell in rates.items() if at == load), key=lambda cell: cell.mean)
+        rows.append((load.figure, *(_over(rates.get((load, arm)), best) for arm in arms)))
+    return WordTable(
+        title="Each over the best",
+        note="throughput over that of the best arm at the load level; intervals take arms as independent of each other",
+        head=("load level", *arms),
+        figures=(True,) * (1 + len(arms)),
+        rows=tuple(rows),
+        trials=(),
+    )
+
+
+def _over(cell: Cell | None, best: Cell) -> str:
+    if cell is None or best.mean <= 0:
+        return numbers.DASH
+    if cell is best:
+        return "1"
+    ratio = cell.mean / best.mean
+    shares = [
+        (one.high - one.low) / 2 / one.mean for one in (cell, best) if one.high is not None and one.low is not None
+    ]
+    half = ratio * math.hypot(*shares) if len(shares) == 2 else None
+    places = numbers.decimals(ratio, half)
+    return f"{numbers.number(ratio, places)}" + (f" ± {numbers.number(half, places)}" if half is not None else "")
+
+
+def _moved(one: Contrast) -> WordTable:
+    shown = one.moved[:_MOST_ROWS]
+    falsely = f"{1 - one.confidence:.0%} of these at most are expected not to have moved"
+    left = f"; {len(one.moved) - len(shown)} moved less" if len(one.moved) > len(shown) else ""
+    moved = f"{len(one.moved)} of {one.examined} counters moved{left}" if one.moved else ""
+    return WordTable(
+        title=f"What moved with {one.arm} instead of {one.baseline}",
+        note=f"{moved}; {falsely}" if moved else f"none of {one.examined} counters moved beyond its noise",
+        head=("counter", one.baseline, one.arm, "change"),
+        figures=(False, True, True, True),
+        rows=tuple(_row(moved) for moved in shown),
+        trials=one.trials,
+    )
+
+
+def _row(moved: Moved) -> tuple[str, str, str, str]:
+    return (_title(moved), *_values(moved), _change(moved))
+
+
+def _title(moved: Moved) -> str:
+    name = _TITLES.get(moved.metric)
+    if name is None:
+        name = moved.metric.removesuffix("_per_s").removesuffix("_share").removesuffix("_bytes").replace("_", " ")
+    return f"{name} per operation" if moved.per_operation else name
+
+
+def _values(moved: Moved) -> tuple[str, str]:
+    """Both means in one unit; of processor time per operation only the ratio means anything."""
+    if moved.metric == "cpu_busy_share":
+        return "", ""
+    share = not moved.unit and moved.metric.endswith(("_share", "_utilisation"))
+    kind = Kind.SHARE if share else _UNITS.get(moved.unit, Kind.PLAIN)
+    scale = numbers.scale(kind, (moved.baseline, moved.compared))
+    first, second = (value * scale.factor for value in (moved.baseline, moved.compared))
+    unit = f" {scale.unit}" if scale.unit else ""
+    texts = [numbers.number(value, numbers.decimals(value, None)) for value in (first, second)]
+    return f"{texts[0]}{unit}", f"{texts[1]}{unit}"
+
+
+def _change(moved: Moved) -> str:
+    if moved.is_ratio:
+        return str(numbers.effect(moved.estimate, moved.low, moved.high))
+    share = not moved.unit and moved.metric.endswith(("_share", "_utilisation"))
+    factor, unit = (100.0, " points") if share else (1.0, "")
+    middle, low, high = (value * factor for value in (moved.estimate, moved.low, moved.high))
+    places = min(max(numbers.decimals(middle, (high - low) / 2), 0), 4)
+    texts = [numbers.signed(value, places) for value in (middle, low, high)]
+    return f"{texts[0]}{unit} [{texts[1]}, {texts[2]}]"
+
+
+def _bounds(bounds: Sequence[Bounded], arms: Sequence[str]) -> WordTable:
+    by_place = {(one.load, one.arm): one for one in bounds}
+    return WordTable(
+        title="What bounds it",
+        note="read off the means of each load level; no test",
+        head=("load level", *arms),
+        figures=(True, *[False] * len(arms)),
+        rows=tuple(
+            (load.figure, *(_bounded(by_place.get((load, arm))) for arm in arms))
+            for load in sorted({one.load for one in bounds})
+        ),
+        trials=(),
+    )
+
+
+def _bounded(one: Bounded | None) -> str:
+    if one is None:
+        return numbers.DASH
+    limit = "nothing is full" if one.limit is Limit.NOTHING else str(one.limit)
+    return f"{limit} ({one.evidence})"
+
+
+def _scaling(scalings: Sequence[Scaling]) -> WordTable:
+    return WordTable(
+        title="How it scales",
+        note=(
+            "the knee is where more load begins only to wait longer; contention and coherency are the shares of the "
+            "Universal Scalability Law"
+        ),
+        head=("arm", "peak", "knee", "drive it at", "contention", "coherency", "the law"),
+        figures=(False, True, True, True, True, True, False),
+        rows=tuple(_scaled(one) for one in scalings),
+        trials=tuple(sorted({trial for one in scalings for trial in one.trials})),
+    )
+
+
+def _scaled(one: Scaling) -> tuple[str, ...]:
+    knee = f"{_level(one.knee)}" if one.knee else "beyond"
+    drive = f"{one.drive_at} ({one.drive_share:.0%} of the peak)"
+    law = ("", "", "needs 4 load levels in 2 rounds")
+    if one.law:
+        shares = (_share(one.law.contention), _share(one.law.coherency))
+        maximum = f", maximum at {one.law.peak_at:,.0f}" if one.law.peak_at else ", no maximum"
+        missed = f"{show_percent(math.log1p(one.law.miss))} off at {one.law.miss_at}"
+        law = (*shares, f"holds, {missed}{maximum}" if one.law.holds else f"does not hold: {missed}")
+    return (one.arm, f"{_rate(one.peak_per_s)}/s at {one.peak_at}", knee, drive, *law)
+
+
+def _rate(found: Estimate) -> str:
+    half = (found.high - found.low) / 2 if found.low is not None and found.high is not None else None
+    places = numbers.decimals(found.value, half)
+    spread = f" ± {numbers.number(half, places)}" if half is not None else ""
+    return f"{numbers.number(found.value, places)}{spread}"
+
+
+def _level(found: Estimate) -> str:
+    interval = f" [{found.low:.3g}, {found.high:.3g}]" if found.low is not None and found.high is not None else ""
+    return f"{found.value:.3g}{interval}"
+
+
+def _share(found: Estimate) -> str:
+    low, high = (100 * (bound if bound is not None else found.value) for bound in (found.low, found.high))
+    return f"{100 * found.value:.2g} % [{low:.2g}, {high:.2g}]"

@@ -1,0 +1,232 @@
+"""A server that others use, under trials: databases of our own are made in it, and variables changed and put back.
+
+In: a trial's settings. Out: a server that runs with them, its data as it should be, and what became of each setting.
+Everything is in the journal before it is done, and done by the journal's keeper; so it is taken back at the end, and
+also when this program is killed. Called by the bench and the runner.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from ceteris.databases import Live, Variable
+from ceteris.engine.protocol import MysqlServer, PostgresServer
+from ceteris.errors import DatabaseError, HostError, QueryRefused, Unreachable
+from ceteris.hosts.transport import Host
+from ceteris.knobs.journal import Journal
+from ceteris.model import Change, ChangeState, Database, PutStatements, Settings, Trial, Workload
+from ceteris.registry import database_settings
+from ceteris.trial.served import InForce, Served, Work, database_of, tested_names, text_of
+from ceteris.workloads import jobs
+
+
+class Running(Served):
+    """One server; its databases and variables are as they were when the journal is closed."""
+
+    def __init__(
+        self,
+        host: Host,
+        engine: str,
+        database: Database,
+        experiment: str,
+        folder: str,
+        journal: Journal,
+        own: Callable[[list[int]], None],
+    ) -> None:
+        """Nothing is made yet. `own` is told the server's process, where that is on the target."""
+        assert database.running is not None
+        self._live = Live(host, engine, database.kind, database.running)
+        self._database = database
+        self._place = database.running.place
+        self._experiment = experiment
+        self._folder = folder
+        self._journal = journal
+        self._own = own
+        self._variables: Mapping[str, Variable] = {}
+        self._made: dict[str, tuple[PutStatements, PutStatements]] = {}  # by name, what makes and what removes it
+        self._used: set[str] = set()
+        self._warm: set[str] = set()
+        self._touched: dict[str, tuple[str, PutStatements]] = {}  # by name, the value before and the way back to it
+        self._intended: set[tuple[str, str]] = set()
+        self._bound: set[tuple[str, str, str]] = set()  # a variable, its value, and what cannot be as before with it
+        self._in_force = InForce()
+
+    # --- data ---
+
+    def make_data(
+        self,
+        trials: Iterable[Trial],
+        workloads: Mapping[str, Workload],
+        work: Work,
+        progress: Callable[[int, int], None],
+    ) -> None:
+        """Make a database for each shape of data that these trials work on.
+
+        Raises DatabaseError where one of its name is there, EngineError and Interrupted.
+        """
+        self._variables = self._live.variables()
+        process = self._live.process()
+        self._own([process] if process is not None else [])
+        for trial in trials:
+            workload = workloads[trial.workload]
+            name = self._name(workload, trial.settings)
+            if workload.database and name not in self._made:
+                self._make(name)
+                self._prepare(workload, trial.settings, work, progress)
+
+    def _make(self, name: str) -> None:
+        if name in self._live.databases():
+            wrong = f"{self._place} has a database {name} already"
+            raise DatabaseError(wrong, "remove it where it is not needed, or set another schema under [database]")
+        make, remove = self._made[name] = self._live.database(name, self._experiment)
+        key = f"{self._database.family} database {name}"
+        self._journal.intend(key, self._place, remove.check.said, "a database", [remove], persistent=True)
+        self._carry_out(key, make)
+
+    def _carry_out(self, key: str, action: PutStatements) -> None:
+        """Have the keeper do what is in the journal. Raises DatabaseError and Unreachable."""
+        try:
+            self._journal.make(key, action)
+        except Unreachable:
+            raise
+        except HostError as error:
+            raise DatabaseError(f"{self._place}: {error.message}", error.todo) from error
+
+    def _prepare(
+        self, workload: Workload, settings: Settings, work: Work, progress: Callable[[int, int], None]
+    ) -> None:
+        server = self.server(workload, settings)
+        work(jobs.job(workload, settings, self._folder, "prepare", server=server), progress)
+
+    def put_back(self, workload: Workload, settings: Settings, work: Work) -> None:
+        """Its data made anew, where a load has worked on it since: files of a server that runs cannot be copied."""
+        name = self._name(workload, settings)
+        if name in self._used:
+            for action in reversed(self._made[name]):
+                self._carry_out(f"{self._database.family} database {name}", action)
+            self._prepare(workload, settings, work, lambda _done, _total: None)
+            self._used.discard(name)
+            self._warm.discard(name)
+
+    # --- settings ---
+
+    def apply(
+        self,
+        workload: Workload,
+        trial: Trial,
+        tested: Collection[str],
+        work: Work,
+        land: Callable[[], None],  # noqa: ARG002  nothing here is restarted
+    ) -> tuple[Change, ...]:
+        """Set the trial's variables, each read back; those `tested` even when equal.
+
+        Raises DatabaseError, EngineError, JournalError and Interrupted.
+        """
+        wanted = {name: text_of(value) for name, value in database_settings(workload, trial.settings).items()}
+        names = tested_names(workload, tested)
+        self._in_force.clear()
+        found = [self._set(workload, name, value, name in names) for name, value in wanted.items()]
+        found += [change for name in wanted for change in self._hold_others(workload, name, wanted)]
+        name = self._name(workload, trial.settings)
+        if workload.cache == "warm" and name not in self._warm:
+            server = self.server(workload, trial.settings)
+            work(jobs.job(workload, trial.settings, self._folder, "warm", server=server), lambda _done, _total: None)
+            self._warm.add(name)
+        self._used.add(name)
+        return tuple(found)
+
+    def _set(self, workload: Workload, name: str, wanted: str, even_if_equal: bool) -> Change:
+        """Journal, set and read back."""
+        variable = self._variables[name]
+        self._touch(workload, name)
+        before, _ = self._touched[name]
+        refused = ""
+        if even_if_equal or not variable.is_same(wanted, self._live.read(name)):
+            refused = self._put(workload, variable, wanted)
+        found = self._live.read(name)
+        return self._in_force.taken(workload, variable, wanted, found, before=before, refused=refused)
+
+    def _put(self, workload: Workload, variable: Variable, wanted: str) -> str:
+        """Have the keeper set a variable; the server's words where it does not take the value."""
+        self._intend(workload, variable, wanted)
+        try:
+            moment = self._live.moment()
+            setting = self._live.setting(variable, wanted, self._touched[variable.name][1])
+            self._journal.make(f"{workload.database}.{variable.name}", setting)
+            self._live.await_effect(variable, moment)
+        except Unreachable:
+            raise
+        except (HostError, QueryRefused) as error:
+            return error.message.partition("; by hand: ")[0]  # it was tried, and there is nothing to do by hand
+        return ""
+
+    def _touch(self, workload: Workload, name: str) -> None:
+        """Know the way back before anything is set; in the journal what moves by itself comes before what moves it."""
+        if name in self._touched:
+            return
+        self._touched[name] = self._live.way_back(self._variables[name])
+        for other in self._live.moved_by(name):
+            if other not in self._touched:
+                self._touched[other] = self._live.way_back(self._variables[other])
+                self._intend(workload, self._variables[other], self._touched[other][0])
+
+    def _hold_others(self, workload: Workload, name: str, wanted: Mapping[str, str]) -> list[Change]:
+        """Set again what a variable has moved; where its value does not allow that, it is `written`, as found."""
+        changes = []
+        for other in self._live.moved_by(name):
+            before = self._touched[other][0]
+            found = self._live.read(other)
+            if other in wanted or found == before:
+                continue
+            held = self._live.read(name)
+            if (name, held, other) not in self._bound:
+                self._put(workload, self._variables[other], before)
+                if self._live.read(name) != held:
+                    self._put(workload, self._variables[name], held)
+                    self._bound.add((name, held, other))
+                found = self._live.read(other)
+            if found != before:
+                change = Change(
+                    knob=f"{workload.database}.{other}", address=other, before=before, wanted=before, observed=found,
+                    state=ChangeState.WRITTEN,
+                )  # fmt: skip
+                changes.append(change)
+        return changes
+
+    def _intend(self, workload: Workload, variable: Variable, wanted: str) -> None:
+        """Put on disk how to come back, for each value once: after a restart of the server only these are ours."""
+        if (variable.name, wanted) in self._intended:
+            return
+        before, back = self._touched[variable.name]
+        back = self._live.meant_for(back, wanted)
+        key = f"{workload.database}.{variable.name}"
+        self._journal.intend(key, self._place, before, wanted, [back], persistent=True)
+        self._intended.add((variable.name, wanted))
+
+    def verify(self) -> tuple[Change, ...]:
+        """Read every setting of the last `apply` again; those that moved since."""
+        return self._in_force.moved(self._live.read)
+
+    # --- addresses, status, the end ---
+
+    def server(self, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
+        """Where a load of these settings connects to."""
+        return self._live.address(self._name(workload, settings), timeout_s=60.0)
+
+    @property
+    def family(self) -> str:
+        """Whose counters `status` has."""
+        return self._database.family
+
+    def status(self) -> dict[str, float]:
+        """The server's counters, of all that is done there."""
+        return self._live.status()
+
+    def close(self) -> None:
+        """End the connection; databases and variables are the keeper's to put back."""
+        self._live.close()
+
+    def leave(self) -> None:
+        """Nothing was made on the target's file system."""
+
+    def _name(self, workload: Workload, settings: Settings) -> str:
+        assert self._database.running is not None
+        return f"{self._database.running.prefix}_{database_of(workload, settings)}"

@@ -1,0 +1,59 @@
+"""The law of scaling, from rates whose law is known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ceteris.stats.pairs import CannotJudge
+from ceteris.stats.universal import fit
+
+LEVELS = (1, 2, 4, 8, 16, 32, 64)
+
+
+def _rounds(
+    sigma: float, kappa: float, sd: float = 0.01, rounds: int = 6, seed: int = 1, top: float = math.inf
+) -> list[dict[int, float]]:
+    rng = np.random.default_rng(seed)
+
+    def rate(n: int) -> float:
+        return min(1000 * n / (1 + sigma * (n - 1) + kappa * n * (n - 1)), top)
+
+    return [{n: rate(n) * math.exp(rng.normal(0, sd)) for n in LEVELS} for _ in range(rounds)]
+
+
+def test_the_parameters_are_found_again() -> None:
+    law = fit(_rounds(0.05, 0.0005), 0.95)
+    assert law.one[1] <= 1000 <= law.one[2]
+    assert law.contention[0] == pytest.approx(0.05, abs=0.01)
+    assert law.coherency[0] == pytest.approx(0.0005, rel=0.2)
+    assert law.peak_at == pytest.approx(math.sqrt(0.95 / 0.0005), rel=0.1)
+    assert law.holds
+    assert law.rate(8) == pytest.approx(1000 * 8 / (1 + 0.05 * 7 + 0.0005 * 56), rel=0.02)
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+    laws = [fit(_rounds(0.05, 0.0005, sd=0.02, rounds=8, seed=seed), 0.95) for seed in range(60)]
+    held = sum(law.contention[1] <= 0.05 <= law.contention[2] for law in laws)
+    assert held >= 52  # 60 x 0.95, less three standard deviations
+    assert sum(law.holds for law in laws) >= 56
+
+
+def test_what_saturates_at_once_is_told_not_to_follow_the_law() -> None:
+    law = fit(_rounds(0.0, 0.0, top=4000), 0.95)
+    assert not law.holds
+    assert abs(law.miss) > 0.1
+
+
+def test_what_scales_in_proportion_has_no_peak() -> None:
+    law = fit(_rounds(0.0, 0.0, sd=1e-6), 0.95)
+    assert law.peak_at is None or law.peak_at > 1000
+
+
+@pytest.mark.parametrize(
+    "rounds",
+    [[], [{}], _rounds(0.1, 0.0, rounds=1), [{1: 1.0, 2: 2.0, 4: 3.0}] * 4, [{1: 1.0, 2: 0.0, 4: 3.0, 8: 4.0}] * 4],
+)
+def test_too_little_is_no_law(rounds: list[dict[int, float]]) -> None:
+    with pytest.raises(CannotJudge):
+        fit(rounds, 0.95)
