@@ -10,18 +10,21 @@ from ceteris.cli.options import StoreUrl
 
 def serve(
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Where it listens; 0 takes any port that is free.")
+        int,
+        typer.Option("--port", metavar="N", min=0, max=65535, help="Where it listens; 0 takes any port that is free."),
     ] = 8321,
     bind: Annotated[
         str,
-        typer.Option("--bind", metavar="ADDR", help="At which address. Other machines reach it where it is theirs."),
+        typer.Option(
+            "--bind", metavar="ADDR", help="At which address; one that is not of loopback lets other machines in."
+        ),
     ] = "127.0.0.1",
     open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     store: StoreUrl = None,
 ) -> None:
     """Show the experiments of the store in a browser, those that run as they go on. Ctrl-C ends it.
 
-    The URL that it prints holds a token; without it nothing is shown. From another machine: ssh -L 8321:localhost:8321.
+    The URL that it prints holds a token; without it nothing is shown. From another machine: ssh -L 8321:localhost:8321 HOST.
 
     Example: ceteris serve --open
     """
