@@ -22,6 +22,8 @@ from ceteris.errors import CeterisError, DatabaseError, EngineError, QueryRefuse
 from ceteris.hosts.transport import Host
 
 _READY_S = 120.0
+_ABORT_S = 10.0
+_DYING_S = 3.0  # of a server whose keeper was killed; another's goes on
 _PATIENCE_S = 600.0  # a large buffer pool is long in being written out
 _ANSWER_S = 3600.0  # administering may move much data
 _GLANCE_S = 0.05
@@ -95,6 +97,10 @@ class Instance(Asked):
         Raises DatabaseError for a folder that was not made by `create`, and where a server that a dead controller
         has left is not done with ending in good time.
         """
+        if self._tend is not None and self._kind.abort_signal:
+            self._host.run(["kill", "-s", self._kind.abort_signal, str(self._tend.pid)])
+            with contextlib.suppress(EngineError):
+                self._tend.ended(_ABORT_S)
         self.kill()
         self._place.remove(self._patience_s)
 
@@ -122,6 +128,7 @@ class Instance(Asked):
     def _run(self, given: Mapping[str, str], tested: Mapping[str, str], port: int | None, within_s: float) -> None:
         """Run it, and wait until it answers; those `tested` are named where it does not."""
         self._port = port
+        self._place.wait_until_free(_DYING_S)
         for name, text in self._kind.files(self._place, given, port).items():
             self._place.write(name, text)
         self._place.must(["rm", "--force", *(f"{self._place.folder}/{name}" for name in self._kind.stale)])
@@ -274,9 +281,7 @@ class Instance(Asked):
             if self._sql is not None:
                 self._sql.close()
                 self._sql = None
-            if self._tend is not None:
-                self._tend.ended(1.0)  # a server that dies may have closed its connections first
-            self.is_running()
+            self._wait_for_its_end()
             raise self._gone(error.message) from error
 
     @contextlib.contextmanager
@@ -294,7 +299,19 @@ class Instance(Asked):
         self._must_be_stopped()
         self._place.drop_cache()
 
+    def _wait_for_its_end(self) -> None:
+        if self._tend is not None:
+            self._tend.ended(1.0)  # a server that dies may have closed its connections first
+        self.is_running()
+
     def _gone(self, what: str) -> ServerGone:
-        words = self._ended.last_words if self._ended is not None else []
-        told = "; ".join([what, *said(self._kind, words)])
+        told = "; ".join([what, *self._complaints()])
         return ServerGone(f"{self._name} in {self._place.folder}: {told}", "start it again")
+
+    def _complaints(self) -> list[str]:
+        return said(self._kind, self._ended.last_words) if self._ended is not None else []
+
+    def last_words(self) -> str:
+        """What the server said before it ended by itself; empty while it runs. Raises EngineError and Unreachable."""
+        self._wait_for_its_end()
+        return "; ".join(self._complaints())

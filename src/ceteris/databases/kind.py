@@ -34,6 +34,7 @@ class Kind(Protocol):
     name: str
     accounts: Sequence[str]
     stop_signal: Literal["TERM", "INT"]
+    abort_signal: str  # ends it at once, and what it has outside its folder; empty where it has nothing there
     opening: str  # what each connection begins with
     stale: Sequence[str]  # files below the folder that must not outlive a start
     state: State  # what it holds, and what it still has to do

@@ -34,6 +34,7 @@ class MySql:
     """One of the three, told apart by what the program says of itself."""
 
     stop_signal: Literal["TERM", "INT"] = "TERM"
+    abort_signal = ""
     accounts: Sequence[str] = ("mysql", "nobody")
     opening = "SET SESSION wait_timeout = 31536000"  # else an idle one is closed after hours
     stale: Sequence[str] = ()
@@ -89,6 +90,7 @@ class MySql:
         return [
             program.path, "--no-defaults", *_basedir(program), f"--datadir={place.data}", f"--tmpdir={place.temporary}",
             f"--socket={self._socket(place)}", f"--pid-file={place.sockets()}/mysql.pid", "--skip-name-resolve",
+            f"--secure-file-priv={place.temporary}",  # packages compile one in that need not be there
             "--loose-mysqlx=OFF", *network, *_options(settings),
         ]  # fmt: skip
 

@@ -135,6 +135,14 @@ class Place:
         done = self.host.run(["flock", "--nonblock", "--conflict-exit-code", str(held), self._log, "true"])
         return done.exit_code == held
 
+    def wait_until_free(self, patience_s: float) -> None:
+        """Wait for the end of a server that has lost its keeper. Raises DatabaseError where it goes on."""
+        deadline = time.monotonic() + patience_s
+        while self.is_in_use():
+            if time.monotonic() > deadline:
+                raise DatabaseError(f"a server still runs in {self.folder}", "end it, and do this again")
+            time.sleep(0.1)
+
     def remove(self, patience_s: float) -> None:
         """Remove the folder and all in it; nothing where it is gone already.
 
@@ -145,11 +153,7 @@ class Place:
             return
         if entries and _MARK not in entries:
             raise DatabaseError(f"{self.folder} was not made by Ceteris, and stays as it is")
-        deadline = time.monotonic() + patience_s
-        while self.is_in_use():
-            if time.monotonic() > deadline:
-                raise DatabaseError(f"a server still runs in {self.folder}", "end it, and remove the folder again")
-            time.sleep(0.1)
+        self.wait_until_free(patience_s)
         if "run" in entries:
             sockets = self.sockets()
             if sockets.startswith(_SHORT):

@@ -37,9 +37,11 @@ class Postgres:
 
     name = "postgres"
     stop_signal: Literal["TERM", "INT"] = "INT"  # does not wait for those who are connected
+    abort_signal = "QUIT"  # its shared memory would outlive a kill
     accounts: Sequence[str] = ("postgres", "nobody")
     opening = "SELECT 1"
-    stale: Sequence[str] = ("data/postgresql.auto.conf",)  # what was set while it ran
+    # What was set while it ran, and who ran: a number that may be another's by now.
+    stale: Sequence[str] = ("data/postgresql.auto.conf", "data/postmaster.pid", "run/.s.PGSQL.5432.lock")
     state: State = PostgresState()
 
     def find(self, host: Host, named: str) -> Program:

@@ -186,8 +186,13 @@ class _Check(Settings):
         if server.refused:
             right = "" if table.dsn else "install it, or name its program"
             self.complain(("database", *(["dsn"] if table.dsn else [])), server.refused, right)
-        program = table.program or ""
-        return Database(kind=table.kind, program=program, built_in=server.built_in, running=server.running)
+        return Database(
+            kind=table.kind,
+            program=table.program or "",
+            ready_s=table.ready,
+            built_in=server.built_in,
+            running=server.running,
+        )
 
 
 def check(parsed: Parsed, catalogue: Catalogue, facts: Facts) -> Plan:

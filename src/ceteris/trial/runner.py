@@ -118,7 +118,8 @@ class Runner:
                 event = event or next(coming, None)
             except (Interrupted, LimitReached, EngineError, DatabaseError, HostError) as error:
                 last = error if isinstance(error, LimitReached | Unreachable) else None
-                event = _failed(error, {key: trial.settings[key] for key in tested})
+                told = self._servers.explained(error) if self._servers is not None else error
+                event = _failed(told, {key: trial.settings[key] for key in tested})
         if last is not None:
             raise last
         return trial

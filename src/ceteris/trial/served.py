@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ceteris.databases import Variable
 from ceteris.engine.protocol import Job, MysqlServer, PostgresServer
+from ceteris.errors import CeterisError
 from ceteris.model import Change, ChangeState, Measurement, NotTaken, Settings, Trial, Value, Workload
 from ceteris.registry import data_of
 
@@ -60,6 +61,10 @@ class Served(Protocol):
     def server(self, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
         """Where a load of these settings connects to."""
         ...
+
+    def explained(self, error: CeterisError) -> CeterisError:
+        """A load's error, and why the server ended where it has and that is known."""
+        return error
 
     def uncounted(self, why: str) -> None:
         """The server's counters cannot be read any more."""

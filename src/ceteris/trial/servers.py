@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from ceteris.databases import Instance, TakesEffect, Variable, contents
 from ceteris.engine.protocol import Counting, MysqlServer, PostgresServer
-from ceteris.errors import DatabaseError, QueryRefused, ServerWouldNotStart
+from ceteris.errors import CeterisError, DatabaseError, EngineError, QueryRefused, ServerWouldNotStart
 from ceteris.hosts.transport import Host
 from ceteris.model import Change, ChangeState, Database, Measurement, NotTaken, Settings, Trial, Workload
 from ceteris.registry import database_settings
@@ -95,7 +95,7 @@ class Servers(Served):
             instance.remove()  # what a controller that was killed has left of this experiment
             try:
                 instance.create(dict(built_in))
-                instance.start()
+                instance.start(within_s=self._database.ready_s)
             except ServerWouldNotStart as error:  # a finding about these settings
                 server.refused = str(error)
                 continue
@@ -104,7 +104,10 @@ class Servers(Served):
             for name, (workload, settings) in data.items():
                 instance.query(f"CREATE DATABASE {name}")
                 address = self._address(instance, workload, settings)
-                work(jobs.job(workload, settings, self._folder, "prepare", server=address), progress)
+                try:
+                    work(jobs.job(workload, settings, self._folder, "prepare", server=address), progress)
+                except EngineError as error:
+                    raise _in_its_words(error, instance) from error
                 with instance.inside(name) as ask:
                     instance.state.finish(ask)
                     server.made[name] = contents.count(instance.state, ask)
@@ -164,10 +167,10 @@ class Servers(Served):
     def _start(
         self, server: _Server, wanted: Named, tested: Collection[str], land: Callable[[], None], *, cold: bool
     ) -> None:
-        """Have this server run, with those of the settings that it takes when it starts; `cold`: with nothing cached,
-        which each time is a start."""
+        """Have this server run, with at least those of the settings that it takes when it starts; `cold`: with nothing
+        cached, which each time is a start."""
         instance = server.instance
-        known = server.variables
+        known, patience_s = server.variables, self._database.ready_s
         given = {name: value for name, value in wanted.items() if known[name].takes_effect in _AT_A_START}
         again = cold or any(name in given for name in tested)
         if self._running is server and instance.is_running() and given == self._started_with and not again:
@@ -176,7 +179,14 @@ class Servers(Served):
         self._stop()
         if cold:
             instance.drop_cache()
-        instance.start({**instance.state.cold, **given} if cold else given)
+        before = instance.state.cold if cold else {}
+        try:  # also what can be set live: a pool may take fewer sizes then
+            instance.start({**before, **wanted}, within_s=patience_s)
+        except ServerWouldNotStart:
+            if given == wanted:
+                raise
+            # What is wrong with another is told when it is set live.
+            instance.start({**before, **given}, within_s=patience_s)
         self._running, self._started_with, self._ready = server, given, set()
         self._own([instance.pid])
         self._count(instance.counting())
@@ -191,6 +201,8 @@ class Servers(Served):
             try:
                 instance.set_live(name, wanted)
             except QueryRefused as error:
+                if error.kind == "full":  # which says nothing of the value
+                    raise EngineError("disk-full", error.message, "free space where the server has its data") from error
                 refused = str(error)
         found = instance.read(name)
         if name == instance.state.cache_size and not variable.is_same(before, found):
@@ -207,6 +219,12 @@ class Servers(Served):
     def server(self, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
         """Where a load of these settings connects to."""
         return self._address(self._made[self._built_in(workload, settings)].instance, workload, settings)
+
+    def explained(self, error: CeterisError) -> CeterisError:
+        """A load's error, and why the server ended where it has."""
+        if isinstance(error, EngineError) and self._running is not None:
+            return _in_its_words(error, self._running.instance)
+        return error
 
     @property
     def family(self) -> str:
@@ -258,6 +276,14 @@ class Servers(Served):
         found = instance.address().model_copy(update={"database": database_of(workload, settings)})
         assert isinstance(found, MysqlServer | PostgresServer)
         return found
+
+
+def _in_its_words(error: EngineError, instance: Instance) -> EngineError:
+    """The error of one who worked on the server, and why that ended where it has: its log goes with it."""
+    words = instance.last_words() if error.failure == "connection-lost" else ""
+    if not words:
+        return error
+    return EngineError(error.failure, f"{error.message}; it ended: {words}", "mend what it complains of")
 
 
 def _refused(workload: Workload, name: str, wanted: str, words: str) -> Change:
