@@ -24,7 +24,7 @@ $(BIN)/ceteris: $(BIN)/python $(PACKAGE)
 	@touch $@
 
 $(VENV)/dev: $(BIN)/ceteris
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,parquet]'
 	@touch $@
 
 demo: $(BIN)/ceteris ## ask seven questions of the disk under this folder and of SQLite on it, in some minutes
@@ -62,7 +62,7 @@ campaign: packages $(VENV)/dev ## as root: 300 faults of every sort, and whether
 	$(BIN)/python tests/faults/campaign.py
 
 schema: $(VENV)/dev ## write schema/ anew from the code
-	for name in plan job event report check simulate status doctor; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
+	for name in plan job event report check simulate status doctor export apply; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
 
 clean: ## remove what was built
 	rm -rf $(VENV) engine/target artefacts .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "trial": {"knobs", "databases", "workloads", "parsers", "engine", "hosts", "stats"},
     "analysis": {"stats"},
     "report": set(),
+    "export": {"report"},
     "experiment": {"plan", "trial", "store", "analysis", "stats"},
     "cli": {
         "experiment",
@@ -25,6 +26,7 @@ MAY_IMPORT = {
         "store",
         "analysis",
         "report",
+        "export",
         "knobs",
         "databases",
         "workloads",

@@ -8,7 +8,21 @@ from typing import Annotated
 
 import typer
 
-from ceteris.cli.commands import check, compare, doctor, knobs, report, resume, run, schema, simulate, status, undo
+from ceteris.cli.commands import (
+    apply,
+    check,
+    compare,
+    doctor,
+    export,
+    knobs,
+    report,
+    resume,
+    run,
+    schema,
+    simulate,
+    status,
+    undo,
+)
 from ceteris.errors import CeterisError
 
 app = typer.Typer(
@@ -29,6 +43,8 @@ app.command("resume")(resume.resume)
 app.command("undo")(undo.undo)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
+app.command("apply")(apply.apply)
+app.command("export")(export.export)
 app.add_typer(knobs.app, name="knobs")
 app.command("doctor")(doctor.doctor)
 app.command("schema")(schema.schema)

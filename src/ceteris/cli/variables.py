@@ -2,7 +2,7 @@
 
 import secrets
 
-from ceteris.cli.server import variables_of
+from ceteris.cli.server import briefly
 from ceteris.databases import Instance, gone, offer
 from ceteris.engine.find import binary
 from ceteris.errors import UsageError
@@ -35,7 +35,8 @@ def look_up(name: str, kind: str, path: str) -> Knob:
     if FAMILIES.get(kind) != family:
         raise UsageError(f"{kind} has no variables {family}.*", "name mariadb, mysql or percona; or postgres")
     one = Instance(LocalHost(), binary(), f"{path.rstrip('/')}/ceteris-asking-{secrets.token_hex(4)}", kind)
-    variables = variables_of(one, _READY_S)
+    with briefly(one, _READY_S):
+        variables = one.variables()
     if variable not in variables:
         version = one.program.version
         hint = gone.explain(kind, version, variable) or nearest(variable, variables)

@@ -18,6 +18,7 @@ _SHORT = "/tmp/ceteris-server-"  # noqa: S108  made by mktemp, for its owner alo
 _FIRST_PORT, _LAST_PORT = 21000, 29999  # below those that the kernel gives to clients
 _LONG_S = 6 * 3600.0  # data may be large
 _MAKING_S = 600.0
+_LOG_BYTES = 1 << 16
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -105,6 +106,16 @@ class Place:
             tend.kill()
             raise
         return ended
+
+    def words(self) -> list[str]:
+        """The end of what programs in this folder have printed."""
+        return self.must(["tail", f"--bytes={_LOG_BYTES}", self._log]).splitlines()
+
+    def drop_cache(self) -> None:
+        """Drop the data, which nobody may use, from the page cache. Raises DatabaseError."""
+        self.must(["sync", "--file-system", self.data])
+        drop = ["dd", "if={}", "iflag=nocache", "count=0", "status=none"]  # for each file; works for any user
+        self.must(["find", self.data, "-type", "f", "-exec", *drop, ";"])
 
     def sockets(self) -> str:
         """The folder for sockets, with a path that is short enough."""

@@ -129,7 +129,7 @@ class WorkloadTable(Table):
         "preconditioned ones",
     )
     cache: Literal["warm", "cold"] = Field(
-        "warm", description="cold: the page cache of the data is dropped before each trial"
+        "warm", description="cold: the page cache of the data is dropped before each trial, and a server started anew"
     )
     precondition: PreconditionTable | None = Field(
         None, description="overwrite the data before the first trial until that is steady; {} takes all defaults"

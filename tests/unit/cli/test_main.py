@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from ceteris.cli.main import app
 
-HEAVY = ("pydantic", "sqlalchemy", "alembic", "numpy", "scipy", "altair", "vl_convert", "jinja2")
-VERBS = ("check", "run", "status", "resume", "undo", "report", "compare", "knobs", "schema")
+HEAVY = ("pyarrow", "pydantic", "sqlalchemy", "alembic", "numpy", "scipy", "altair", "vl_convert", "jinja2")
+VERBS = ("check", "run", "status", "resume", "undo", "report", "compare", "export", "apply", "knobs", "schema")
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -47,12 +47,6 @@ def list_knobs(as_json: AsJson = False) -> None:
         typer.echo(f"{family:<{width}}  {members}")
 
 
-_DANGERS = {
-    "data_loss": "some values can lose data at a power cut or a crash",
-    "durability": "used for good, some values lose what was written last in a crash",
-}
-
-
 @app.command("show")
 def show(
     name: Name,
@@ -69,6 +63,7 @@ def show(
     """
     from ceteris.cli.variables import is_variable, look_up
     from ceteris.knobs.catalog import load
+    from ceteris.knobs.recipe import DANGERS
     from ceteris.knobs.survey import kernels_of
 
     knob = look_up(name, kind, path) if is_variable(name) else load().get(name)
@@ -83,7 +78,7 @@ def show(
         "file systems": ", ".join(knob.filesystems).replace("*", "all"),
         "unmounts": ", ".join(knob.unmounts),
         "gone": "; ".join(knob.gone.values()),
-        "danger": _DANGERS.get(knob.danger, knob.danger),
+        "danger": DANGERS.get(knob.danger, knob.danger),
         "kernels": kernels_of(knob).removeprefix("kernels "),
         "also moves": ", ".join(knob.resets),
         "other names": ", ".join(knob.aliases),
