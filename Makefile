@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 PACKAGE := pyproject.toml ceteris.data/scripts/ceteris $(ENGINE)
 
-.PHONY: all demo check test proof campaign packages schema clean help
+.PHONY: all demo check test proof soak campaign packages schema clean help
 
 all: $(BIN)/ceteris ## build into .venv/ and say where the command is
 	@echo "ceteris is $(abspath $(BIN)/ceteris)"
@@ -24,7 +24,7 @@ $(BIN)/ceteris: $(BIN)/python $(PACKAGE)
 	@touch $@
 
 $(VENV)/dev: $(BIN)/ceteris
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,parquet]'
 	@touch $@
 
 demo: $(BIN)/ceteris ## ask seven questions of the disk under this folder and of SQLite on it, in some minutes
@@ -46,19 +46,23 @@ test: packages check ## everything, on real devices and in a real browser
 	cd engine && cargo test --quiet --locked
 	$(BIN)/python -m pytest -q tests --ignore tests/unit
 
-proof: packages $(BIN)/python ## what takes long: the engine under Miri and sanitizers, power cuts of a virtual machine, the knobs of another kernel
+proof: packages $(BIN)/python ## what takes long: the engine under Miri and sanitizers, power cuts of a virtual machine, the knobs of another kernel, MySQL
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
 	$(BIN)/python proof/sanitizers/run.py
 	cd engine && cargo build --release --quiet --locked
 	$(BIN)/python proof/power_cut/run.py
 	$(BIN)/python proof/other_kernel/run.py
+	$(BIN)/python proof/mysql/run.py
+
+soak: packages $(BIN)/ceteris ## start and end a private server 1,000 times, every tenth time by a kill; some minutes
+	$(BIN)/python proof/soak/run.py
 
 campaign: packages $(VENV)/dev ## as root: 300 faults of every sort, and whether the machine comes back from each; about an hour
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
 	$(BIN)/python tests/faults/campaign.py
 
 schema: $(VENV)/dev ## write schema/ anew from the code
-	for name in plan job event report check simulate status doctor; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
+	for name in plan job event report check simulate status doctor export apply; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
 
 clean: ## remove what was built
 	rm -rf $(VENV) engine/target artefacts .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -24,7 +24,7 @@ use crate::probe::Probe;
 use crate::record::histogram::ResponseSummary;
 use crate::record::statements::Statements;
 use crate::sql::SqlEvent;
-use crate::telemetry::event::{Census, Sample};
+use crate::telemetry::event::{Census, Counted, Sample};
 use crate::tend::TendEvent;
 use crate::users::Users;
 
@@ -51,6 +51,7 @@ pub enum Event {
     Error(EngineError),
     Sample(Box<Sample>),
     Census(Census),
+    Counted(Counted),
     Probe(Box<Probe>),
     Users(Users),
     AtBoot(AtBoot),
@@ -82,8 +83,8 @@ impl Hello {
             pid: std::process::id(),
             capabilities: &[
                 "fileio", "iomatrix", "oltp", "sqlmix", "rate", "verify", "device", "sync",
-                "io_uring", "null", "windows", "sample", "census", "probe", "journal", "undo",
-                "tend", "sql",
+                "io_uring", "null", "windows", "sample", "census", "counted", "probe", "journal",
+                "undo", "tend", "sql",
             ],
             effective,
         }

@@ -73,6 +73,9 @@ enum Command {
         /// Only list the open journals.
         #[arg(long)]
         dry_run: bool,
+        /// Also what was left on purpose.
+        #[arg(long)]
+        kept: bool,
         /// Only this experiment.
         #[arg(long)]
         experiment: Option<String>,
@@ -149,6 +152,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
             directory,
             patience,
             dry_run,
+            kept,
             experiment,
         } => {
             return undo::undo(
@@ -156,6 +160,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
                     directory: &journals(directory),
                     experiment: experiment.as_deref(),
                     dry_run,
+                    kept,
                     patience: Duration::from_secs(patience),
                 },
                 events,

@@ -47,6 +47,46 @@ fn samples_come_every_interval_and_a_census_on_command() {
     assert_eq!(engine.finish().0, 0);
 }
 
+#[test]
+fn a_servers_counters_are_read_at_each_sample_for_as_long_as_is_asked() {
+    let place = harness::disk_directory();
+    let file = place.path().join("d");
+    fs::write(&file, "").unwrap();
+    let database = json!({"driver": "sqlite", "path": file});
+    let mut engine = Engine::start(&["sample"]);
+    engine.send(&json!({"protocol": 2, "interval_s": 0.05}));
+    engine.wait_for("hello");
+    let opening = "CREATE TABLE t AS SELECT 'reads' AS name, 7 AS value";
+    let server =
+        json!({"database": database, "opening": opening, "statement": "SELECT name, value FROM t"});
+    engine.send(&json!({"server": server}));
+    let first = engine.wait_for("counted");
+    assert!(first["duration_s"].is_null() && first["failed"].is_null());
+    assert_eq!(
+        (&first["counters"], &first["grown"]),
+        (&json!({"reads": 7.0}), &json!({}))
+    );
+    let next = engine.wait_for("counted");
+    assert!((0.02..1.0).contains(&next["duration_s"].as_f64().unwrap()));
+    assert!(next["took_s"].as_f64().unwrap() < 0.05);
+    assert_eq!(next["grown"], json!({"reads": 0.0}));
+
+    let wrong = json!({"database": database, "opening": "SELECT 1", "statement": "SELECT no_such"});
+    engine.send(&json!({"server": wrong}));
+    let failed = loop {
+        let counted = engine.wait_for("counted");
+        if !counted["failed"].is_null() {
+            break counted;
+        }
+    };
+    assert!(failed["failed"].as_str().unwrap().contains("no_such"));
+    engine.send(&json!({"server": null}));
+    for _ in 0..3 {
+        engine.wait_for("sample"); // the machine's samples go on
+    }
+    assert_eq!(engine.finish().0, 0);
+}
+
 /// What the census says about one process.
 fn census_of(engine: &mut Engine, pid: u32) -> Option<Value> {
     engine.send(&json!({"census": "now"}));

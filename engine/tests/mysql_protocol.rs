@@ -206,6 +206,16 @@ fn results_of_every_form_are_counted() {
 }
 
 #[test]
+fn a_statement_that_it_was_not_opened_with_is_an_error() {
+    for execution in BOTH {
+        let mut connection = connect(&["SELECT 1"], execution);
+        let error = run_ints(&mut connection, 9, &[]).unwrap_err();
+        assert_eq!(error.kind, Kind::Protocol);
+        assert_eq!(run_ints(&mut connection, 0, &[]), Ok(1));
+    }
+}
+
+#[test]
 fn after_an_error_the_connection_goes_on() {
     table("errors", 2);
     for execution in BOTH {
@@ -220,7 +230,7 @@ fn after_an_error_the_connection_goes_on() {
             let error = run_ints(&mut connection, 0, &[1]).unwrap_err();
             assert_eq!(
                 (error.kind, &error.code[..]),
-                (Kind::Refused, "1062"),
+                (Kind::Conflict, "1062"),
                 "{error}"
             );
             assert_eq!(run_ints(&mut connection, 1, &[1]), Ok(1));

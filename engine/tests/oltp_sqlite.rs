@@ -5,7 +5,7 @@ mod harness;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use harness::{Engine, disk_directory};
+use harness::{disk_directory, events, only};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -38,19 +38,6 @@ fn job(path: &Path, phase: &str, changes: Value) -> Value {
         place[key] = value.clone();
     }
     job
-}
-
-fn events(job: &Value) -> Vec<Value> {
-    Engine::run(job).wait().1
-}
-
-fn only<'a>(events: &'a [Value], kind: &str) -> &'a Value {
-    let found: Vec<_> = events
-        .iter()
-        .filter(|event| event["event"] == kind)
-        .collect();
-    assert_eq!(found.len(), 1, "{kind}: {events:#?}");
-    found[0]
 }
 
 #[test]

@@ -53,6 +53,16 @@ fn a_duplicate_key_is_a_conflict() {
 }
 
 #[test]
+fn a_statement_that_it_was_not_opened_with_is_an_error() {
+    for execution in BOTH {
+        let mut connection = postgres().connect(&["SELECT 1"], execution);
+        let error = execute(&mut connection, 9, Arguments::NONE).unwrap_err();
+        assert!(!error.can_retry(), "{error}");
+        assert!(execute(&mut connection, 0, Arguments::NONE).is_ok());
+    }
+}
+
+#[test]
 fn of_two_in_a_deadlock_one_is_in_conflict() {
     for execution in BOTH {
         let statements = ["BEGIN", "UPDATE crossed SET k = 0 WHERE id = ?", "COMMIT"];

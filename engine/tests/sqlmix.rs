@@ -4,7 +4,7 @@ mod harness;
 
 use std::path::Path;
 
-use harness::{Engine, disk_directory};
+use harness::{disk_directory, events, only};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -53,19 +53,6 @@ fn job(path: &Path, phase: &str, changes: Value) -> Value {
         job["workload"][key] = value.clone();
     }
     job
-}
-
-fn events(job: &Value) -> Vec<Value> {
-    Engine::run(job).wait().1
-}
-
-fn only<'a>(events: &'a [Value], kind: &str) -> &'a Value {
-    let found: Vec<_> = events
-        .iter()
-        .filter(|event| event["event"] == kind)
-        .collect();
-    assert_eq!(found.len(), 1, "{kind}: {events:#?}");
-    found[0]
 }
 
 fn ask(path: &Path, sql: &str) -> i64 {

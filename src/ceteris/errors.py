@@ -14,9 +14,11 @@
     ├── NotRestored         exit 4   something on the target could not be put back
     ├── EngineError         exit 3   the load engine failed; carries its class
     ├── DatabaseError       exit 3   a database server, of our own or one that others use
+    │   ├── DataDamaged              its data, put back, is not what was made
     │   ├── ServerWouldNotStart      not with these settings; carries its last words
     │   ├── ServerGone               it ended, or the connection to it was lost
     │   └── QueryRefused             the server said no; carries its words
+    ├── Inapplicable        exit 3   what an experiment showed must not be set here: not decided, or another machine
     ├── LimitReached        exit 3   the plan's own limit was reached; the machine was put back
     └── Interrupted         exit 130 the user or a signal ended the work, and the machine was restored
 
@@ -123,6 +125,10 @@ class DatabaseError(CeterisError):
     """A database server of our own cannot be made, kept or removed, or one that others use cannot be worked on."""
 
 
+class DataDamaged(DatabaseError):
+    """The data of a server that was put back is not what was made."""
+
+
 class ServerWouldNotStart(DatabaseError):
     """The server ended, or was not ready in time; `last_words` are the last lines of its log."""
 
@@ -144,6 +150,10 @@ class QueryRefused(DatabaseError):
         self.kind = kind
         self.code = code
         self.words = words
+
+
+class Inapplicable(CeterisError):
+    """What an experiment showed does not say that this should be set, or not on this machine."""
 
 
 class LimitReached(CeterisError):

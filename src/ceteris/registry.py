@@ -141,6 +141,10 @@ class KnobKind(Protocol):
         """Whether the value found is the one that was wanted."""
         ...
 
+    def persist_by_hand(self, knob: "Knob", value: "Value") -> str:
+        """What a person types, or writes where, so that the value is in force after the next start too."""
+        ...
+
 
 workload_kinds: Registry[WorkloadKind] = Registry("workload kind")
 knob_kinds: Registry[KnobKind] = Registry("knob kind")

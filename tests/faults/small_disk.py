@@ -17,12 +17,12 @@ _SIZE_BYTES = 160 * 2**20  # the store of a whole campaign
 class SmallDisk:
     """A small ext4 on a loop device, mounted at `path`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, size_bytes: int = _SIZE_BYTES) -> None:
         self.path = path
         path.mkdir(parents=True)
         image = path.with_suffix(".img")
         with image.open("wb") as file:
-            file.truncate(_SIZE_BYTES)
+            file.truncate(size_bytes)
         command("mkfs.ext4", "-q", str(image))
         self._device = command("losetup", "--find", "--show", str(image)).strip()
         self.mount()

@@ -1,11 +1,15 @@
 """Devices to try the program on, and plans that take seconds."""
 
+import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from command import Done, Filesystem, queue_of, run_ceteris
+from ssh_target import SshTarget
 
 from ceteris.engine.find import binary
 
@@ -24,7 +28,7 @@ def loop(tmp_path: Path, as_root: None) -> Iterator[str]:
     made = subprocess.run(["losetup", "--find", "--show", str(image)], capture_output=True, text=True, check=True)
     name = made.stdout.strip()
     yield name
-    subprocess.run([binary(), "undo"], capture_output=True, check=False)  # also where a test failed half-way
+    subprocess.run([binary(), "undo", "--kept"], capture_output=True, check=False)  # also where a test failed half-way
     (queue_of(name) / "scheduler").write_text("none")  # what a loop device is set to outlives its file
     subprocess.run(["losetup", "--detach", name], check=True)
 
@@ -50,12 +54,33 @@ def filesystem(tmp_path: Path) -> Iterator[Filesystem]:
             subprocess.run(["losetup", "--detach", device], check=False)
 
 
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that a server's user can pass, with one for data in it."""
+    folder = Path(tempfile.mkdtemp(prefix="ceteris-served-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    (folder / "data").mkdir()
+    yield folder
+    shutil.rmtree(folder)
+
+
 def _device(kind: str, image: Path) -> str:
     with image.open("wb") as file:
         file.truncate(400 * 2**20)
     subprocess.run([f"mkfs.{kind}", "-q", str(image)], check=True, capture_output=True)
     made = subprocess.run(["losetup", "--find", "--show", str(image)], capture_output=True, text=True, check=True)
     return made.stdout.strip()
+
+
+@pytest.fixture
+def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshTarget]:
+    """A machine to reach over SSH."""
+    folder = tmp_path / "target"
+    folder.mkdir()
+    made = SshTarget(folder)
+    monkeypatch.setenv("PATH", f"{made.path}:{os.environ['PATH']}")
+    yield made
+    made.remove()
 
 
 TINY = """

@@ -1,53 +1,60 @@
-"""`ceteris serve` while it runs."""
+"""Experiments on servers, for tests: the plan, what became of its trials, and whether anything is left."""
 
-import re
-import signal
 import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy.engine import Engine as Store
+
+from ceteris.model import Experiment, Measurement, Trial
+from ceteris.store import read
+from ceteris.store.open import open_engine, store_url
+
+Found = TypeVar("Found")
+OLTP = 'kind = "oltp_update_index"\ntable_size = 2000\nthreads = [2]'
 
 
-class Serving:
-    """The server while it runs."""
-
-    def __init__(self, process: "subprocess.Popen[str]", url: str) -> None:
-        self.process = process
-        self.url = url
-        found = re.fullmatch(r"http://(\S+):(\d+)/\?token=([\w-]{43})", url)
-        assert found, url
-        self.host, self.port, self.token = found[1], int(found[2]), found[3]
-
-    def get(self, path: str, **headers: str) -> str:
-        """A page, asked for with the cookie."""
-        known = {"Cookie": f"ceteris-{self.port}={self.token}"} | headers
-        address = f"http://127.0.0.1:{self.port}{path}"
-        with urllib.request.urlopen(urllib.request.Request(address, headers=known), timeout=20) as answer:
-            text: str = answer.read().decode()
-            return text
-
-    def interrupt(self, number: int = signal.SIGINT) -> tuple[float, str]:
-        """Ctrl-C, or another signal; how long it took to end, and what it said beside the URL."""
-        began = time.monotonic()
-        self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=20)
-        return time.monotonic() - began, out + err
-
-
-@contextmanager
-def serving(*arguments: str) -> Iterator[Serving]:
-    """The server, until the test is over."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "serve", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+def plan_on(place: Path, kind: str, factors: str, workload: str = OLTP, database: str = "", **protocol: object) -> str:
+    """Write a plan that takes seconds on a server of that kind, and return its path."""
+    keys = {"trial": '"150ms"', "settle": '"50ms"', "rounds": 2, "placebo": "false"} | protocol
+    path = place / "plan.toml"
+    path.write_text(
+        f'name = "db"\n[target]\npath = "{place}/data"\n[database]\nkind = "{kind}"\n{database}\n[factors]\n{factors}\n'
+        f"[[workload]]\n{workload}\n[protocol]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
     )
-    assert process.stdout is not None
+    return str(path)
+
+
+def _of_the_last(ask: Callable[[Store, Experiment], Found]) -> Found:
+    store = open_engine(store_url(None), create=False)
     try:
-        yield Serving(process, process.stdout.readline().strip())
+        return ask(store, read.find(store, "last"))
     finally:
-        process.kill()
-        process.communicate()
+        store.dispose()
+
+
+def experiment() -> Experiment:
+    """The last one."""
+    return _of_the_last(lambda _store, last: last)
+
+
+def trials() -> list[Trial]:
+    """Those of the last experiment."""
+    return _of_the_last(lambda store, last: read.trials(store, last.id))
+
+
+def measured() -> dict[int, dict[str, Measurement]]:
+    """What each trial of the last experiment measured, by its order."""
+    return _of_the_last(lambda store, last: read.summaries(store, last.id))
+
+
+def running_below(place: Path) -> list[str]:
+    """The processes that have the folder of the data in their command line."""
+    argv = ["pgrep", "--full", "--list-full", str(place / "data")]
+    return subprocess.run(argv, check=False, capture_output=True, text=True).stdout.splitlines()
+
+
+def nothing_is_left(place: Path) -> bool:
+    """Whether no process, folder or file of an experiment is there."""
+    return not running_below(place) and list((place / "data").iterdir()) == []

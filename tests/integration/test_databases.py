@@ -1,6 +1,7 @@
 """Real servers of our own: their life, what they refuse, and that nothing of them is left."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -195,6 +196,16 @@ def test_what_holds_for_the_life_of_the_data_is_given_when_it_is_made(make: Make
             one.restart({name: other})
 
 
+def test_a_server_that_is_removed_while_it_runs_leaves_no_shared_memory(make: Make, kind: str) -> None:
+    one = make()
+    one.start()
+    server = str(one.pid)
+    held = re.findall(r"/dev/shm/\S+", Path(f"/proc/{server}/maps").read_text())  # noqa: S108
+    one.remove()
+    assert not [path for path in held if Path(path).exists()]
+    assert server not in [row.split()[4] for row in Path("/proc/sysvipc/shm").read_text().splitlines()]
+
+
 def test_a_crash_and_a_server_that_ends_by_itself(make: Make, place: Path, kind: str) -> None:
     one = make()
     one.start()
@@ -321,7 +332,7 @@ def test_a_controller_that_is_killed_leaves_no_server(make: Make, place: Path, k
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as controller:
         assert controller.stdout is not None
         assert controller.stdout.readline() == "up\n"
-        with pytest.raises(EngineError, match="still writes"):  # nobody else starts one in its place
+        with pytest.raises(DatabaseError, match="still runs"):  # nobody else starts one in its place
             one.start()
         controller.kill()
     one.remove()  # which waits for the server to be gone

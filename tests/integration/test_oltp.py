@@ -1,20 +1,15 @@
 """Experiments on real databases: settings live, by restart and with data of their own; faults; nothing left."""
 
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from command import RUN_ENDED, Running
+from served import experiment, nothing_is_left, plan_on, running_below, trials
 
-from ceteris.model import ExperimentState, FailureClass, Trial, TrialState
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
+from ceteris.model import ExperimentState, FailureClass, TrialState
 
 SERVERS = {
     "sqlite": ('"sqlite.journal_mode" = ["delete", "wal"]', '"sqlite.page_size" = [4096, 16384]'),
@@ -23,62 +18,15 @@ SERVERS = {
 }
 
 
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that other users can pass; at the end nothing runs in it and nothing is left."""
-    folder = Path(tempfile.mkdtemp(prefix="ceteris-oltp-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    (folder / "data").mkdir()
-    yield folder
-    shutil.rmtree(folder)
-
-
-def _plan(place: Path, kind: str, factors: str, workload: str = "oltp_update_index", **protocol: object) -> str:
-    keys = {"trial": '"150ms"', "settle": '"50ms"', "rounds": 2, "placebo": "false"} | protocol
-    text = (
-        f'name = "db"\n[target]\npath = "{place}/data"\n[database]\nkind = "{kind}"\n[factors]\n{factors}\n'
-        f'[[workload]]\nkind = "{workload}"\ntable_size = 2000\nthreads = [2]\n[protocol]\n'
-    )
-    path = place / "plan.toml"
-    path.write_text(text + "".join(f"{key} = {value}\n" for key, value in keys.items()))
-    return str(path)
-
-
-def _trials() -> list[Trial]:
-    store = open_engine(store_url(None), create=False)
-    found = read.trials(store, read.find(store, "last").id)
-    store.dispose()
-    return found
-
-
-def _state() -> ExperimentState:
-    store = open_engine(store_url(None), create=False)
-    found = read.find(store, "last").state
-    store.dispose()
-    return found
-
-
-def _running_below(place: Path) -> list[str]:
-    """The processes that have the folder in their command line."""
-    done = subprocess.run(
-        ["pgrep", "--full", "--list-full", str(place / "data")], check=False, capture_output=True, text=True
-    )
-    return done.stdout.splitlines()
-
-
-def _nothing_is_left(place: Path) -> bool:
-    return not _running_below(place) and list((place / "data").iterdir()) == []
-
-
 @pytest.mark.parametrize("kind", list(SERVERS))
-def test_settings_are_compared_and_nothing_is_left(ceteris, place, kind: str) -> None:
+def test_settings_are_compared_andnothing_is_left(ceteris, place, kind: str) -> None:
     live, others = SERVERS[kind]
-    done = ceteris("run", _plan(place, kind, f"{live}\n{others}"))
+    done = ceteris("run", plan_on(place, kind, f"{live}\n{others}"))
     assert done.code in RUN_ENDED, done.err
-    assert _state() is ExperimentState.DONE, done.err
-    assert _nothing_is_left(place)
-    trials = _trials()
-    by_state = {state: [one for one in trials if one.state is state] for state in TrialState}
+    assert experiment().state is ExperimentState.DONE, done.err
+    assert nothing_is_left(place)
+    found = trials()
+    by_state = {state: [one for one in found if one.state is state] for state in TrialState}
     assert by_state[TrialState.DONE], done.err
     assert all(one.failure is None for one in by_state[TrialState.DONE])
     assert not [one.failure_message for one in by_state[TrialState.FAILED]]
@@ -96,15 +44,15 @@ def test_settings_are_compared_and_nothing_is_left(ceteris, place, kind: str) ->
 )
 def test_a_setting_that_is_refused_is_a_finding_and_the_others_go_on(ceteris, place, kind, factor, words) -> None:
     live = SERVERS[kind][0]
-    done = ceteris("run", _plan(place, kind, f"{live}\n{factor}"))
+    done = ceteris("run", plan_on(place, kind, f"{live}\n{factor}"))
     assert done.code in RUN_ENDED, done.err
-    assert _state() is ExperimentState.DONE, done.err
-    assert _nothing_is_left(place)
-    trials = _trials()
-    rejected = [one for one in trials if one.failure is FailureClass.SETTING_REJECTED]
+    assert experiment().state is ExperimentState.DONE, done.err
+    assert nothing_is_left(place)
+    found = trials()
+    rejected = [one for one in found if one.failure is FailureClass.SETTING_REJECTED]
     assert rejected and all(words in (one.failure_message or "") for one in rejected)
     key = live.split('"')[1]
-    assert [one for one in trials if one.factor == key and one.state is TrialState.DONE]
+    assert [one for one in found if one.factor == key and one.state is TrialState.DONE]
 
 
 @pytest.mark.parametrize(
@@ -118,32 +66,50 @@ def test_a_setting_that_is_refused_is_a_finding_and_the_others_go_on(ceteris, pl
     ],
 )
 def test_the_server_itself_says_what_a_plan_may_ask(ceteris, place, kind, factors, words) -> None:
-    done = ceteris("check", _plan(place, kind, factors))
+    done = ceteris("check", plan_on(place, kind, factors))
     assert done.code == 2
     assert words in done.err
-    assert _nothing_is_left(place)
+    assert nothing_is_left(place)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("mysql.innodb_io_capacity", "from 100 to"),
+        ("postgres.synchronous_commit", "remote_apply"),
+    ],
+)
+def test_a_server_is_asked_for_a_variable(ceteris, place, name: str, words: str) -> None:
+    shown = ceteris("knobs", "show", name, "--path", f"{place}/data")
+    assert shown.code == 0, shown.err
+    assert words in shown.out
+    unknown = ceteris("knobs", "show", f"{name}s", "--path", f"{place}/data")
+    assert unknown.code == 2
+    assert name.partition(".")[2] in unknown.err
+    assert nothing_is_left(place)
+    assert name.partition(".")[0] + ".*" in ceteris("knobs", "list").out
 
 
 def test_a_controller_that_is_killed_leaves_no_server_and_resume_ends_it(ceteris, place) -> None:
-    running = Running("run", _plan(place, "mariadb", SERVERS["mariadb"][0]))
+    running = Running("run", plan_on(place, "mariadb", SERVERS["mariadb"][0]))
     running.wait_for("trial ")
-    server = _running_below(place)
+    server = running_below(place)
     assert any("mariadbd" in line for line in server)
     running.signal(signal.SIGKILL)
     running.end()
     deadline = time.monotonic() + 60
-    while _running_below(place) and time.monotonic() < deadline:
+    while running_below(place) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert not _running_below(place)
+    assert not running_below(place)
     assert ceteris("undo").code == 0
     done = ceteris("resume", "last")
     assert done.code in RUN_ENDED, done.err
-    assert _state() is ExperimentState.DONE, done.err
-    assert _nothing_is_left(place)
+    assert experiment().state is ExperimentState.DONE, done.err
+    assert nothing_is_left(place)
 
 
 def test_a_server_that_dies_under_load_costs_a_trial_and_comes_again(ceteris, place) -> None:
-    running = Running("run", _plan(place, "mariadb", SERVERS["mariadb"][0], trial='"500ms"', in_flight="false"))
+    running = Running("run", plan_on(place, "mariadb", SERVERS["mariadb"][0], trial='"500ms"', in_flight="false"))
     running.wait_for("trial ")
     (pid,) = subprocess.run(
         ["pgrep", "--full", f"mariadbd.*{place}"], capture_output=True, text=True, check=True
@@ -151,8 +117,8 @@ def test_a_server_that_dies_under_load_costs_a_trial_and_comes_again(ceteris, pl
     os.kill(int(pid), signal.SIGKILL)
     done = running.end(timeout_s=240)
     assert done.code in RUN_ENDED, done.err
-    assert _state() is ExperimentState.DONE, done.err
-    assert _nothing_is_left(place)
-    trials = _trials()
-    assert [one for one in trials if one.failure in (FailureClass.LOAD_ERROR, FailureClass.SERVER_WOULD_NOT_START)]
-    assert [one for one in trials if one.state is TrialState.DONE and one.order > 10]
+    assert experiment().state is ExperimentState.DONE, done.err
+    assert nothing_is_left(place)
+    found = trials()
+    assert [one for one in found if one.failure in (FailureClass.LOAD_ERROR, FailureClass.SERVER_WOULD_NOT_START)]
+    assert [one for one in found if one.state is TrialState.DONE and one.order > 10]

@@ -1,11 +1,9 @@
 """A target over SSH: a real sshd, a link that is cut, connections that are killed."""
 
-import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from command import RUN_ENDED, Running, settings_of
@@ -18,16 +16,6 @@ from ceteris.store.open import open_engine, store_url
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
 FACTOR = '"block.scheduler" = ["mq-deadline", "none"]'
-
-
-@pytest.fixture
-def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshTarget]:
-    folder = tmp_path / "target"
-    folder.mkdir()
-    made = SshTarget(folder)
-    monkeypatch.setenv("PATH", f"{made.path}:{os.environ['PATH']}")
-    yield made
-    made.remove()
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command import RUN_ENDED, Running
+from ssh_target import SshTarget
 
 from ceteris.model import Measurement, TrialState
 from ceteris.store import read as stored
@@ -104,6 +105,24 @@ def test_fio_is_judged(ceteris, tmp_path: Path) -> None:
     )
     assert all(one["response_p95_s"].mean < 1 for one in measured)
     assert not (tmp_path / "ceteris-data").exists()
+
+
+@pytest.mark.root
+@pytest.mark.usefixtures("as_root")
+def test_a_tool_over_ssh_is_judged_and_leaves_nothing(ceteris, tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "target").mkdir()
+    target = SshTarget(tmp_path / "target")
+    monkeypatch.setenv("PATH", f"{target.path}:{os.environ['PATH']}")
+    try:
+        plan = _plan(tmp_path, _command(tmp_path))
+        done = ceteris("run", plan, "--set", f"target.host={target.address}")
+        assert done.code in RUN_ENDED, done.err
+        assert {one["throughput_per_s"].mean for one in _measured()} == {1000}
+        assert {"512"} < set((tmp_path / "load.py.limits").read_text().split())
+        assert not (tmp_path / "ceteris-data").exists()
+        assert not target.engines()
+    finally:
+        target.remove()
 
 
 def test_sysbench_counts_its_seconds(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "trial": {"knobs", "databases", "workloads", "parsers", "engine", "hosts", "stats"},
     "analysis": {"stats"},
     "report": set(),
+    "export": {"report"},
     "web": {"report", "store"},
     "experiment": {"plan", "trial", "store", "analysis", "stats"},
     "cli": {
@@ -26,6 +27,7 @@ MAY_IMPORT = {
         "store",
         "analysis",
         "report",
+        "export",
         "web",
         "knobs",
         "databases",

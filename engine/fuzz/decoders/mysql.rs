@@ -4,9 +4,10 @@
 //! by the fuzz targets, and by the test that replays what they have found.
 
 use ceteris_engine::db::error::{DbError, Result};
-use ceteris_engine::db::mysql::answer::{Answer, Progress};
+use ceteris_engine::db::mysql::answer::Answer;
 use ceteris_engine::db::mysql::ending::Status;
 use ceteris_engine::db::mysql::login::{Login, Step};
+use ceteris_engine::db::mysql::results::Progress;
 use ceteris_engine::db::mysql::rows::{self, Packets};
 use ceteris_engine::db::server::{Secret, Server, Tls};
 

@@ -64,6 +64,12 @@ impl DbError {
         DbError::new(Kind::Protocol, "", message)
     }
 
+    /// A connection was opened without the statement of this number.
+    #[cold]
+    pub fn no_statement(number: usize) -> DbError {
+        DbError::protocol(format!("no statement has the number {number}"))
+    }
+
     /// Whether the same transaction may succeed if tried again.
     pub fn can_retry(&self) -> bool {
         matches!(self.kind, Kind::Conflict | Kind::LockTimeout)
@@ -74,7 +80,7 @@ impl DbError {
         let (class, hint) = match self.kind {
             Kind::Conflict | Kind::LockTimeout => (
                 Class::SqlConflict,
-                "fewer connections, or more rows, make conflicts rarer",
+                "fewer connections, or more rows, make conflicts rarer; a duplicate key each time is a mistake of the statements",
             ),
             Kind::Lost => (
                 Class::ConnectionLost,

@@ -57,7 +57,8 @@ pub trait Connection: Sized + Send {
     /// What to wait on for an answer.
     fn fd(&self) -> RawFd;
 
-    /// Starts one of the statements that the connection was opened with.
+    /// Starts one of the statements that the connection was opened with; of any other number it is an
+    /// error, the server's or our own.
     fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<()>;
 
     /// Takes what has come, without waiting; `None` while the answer is not whole. After an error the

@@ -6,6 +6,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::ffi::{
+    SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_ROWID, SQLITE_CONSTRAINT_UNIQUE,
+};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OpenFlags, Statement as Prepared, ToSql};
 
@@ -17,6 +20,12 @@ use crate::job::sql::SqliteFile;
 
 /// How long a statement waits for the locks of other connections, as users of SQLite usually set it.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+const DUPLICATES: [i32; 3] = [
+    SQLITE_CONSTRAINT_PRIMARYKEY,
+    SQLITE_CONSTRAINT_ROWID,
+    SQLITE_CONSTRAINT_UNIQUE,
+];
 
 /// These come first: others follow from them, or they have no effect later.
 const FIRST: [&str; 3] = ["page_size", "auto_vacuum", "journal_mode"];
@@ -87,7 +96,9 @@ impl Connection {
 
     /// Carries out one of the statements that the connection was opened with.
     pub fn execute(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<Answer> {
-        let (template, sql) = &self.statements[statement];
+        let Some((template, sql)) = self.statements.get(statement) else {
+            return Err(DbError::no_statement(statement));
+        };
         match self.execution {
             Execution::Prepared => {
                 let mut prepared = self.connection.prepare_cached(sql).map_err(failed)?;
@@ -190,6 +201,8 @@ fn failed(error: rusqlite::Error) -> DbError {
     let words = words.clone().unwrap_or_else(|| cause.to_string());
     let kind = match cause.code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Kind::Conflict,
+        // A duplicate key, as where another connection has put a row back meanwhile.
+        _ if DUPLICATES.contains(&cause.extended_code) => Kind::Conflict,
         ErrorCode::DiskFull => Kind::Full,
         ErrorCode::CannotOpen | ErrorCode::NotFound => Kind::Missing,
         ErrorCode::PermissionDenied | ErrorCode::ReadOnly => Kind::Denied,
@@ -222,5 +235,28 @@ mod tests {
         assert!(is_same("WAL", "wal") && is_same("NORMAL", "1") && is_same("off", "0"));
         assert!(is_same("4096", "4096") && is_same("memory", "2") && is_same("EXTRA", "3"));
         assert!(!is_same("wal", "delete") && !is_same("full", "0") && !is_same("8192", "4096"));
+    }
+
+    #[test]
+    fn a_duplicate_key_is_a_conflict_and_other_constraints_are_not() {
+        let file = SqliteFile {
+            path: ":memory:".into(),
+            pragmas: std::collections::BTreeMap::new(),
+        };
+        let mut connection = Connection::open(&file, &[], Execution::Text, true).unwrap();
+        for sql in [
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE, part TEXT NOT NULL)",
+            "INSERT INTO t VALUES (1, 'a', 'b')",
+        ] {
+            connection.query(sql).unwrap();
+        }
+        for (values, kind) in [
+            ("(1, 'b', 'b')", Kind::Conflict),
+            ("(2, 'a', 'b')", Kind::Conflict),
+            ("(2, 'b', NULL)", Kind::Refused),
+        ] {
+            let refused = connection.query(&format!("INSERT INTO t VALUES {values}"));
+            assert_eq!(refused.unwrap_err().kind, kind, "{values}");
+        }
     }
 }

@@ -53,6 +53,11 @@ impl Found {
         file::experiment_of(&self.path, &self.contents)
     }
 
+    /// Whether it holds changes that are meant to stay, and nobody works on it.
+    pub fn is_at_rest(&self) -> bool {
+        self.orphan.is_some() && self.contents.is_kept()
+    }
+
     /// What the journal's owner claims: the addresses it has announced and those it has changed,
     /// and whether it claims the whole machine.
     pub fn claims(&self) -> (Vec<&str>, bool) {
@@ -65,7 +70,7 @@ impl Found {
                     everything |= global;
                 }
                 Record::Change(change) => all.push(&change.address),
-                Record::Restored { .. } | Record::Closed => {}
+                Record::Restored { .. } | Record::Kept | Record::Closed => {}
             }
         }
         (all, everything)

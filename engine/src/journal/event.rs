@@ -27,6 +27,12 @@ pub enum JournalEvent {
     },
     /// The keeper was asked and is there.
     Alive,
+    /// The changes stay until somebody asks for them to be undone; nor may they be while they are in use.
+    Kept {
+        experiment: String,
+        path: PathBuf,
+        used_by: Option<String>,
+    },
     Restored {
         experiment: String,
         knob: String,
@@ -60,6 +66,7 @@ pub enum JournalEvent {
         experiment: String,
         path: PathBuf,
         owned: bool,
+        kept: bool,
         time: String,
         changes: Vec<ListedChange>,
     },
@@ -71,4 +78,6 @@ pub struct ListedChange {
     pub address: String,
     pub before: Value,
     pub wanted: Value,
+    /// It died with the boot in which it was made.
+    pub expired: bool,
 }

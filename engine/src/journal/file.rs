@@ -173,7 +173,7 @@ pub fn open_changes(contents: &Contents) -> Vec<OpenChange> {
                 change: change.clone(),
             }),
             Record::Restored { of } => changes.retain(|change| change.line != *of),
-            Record::Open { .. } | Record::Closed => {}
+            Record::Open { .. } | Record::Kept | Record::Closed => {}
         }
     }
     changes

@@ -1,7 +1,8 @@
 //! `ceteris-engine journal`: the keeper of one experiment's journal, on the target.
 //!
 //! In: an `open` line on stdin, then `change` to put a change on the disk and `make` to make it, then
-//! `restore`; in between `alive`, to ask whether it still keeps. Out: an acknowledgement of each.
+//! `restore`, or `keep` where the changes are to stay; in between `alive`, to ask whether it still
+//! keeps. Out: an acknowledgement of each.
 //! Called by `main`. The end of stdin means that the controller is gone, and the keeper puts the
 //! machine back: that is why it lives on the target and heeds no signal. Since it alone makes
 //! changes, none that is still on its way can come after everything is back.
@@ -33,6 +34,7 @@ enum Command {
     Change(StrictChange),
     Make(Make),
     Alive {},
+    Keep {},
     Restore {},
 }
 
@@ -91,15 +93,34 @@ pub fn keep(
     events.emit(&Event::Journal(JournalEvent::Opened {
         path: journal.path().to_path_buf(),
     }));
-    obey(&mut journal, &inbox, events);
-    restore_and_close(&mut journal, events)
+    match obey(&mut journal, &inbox, events) {
+        End::Restore => restore_and_close(&mut journal, events),
+        End::Keep => Ok(Leftover::Nothing),
+    }
 }
 
-/// Journals changes until it is time to restore: on command, or when the controller is gone.
-fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) {
+/// What becomes of the changes.
+enum End {
+    Restore,
+    Keep,
+}
+
+/// Journals changes until it is told what becomes of them; when the controller is gone, they go.
+fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) -> End {
     while let Ok(Input::Line(line)) = inbox.recv() {
         let answer = match parse(&line) {
-            Ok(Command::Restore {}) => return,
+            Ok(Command::Restore {}) => return End::Restore,
+            Ok(Command::Keep {}) => match journal.append(Record::Kept) {
+                Ok(_) => {
+                    events.emit(&Event::Journal(JournalEvent::Kept {
+                        experiment: journal.experiment().to_string(),
+                        path: journal.path().to_path_buf(),
+                        used_by: None,
+                    }));
+                    return End::Keep;
+                }
+                Err(error) => Err(error),
+            },
             Ok(Command::Change(StrictChange(change))) => check(&change)
                 .and_then(|()| journal.append(Record::Change(change)))
                 .map(|line| Event::Journal(JournalEvent::Journalled { line })),
@@ -111,6 +132,7 @@ fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) {
         // A refused line is no reason to leave: there may be changes to put back.
         events.emit(&answer.unwrap_or_else(Event::Error));
     }
+    End::Restore
 }
 
 /// Does what was announced; a refusal of the kernel is an answer, not an error.
@@ -166,7 +188,8 @@ fn open_journal(directory: &Path, allow_volatile: bool, open: &Open) -> Result<J
     refuse_volatile(directory, allow_volatile)?;
     fs::create_dir_all(directory).map_err(|cause| write_error(directory, &cause))?;
     let lock = directory::lock(directory)?;
-    let found = directory::open_journals(directory, &lock)?;
+    let mut found = directory::open_journals(directory, &lock)?;
+    found.retain(|journal| !journal.is_at_rest());
     if let Some(orphan) = found.iter().find(|journal| journal.orphan.is_some()) {
         return Err(EngineError::new(
             Class::OpenJournal,
@@ -179,10 +202,12 @@ fn open_journal(directory: &Path, allow_volatile: bool, open: &Open) -> Result<J
         )
         .at(&orphan.path));
     }
-    if let Some((busy, what)) = found
-        .iter()
-        .find_map(|other| Some((other, overlap(other, open)?)))
-    {
+    if let Some((busy, what)) = found.iter().find_map(|other| {
+        Some((
+            other,
+            overlap(other, &open.experiment, &open.addresses, open.global)?,
+        ))
+    }) {
         return Err(EngineError::new(
             Class::AddressBusy,
             format!(
@@ -199,21 +224,26 @@ fn open_journal(directory: &Path, allow_volatile: bool, open: &Open) -> Result<J
 }
 
 /// Why two experiments cannot run at the same time; `None` when they can.
-fn overlap(other: &Found, open: &Open) -> Option<String> {
+pub(super) fn overlap(
+    other: &Found,
+    experiment: &str,
+    wanted: &[impl AsRef<str>],
+    global: bool,
+) -> Option<String> {
     let (addresses, everything) = other.claims();
-    if other.experiment() == open.experiment {
+    if other.experiment() == experiment {
         return Some("has the same id".into());
     }
     if everything {
         return Some("changes settings of the whole machine".into());
     }
-    if open.global {
+    if global {
         return Some("this one would change settings of the whole machine".into());
     }
-    let shared = open
-        .addresses
+    let shared = wanted
         .iter()
-        .find(|address| addresses.contains(&address.as_str()))?;
+        .map(AsRef::as_ref)
+        .find(|address| addresses.contains(address))?;
     Some(format!("uses {shared} too"))
 }
 

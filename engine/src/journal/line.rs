@@ -36,6 +36,8 @@ pub enum Record {
     Restored {
         of: u64,
     },
+    /// All changes so far are meant to stay until somebody asks for them to be undone.
+    Kept,
     Closed,
 }
 
@@ -59,6 +61,13 @@ pub struct Contents {
     pub damaged: Vec<(usize, String)>,
     /// Up to here the file is whole; after it comes a line that was never finished.
     pub whole_bytes: u64,
+}
+
+impl Contents {
+    /// Whether its changes are meant to stay: no crash has left them.
+    pub fn is_kept(&self) -> bool {
+        self.lines.iter().any(|line| line.record == Record::Kept)
+    }
 }
 
 /// `,"crc32":"0123abcd"}`

@@ -1,16 +1,21 @@
 //! `ceteris-engine undo`: puts back what experiments have left behind.
 //!
-//! In: the directory of journals. Out: `busy` for those that have a living owner; for the others
-//! the events of restoring. With `dry_run` only a list. Called by `main`.
+//! In: the directory of journals. Out: `busy` for those that have a living owner, `kept` for those
+//! whose changes are meant to stay; for the others the events of restoring. With `dry_run` only a
+//! list. Called by `main`.
 
-use std::path::Path;
+use std::cmp::Reverse;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Leftover;
-use super::directory::{self, Found};
+use super::directory::{self, DirectoryLock, Found};
 use super::event::{JournalEvent, ListedChange};
-use super::file::{Journal, open_changes};
+use super::file::{Journal, OpenChange, open_changes};
+use super::keeper::overlap;
+use super::line;
 use super::restore::{damaged, restore_and_close};
 use crate::error::Result;
 use crate::event::{Event, Events};
@@ -23,6 +28,8 @@ pub struct Selection<'a> {
     /// Only this experiment.
     pub experiment: Option<&'a str>,
     pub dry_run: bool,
+    /// Also what is meant to stay.
+    pub kept: bool,
     /// An owner that has lost its controller is restoring, and will be done within this.
     pub patience: Duration,
 }
@@ -40,7 +47,7 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
         machine::ignore_signal(signal);
     }
     let mut leftover = Leftover::Nothing;
-    for path in directory::journal_paths(selection.directory)? {
+    for path in newest_first(directory::journal_paths(selection.directory)?) {
         // One journal that cannot be read must not keep the others from being undone.
         let outcome = if selection.dry_run {
             list(&path, selection, events)
@@ -59,13 +66,36 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
     Ok(leftover)
 }
 
+/// What was set first is put back last, since each journal holds the values that it found.
+fn newest_first(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let begun = |path: &PathBuf| {
+        let contents = line::decode(&fs::read(path).unwrap_or_default());
+        Reverse(contents.lines.into_iter().next().map(|first| first.time))
+    };
+    paths.sort_by_cached_key(begun);
+    paths
+}
+
 fn undo_one(path: &Path, selection: &Selection, events: &Events) -> Result<Leftover> {
     let deadline = Instant::now() + selection.patience;
     loop {
+        let lock = directory::lock(selection.directory)?;
         let Some(found) = look(path, selection)? else {
             return Ok(Leftover::Nothing);
         };
         let experiment = found.experiment();
+        if found.is_at_rest() {
+            let used_by = user_of(&found, selection.directory, &lock)?;
+            if used_by.is_some() || !(selection.kept || is_over(&found)) {
+                events.emit(&Event::Journal(JournalEvent::Kept {
+                    experiment,
+                    path: path.to_path_buf(),
+                    used_by,
+                }));
+                return Ok(Leftover::Nothing);
+            }
+        }
+        drop(lock);
         if let Some(file) = found.orphan {
             let mut journal = Journal::adopt(path, file, found.contents)?;
             return restore_and_close(&mut journal, events);
@@ -81,13 +111,36 @@ fn undo_one(path: &Path, selection: &Selection, events: &Events) -> Result<Lefto
     }
 }
 
+/// Whether nothing of it is left: a boot came in between.
+fn is_over(found: &Found) -> bool {
+    open_changes(&found.contents).iter().all(is_expired)
+}
+
+fn is_expired(open: &OpenChange) -> bool {
+    !open.change.persistent && open.boot_id != machine::boot_id()
+}
+
+/// The living experiment that began with what this journal has set.
+fn user_of(kept: &Found, directory: &Path, lock: &DirectoryLock) -> Result<Option<String>> {
+    let (addresses, everything) = kept.claims();
+    let others = directory::open_journals(directory, lock)?;
+    let user = others.iter().find(|other| {
+        other.path != kept.path
+            && other.orphan.is_none()
+            && overlap(other, &kept.experiment(), &addresses, everything).is_some()
+    });
+    Ok(user.map(Found::experiment))
+}
+
 fn list(path: &Path, selection: &Selection, events: &Events) -> Result<Leftover> {
+    let _lock = directory::lock(selection.directory)?;
     let Some(found) = look(path, selection)? else {
         return Ok(Leftover::Nothing);
     };
     let changes = open_changes(&found.contents)
         .into_iter()
         .map(|open| ListedChange {
+            expired: is_expired(&open),
             knob: open.change.knob,
             address: open.change.address,
             before: open.change.before,
@@ -98,6 +151,7 @@ fn list(path: &Path, selection: &Selection, events: &Events) -> Result<Leftover>
         experiment: found.experiment(),
         path: path.to_path_buf(),
         owned: found.orphan.is_none(),
+        kept: found.contents.is_kept(),
         time: found
             .contents
             .lines
@@ -116,9 +170,8 @@ fn list(path: &Path, selection: &Selection, events: &Events) -> Result<Leftover>
     }
 }
 
-/// The journal at `path` when it is open and selected.
+/// The journal at `path` when it is open and selected. The caller holds the directory's lock.
 fn look(path: &Path, selection: &Selection) -> Result<Option<Found>> {
-    let _lock = directory::lock(selection.directory)?;
     let found = directory::look(path)?;
     Ok(found.filter(|journal| selection.includes(journal)))
 }

@@ -10,6 +10,7 @@ use super::cpu::CpuShares;
 use super::devices::DeviceUse;
 use super::memory::Memory;
 use super::pressure::Pressure;
+use crate::clock::{self, seconds};
 
 #[derive(Debug, Serialize)]
 pub struct Sample {
@@ -56,4 +57,32 @@ pub struct ProcessUse {
     /// the process has reaped a child, whose whole life would be counted.
     pub read_bytes: Option<u64>,
     pub written_bytes: Option<u64>,
+}
+
+/// What a database server has counted since it started.
+#[derive(Debug, Serialize)]
+pub struct Counted {
+    pub monotonic_s: f64,
+    /// Since the reading before; null for the first from a server.
+    pub duration_s: Option<f64>,
+    /// How long the server took to answer.
+    pub took_s: f64,
+    pub counters: BTreeMap<String, f64>,
+    /// By how much since the reading before; empty for the first.
+    pub grown: BTreeMap<String, f64>,
+    /// Why nothing is read from that server any more.
+    pub failed: Option<String>,
+}
+
+impl Counted {
+    pub fn failed(why: String) -> Counted {
+        Counted {
+            monotonic_s: seconds(clock::now()),
+            duration_s: None,
+            took_s: 0.0,
+            counters: BTreeMap::new(),
+            grown: BTreeMap::new(),
+            failed: Some(why),
+        }
+    }
 }

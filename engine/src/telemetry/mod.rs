@@ -1,10 +1,11 @@
 //! `ceteris-engine sample`: the state of the machine, once an interval.
 //!
-//! In: one job line on stdin, then `census` commands; the end of stdin ends it. Out: `sample` and
-//! `census` events. Called by `main`. It runs beside a load in a process of its own, so that its
-//! cost is not the load's.
+//! In: one job line on stdin, then commands: `census`, and `server`, whose counters are read at each
+//! sample; the end of stdin ends it. Out: `sample`, `counted` and `census` events. Called by `main`.
+//! It runs beside a load in a process of its own, so that its cost is not the load's.
 
 mod census;
+mod counters;
 mod cpu;
 mod devices;
 pub mod event;
@@ -27,6 +28,8 @@ use crate::input::{self, Input};
 use crate::job::check_protocol;
 use crate::load::crew::no_thread;
 use census::Counter;
+use counters::{CountersJob, Reader};
+use event::Counted;
 use sampler::Sampler;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,6 +48,13 @@ enum Command {
     Census(String),
     /// These and their descendants are ours: a server under test.
     Own(Vec<u32>),
+    /// The server whose counters are read from now on; null: none.
+    Server(Option<Box<CountersJob>>),
+}
+
+enum Message {
+    Input(Input),
+    Counted(Counted),
 }
 
 fn one_second() -> f64 {
@@ -53,13 +63,14 @@ fn one_second() -> f64 {
 
 pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     let (sender, inbox) = channel();
-    input::forward(stdin, sender, |input| input).map_err(|cause| no_thread(&cause))?;
+    input::forward(stdin, sender.clone(), Message::Input).map_err(|cause| no_thread(&cause))?;
     let job = match inbox.recv() {
-        Ok(Input::Line(line)) => parse(&line)?,
+        Ok(Message::Input(Input::Line(line))) => parse(&line)?,
         _ => return Err(EngineError::bad_job("stdin has no job")),
     };
     let mut sampler = Sampler::new(&job.devices)?;
     let mut counter = Counter::default();
+    let mut reader: Option<Reader> = None;
     events.emit(&Event::Hello(Hello::new(
         serde_json::to_value(&job).unwrap_or_default(),
     )));
@@ -68,17 +79,26 @@ pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> 
     loop {
         let patience = Duration::from_nanos(next.saturating_sub(clock::now()));
         match inbox.recv_timeout(patience) {
-            Ok(Input::Line(line)) => {
+            Ok(Message::Input(Input::Line(line))) => {
+                // The line is not repeated: the address of a server may hold a password.
                 let command = serde_json::from_str(&line).map_err(|cause| {
-                    EngineError::bad_command(format!("`{line}` is not a command: {cause}"))
+                    EngineError::bad_command(format!("this is not a command: {cause}"))
                 })?;
                 match command {
                     Command::Census(label) => events.emit(&Event::Census(counter.take(label))),
                     Command::Own(pids) => counter.own(pids),
+                    Command::Server(job) => {
+                        let start = |job: Box<CountersJob>| Reader::start(*job, sender.clone());
+                        reader = job.map(start).transpose()?;
+                    }
                 }
             }
-            Ok(Input::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Ok(Message::Counted(counted)) => events.emit(&Event::Counted(counted)),
+            Ok(Message::Input(Input::End)) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
             Err(RecvTimeoutError::Timeout) => {
+                if let Some(reader) = &reader {
+                    reader.ask();
+                }
                 events.emit(&Event::Sample(Box::new(sampler.sample()?)));
                 // A sample that was missed is not made up for; the durations tell.
                 let behind = clock::now().saturating_sub(next) / interval;

@@ -220,20 +220,27 @@ pub fn named<'a>(events: &'a [Value], name: &str) -> Vec<&'a Value> {
         .collect()
 }
 
+/// What a whole run has told.
+pub fn events(job: &Value) -> Vec<Value> {
+    Engine::run(job).wait().1
+}
+
+/// The one event of that name.
+pub fn only<'a>(events: &'a [Value], name: &str) -> &'a Value {
+    let found = named(events, name);
+    assert_eq!(found.len(), 1, "{name}: {events:#?}");
+    found[0]
+}
+
 /// The one error event of a run that must have ended with it.
 pub fn only_error(outcome: (i32, Vec<Value>), code: i32) -> Value {
     let (found, events) = outcome;
     assert_eq!(found, code, "{events:#?}");
-    let errors = named(&events, "error");
-    assert_eq!(errors.len(), 1, "{events:#?}");
+    let error = only(&events, "error");
     for field in ["class", "message", "hint"] {
-        assert!(
-            errors[0][field]
-                .as_str()
-                .is_some_and(|text| !text.is_empty())
-        );
+        assert!(error[field].as_str().is_some_and(|text| !text.is_empty()));
     }
-    errors[0].clone()
+    error.clone()
 }
 
 /// A directory on a disk: the usual place for temporary files is in memory on some systems.

@@ -21,6 +21,7 @@ from ceteris.report import compared
 from ceteris.report.compared import ComparedDocument
 from ceteris.report.curves import TIMED
 from ceteris.report.document import ReportDocument, document
+from ceteris.report.served import served
 from ceteris.report.views import Recipe, ReportView, view
 from ceteris.store import read
 
@@ -90,10 +91,11 @@ def _planned_s(store: Store, experiment: Experiment, plan: Plan) -> float:
 def report_document(store: Store, experiment: Experiment) -> ReportDocument:
     """The report as one document for programs."""
     plan, found = judged(store, experiment)
-    noted = dataclasses.replace(experiment, notes=(*experiment.notes, *found.unjudged))
+    trials = read.trials(store, experiment.id)
+    notes = (*experiment.notes, *found.unjudged, *served(trials, read.summaries(store, experiment.id)))
     return document(
-        noted,
-        read.trials(store, experiment.id),
+        dataclasses.replace(experiment, notes=notes),
+        trials,
         found.effects,
         found.cells,
         found.matrices,

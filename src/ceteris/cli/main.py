@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.commands import (
+    apply,
     check,
     compare,
     doctor,
+    export,
     knobs,
     report,
     resume,
@@ -42,6 +44,8 @@ app.command("resume")(resume.resume)
 app.command("undo")(undo.undo)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
+app.command("apply")(apply.apply)
+app.command("export")(export.export)
 app.add_typer(knobs.app, name="knobs")
 app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)

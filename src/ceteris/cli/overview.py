@@ -34,13 +34,19 @@ class ExperimentStatus(_Document):
 
 
 class OpenChange(_Document):
-    """A setting that is changed right now, and what it was before."""
+    """A setting that is changed right now, and what it was before.
+
+    `applied`: on purpose, from what the experiment showed; `expired`: a boot has ended it.
+    """
 
     experiment: str
     journal: str
     running: bool
+    applied: bool
+    expired: bool
     knob: str
     before: Value
+    wanted: Value
 
 
 class StatusDocument(_Document):
@@ -65,8 +71,11 @@ def document(store: str | None, target: str = LOCAL, *, become: bool = False) ->
                 experiment=journal.experiment,
                 journal=journal.path,
                 running=journal.owned,
+                applied=journal.kept,
+                expired=change["expired"],
                 knob=change["knob"],
                 before=change["before"],
+                wanted=change["wanted"],
             )
             for journal in open_journals(here.host, here.engine)
             for change in journal.changes
@@ -107,9 +116,18 @@ def show(found: StatusDocument, console: Console) -> None:
             table.add_row(one.id, Text(one.name), Text(state), done, str(one.invalid), started)
         console.print(table)
     for change in found.open_changes:
-        owner = "a running experiment" if change.running else "an experiment that was cut off"
-        console.print(f"changed by {owner} ({change.experiment}): {change.knob}, before {change.before}", markup=False)
-    if any(not change.running for change in found.open_changes):
+        console.print(_words(change), markup=False)
+    if any(not change.running and not change.applied for change in found.open_changes):
         console.print("put the machine back with: ceteris undo", style="bold")
+    elif any(change.applied for change in found.open_changes):
+        console.print("take back what was applied with: ceteris undo")
     elif not found.open_changes:
         console.print("nothing on this machine is changed")
+
+
+def _words(change: OpenChange) -> str:
+    if change.applied:
+        ended = ", gone with the last boot" if change.expired else ""
+        return f"applied from {change.experiment}: {change.knob} = {change.wanted}, before {change.before}{ended}"
+    owner = "a running experiment" if change.running else "an experiment that was cut off"
+    return f"changed by {owner} ({change.experiment}): {change.knob}, before {change.before}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel, ConfigDict, Field
 
 from ceteris.cli.known import informed
+from ceteris.cli.server_data import OnServer, ServerData, on_server, server_data
 from ceteris.errors import HostError
 from ceteris.knobs import recipe, survey
 from ceteris.model import Facts, Plan, Purpose, Trial, Value
@@ -97,15 +98,6 @@ class Preconditioning(_Document):
     most_s: float
 
 
-class OnServer(_Document):
-    """What is made in a running server, in databases whose names begin with `prefix`, and removed at the end."""
-
-    server: str
-    prefix: str
-    rows: int
-    size_bytes: int
-
-
 class CheckDocument(_Document):
     """The answer of `ceteris check --json`."""
 
@@ -121,6 +113,7 @@ class CheckDocument(_Document):
     duration_s: float
     data_bytes: int
     made_bytes: dict[str, int]
+    server_data: ServerData | None = Field(description="null where no workload is on a private server")
     on_server: OnServer | None = Field(description="what is made in a server that others use")
     preconditioning: list[Preconditioning]
     in_page_cache: list[str]
@@ -154,7 +147,8 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         duration_s=duration_s(plan, wanted),
         data_bytes=sum(data.size_bytes(plan).values()),
         made_bytes={where or facts.path: size for where, size in data.made_bytes(plan, trials).items()},
-        on_server=_on_server(plan),
+        server_data=server_data(plan, facts, trials),
+        on_server=on_server(plan),
         preconditioning=[
             Preconditioning(
                 workload=one.workload,
@@ -179,17 +173,6 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         also_moved=_also_moved(plan, site),
         reach=_reach(plan, noise, wanted.rounds),
         blocks=_blocks(trials),
-    )
-
-
-def _on_server(plan: Plan) -> OnServer | None:
-    """What a running server will hold at once."""
-    server = plan.database.running if plan.database else None
-    size_bytes = data.size_bytes(plan).get(server.place) if server else None
-    if server is None or size_bytes is None:
-        return None
-    return OnServer(
-        server=server.place, prefix=f"{server.prefix}_", rows=data.rows_on_server(plan), size_bytes=size_bytes
     )
 
 

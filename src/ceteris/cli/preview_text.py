@@ -5,6 +5,7 @@ import math
 from rich.console import Console
 from rich.text import Text
 
+from ceteris.cli import server_data
 from ceteris.cli.preview import CheckDocument
 from ceteris.model import Purpose
 from ceteris.units import LoadLevel, show_duration, show_size
@@ -17,15 +18,12 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
     size = show_size(found.data_bytes)
     fits = "fits into" if found.data_bytes < found.memory_bytes else "exceeds"
     console.print(f"  data of {size}, which {fits} memory ({show_size(found.memory_bytes)})", markup=False)
-    if found.on_server:
-        there = found.on_server
-        held = f"{there.rows} rows, about {show_size(there.size_bytes)}"
-        made_there = f"databases {there.prefix}… are made ({held}) and dropped at the end"
-        console.print(f"  in {there.server}, {made_there}", markup=False)
     for place, made in found.made_bytes.items():
         console.print(
             f"  making the data writes {show_size(made)} to {place}; the load's own writes come on top", markup=False
         )
+    for line in server_data.lines(found.server_data, found.on_server):
+        console.print(f"  {line}", markup=False)
     for first in found.preconditioning:
         fills = "1 fill" if first.fills == 1 else f"{first.fills} fills"
         writes = f"preconditioning {first.workload} writes at least {show_size(first.least_bytes)} to {first.place}"

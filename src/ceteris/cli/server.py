@@ -3,10 +3,11 @@
 A private one is started for that, asked, and removed again; one that others use is asked, and nothing of it changed.
 """
 
+import contextlib
 import dataclasses
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ceteris.databases import Instance, Live, gone, offer
@@ -48,13 +49,25 @@ def ask_server(
 def _ask_private(site: Site, database: DatabaseTable, path: str, keys: Iterable[str]) -> Answer:
     folder = f"{path.rstrip('/')}/ceteris-asking-{secrets.token_hex(4)}"
     instance = Instance(site.host, site.engine, folder, database.kind, program=database.program or "")
+    with briefly(instance, database.ready):
+        variables = instance.variables()
+        instance.stop()
+        empty_bytes, copy = instance.size_bytes(), instance.try_copy()
+    facts, offers = _described(database.kind, instance.program.version, variables, keys)
+    rate = copy.size_bytes / max(copy.duration_s, 1e-3)
+    found = dataclasses.replace(facts, empty_bytes=empty_bytes, copy_bytes_per_s=rate, reflink=copy.reflink)
+    return found, offers
+
+
+@contextlib.contextmanager
+def briefly(instance: Instance, within_s: float) -> Iterator[None]:
+    """A server that is made, started and removed again. Raises DatabaseError."""
     try:
         instance.create()
-        instance.start()
-        variables = instance.variables()
+        instance.start(within_s=within_s)
+        yield
     finally:
         instance.remove()
-    return _described(database.kind, instance.program.version, variables, keys)
 
 
 def _described(kind: str, version: str, variables: Mapping[str, Variable], keys: Iterable[str]) -> Answer:

@@ -1,60 +1,130 @@
-"""What a server counts of itself during a window: from all its counters, those that explain a difference.
+"""What a server counts of itself: which of its counters are read, and what they say of a second of load.
 
-In: the counters at both ends of a window. Out: metrics, named alike for all servers where they mean the same.
+In: two readings of a second. Out: metrics, named alike for all servers where they mean the same. The names of counters
+are those of SHOW GLOBAL STATUS, and `view.column` of PostgreSQL, summed over the rows of the view.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-Metric = tuple[str, str, float]  # name, unit, value
+CHECKPOINT_AGE = "checkpoint_age"  # of PostgreSQL: bytes of log since the last checkpoint began
 
 
 @dataclass(frozen=True, slots=True)
-class _Counter:
-    """A counter of a server; what it says now where `is_level`, else how much it grew each second."""
+class _Metric:
+    """The sum of some counters without others: how much it grew each second, or what it is where `is_level`.
+
+    `scale` makes the unit from the server's; `own` is what the reading itself adds.
+    """
 
     name: str
-    metric: str
+    counters: tuple[str, ...]
     unit: str = "1/s"
+    without: tuple[str, ...] = ()
     is_level: bool = False
+    scale: float = 1.0
+    own: float = 0.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.counters + self.without
 
 
-# By family; the names are those of SHOW GLOBAL STATUS, and of the columns of PostgreSQL's views.
-_COUNTERS = {
+@dataclass(frozen=True, slots=True)
+class _Hits:
+    """Which share of what was asked of the server's own cache was there."""
+
+    misses: str
+    asked: tuple[str, ...]
+
+
+def _level(name: str, *counters: str, unit: str = "", without: tuple[str, ...] = (), own: float = 0.0) -> _Metric:
+    return _Metric(name, counters, unit, without, is_level=True, own=own)
+
+
+# By family. Of several rows for one metric the first counts that the server has all counters of.
+_METRICS = {
     "mysql": (
-        _Counter("Innodb_data_reads", "server_data_reads_per_s"),
-        _Counter("Innodb_data_writes", "server_data_writes_per_s"),
-        _Counter("Innodb_data_fsyncs", "server_fsyncs_per_s"),
-        _Counter("Innodb_os_log_written", "server_log_written_bytes_per_s", "B/s"),
-        _Counter("Innodb_log_waits", "server_log_waits_per_s"),
-        _Counter("Innodb_row_lock_waits", "server_row_lock_waits_per_s"),
-        _Counter("Innodb_buffer_pool_reads", "server_buffer_misses_per_s"),
-        _Counter("Innodb_buffer_pool_read_requests", "server_buffer_requests_per_s"),
-        _Counter("Innodb_buffer_pool_wait_free", "server_buffer_waits_per_s"),
-        _Counter("Innodb_buffer_pool_pages_dirty", "server_dirty_pages", "", is_level=True),
-        _Counter("Innodb_checkpoint_age", "server_checkpoint_age_bytes", "B", is_level=True),
-        _Counter("Innodb_history_list_length", "server_history_length", "", is_level=True),
-        _Counter("Threads_running", "server_threads_running", "", is_level=True),
+        _Metric("server_data_reads_per_s", ("Innodb_data_reads",)),
+        _Metric("server_data_writes_per_s", ("Innodb_data_writes",)),
+        _Metric("server_fsyncs_per_s", ("Innodb_data_fsyncs",)),
+        _Metric("server_log_writes_per_s", ("Innodb_log_writes",)),
+        _Metric("server_log_written_bytes_per_s", ("Innodb_os_log_written",), "B/s"),
+        _Metric("server_log_waits_per_s", ("Innodb_log_waits",)),
+        _Metric("server_row_lock_waits_per_s", ("Innodb_row_lock_waits",)),
+        _Metric("server_row_lock_waited_s_per_s", ("Innodb_row_lock_time",), "s/s", scale=1e-3),
+        _Metric("server_buffer_misses_per_s", ("Innodb_buffer_pool_reads",)),
+        _Metric("server_buffer_requests_per_s", ("Innodb_buffer_pool_read_requests",)),
+        _Metric("server_buffer_waits_per_s", ("Innodb_buffer_pool_wait_free",)),
+        _Metric("server_flushed_pages_per_s", ("Innodb_buffer_pool_pages_flushed",)),
+        _level("server_dirty_pages", "Innodb_buffer_pool_pages_dirty"),
+        _level("server_checkpoint_age_bytes", "Innodb_checkpoint_age", unit="B"),
+        _level(
+            "server_checkpoint_age_bytes",
+            "Innodb_redo_log_current_lsn",
+            unit="B",
+            without=("Innodb_redo_log_checkpoint_lsn",),
+        ),
+        _level("server_history_length", "Innodb_history_list_length"),
+        _level("server_threads_running", "Threads_running", own=1.0),
     ),
     "postgres": (
-        _Counter("pg_stat_database.blks_read", "server_buffer_misses_per_s"),
-        _Counter("pg_stat_database.temp_bytes", "server_temporary_bytes_per_s", "B/s"),
-        _Counter("pg_stat_database.deadlocks", "server_deadlocks_per_s"),
-        _Counter("pg_stat_wal.wal_bytes", "server_log_written_bytes_per_s", "B/s"),
-        _Counter("pg_stat_wal.wal_write", "server_log_writes_per_s"),
-        _Counter("pg_stat_wal.wal_sync", "server_fsyncs_per_s"),
-        _Counter("pg_stat_wal.wal_buffers_full", "server_log_waits_per_s"),
-        _Counter("pg_stat_bgwriter.buffers_checkpoint", "server_checkpoint_pages_per_s"),
-        _Counter("pg_stat_bgwriter.buffers_backend", "server_backend_pages_per_s"),
-        _Counter("pg_stat_bgwriter.buffers_clean", "server_cleaned_pages_per_s"),
+        _Metric("server_data_reads_per_s", ("pg_stat_io.reads",)),
+        _Metric("server_data_reads_per_s", ("pg_stat_database.blks_read",)),
+        _Metric("server_data_writes_per_s", ("pg_stat_io.writes",)),
+        _Metric(
+            "server_data_writes_per_s",
+            (
+                "pg_stat_bgwriter.buffers_checkpoint",
+                "pg_stat_bgwriter.buffers_clean",
+                "pg_stat_bgwriter.buffers_backend",
+            ),
+        ),
+        _Metric("server_fsyncs_per_s", ("pg_stat_wal.wal_sync",)),
+        _Metric("server_fsyncs_per_s", ("pg_stat_io.fsyncs",)),  # of the log too, where that is counted there
+        _Metric("server_log_writes_per_s", ("pg_stat_wal.wal_write",)),
+        _Metric("server_log_written_bytes_per_s", ("pg_stat_wal.wal_bytes",), "B/s"),
+        _Metric("server_log_waits_per_s", ("pg_stat_wal.wal_buffers_full",)),
+        _Metric("server_buffer_misses_per_s", ("pg_stat_database.blks_read",)),
+        _Metric("server_buffer_requests_per_s", ("pg_stat_database.blks_read", "pg_stat_database.blks_hit")),
+        _Metric("server_checkpoint_pages_per_s", ("pg_stat_bgwriter.buffers_checkpoint",)),
+        _Metric("server_checkpoint_pages_per_s", ("pg_stat_checkpointer.buffers_written",)),
+        _Metric("server_backend_pages_per_s", ("pg_stat_bgwriter.buffers_backend",)),
+        _Metric("server_cleaned_pages_per_s", ("pg_stat_bgwriter.buffers_clean",)),
+        _Metric("server_temporary_bytes_per_s", ("pg_stat_database.temp_bytes",), "B/s"),
+        _Metric("server_deadlocks_per_s", ("pg_stat_database.deadlocks",)),
+        _level("server_checkpoint_age_bytes", CHECKPOINT_AGE, unit="B"),
     ),
 }
+_HITS = {
+    "mysql": _Hits("Innodb_buffer_pool_reads", ("Innodb_buffer_pool_read_requests",)),
+    "postgres": _Hits("pg_stat_database.blks_read", ("pg_stat_database.blks_read", "pg_stat_database.blks_hit")),
+}
+_HIT_SHARE = "server_buffer_hit_share"
 
 
-def metrics(family: str, before: Mapping[str, float], after: Mapping[str, float], duration_s: float) -> list[Metric]:
-    """The metrics of a window of so many seconds; what a server of that version does not count is left out."""
-    return [
-        (one.metric, one.unit, after[one.name] if one.is_level else (after[one.name] - before[one.name]) / duration_s)
-        for one in _COUNTERS[family]
-        if one.name in before and one.name in after
-    ]
+def names(family: str) -> list[str]:
+    """The counters that are read, each once; no server has them all."""
+    hits = _HITS[family]
+    found = [name for metric in _METRICS[family] for name in metric.names]
+    return list(dict.fromkeys([*found, hits.misses, *hits.asked]))
+
+
+def metrics(
+    family: str, counters: Mapping[str, float], grown: Mapping[str, float], duration_s: float
+) -> dict[str, tuple[str, float]]:
+    """By metric, its unit and what it was in the `duration_s` before a reading of these `counters`.
+
+    What a server of that version does not count is left out, and so is the share of hits where nothing was asked.
+    """
+    found: dict[str, tuple[str, float]] = {}
+    for one in _METRICS[family]:
+        read = counters if one.is_level else grown
+        if one.name in found or not all(name in read for name in one.names):
+            continue
+        total = sum(read[name] for name in one.counters) - sum(read[name] for name in one.without) - one.own
+        found[one.name] = (one.unit, one.scale * (total if one.is_level else total / duration_s))
+    hits = _HITS[family]
+    if hits.misses in grown and (asked := sum(grown.get(name, 0.0) for name in hits.asked)) > 0:
+        found[_HIT_SHARE] = ("", max(0.0, 1 - grown[hits.misses] / asked))
+    return found

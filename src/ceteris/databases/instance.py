@@ -1,33 +1,35 @@
 """One private database server: made, started with settings, asked, stopped, copied and removed."""
 
+import contextlib
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pydantic import SecretStr
 
 from ceteris.databases import mysql, postgres  # noqa: F401  mysql and postgres register their kinds
+from ceteris.databases.asked import Asked
 from ceteris.databases.gone import explain
 from ceteris.databases.kind import Server, kinds
 from ceteris.databases.place import Place
 from ceteris.databases.refusal import said, would_not_start
-from ceteris.databases.snapshot import Copy, put_back, take
-from ceteris.databases.variable import TakesEffect, Variable
+from ceteris.databases.snapshot import Copy, put_back, size_bytes, take, try_out
+from ceteris.databases.state import Ask
 from ceteris.engine.protocol import Ended, Rows, SqlJob
 from ceteris.engine.sql import Sql
 from ceteris.engine.tend import Tend
 from ceteris.errors import CeterisError, DatabaseError, EngineError, QueryRefused, ServerGone, ServerWouldNotStart
 from ceteris.hosts.transport import Host
-from ceteris.registry import nearest
 
 _READY_S = 120.0
+_ABORT_S = 10.0
+_DYING_S = 3.0  # of a server whose keeper was killed; another's goes on
 _PATIENCE_S = 600.0  # a large buffer pool is long in being written out
 _ANSWER_S = 3600.0  # administering may move much data
 _GLANCE_S = 0.05
-_LIVE = (TakesEffect.LIVE, TakesEffect.RELOAD, TakesEffect.SESSION)
 
 
-class Instance:
+class Instance(Asked):
     """A server of our own in a folder of its own, reached by its socket; the system's servers are not touched.
 
     It runs as an unprivileged user where we are root, reads nobody's configuration, listens to no network, and ends
@@ -63,15 +65,11 @@ class Instance:
         self._user: tuple[str, SecretStr] | None = None
         self._tend: Tend | None = None
         self._sql: Sql | None = None
-        self._known: dict[str, Variable] = {}
+        self._known = {}
         self._ended: Ended | None = None
 
     def _spelled(self, settings: Mapping[str, str]) -> dict[str, str]:
         return {name.replace("-", "_"): self._kind.spell(value) for name, value in settings.items()}
-
-    @property
-    def _name(self) -> str:
-        return f"{self._kind.name} {self.program.version}"
 
     def create(self, settings: Mapping[str, str] | None = None) -> None:
         """Make the folder and the data in it, with those of the settings that hold for the life of the data.
@@ -86,7 +84,8 @@ class Instance:
         try:
             done = self._place.carry_out(argv)
             if done.exit_code != 0:
-                raise would_not_start(self._kind, self.program, built_in, "its data was not made", done.last_words)
+                words = self._place.words()  # what matters comes long before the last lines
+                raise would_not_start(self._kind, self.program, built_in, "its data was not made", words)
         except BaseException:
             self.remove()
             raise
@@ -98,6 +97,10 @@ class Instance:
         Raises DatabaseError for a folder that was not made by `create`, and where a server that a dead controller
         has left is not done with ending in good time.
         """
+        if self._tend is not None and self._kind.abort_signal:
+            self._host.run(["kill", "-s", self._kind.abort_signal, str(self._tend.pid)])
+            with contextlib.suppress(EngineError):
+                self._tend.ended(_ABORT_S)
         self.kill()
         self._place.remove(self._patience_s)
 
@@ -125,6 +128,7 @@ class Instance:
     def _run(self, given: Mapping[str, str], tested: Mapping[str, str], port: int | None, within_s: float) -> None:
         """Run it, and wait until it answers; those `tested` are named where it does not."""
         self._port = port
+        self._place.wait_until_free(_DYING_S)
         for name, text in self._kind.files(self._place, given, port).items():
             self._place.write(name, text)
         self._place.must(["rm", "--force", *(f"{self._place.folder}/{name}" for name in self._kind.stale)])
@@ -166,7 +170,7 @@ class Instance:
                 raise would_not_start(self._kind, self.program, settings, late, words)
 
     def _connect(self, timeout_s: float = _ANSWER_S) -> Sql:
-        address = self._kind.address(self._place, self._port).model_copy(update={"timeout_s": timeout_s})
+        address = self._administrator().model_copy(update={"timeout_s": timeout_s})
         return Sql(self._host, self._engine, SqlJob(database=address), self._kind.opening)
 
     def _effective(self, given: Mapping[str, str], tested: Mapping[str, str]) -> dict[str, str]:
@@ -241,18 +245,29 @@ class Instance:
         self._must_be_stopped()
         return put_back(self._place)
 
+    def try_copy(self) -> Copy:
+        """What a copy costs where the data is, by a small one. Raises DatabaseError."""
+        return try_out(self._place)
+
+    def size_bytes(self) -> int:
+        """What the data takes on the disk. Raises DatabaseError."""
+        return size_bytes(self._place)
+
     def _must_be_stopped(self) -> None:
         if self.is_running() or self._place.is_in_use():
             raise DatabaseError(f"the data in {self._place.folder} is in use", "stop the server first")
 
     def address(self) -> Server:
         """Where a workload connects to the running server, and as whom: by the loopback where that was asked for."""
-        socket = self._kind.address(self._place, self._port)
+        socket = self._administrator()
         if self._port is None or self._user is None:
             return socket
         user, password = self._user
         reached = {"socket": None, "host": "127.0.0.1", "port": self._port, "user": user, "password": password}
         return socket.model_copy(update=reached)
+
+    def _administrator(self) -> Server:
+        return self._kind.address(self._place, self._port)
 
     def query(self, text: str) -> Rows:
         """What one statement returns. Raises QueryRefused with the server's words, and ServerGone."""
@@ -266,41 +281,37 @@ class Instance:
             if self._sql is not None:
                 self._sql.close()
                 self._sql = None
-            if self._tend is not None:
-                self._tend.ended(1.0)  # a server that dies may have closed its connections first
-            self.is_running()
+            self._wait_for_its_end()
             raise self._gone(error.message) from error
 
+    @contextlib.contextmanager
+    def inside(self, database: str) -> Iterator[Ask]:
+        """A connection to one of its databases. Raises QueryRefused and EngineError."""
+        address = self._administrator().model_copy(update={"database": database, "timeout_s": _ANSWER_S})
+        sql = Sql(self._host, self._engine, SqlJob(database=address), self._kind.opening)
+        try:
+            yield sql.query
+        finally:
+            sql.close()
+
+    def drop_cache(self) -> None:
+        """Drop the data of the stopped server from the page cache. Raises DatabaseError."""
+        self._must_be_stopped()
+        self._place.drop_cache()
+
+    def _wait_for_its_end(self) -> None:
+        if self._tend is not None:
+            self._tend.ended(1.0)  # a server that dies may have closed its connections first
+        self.is_running()
+
     def _gone(self, what: str) -> ServerGone:
-        words = self._ended.last_words if self._ended is not None else []
-        told = "; ".join([what, *said(self._kind, words)])
+        told = "; ".join([what, *self._complaints()])
         return ServerGone(f"{self._name} in {self._place.folder}: {told}", "start it again")
 
-    def variables(self) -> dict[str, Variable]:
-        """All variables, as the running server describes them. Raises QueryRefused and ServerGone."""
-        self._known = self._kind.variables(self.query)
-        return self._known
+    def _complaints(self) -> list[str]:
+        return said(self._kind, self._ended.last_words) if self._ended is not None else []
 
-    def read(self, name: str) -> str:
-        """A variable's value, as the server shows it. Raises QueryRefused where there is none of that name."""
-        return self._kind.read(self.query, name)
-
-    def set_live(self, name: str, value: str) -> str:
-        """Set a variable of the running server; its value then, which may be rounded. Raises QueryRefused."""
-        known = self._known or self.variables()
-        asked = f"{self._name}: {name} = {value}"
-        if name not in known:
-            hint = explain(self._kind.name, self.program.version, name) or nearest(name, known)
-            raise QueryRefused("missing", "", "there is no such variable", asked, hint)
-        variable = known[name]
-        if variable.takes_effect not in _LIVE:
-            raise QueryRefused("refused", "", f"it takes effect: {variable.takes_effect}", asked, "restart with it")
-        try:
-            self._kind.set_live(self.query, variable, self._kind.spell(value))
-        except QueryRefused as error:
-            raise QueryRefused(error.kind, error.code, error.words, asked, "choose another value") from error
-        return self.read(name)
-
-    def status(self) -> dict[str, float]:
-        """The server's counters by name. Raises ServerGone."""
-        return self._kind.status(self.query)
+    def last_words(self) -> str:
+        """What the server said before it ended by itself; empty while it runs. Raises EngineError and Unreachable."""
+        self._wait_for_its_end()
+        return "; ".join(self._complaints())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from ceteris.databases.place import Place
+from ceteris.databases.state import State
 from ceteris.databases.variable import Variable
 from ceteris.engine.protocol import MysqlServer, PostgresServer, Rows
 from ceteris.errors import DatabaseError
@@ -33,8 +34,10 @@ class Kind(Protocol):
     name: str
     accounts: Sequence[str]
     stop_signal: Literal["TERM", "INT"]
+    abort_signal: str  # ends it at once, and what it has outside its folder; empty where it has nothing there
     opening: str  # what each connection begins with
     stale: Sequence[str]  # files below the folder that must not outlive a start
+    state: State  # what it holds, and what it still has to do
 
     def find(self, host: Host, named: str) -> Program:
         """The program, at the path that is named, on PATH or in the usual places. Raises DatabaseError."""
@@ -84,8 +87,8 @@ class Kind(Protocol):
         """Set a variable while the server runs. Raises QueryRefused."""
         ...
 
-    def status(self, ask: Ask) -> dict[str, float]:
-        """The counters."""
+    def counting(self, ask: Ask) -> str:
+        """The statement that reads the counters of `databases.counters`, as names and numbers."""
         ...
 
 

@@ -9,7 +9,7 @@ from ceteris.databases import mysql_live, postgres_live  # noqa: F401  they regi
 from ceteris.databases.kind import Server, kinds
 from ceteris.databases.live_kind import live_kinds
 from ceteris.databases.variable import TakesEffect, Variable
-from ceteris.engine.protocol import MysqlServer, PostgresServer, Rows, SqlJob
+from ceteris.engine.protocol import Counting, MysqlServer, PostgresServer, Rows, SqlJob
 from ceteris.engine.sql import Sql
 from ceteris.errors import DatabaseError, EngineError, HostError, QueryRefused, ServerGone, Unreachable
 from ceteris.hosts.transport import Host
@@ -97,9 +97,10 @@ class Live:
         """What the server moves by itself when a variable is set."""
         return [other for other in self._live.moves.get(name, ()) if other in (self._known or self.variables())]
 
-    def status(self) -> dict[str, float]:
-        """The server's counters by name. Raises ServerGone."""
-        return self._kind.status(self.query)
+    def counting(self) -> Counting:
+        """How its counters are read. Raises ServerGone."""
+        statement = self._kind.counting(self.query)
+        return Counting(database=self.address(), opening=self._kind.opening, statement=statement)
 
     def may_not_set(self, variable: Variable) -> str:
         """Why this user may not set it, in the server's words; empty where it may."""

@@ -165,13 +165,3 @@ def await_effect(ask: Ask, name: str) -> None:
         if not words or words.startswith(("Completed", "Failed")) or "not" in words.casefold():
             return
         time.sleep(0.05)
-
-
-def status(ask: Ask) -> dict[str, float]:
-    """The counters that are numbers."""
-    counters = {}
-    for name, value in ask("SHOW GLOBAL STATUS").rows:
-        number = number_of(value or "")
-        if name is not None and number is not None:
-            counters[name] = number
-    return counters

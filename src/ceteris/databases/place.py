@@ -18,6 +18,7 @@ _SHORT = "/tmp/ceteris-server-"  # noqa: S108  made by mktemp, for its owner alo
 _FIRST_PORT, _LAST_PORT = 21000, 29999  # below those that the kernel gives to clients
 _LONG_S = 6 * 3600.0  # data may be large
 _MAKING_S = 600.0
+_LOG_BYTES = 1 << 16
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -106,6 +107,16 @@ class Place:
             raise
         return ended
 
+    def words(self) -> list[str]:
+        """The end of what programs in this folder have printed."""
+        return self.must(["tail", f"--bytes={_LOG_BYTES}", self._log]).splitlines()
+
+    def drop_cache(self) -> None:
+        """Drop the data, which nobody may use, from the page cache. Raises DatabaseError."""
+        self.must(["sync", "--file-system", self.data])
+        drop = ["dd", "if={}", "iflag=nocache", "count=0", "status=none"]  # for each file; works for any user
+        self.must(["find", self.data, "-type", "f", "-exec", *drop, ";"])
+
     def sockets(self) -> str:
         """The folder for sockets, with a path that is short enough."""
         return self.host.resolve(f"{self.folder}/run")
@@ -124,6 +135,14 @@ class Place:
         done = self.host.run(["flock", "--nonblock", "--conflict-exit-code", str(held), self._log, "true"])
         return done.exit_code == held
 
+    def wait_until_free(self, patience_s: float) -> None:
+        """Wait for the end of a server that has lost its keeper. Raises DatabaseError where it goes on."""
+        deadline = time.monotonic() + patience_s
+        while self.is_in_use():
+            if time.monotonic() > deadline:
+                raise DatabaseError(f"a server still runs in {self.folder}", "end it, and do this again")
+            time.sleep(0.1)
+
     def remove(self, patience_s: float) -> None:
         """Remove the folder and all in it; nothing where it is gone already.
 
@@ -134,11 +153,7 @@ class Place:
             return
         if entries and _MARK not in entries:
             raise DatabaseError(f"{self.folder} was not made by Ceteris, and stays as it is")
-        deadline = time.monotonic() + patience_s
-        while self.is_in_use():
-            if time.monotonic() > deadline:
-                raise DatabaseError(f"a server still runs in {self.folder}", "end it, and remove the folder again")
-            time.sleep(0.1)
+        self.wait_until_free(patience_s)
         if "run" in entries:
             sockets = self.sockets()
             if sockets.startswith(_SHORT):

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
-from ceteris.databases import postgres_variables
+from ceteris.databases import postgres_counters, postgres_variables
 from ceteris.databases.gone import version_of
 from ceteris.databases.kind import Ask, Program, Settings, first_of, kinds, said_by
 from ceteris.databases.place import Place
+from ceteris.databases.postgres_state import PostgresState
+from ceteris.databases.state import State
 from ceteris.databases.variable import Variable, number_of
 from ceteris.engine.protocol import PostgresServer
 from ceteris.errors import DatabaseError
@@ -20,7 +22,8 @@ _SIZE = re.compile(r"([0-9.]+\s*)(?:K|k|M|G|T)iB")
 _STAMP = re.compile(r"^\S+ \S+ \S+ \[[0-9]+\] ")
 _LEVEL = re.compile(r"^(LOG|FATAL):\s*")
 _TELLING = re.compile(
-    r"(FATAL|PANIC|ERROR|HINT|DETAIL):|invalid value|outside the valid range|unrecognized|cannot be changed|could not"
+    r"(FATAL|PANIC|ERROR|HINT|DETAIL):|^initdb: (error|hint|detail):"
+    r"|invalid value|outside the valid range|unrecognized|cannot be changed|could not"
 )
 _PORT = 5432  # a socket's name has one, also where nobody listens on it
 _USER = "postgres"
@@ -34,9 +37,12 @@ class Postgres:
 
     name = "postgres"
     stop_signal: Literal["TERM", "INT"] = "INT"  # does not wait for those who are connected
+    abort_signal = "QUIT"  # its shared memory would outlive a kill
     accounts: Sequence[str] = ("postgres", "nobody")
     opening = "SELECT 1"
-    stale: Sequence[str] = ("data/postgresql.auto.conf",)  # what was set while it ran
+    # What was set while it ran, and who ran: a number that may be another's by now.
+    stale: Sequence[str] = ("data/postgresql.auto.conf", "data/postmaster.pid", "run/.s.PGSQL.5432.lock")
+    state: State = PostgresState()
 
     def find(self, host: Host, named: str) -> Program:
         """The program, at the path that is named, on PATH or in the usual places. Raises DatabaseError."""
@@ -122,9 +128,9 @@ class Postgres:
         """Set a variable by ALTER SYSTEM, in force when this returns. Raises QueryRefused."""
         postgres_variables.set_live(ask, variable, value)
 
-    def status(self, ask: Ask) -> dict[str, float]:
-        """The counters of the pg_stat views that this version has."""
-        return postgres_variables.status(ask)
+    def counting(self, ask: Ask) -> str:
+        """What reads the counters of the pg_stat views that this version has, in one statement."""
+        return postgres_counters.statement(ask)
 
 
 def _usual(host: Host, name: str) -> list[str]:

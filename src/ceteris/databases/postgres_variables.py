@@ -29,8 +29,6 @@ _LISTS = {
     "session_preload_libraries",
     "local_preload_libraries",
 }
-_VIEWS = ("pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_wal", "pg_stat_database", "pg_stat_io")
-_NO_COUNTERS = ("datid", "datname", "numbackends", "stats_reset")
 _RELOAD_S = 30.0
 _RELOAD = "SELECT pg_reload_conf()"
 
@@ -106,20 +104,3 @@ def await_reload(ask: Ask, before: str | None) -> None:
 def loaded(ask: Ask) -> str | None:
     """When this connection has read the configuration."""
     return ask("SELECT pg_conf_load_time()").rows[0][0]
-
-
-def status(ask: Ask) -> dict[str, float]:
-    """The counters of the views that this version has, summed over databases and sorts of I/O."""
-    there = {row[0] for row in ask("SELECT viewname FROM pg_views WHERE schemaname = 'pg_catalog'").rows}
-    counters: dict[str, float] = {}
-    for view in _VIEWS:
-        if view not in there:
-            continue
-        answer = ask(f"SELECT * FROM {view}")  # noqa: S608  one of the names above
-        for row in answer.rows:
-            for column, text in zip(answer.columns, row, strict=True):
-                number = None if text is None or column in _NO_COUNTERS else number_of(text)
-                if number is not None:
-                    name = f"{view}.{column}"
-                    counters[name] = counters.get(name, 0.0) + number
-    return counters

@@ -1,10 +1,13 @@
-"""A copy of a stopped server's data, and the data put back from it."""
+"""A copy of a stopped server's data, and the data put back from it, file by file as it was."""
 
 import time
 from dataclasses import dataclass
 
 from ceteris.databases.place import Place
-from ceteris.errors import DatabaseError
+from ceteris.errors import DatabaseError, DataDamaged
+
+_TRIED_BYTES = 64 << 20
+_LIST = "snapshot.files"  # beside the copy: the size and name of each of its files
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +29,60 @@ def can_reflink(place: Place) -> bool:
         place.must(["rm", "--force", probe, second])
 
 
+def try_out(place: Place) -> Copy:
+    """Copy a small file where data will lie, and remove it: what a large one will cost. Raises DatabaseError."""
+    tried = f"{place.folder}/tried"
+    try:
+        make = ["dd", "if=/dev/urandom", f"of={tried}", "bs=1M", f"count={_TRIED_BYTES >> 20}", "conv=fsync"]
+        place.must([*make, "status=none"])
+        return _copy(place, tried, f"{tried}.copy")
+    finally:
+        place.must(["rm", "--force", tried, f"{tried}.copy", f"{tried}.copy.part"])
+
+
+def size_bytes(place: Place) -> int:
+    """What the data takes on the disk. Raises DatabaseError."""
+    return int(place.must(["du", "--summarize", "--block-size=1", place.data]).split()[0])
+
+
 def take(place: Place) -> Copy:
     """Copy the data, which nobody may use, beside itself; an earlier copy goes. Raises DatabaseError."""
-    return _copy(place, place.data, place.snapshot)
+    files = _files(place, place.data)
+    copy = _copy(place, place.data, place.snapshot)
+    place.write(_LIST, files)
+    _refuse_difference(place, place.snapshot, files)
+    return copy
 
 
 def put_back(place: Place) -> Copy:
-    """Replace the data by the copy. Raises DatabaseError."""
+    """Replace the data by the copy. Raises DatabaseError, and DataDamaged where a file is not as it was copied."""
     if place.snapshot.rsplit("/", 1)[1] not in place.host.names(place.folder):
         raise DatabaseError(f"{place.folder} has no snapshot", "take one first")
-    return _copy(place, place.snapshot, place.data)
+    copy = _copy(place, place.snapshot, place.data)
+    _refuse_difference(place, place.data, place.host.read(f"{place.folder}/{_LIST}"))
+    return copy
+
+
+def _files(place: Place, folder: str) -> str:
+    """A line for each file: its size, and its name below the folder."""
+    listed = place.must(["find", folder, "-type", "f", "-printf", "%s %P\\n"])
+    return "".join(sorted(listed.splitlines(keepends=True)))
+
+
+def _refuse_difference(place: Place, folder: str, wanted: str) -> None:
+    """Raise DataDamaged where the files of a folder are not those, which names the first of them."""
+    sizes = [dict(_name_and_size(line) for line in text.splitlines()) for text in (wanted, _files(place, folder))]
+    there, found = sizes
+    for name in sorted(there.keys() | found.keys()):
+        if there.get(name) != found.get(name):
+            was, now = (f"{one[name]} bytes" if name in one else "not there" for one in sizes)
+            todo = "see what else writes to this folder and whether the disk is sound, then begin anew"
+            raise DataDamaged(f"{folder}/{name} is not as it was copied: {now}, and was {was}", todo)
+
+
+def _name_and_size(line: str) -> tuple[str, str]:
+    size, _, name = line.partition(" ")
+    return name, size
 
 
 def _copy(place: Place, source: str, target: str) -> Copy:

@@ -6,7 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import ValidationError
 
-from ceteris.engine.protocol import VERSION, Event, Failure, Hello, Job, Phase, Probe, Result, SampleJob, event_adapter
+from ceteris.engine.protocol import (
+    VERSION,
+    Counting,
+    Event,
+    Failure,
+    Hello,
+    Job,
+    Phase,
+    Probe,
+    Result,
+    SampleJob,
+    event_adapter,
+)
 from ceteris.errors import EngineError, HostError, Unreachable
 from ceteris.hosts.transport import Host, LineProcess
 
@@ -124,8 +136,16 @@ class Sampler:
         """As `own`, beside those, up to the next time that somebody says what is ours."""
         self._process.send(json.dumps({"own": [*self._own, *pids]}))
 
+    def count(self, server: Counting | None) -> None:
+        """Read the counters of this server at each sample from now on. Raises HostError when the sampler is gone."""
+        job = server.model_dump_json() if server else "null"
+        self._process.send(f'{{"server": {job}}}')
+
     def receive(self, timeout_s: float) -> Event | None:
-        """The next sample or census, None when none came. Raises EngineError when the sampler is gone."""
+        """The next sample, census or reading of counters, None when none came.
+
+        Raises EngineError when the sampler is gone.
+        """
         try:
             line = self._process.receive(timeout_s)
         except EOFError as error:

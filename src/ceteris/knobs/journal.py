@@ -122,6 +122,11 @@ class Journal:
         if answer["event"] == "refused":
             raise of_errno(action.path, "set", answer["errno"], answer["reason"])
 
+    def keep(self) -> None:
+        """Leave what was changed as it is, and the journal for `undo`; the keeper ends. Raises JournalError."""
+        self._ask({"keep": {}}, "kept")
+        self._keeper.close()
+
     def restore(self) -> None:
         """Put everything back, read it back, close the journal.
 
@@ -162,13 +167,20 @@ def _raise_if_stuck(events: Sequence[dict[str, Any]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OpenJournal:
-    """A journal that was not closed; `owned` while the experiment that wrote it still lives."""
+    """A journal that was not closed; `owned` while the experiment that wrote it still lives, `kept` where what it
+    changed was left on purpose."""
 
     experiment: str
     path: str
     owned: bool
+    kept: bool
     time: str
     changes: tuple[dict[str, Any], ...]
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether a crash has left it, so that nothing may be changed before it is undone."""
+        return not self.owned and not self.kept
 
 
 def _run_undo(host: Host, engine: str, *more: str) -> list[dict[str, Any]]:
@@ -184,10 +196,16 @@ def open_journals(host: Host, engine: str) -> list[OpenJournal]:
     events = _run_undo(host, engine, "--dry-run")
     _raise_if_stuck(events)
     return [
-        OpenJournal(e["experiment"], e["path"], e["owned"], e["time"], tuple(e["changes"]))
+        OpenJournal(e["experiment"], e["path"], e["owned"], e["kept"], e["time"], tuple(e["changes"]))
         for e in events
         if e["event"] == "open-journal"
     ]
+
+
+def to_undo(journals: Sequence[OpenJournal]) -> list[OpenJournal]:
+    """Those of all open journals that `undo` would put back now."""
+    only_kept = all(one.kept for one in journals)
+    return [one for one in journals if not one.owned and one.kept == only_kept]
 
 
 def at_boot(host: Host, engine: str, wish: str) -> list[str]:
@@ -205,11 +223,16 @@ def at_boot(host: Host, engine: str, wish: str) -> list[str]:
 def undo(host: Host, engine: str, tell: Callable[[dict[str, Any]], None], *, lost: str = "") -> None:
     """Put back what every journal without an owner lists; `tell` hears the engine's events.
 
-    `lost` names the one experiment that is meant, whose keeper is given time to find out that it is alone. Raises
-    NotRestored, after all else was put back, JournalError and Unreachable.
+    What was left on purpose is taken back only where there is nothing else. `lost` names the one experiment that is
+    meant, whose keeper is given time to find out that it is alone. Raises NotRestored, after all else was put back,
+    JournalError and Unreachable.
     """
-    only = ["--experiment", lost, "--patience", str(_LOST_PATIENCE_S)] if lost else []
-    events = _run_undo(host, engine, *only)
+    if lost:
+        which = ["--experiment", lost, "--patience", str(_LOST_PATIENCE_S)]
+    else:
+        listed = _run_undo(host, engine, "--dry-run")
+        which = ["--kept"] if all(event.get("kept") for event in listed) else []
+    events = _run_undo(host, engine, *which)
     for event in events:
         tell(event)
     _raise_if_stuck(events)

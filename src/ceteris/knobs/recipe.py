@@ -1,4 +1,4 @@
-"""A setting as commands that a person can type: to set it, and to look at it."""
+"""A setting as commands that a person can type: to set it, to look at it, and to have it at the next start too."""
 
 import shlex
 from collections.abc import Sequence
@@ -8,6 +8,12 @@ from ceteris.knobs import kinds as _kinds  # noqa: F401  registers every kind
 from ceteris.knobs.kinds import launch, pragma, variable
 from ceteris.model import Action, ControlGroup, Knob, LoadModule, MountOption, PutStatements, Value, WriteFile
 from ceteris.registry import knob_kinds
+
+DANGERS = {
+    "data_loss": "some values can lose data at a power cut or a crash",
+    "durability": "used for good, some values lose what was written last in a crash",
+}
+"""What setting a knob may cost, in words."""
 
 
 def set_command(knob: Knob, value: Value) -> str:
@@ -38,6 +44,11 @@ def check_command(knob: Knob) -> str:
     if paths == (MOUNTINFO,):
         return shlex.join(["findmnt", "--output", "FSTYPE,OPTIONS", *knob.addresses])
     return shlex.join(["cat", *paths])
+
+
+def persist_command(knob: Knob, value: Value) -> str:
+    """What makes the setting of a placed knob last beyond the next start: a shell line, or where to write what."""
+    return knob_kinds.get(knob.kind).persist_by_hand(knob, value)
 
 
 def _line(action: Action) -> str:

@@ -141,6 +141,17 @@ def members(host: Host, catalogue: Catalogue, pattern: str, location: Location) 
     return [catalogue.get(family + name) for name in host.names(folder)]
 
 
+def touched(host: Host, catalogue: Catalogue, keys: Iterable[str], location: Location) -> set[str]:
+    """Every address that setting these knobs may write to, with what they move; other keys are passed over.
+
+    Raises UsageError and HostError where a knob has no place here.
+    """
+    rows = [row for key in keys if (row := catalogue.find(key)) is not None]
+    knobs = [row for row in rows if row.kind not in OF_THE_LOAD]
+    moved = [member for knob in knobs for p in knob.resets for member in members(host, catalogue, p, location)]
+    return {address for knob in [*knobs, *moved] for address in place(host, knob, location).addresses}
+
+
 def offer(host: Host, catalogue: Catalogue, key: str, location: Location, *, root: bool) -> Offer:
     """What the host says of one knob; why it cannot be used is part of the answer."""
     knob = catalogue.get(key)

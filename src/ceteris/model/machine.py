@@ -171,6 +171,8 @@ class DatabaseFacts:
     """What a server says of itself: its `name` and version, every variable as a row, why it cannot be had.
 
     `built_in` are variables that data is made with, `explained` says of names that a plan has what became of them.
+    `empty_bytes` is its data before anybody's is in it, `copy_bytes_per_s` how fast a small file was copied where it
+    will lie, and `reflink` that the file system shares the blocks of a copy.
     Of a `running` one, `wrong` is what forbids to work on it, each with what would be right, `notes` what a reader
     must know.
     """
@@ -180,6 +182,9 @@ class DatabaseFacts:
     built_in: tuple[str, ...] = ()
     explained: Mapping[str, str] = field(default_factory=dict)
     refused: str = ""
+    empty_bytes: int = 0
+    copy_bytes_per_s: float = 0.0
+    reflink: bool = False
     running: RunningServer | None = None
     wrong: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()

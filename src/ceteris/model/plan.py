@@ -182,11 +182,13 @@ FAMILIES = {"sqlite": "sqlite", "mariadb": "mysql", "mysql": "mysql", "percona":
 class Database:
     """What workloads on a database work on: a file of SQLite, a private server, or a `running` one that others use.
 
-    `program` is a private server's, empty where it is looked for; `built_in` are settings that its data is made with.
+    `program` is a private server's, empty where it is looked for; `built_in` are settings that its data is made with;
+    `ready_s` is how long a start may take.
     """
 
     kind: str
     program: str = ""
+    ready_s: float = 120.0
     built_in: tuple[str, ...] = ()
     running: RunningServer | None = None
 

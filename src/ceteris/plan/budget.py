@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ceteris.errors import PlanError, Problem
-from ceteris.model import Plan, Purpose, Trial, TrialState
+from ceteris.model import Plan, Purpose, Trial, TrialState, Workload
 from ceteris.plan import settling
 from ceteris.plan.comparisons import (
     Comparison,
@@ -23,6 +23,7 @@ from ceteris.units import show_duration
 LEAST_ROUNDS = 2
 _LEAST_PAIRS = 16
 OVERHEAD_S = 0.15  # starting the engine, setting and reading back; measured on a small virtual machine
+_COLD_START_S = 4.0  # a private server stopped and started with nothing cached, about
 TOGGLE_OVERHEAD_S = 0.05  # setting and reading back under load, and keeping the trial
 _MOST_NOISE_ROUNDS = 3
 _NOISE_SHARE = 0.2  # of the budget, that learning the noise may take
@@ -47,12 +48,12 @@ def block_s(one: Comparison, plan: Plan) -> float:
     if is_in_flight(one, plan):
         discarded = protocol.takeoff_s + (arms - 1) * protocol.toggle_s
         return discarded + arms * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
-    return arms * (one.apply_s + one.sub_trials * _alone_s(plan))
+    return arms * (one.apply_s + one.sub_trials * _alone_s(plan, one.workload))
 
 
 def round_s(plan: Plan) -> float:
     """Seconds that a round of every comparison takes, and of what is only measured."""
-    alone = sum(len(workload.load_levels) for workload in measured(plan)) * _alone_s(plan)
+    alone = sum(len(workload.load_levels) * _alone_s(plan, workload) for workload in measured(plan))
     return _round_s(comparisons(plan), plan) + alone
 
 
@@ -89,9 +90,11 @@ def _round_s(compared: Sequence[Comparison], plan: Plan) -> float:
     return sum(one.blocks_per_round * block_s(one, plan) for one in compared)
 
 
-def _alone_s(plan: Plan) -> float:
+def _alone_s(plan: Plan, workload: Workload) -> float:
     """Seconds that a trial with a load of its own takes."""
-    return plan.protocol.settle_s + plan.protocol.trial_s + OVERHEAD_S
+    on_server = workload.database and plan.database and plan.database.is_server
+    start_s = _COLD_START_S if on_server and workload.cache == "cold" else 0.0
+    return plan.protocol.settle_s + plan.protocol.trial_s + OVERHEAD_S + start_s
 
 
 def extent(plan: Plan, noise: Noise) -> Extent:
@@ -188,7 +191,8 @@ def cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
     each = {c.place: block_s(c, plan) / len(c.arms) / c.sub_trials for c in every_comparison(plan)}
     runs = sum(trial.purpose is Purpose.CALIBRATE for trial in trials) * (plan.protocol.settle_run_s + OVERHEAD_S)
     others = [trial for trial in trials if trial.purpose not in (Purpose.CALIBRATE, Purpose.PRECONDITION)]
-    return runs + sum(each.get((trial.factor, trial.workload), _alone_s(plan)) for trial in others)
+    alone = {workload.name: _alone_s(plan, workload) for workload in plan.workloads}
+    return runs + sum(each.get((trial.factor, trial.workload), alone[trial.workload]) for trial in others)
 
 
 def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:

@@ -138,8 +138,9 @@ class _Check(Settings):
                 self.complain((*place, "name"), f"two workloads are called {double!r}", "give each a name of its own")
             if name in self.catalogue.subsystems():
                 self.complain((*place, "name"), f"{name!r} is a subsystem of knobs", "give the workload another name")
-            if kind_of(table).on_database and table.cache == "cold" and self.family != "sqlite":
-                self.complain((*place, "cache"), "a server's own cache is not emptied", 'use cache = "warm"')
+            others_use = self.table.database is not None and self.table.database.dsn is not None
+            if kind_of(table).on_database and table.cache == "cold" and others_use:
+                self.complain((*place, "cache"), "a server that others use is not started anew", 'use cache = "warm"')
             if kind_of(table).on_database and table.precondition:
                 self.complain((*place, "precondition"), "is for files and devices", "take it out")
             self.tool(table, place)
@@ -185,8 +186,13 @@ class _Check(Settings):
         if server.refused:
             right = "" if table.dsn else "install it, or name its program"
             self.complain(("database", *(["dsn"] if table.dsn else [])), server.refused, right)
-        program = table.program or ""
-        return Database(kind=table.kind, program=program, built_in=server.built_in, running=server.running)
+        return Database(
+            kind=table.kind,
+            program=table.program or "",
+            ready_s=table.ready,
+            built_in=server.built_in,
+            running=server.running,
+        )
 
 
 def check(parsed: Parsed, catalogue: Catalogue, facts: Facts) -> Plan:

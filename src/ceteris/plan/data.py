@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from ceteris.knobs import guard
-from ceteris.model import BlockDevice, Facts, Plan, Settings, Trial, Workload
+from ceteris.model import BlockDevice, DatabaseFacts, Facts, Plan, Settings, Trial, Workload
 from ceteris.plan import precondition
 from ceteris.plan.comparisons import candidates, measured
+from ceteris.plan.copies import beside_bytes
 from ceteris.plan.file import PlanTable
 from ceteris.plan.workloads import data_in
 from ceteris.registry import DataSet, data_of, parameters_of
@@ -103,7 +104,13 @@ def complaints(plan: Plan, facts: Facts) -> Iterator[Complaint]:
     """What forbids the data of a plan on this machine."""
     yield from _unfitting(plan)
     needed = size_bytes(plan).get("", 0)
-    if needed > facts.free_bytes and not facts.path_refused:
+    if (beside := beside_bytes(plan, facts.database or DatabaseFacts())) and not facts.path_refused:
+        if needed + beside > facts.free_bytes:
+            has = f"{facts.path} has {show_size(facts.free_bytes)} free, data and the servers that have it need about"
+            copied = f"{show_size(needed + beside)}, a copy of each server's included where it is put back"
+            on_server = next(one for one in plan.workloads if one.database)
+            yield Complaint(on_server.plan_name, "", f"{has} {copied}", "make less data, or name a larger disk")
+    elif needed > facts.free_bytes and not facts.path_refused:
         has = f"{facts.path} has {show_size(facts.free_bytes)} free, the workloads need {show_size(needed)}"
         yield Complaint(
             plan.workloads[0].plan_name, "total_size", has, "lower total_size, or set target.path to a larger disk"

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from ceteris.plan import dsn as dsns
-from ceteris.plan.table import Level, PathText, Table
+from ceteris.plan.table import Duration, Level, PathText, Table
 
 
 def _address(dsn: str) -> str:
@@ -23,6 +23,9 @@ class DatabaseTable(Table):
     )
     program: PathText | None = Field(
         None, description="the server's program, mariadbd, mysqld or postgres; default: the one that is installed"
+    )
+    ready: Duration = Field(
+        120.0, ge=1, description="how long a server may take from its start until it answers; one that recovers is slow"
     )
     settings: dict[str, Level] = Field({}, description="its settings in every trial, as in [hold], without the prefix")
     dsn: Annotated[str, AfterValidator(_address)] | None = Field(

@@ -15,9 +15,9 @@ from pydantic import (
 
 from ceteris.model import RESPONSES
 from ceteris.plan.database import DatabaseTable
-from ceteris.plan.table import Level, PathText, Table
+from ceteris.plan.table import Duration, Level, PathText, Table
 from ceteris.registry import workload_kinds
-from ceteris.units import parse_duration, parse_share, parse_size
+from ceteris.units import parse_share, parse_size
 
 
 def _responses(written: Any) -> list[str]:
@@ -31,11 +31,6 @@ def _responses(written: Any) -> list[str]:
     return names
 
 
-Duration = Annotated[
-    float,
-    BeforeValidator(parse_duration),
-    WithJsonSchema({"type": ["string", "number"], "examples": ["60s", "4h"]}),
-]
 Share = Annotated[
     float,
     BeforeValidator(parse_share),
@@ -134,7 +129,7 @@ class WorkloadTable(Table):
         "preconditioned ones",
     )
     cache: Literal["warm", "cold"] = Field(
-        "warm", description="cold: the page cache of the data is dropped before each trial"
+        "warm", description="cold: the page cache of the data is dropped before each trial, and a server started anew"
     )
     precondition: PreconditionTable | None = Field(
         None, description="overwrite the data before the first trial until that is steady; {} takes all defaults"

@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, WithJsonSchema
 
+from ceteris.units import parse_duration
+
 
 def _exact_value(value: Any) -> Any:
     """Only TOML's plain values are levels; `true` stays a truth value and is no number."""
@@ -14,6 +16,11 @@ def _exact_value(value: Any) -> Any:
 
 Level = Annotated[
     Any, BeforeValidator(_exact_value), WithJsonSchema({"type": ["string", "number", "integer", "boolean"]})
+]
+Duration = Annotated[
+    float,
+    BeforeValidator(parse_duration),
+    WithJsonSchema({"type": ["string", "number"], "examples": ["60s", "4h"]}),
 ]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
 

@@ -30,7 +30,7 @@ def _set(factor: str, arms: Mapping[str, list[Judged]], recipes: Mapping[str, Re
         text += f"; undecided under {undecided}"
     if others:
         text += f"; also better, but not compared with {arm}: {', '.join(others)}"
-    return Advice(factor=factor, kind="set", text=text, recipe=recipes.get(f"{factor}={arm}"))
+    return Advice(factor=factor, kind="set", text=text, recipe=recipes.get(f"{factor}={arm}"), arm=arm)
 
 
 def _mixed(arm: str, rows: Sequence[Judged]) -> str:
@@ -63,7 +63,7 @@ def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], reci
     baseline = rows[0].answer.baseline
     found = ", ".join(f"{arm} is {' and '.join(sorted(seen))}" for arm, seen in words.items())
     recipe = recipes.get(f"{factor}={baseline}")
-    return Advice(factor=factor, kind="keep", text=f"keep {baseline}: {found}", recipe=recipe)
+    return Advice(factor=factor, kind="keep", text=f"keep {baseline}: {found}", recipe=recipe, arm=baseline)
 
 
 def advice(rows: Sequence[Judged], missing: Sequence[Answer], recipes: Mapping[str, Recipe]) -> tuple[Advice, ...]:

@@ -242,12 +242,13 @@ class MatrixSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """What to do about a factor: `kind` is set, keep, choose or wait."""
+    """What to do about a factor: `kind` is set, keep, choose or wait; `arm` is what to set or keep, else empty."""
 
     factor: str
     kind: str
     text: str
     recipe: Recipe | None
+    arm: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

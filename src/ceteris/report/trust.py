@@ -11,6 +11,7 @@ from ceteris.model import COMPARING, Experiment, Measurement, Purpose, Trial, Tr
 from ceteris.report import numbers
 from ceteris.report.conditioned import conditioned
 from ceteris.report.numbers import METRICS
+from ceteris.report.served import served
 from ceteris.report.shown_trust import Tally, TrialRow, Trust
 from ceteris.units import show_duration
 
@@ -142,7 +143,7 @@ def trust(
     """All that a reader needs to check or repeat the experiment."""
     return Trust(
         tallies=tallies(trials),
-        notes=experiment.notes,
+        notes=(*experiment.notes, *served(trials, summaries)),
         conditioned=conditioned(preconditioned),
         facts=_facts(experiment, machine_s(trials), planned_s, usual_s(trials)),
         machine=tuple(experiment.fingerprint.items()),

@@ -33,8 +33,11 @@ _TITLES = {
     "device_queue": "requests queued in the device",
     "device_utilisation": "device busy",
     "server_cpu_cores": "processors that the server uses",
+    "server_buffer_hit_share": "hits of the server's cache",
+    "server_checkpoint_age_bytes": "age of the server's checkpoint",
+    "server_row_lock_waited_s_per_s": "time waited for row locks",
 }
-_UNITS = {"s": Kind.TIME, "B": Kind.SIZE, "B/s": Kind.SIZE}
+_UNITS = {"s": Kind.TIME, "s/s": Kind.TIME, "B": Kind.SIZE, "B/s": Kind.SIZE}
 
 
 def tables(

@@ -141,6 +141,7 @@ def trials(store: Engine, experiment: str) -> list[Trial]:
         return [_trial(dict(row)) for row in rows.mappings()]
 
 
+_AT_A_TIME = 200
 _SUMMARY = [column for column in schema.measurement.c if column.name not in ("points", "histogram", "id", "experiment")]
 
 
@@ -148,7 +149,7 @@ def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = Non
     """What each trial, or each of some, measured, by trial and metric, without points and histograms."""
     table = schema.measurement
     found: dict[int, dict[str, Measurement]] = {}
-    wanted = sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase == "measure")
+    wanted = sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase.in_(("prepare", "measure")))
     with _connection(store) as connection:
         rows = connection.execute(wanted if orders is None else wanted.where(table.c.trial.in_(orders)))
         for row in rows.mappings():
@@ -183,11 +184,33 @@ def series(store: Engine, experiment: str, metric: str, orders: Sequence[int]) -
         found = {}
         for row in rows.mappings():
             fields = dict(row)
-            points = array("d", zlib.decompress(fields["points"])) if fields["points"] else ()
-            fields |= {"points": tuple(points), "histogram": fields["histogram"] or b""}
+            fields |= {"points": _points(fields["points"]), "histogram": fields["histogram"] or b""}
             trial = fields.pop("trial")
             found[trial] = Measurement(**fields)
         return found
+
+
+def each_measurement(store: Engine, experiment: str, *, courses: bool = False) -> Iterator[tuple[int, Measurement]]:
+    """Everything that trials measured, one after another in their order; with `courses` only what has points, and them.
+
+    However many there are, a few are in memory at a time.
+    """
+    table = schema.measurement
+    columns = [*_SUMMARY, table.c.points] if courses else _SUMMARY
+    asked = sa.select(*columns).where(table.c.experiment == experiment)
+    if courses:
+        asked = asked.where(table.c.points.is_not(None))
+    place = (table.c.trial, table.c.phase, table.c.metric, table.c.source)
+    with _connection(store) as connection:
+        rows = connection.execution_options(yield_per=_AT_A_TIME).execute(asked.order_by(*place))
+        for row in rows.mappings():
+            fields = dict(row)
+            trial = fields.pop("trial")
+            yield trial, Measurement(**fields | {"points": _points(fields.get("points"))})
+
+
+def _points(stored: bytes | None) -> tuple[float, ...]:
+    return tuple(array("d", zlib.decompress(stored))) if stored else ()
 
 
 def changes(store: Engine, experiment: str) -> list[tuple[int, Change]]:

@@ -14,8 +14,7 @@ from ceteris.hosts.transport import Host
 from ceteris.knobs import guard, journal
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.catalog import Catalogue
-from ceteris.knobs.kinds import OF_THE_LOAD
-from ceteris.knobs.survey import members, place
+from ceteris.knobs.survey import touched
 from ceteris.model import Plan, Purpose, Settings, Trial, Workload
 from ceteris.registry import data_of
 from ceteris.trial.precondition import Onlooker
@@ -44,7 +43,7 @@ class Site:
     def refuse_open_journals(self) -> None:
         """Raise JournalOpen where an earlier experiment was not put back, JournalError where none can be read."""
         for found in journal.open_journals(self.host, self.engine):
-            if not found.owned:
+            if found.is_cut_off:
                 raise JournalOpen(
                     f"experiment {found.experiment} was cut off; {len(found.changes)} settings of this machine "
                     f"may still be changed ({found.path})",
@@ -168,21 +167,19 @@ class Bench:
 
     def _served_by(self) -> Served | None:
         """The servers that workloads work on, of our own or others'."""
-        site, database, folder, own = self._site, self._plan.database, self._data_folder, self._sampler.own
+        site, database, folder = self._site, self._plan.database, self._data_folder
+        own, count = self._sampler.own, self._sampler.count
         if database is None or not database.is_server:
             return None
         if database.running is None:
-            return Servers(site.host, site.engine, database, folder, own)
-        return Running(site.host, site.engine, database, self._trials[0].experiment, folder, self._journal, own)
+            return Servers(site.host, site.engine, database, folder, own, count, self._stopped)
+        return Running(site.host, site.engine, database, self._trials[0].experiment, folder, self._journal, own, count)
 
     def _open_journal(self) -> Applier:
         """The means to change settings. The journal also keeps a second run away from this experiment's data."""
         site, location = self._site, self._plan.target.location
         keys = dict.fromkeys(key for trial in self._trials for key in trial.settings)
-        rows = [row for key in keys if (row := site.catalogue.find(key)) is not None]
-        knobs = [row for row in rows if row.kind not in OF_THE_LOAD]
-        moved = [m for knob in knobs for p in knob.resets for m in members(site.host, site.catalogue, p, location)]
-        addresses = {address for knob in [*knobs, *moved] for address in place(site.host, knob, location).addresses}
+        addresses = touched(site.host, site.catalogue, keys, location)
         database = self._plan.database
         running = {database.running.place} if database and database.running else set()
         self._journal = journal.Journal(
@@ -190,7 +187,7 @@ class Bench:
             site.engine,
             self._trials[0].experiment,
             sorted({*addresses, self._data_folder, *self._devices(), *running}),
-            volatile=not knobs and not running,
+            volatile=not addresses and not running,
         )
         return Applier(site.host, site.catalogue, location, self._journal)
 
@@ -282,7 +279,8 @@ class Bench:
 
     def notes(self) -> list[str]:
         """What a reader of the report must know of the machine."""
-        return [note for note in [self._runner.usual_load()] if note]
+        served = self._servers.notes() if self._servers is not None else []
+        return [note for note in [self._runner.usual_load(), *served] if note]
 
     def _remove_data(self) -> None:
         """Remove the data of every trial, also what an earlier run of this experiment left; all else stays."""

@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ceteris.engine.protocol import Job, MysqlServer, PostgresServer, Progress
 from ceteris.engine.run import Engine, Sampler
-from ceteris.errors import CeterisError, DatabaseError, EngineError, HostError, Interrupted, LimitReached, Unreachable
+from ceteris.errors import (
+    CeterisError,
+    DatabaseError,
+    DataDamaged,
+    EngineError,
+    HostError,
+    Interrupted,
+    LimitReached,
+    Unreachable,
+)
 from ceteris.hosts.transport import Host
 from ceteris.knobs.apply import Applier
 from ceteris.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
@@ -64,6 +73,7 @@ class Runner:
         self._stopped = stopped
         self._workloads = {workload.name: workload for workload in plan.workloads}
         self._foreign = validity.ForeignLoad(own={os.getpid()} if plan.target.is_local else set())
+        self._readied: tuple[Measurement, ...] = ()
         self._load: TrialLoad | ToolLoad | Preconditioning | None = None
         self._flight: Flight | None = None
 
@@ -73,6 +83,7 @@ class Runner:
         Raises JournalError and StoreError, and, when the trial is kept as failed, Unreachable and LimitReached.
         """
         changes: tuple[Change, ...] = ()
+        self._readied = ()
         last: CeterisError | None = None
         self._load = None
         coming: Iterator[machine.Event] = iter(())
@@ -85,7 +96,7 @@ class Runner:
                     match instruction:
                         case machine.Record():
                             over = trial.ended is not None
-                            measured = self._load.measurements if over and self._load else ()
+                            measured = (*self._load.measurements, *self._readied) if over and self._load else ()
                             self._record(trial, changes if over else (), measured)
                         case machine.Apply():
                             refuse_machine(self._plan.limits, self._host, self._engine, self._plan.target.path)
@@ -107,7 +118,8 @@ class Runner:
                 event = event or next(coming, None)
             except (Interrupted, LimitReached, EngineError, DatabaseError, HostError) as error:
                 last = error if isinstance(error, LimitReached | Unreachable) else None
-                event = _failed(error, {key: trial.settings[key] for key in tested})
+                told = self._servers.explained(error) if self._servers is not None else error
+                event = _failed(told, {key: trial.settings[key] for key in tested})
         if last is not None:
             raise last
         return trial
@@ -134,6 +146,7 @@ class Runner:
         workload = self._workloads[trial.workload]
         if self._servers is not None and workload.database:
             changes += self._servers.apply(workload, trial, tested, self.work_on_data, self.stop)
+            self._readied = self._servers.readied
         return changes
 
     def _verify(self) -> tuple[Change, ...]:
@@ -217,7 +230,7 @@ def _failed(error: CeterisError, tested: Settings) -> machine.Failed:
             failure, words = FailureClass.INTERRUPTED, error.message
         case LimitReached():
             failure, words = FailureClass.LIMIT_REACHED, error.message
-        case DatabaseError():
+        case DatabaseError() if not isinstance(error, DataDamaged):
             failure = FailureClass.SERVER_WOULD_NOT_START
         case EngineError():
             failure = _FAILURES.get(error.failure, FailureClass.LOAD_ERROR)

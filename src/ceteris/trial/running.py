@@ -8,13 +8,13 @@ also when this program is killed. Called by the bench and the runner.
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from ceteris.databases import Live, Variable
-from ceteris.engine.protocol import MysqlServer, PostgresServer
+from ceteris.engine.protocol import Counting, MysqlServer, PostgresServer
 from ceteris.errors import DatabaseError, HostError, QueryRefused, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.journal import Journal
-from ceteris.model import Change, ChangeState, Database, PutStatements, Settings, Trial, Workload
+from ceteris.model import Change, ChangeState, Database, Measurement, PutStatements, Settings, Trial, Workload
 from ceteris.registry import database_settings
-from ceteris.trial.served import InForce, Served, Work, database_of, tested_names, text_of
+from ceteris.trial.served import InForce, Remarks, Served, Work, database_of, tested_names, text_of
 from ceteris.workloads import jobs
 
 
@@ -30,8 +30,11 @@ class Running(Served):
         folder: str,
         journal: Journal,
         own: Callable[[list[int]], None],
+        count: Callable[[Counting | None], None],
     ) -> None:
-        """Nothing is made yet. `own` is told the server's process, where that is on the target."""
+        """Nothing is made yet. `own` is told the server's process, where that is on the target, `count` how its
+        counters are read."""
+        self.readied: tuple[Measurement, ...] = ()
         assert database.running is not None
         self._live = Live(host, engine, database.kind, database.running)
         self._database = database
@@ -40,6 +43,9 @@ class Running(Served):
         self._folder = folder
         self._journal = journal
         self._own = own
+        self._count = count
+        self._counts = False
+        self._remarks = Remarks()
         self._variables: Mapping[str, Variable] = {}
         self._made: dict[str, tuple[PutStatements, PutStatements]] = {}  # by name, what makes and what removes it
         self._used: set[str] = set()
@@ -122,6 +128,9 @@ class Running(Served):
         """
         wanted = {name: text_of(value) for name, value in database_settings(workload, trial.settings).items()}
         names = tested_names(workload, tested)
+        if not self._counts:
+            self._count(self._live.counting())
+            self._counts = True
         self._in_force.clear()
         found = [self._set(workload, name, value, name in names) for name, value in wanted.items()]
         found += [change for name in wanted for change in self._hold_others(workload, name, wanted)]
@@ -213,12 +222,17 @@ class Running(Served):
 
     @property
     def family(self) -> str:
-        """Whose counters `status` has."""
+        """Whose counters the sampler reads, of all that is done there."""
         return self._database.family
 
-    def status(self) -> dict[str, float]:
-        """The server's counters, of all that is done there."""
-        return self._live.status()
+    def uncounted(self, why: str) -> None:
+        """Its counters cannot be read any more, up to the next `apply`."""
+        self._counts = False
+        self._remarks.uncounted(why)
+
+    def notes(self) -> list[str]:
+        """What a reader of the report must know of the server."""
+        return self._remarks.all()
 
     def close(self) -> None:
         """End the connection; databases and variables are the keeper's to put back."""

@@ -10,7 +10,8 @@ from typing import Protocol
 
 from ceteris.databases import Variable
 from ceteris.engine.protocol import Job, MysqlServer, PostgresServer
-from ceteris.model import Change, ChangeState, NotTaken, Settings, Trial, Value, Workload
+from ceteris.errors import CeterisError
+from ceteris.model import Change, ChangeState, Measurement, NotTaken, Settings, Trial, Value, Workload
 from ceteris.registry import data_of
 
 _LONGEST_NAME = 30  # with a prefix of 20 and the shape a name of at most 63 letters
@@ -20,11 +21,13 @@ Named = Mapping[str, str]
 
 
 class Served(Protocol):
-    """The servers of an experiment."""
+    """The servers of an experiment; `readied` is what making one ready for the last `apply` has taken."""
+
+    readied: tuple[Measurement, ...]
 
     @property
     def family(self) -> str:
-        """Whose counters `status` has."""
+        """Whose counters the sampler reads."""
         ...
 
     def make_data(
@@ -59,8 +62,16 @@ class Served(Protocol):
         """Where a load of these settings connects to."""
         ...
 
-    def status(self) -> dict[str, float]:
-        """The server's counters now."""
+    def explained(self, error: CeterisError) -> CeterisError:
+        """A load's error, and why the server ended where it has and that is known."""
+        return error
+
+    def uncounted(self, why: str) -> None:
+        """The server's counters cannot be read any more."""
+        ...
+
+    def notes(self) -> list[str]:
+        """What a reader of the report must know of the servers."""
         ...
 
     def close(self) -> None:
@@ -70,6 +81,26 @@ class Served(Protocol):
     def leave(self) -> None:
         """Leave no folder behind."""
         ...
+
+
+class Remarks:
+    """What a reader of the report must know of servers, each once."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, None] = {}
+
+    def add(self, words: str) -> None:
+        """Keep it, unless it is empty."""
+        if words:
+            self._said[words] = None
+
+    def uncounted(self, why: str) -> None:
+        """That counters could not be read, and why."""
+        self.add(f"the server's counters were not read all the time: {why}")
+
+    def all(self) -> list[str]:
+        """In the order in which they were first said."""
+        return list(self._said)
 
 
 class InForce:

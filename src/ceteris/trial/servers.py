@@ -7,13 +7,14 @@ Called by the bench and the runner.
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from ceteris.databases import Instance, TakesEffect, Variable
-from ceteris.engine.protocol import MysqlServer, PostgresServer
-from ceteris.errors import DatabaseError, QueryRefused, ServerWouldNotStart
+from ceteris.databases import Instance, TakesEffect, Variable, contents
+from ceteris.engine.protocol import Counting, MysqlServer, PostgresServer
+from ceteris.errors import CeterisError, DatabaseError, EngineError, QueryRefused, ServerWouldNotStart
 from ceteris.hosts.transport import Host
-from ceteris.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Workload
+from ceteris.model import Change, ChangeState, Database, Measurement, NotTaken, Settings, Trial, Workload
 from ceteris.registry import database_settings
-from ceteris.trial.served import InForce, Named, Served, Work, database_of, tested_names, text_of
+from ceteris.trial import readiness
+from ceteris.trial.served import InForce, Named, Remarks, Served, Work, database_of, tested_names, text_of
 from ceteris.workloads import jobs
 
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
@@ -21,30 +22,46 @@ _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
 
 @dataclasses.dataclass
 class _Server:
-    """One instance, its variables, and whether a load has worked on its data since it was made or put back."""
+    """One instance, its variables, and whether a load has worked on its data since it was made or put back.
+
+    `made` is what was in each database; of those that are `unchecked` it was not looked at since they were put back.
+    """
 
     instance: Instance
     variables: Mapping[str, Variable]
     used: bool = False
     refused: str = ""
+    made: dict[str, contents.Contents] = dataclasses.field(default_factory=dict)
+    unchecked: set[str] = dataclasses.field(default_factory=set)
 
 
 class Servers(Served):
     """Servers in `folder`, for trials of these workloads. Leaving nothing behind is `close`'s."""
 
     def __init__(
-        self, host: Host, engine: str, database: Database, folder: str, own: Callable[[list[int]], None]
+        self,
+        host: Host,
+        engine: str,
+        database: Database,
+        folder: str,
+        own: Callable[[list[int]], None],
+        count: Callable[[Counting | None], None],
+        stopped: Callable[[], bool],
     ) -> None:
-        """Nothing is made yet. `own` is told which processes are ours."""
+        """Nothing is made yet. `own` is told which processes are ours, `count` whose counters are to be read."""
+        self.readied: tuple[Measurement, ...] = ()
         self._host = host
         self._engine = engine
         self._database = database
         self._folder = folder
         self._own = own
+        self._count = count
+        self._stopped = stopped
+        self._remarks = Remarks()
         self._made: dict[tuple[tuple[str, str], ...], _Server] = {}
         self._running: _Server | None = None
         self._started_with: Named = {}
-        self._warm: set[str] = set()
+        self._ready: set[str] = set()  # databases that were made ready since the start
         self._in_force = InForce()
 
     # --- data ---
@@ -78,7 +95,7 @@ class Servers(Served):
             instance.remove()  # what a controller that was killed has left of this experiment
             try:
                 instance.create(dict(built_in))
-                instance.start()
+                instance.start(within_s=self._database.ready_s)
             except ServerWouldNotStart as error:  # a finding about these settings
                 server.refused = str(error)
                 continue
@@ -87,7 +104,13 @@ class Servers(Served):
             for name, (workload, settings) in data.items():
                 instance.query(f"CREATE DATABASE {name}")
                 address = self._address(instance, workload, settings)
-                work(jobs.job(workload, settings, self._folder, "prepare", server=address), progress)
+                try:
+                    work(jobs.job(workload, settings, self._folder, "prepare", server=address), progress)
+                except EngineError as error:
+                    raise _in_its_words(error, instance) from error
+                with instance.inside(name) as ask:
+                    instance.state.finish(ask)
+                    server.made[name] = contents.count(instance.state, ask)
             instance.stop()
             if changes:
                 instance.snapshot()
@@ -99,6 +122,7 @@ class Servers(Served):
             self._stop()
             server.instance.restore()
             server.used = False
+            server.unchecked = set(server.made)
 
     # --- settings ---
 
@@ -114,34 +138,58 @@ class Servers(Served):
         names = tested_names(workload, tested)
         server = self._made[self._built_in(workload, trial.settings)]
         self._in_force.clear()
+        self.readied = ()
+        name, cold = database_of(workload, trial.settings), workload.cache == "cold"
         if server.refused:
             return tuple(_refused(workload, name, wanted[name], server.refused) for name in names or wanted)
         try:
-            self._start(server, wanted, names, land)
+            self._start(server, wanted, names, land, cold=cold and name not in server.unchecked)
         except ServerWouldNotStart as error:
             return tuple(_refused(workload, name, wanted[name], str(error)) for name in names or wanted)
-        found = [self._set(server, workload, name, value, name in names) for name, value in wanted.items()]
-        name = database_of(workload, trial.settings)
-        if workload.cache == "warm" and name not in self._warm:
+        if name in server.unchecked:
+            self._remarks.add(readiness.check_rows(server.instance, name, server.made[name]))
+            server.unchecked.discard(name)
+            if cold:  # counting has warmed what was cold
+                self._start(server, wanted, names, land, cold=True)
+        found = [self._set(server, workload, key, value, key in names) for key, value in wanted.items()]
+        if name not in self._ready:
+            land()
             job = jobs.job(workload, trial.settings, self._folder, "warm", server=self.server(workload, trial.settings))
-            work(job, lambda _done, _total: None)
-            self._warm.add(name)
+            if not cold:
+                self.readied = readiness.warm(server.instance, name, lambda: work(job, lambda _done, _total: None))
+            measured, note = readiness.come_to_rest(server.instance, trial.order, self._stopped)
+            self.readied += measured
+            self._remarks.add(note)
+            self._ready.add(name)
         server.used = True
         return tuple(found)
 
-    def _start(self, server: _Server, wanted: Named, tested: Collection[str], land: Callable[[], None]) -> None:
-        """Have this server run, with those of the settings that it takes when it starts."""
+    def _start(
+        self, server: _Server, wanted: Named, tested: Collection[str], land: Callable[[], None], *, cold: bool
+    ) -> None:
+        """Have this server run, with at least those of the settings that it takes when it starts; `cold`: with nothing
+        cached, which each time is a start."""
         instance = server.instance
-        known = server.variables
+        known, patience_s = server.variables, self._database.ready_s
         given = {name: value for name, value in wanted.items() if known[name].takes_effect in _AT_A_START}
-        again = any(name in given for name in tested)
+        again = cold or any(name in given for name in tested)
         if self._running is server and instance.is_running() and given == self._started_with and not again:
             return
         land()
         self._stop()
-        instance.start(given)
-        self._running, self._started_with, self._warm = server, given, set()
+        if cold:
+            instance.drop_cache()
+        before = instance.state.cold if cold else {}
+        try:  # also what can be set live: a pool may take fewer sizes then
+            instance.start({**before, **wanted}, within_s=patience_s)
+        except ServerWouldNotStart:
+            if given == wanted:
+                raise
+            # What is wrong with another is told when it is set live.
+            instance.start({**before, **given}, within_s=patience_s)
+        self._running, self._started_with, self._ready = server, given, set()
         self._own([instance.pid])
+        self._count(instance.counting())
 
     def _set(self, server: _Server, workload: Workload, name: str, wanted: str, even_if_equal: bool) -> Change:
         """Set what can be set live, and read back."""
@@ -153,9 +201,14 @@ class Servers(Served):
             try:
                 instance.set_live(name, wanted)
             except QueryRefused as error:
+                if error.kind == "full":  # which says nothing of the value
+                    raise EngineError("disk-full", error.message, "free space where the server has its data") from error
                 refused = str(error)
+        found = instance.read(name)
+        if name == instance.state.cache_size and not variable.is_same(before, found):
+            self._ready.clear()  # it no longer has what it can hold
         before = variable.default or before
-        return self._in_force.taken(workload, variable, wanted, instance.read(name), before=before, refused=refused)
+        return self._in_force.taken(workload, variable, wanted, found, before=before, refused=refused)
 
     def verify(self) -> tuple[Change, ...]:
         """Read every setting of the last `apply` again; those that moved since."""
@@ -167,14 +220,24 @@ class Servers(Served):
         """Where a load of these settings connects to."""
         return self._address(self._made[self._built_in(workload, settings)].instance, workload, settings)
 
+    def explained(self, error: CeterisError) -> CeterisError:
+        """A load's error, and why the server ended where it has."""
+        if isinstance(error, EngineError) and self._running is not None:
+            return _in_its_words(error, self._running.instance)
+        return error
+
     @property
     def family(self) -> str:
-        """Whose counters `status` has."""
+        """Whose counters are read while it runs."""
         return self._database.family
 
-    def status(self) -> dict[str, float]:
-        """The running server's counters."""
-        return self._running.instance.status() if self._running else {}
+    def uncounted(self, why: str) -> None:
+        """Its counters cannot be read any more, up to its next start."""
+        self._remarks.uncounted(why)
+
+    def notes(self) -> list[str]:
+        """What a reader of the report must know of the servers."""
+        return self._remarks.all()
 
     def close(self) -> None:
         """End and remove all servers. Raises DatabaseError where one cannot be, the others being gone."""
@@ -195,6 +258,8 @@ class Servers(Served):
             self._host.run(["rmdir", "--ignore-fail-on-non-empty", folder])
 
     def _stop(self) -> None:
+        if self._running is not None:
+            self._count(None)
         for server in self._made.values():
             server.instance.stop()
         self._running = None
@@ -211,6 +276,14 @@ class Servers(Served):
         found = instance.address().model_copy(update={"database": database_of(workload, settings)})
         assert isinstance(found, MysqlServer | PostgresServer)
         return found
+
+
+def _in_its_words(error: EngineError, instance: Instance) -> EngineError:
+    """The error of one who worked on the server, and why that ended where it has: its log goes with it."""
+    words = instance.last_words() if error.failure == "connection-lost" else ""
+    if not words:
+        return error
+    return EngineError(error.failure, f"{error.message}; it ended: {words}", "mend what it complains of")
 
 
 def _refused(workload: Workload, name: str, wanted: str, words: str) -> Change:

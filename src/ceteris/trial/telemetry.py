@@ -1,9 +1,10 @@
 """What the sampler saw during a window, as measurements."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 from ceteris.databases import counters
-from ceteris.engine.protocol import Census, DeviceLoad, Sample
+from ceteris.engine.protocol import Census, Counted, DeviceLoad, Sample
 from ceteris.model import Measurement
 
 _OF_THE_MACHINE: tuple[tuple[str, str, Callable[[Sample], float | None]], ...] = (
@@ -33,9 +34,21 @@ _OF_A_DEVICE: tuple[tuple[str, str, Callable[[DeviceLoad], float | None]], ...] 
 )
 
 
-def within(samples: Sequence[Sample], start_s: float, end_s: float) -> list[Sample]:
-    """The samples more than half of whose time lies in the window."""
-    return [s for s in samples if start_s <= s.monotonic_s - s.duration_s / 2 <= end_s]
+class _Reading(Protocol):
+    """What something did in the time up to a moment; the first of its kind has no time."""
+
+    @property
+    def monotonic_s(self) -> float: ...
+    @property
+    def duration_s(self) -> float | None: ...
+
+
+_R = TypeVar("_R", bound=_Reading)
+
+
+def within(readings: Sequence[_R], start_s: float, end_s: float) -> list[_R]:
+    """The readings more than half of whose time lies in the window."""
+    return [r for r in readings if r.duration_s and start_s <= r.monotonic_s - r.duration_s / 2 <= end_s]
 
 
 def measurements(samples: Sequence[Sample], start_s: float, device: str | None) -> tuple[Measurement, ...]:
@@ -53,46 +66,46 @@ def measurements(samples: Sequence[Sample], start_s: float, device: str | None) 
 
 
 def of_a_server(
-    family: str, before: Mapping[str, float], after: Mapping[str, float], census: Census, duration_s: float
+    family: str, counted: Sequence[Counted], census: Census, start_s: float, duration_s: float
 ) -> tuple[Measurement, ...]:
     """What a server under test counted over the window, and the processor time it took."""
-    used = ("server_cpu_cores", "", census.own_cpu_s / (census.duration_s or duration_s))
-    return tuple(
-        Measurement(
-            phase="measure",
-            metric=metric,
-            unit=unit,
-            source="server",
-            n=1,
-            mean=value,
-            low=value,
-            high=value,
-            total=value,
-        )
-        for metric, unit, value in [used, *counters.metrics(family, before, after, duration_s)]
+    cores = census.own_cpu_s / (census.duration_s or duration_s)
+    found = [measured_once("server_cpu_cores", "", cores, "measure", "server")]
+    read = [(one, counters.metrics(family, one.counters, one.grown, one.duration_s or duration_s)) for one in counted]
+    units = {metric: unit for _, metrics in read for metric, (unit, _) in metrics.items()}
+    for metric, unit in units.items():
+        points = [(one, metrics[metric][1]) for one, metrics in read if metric in metrics]
+        found += filter(None, [_measurement(metric, unit, points, start_s, "server")])
+    return tuple(found)
+
+
+def measured_once(metric: str, unit: str, value: float, phase: str, source: str) -> Measurement:
+    """A number that has no course."""
+    return Measurement(
+        phase=phase, metric=metric, unit=unit, source=source, n=1, mean=value, low=value, high=value, total=value
     )
 
 
 def _measurement(
-    metric: str, unit: str, points: Sequence[tuple[Sample, float | None]], start_s: float
+    metric: str, unit: str, points: Sequence[tuple[_Reading, float | None]], start_s: float, source: str = "sample"
 ) -> Measurement | None:
     """One counter's course; None where the machine does not have it."""
-    known = [(sample, value) for sample, value in points if value is not None]
+    known = [(reading, reading.duration_s, value) for reading, value in points if value is not None]
     if not known:
         return None
-    values = [float(value) for _, value in known]
-    first = known[0][0]
+    values = [float(value) for _, _, value in known]
+    first, first_s = known[0][0], known[0][1] or 0.0
     return Measurement(
         phase="measure",
         metric=metric,
         unit=unit,
-        source="sample",
+        source=source,
         n=len(values),
         mean=sum(values) / len(values),
         low=min(values),
         high=max(values),
-        total=sum(value * sample.duration_s for (sample, _), value in zip(known, values, strict=True)),
-        start_s=first.monotonic_s - first.duration_s - start_s,
-        step_s=first.duration_s,
+        total=sum(value * (duration_s or 0.0) for _, duration_s, value in known),
+        start_s=first.monotonic_s - first_s - start_s,
+        step_s=first_s,
         points=tuple(values),
     )

@@ -5,11 +5,10 @@ the loads of trials.
 """
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from ceteris.engine.protocol import Census, Sample
+from ceteris.engine.protocol import Census, Counted, Sample
 from ceteris.engine.run import Sampler
 from ceteris.model import Measurement
 from ceteris.trial import telemetry
@@ -19,15 +18,15 @@ _CENSUS_PATIENCE_S = 5.0
 
 
 class Counting(Protocol):
-    """A server that counts what it does."""
+    """A server whose counters the sampler reads."""
 
     @property
     def family(self) -> str:
         """Whose counters it has."""
         ...
 
-    def status(self) -> Mapping[str, float]:
-        """Its counters now."""
+    def uncounted(self, why: str) -> None:
+        """They cannot be read any more."""
         ...
 
 
@@ -56,19 +55,15 @@ class Watch:
         self._label = label
         self._device = device
         self._server = server
-        self._counted: tuple[Mapping[str, float], Mapping[str, float]] = ({}, {})
+        self._counted: list[Counted] = []
 
     def open(self) -> None:
         """Now it begins. Raises HostError when the sampler is gone."""
         self.sampler.ask_census(f"open {self._label}")
-        if self._server is not None:
-            self._counted = (self._server.status(), {})
 
     def close(self) -> None:
         """Now it ends. Raises HostError when the sampler is gone."""
         self.sampler.ask_census(f"close {self._label}")
-        if self._server is not None:
-            self._counted = (self._counted[0], self._server.status())
 
     def conclude(self, work: Work, start_s: float | None = None) -> Seen:
         """What was seen while a load did this; where the load has no clock, the window began at its opening."""
@@ -81,11 +76,12 @@ class Watch:
         reasons = self.foreign.judge(closed, work, inside)
         found = telemetry.measurements(inside, start_s, self._device)
         if self._server is not None:
-            found += telemetry.of_a_server(self._server.family, *self._counted, closed, work.duration_s)
+            counted = telemetry.within(self._counted, start_s, start_s + work.duration_s)
+            found += telemetry.of_a_server(self._server.family, counted, closed, start_s, work.duration_s)
         return Seen(found, reasons)
 
     def _drain(self) -> tuple[list[Sample], Census | None, Census | None]:
-        """What the sampler said up to the census at the window's end, and those at both ends."""
+        """The samples up to the census at the window's end, and those at both ends; counters are kept aside."""
         samples: list[Sample] = []
         opened: Census | None = None
         deadline = time.monotonic() + _CENSUS_PATIENCE_S
@@ -93,8 +89,15 @@ class Watch:
             event = self.sampler.receive(left_s)
             if isinstance(event, Sample):
                 samples.append(event)
+            elif isinstance(event, Counted):
+                self._take(event)
             elif isinstance(event, Census) and event.label == f"open {self._label}":
                 opened = event
             elif isinstance(event, Census) and event.label == f"close {self._label}":
                 return samples, opened, event
         return samples, opened, None
+
+    def _take(self, counted: Counted) -> None:
+        if counted.failed and self._server is not None:
+            self._server.uncounted(counted.failed)
+        self._counted.append(counted)

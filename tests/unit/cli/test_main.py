@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from ceteris.cli.main import app
 
 HEAVY = (
+    "pyarrow",
     "pydantic",
     "sqlalchemy",
     "alembic",
@@ -20,7 +21,7 @@ HEAVY = (
     "starlette",
     "uvicorn",
 )
-VERBS = ("check", "run", "status", "resume", "undo", "report", "compare", "knobs", "schema", "serve")
+VERBS = ("check", "run", "status", "resume", "undo", "report", "compare", "export", "apply", "knobs", "schema", "serve")
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -1,88 +1,26 @@
 """A whole experiment on a bench that is not there, so that faults can be written into it."""
 
-import functools
 import itertools
-import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from plan_samples import FILEIO, checked, simple
+from scripted import MACHINE, Bench, make_trials
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.experiment import between, walk
-from ceteris.model import Effect, Experiment, FailureClass, Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict
-from ceteris.store import read, write
+from ceteris.experiment import walk
+from ceteris.model import Effect, Experiment, Look, Purpose, Trial, TrialState, Verdict
+from ceteris.store import read
 from ceteris.store.open import open_engine, store_url
 
-MACHINE = {"kernel": "k"}
 FOUR = """
 "vm.swappiness" = [60, 1]
 "vm.dirty" = ["20%", "10%"]
 "block.rq_affinity" = [1, 2]
 "block.read_ahead_kb" = [128, 0]
 """
-
-
-@dataclass
-class Bench:
-    """Makes trials at once: what they measure is drawn, and `spoils` says which are invalid."""
-
-    store: Store
-    effect: Callable[[Trial], float]
-    spoils: Callable[[Trial], bool] = lambda _trial: False
-    refuses: Callable[[Trial], bool] = lambda _trial: False
-    followed: list[float] = field(default_factory=list)
-    made: list[int] = field(default_factory=list)
-    clock: itertools.count = field(default_factory=lambda: itertools.count(1))  # type: ignore[type-arg]
-    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(1))
-
-    def make_data(self, block: Sequence[Trial], progress: object) -> None: ...
-
-    def land(self) -> None: ...
-
-    def follow(self, plan: Plan) -> None:
-        self.followed.append(plan.protocol.settle_s)
-
-    def run(self, trial: Trial, onlooker: object) -> Trial:
-        at = float(next(self.clock))
-        spoilt = ("spoilt",) if self.spoils(trial) else ()
-        if self.refuses(trial):
-            failure = FailureClass.SETTING_REJECTED
-            refused = replace(trial, state=TrialState.FAILED, started=at, ended=at, failure=failure)
-            write.save_trial(self.store, refused, (), [])
-            return refused
-        state = TrialState.INVALID if spoilt else TrialState.DONE
-        done = replace(trial, state=state, started=at, applied=at, ended=at + 0.5, invalid_because=spoilt)
-        rate = math.exp(9 + self.effect(trial) + self.rng.normal(0, 0.005))
-        points = tuple((rate * np.exp(self.rng.normal(0, 0.01, 100))).tolist())
-        measured = Measurement(
-            phase="measure",
-            metric="throughput_per_s",
-            unit="1/s",
-            source="engine",
-            n=100,
-            mean=rate,
-            low=rate,
-            high=rate,
-            total=60 * rate,
-            start_s=0.0,
-            step_s=1.0,
-            points=points,
-        )
-        write.save_trial(self.store, done, (), [measured])
-        self.made.append(trial.order)
-        return done
-
-
-class Silent:
-    """Hears everything and says nothing."""
-
-    def __getattr__(self, _name: str) -> Callable[..., None]:
-        return lambda *_args: None
 
 
 @pytest.fixture
@@ -93,15 +31,6 @@ def store(tmp_path: Path) -> Store:
 def _begin(store: Store, factors: str = '"vm.swappiness" = [60, 1]', protocol: str = 'budget = "8h"') -> Experiment:
     plan = checked(simple(factors, FILEIO, f"[protocol]\n{protocol}"))
     return walk.begin(plan, {}, MACHINE, {}, store)
-
-
-def _carry_out(store: Store, begun: Experiment, bench: Bench) -> list[Trial]:
-    """What `walk` does between putting the machine to work and putting it back."""
-    trials = read.trials(store, begun.id)
-    after_block = functools.partial(between.after_block, begun, store, Silent(), bench)
-    walk._make_trials(trials, store, bench, Silent(), lambda: False, after_block)  # type: ignore[arg-type]
-    assert trials == read.trials(store, begun.id)
-    return trials
 
 
 def _looks(store: Store, begun: Experiment) -> list[Look]:
@@ -118,7 +47,7 @@ def test_rounds_that_go_and_blocks_that_are_made_again_leave_every_trial_its_num
         return trial.purpose is not Purpose.CALIBRATE and trial.position == 1 and again[trial.block] == 1
 
     planned = len(read.trials(store, begun.id))
-    trials = _carry_out(store, begun, Bench(store, lambda _trial: 0.0, spoils))
+    trials = make_trials(store, begun, Bench(store, lambda _trial: 0.0, spoils))
     assert max(trial.order for trial in trials) > planned
     assert len(trials) < max(trial.order for trial in trials)
     (look,) = [look for look in _looks(store, begun) if look.verdict]
@@ -129,7 +58,7 @@ def test_what_was_learned_is_followed_and_the_next_experiment_begins_with_it(sto
     begun = _begin(store)
     assert read.plan(store, begun.id).protocol.settle_s == 30.0
     bench = Bench(store, lambda _trial: 0.0)
-    trials = _carry_out(store, begun, bench)
+    trials = make_trials(store, begun, bench)
     assert bench.followed[-1] == read.plan(store, begun.id).protocol.settle_s == 5.0
     assert {t.purpose for t in trials} == {Purpose.CALIBRATE, Purpose.NOISE_FLOOR, Purpose.COMPARE}
     later = read.plan(store, _begin(store).id).protocol
@@ -139,7 +68,7 @@ def test_what_was_learned_is_followed_and_the_next_experiment_begins_with_it(sto
 def test_a_screen_is_confirmed_within_the_same_experiment_once(store: Store) -> None:
     begun = _begin(store, FOUR, 'budget = "30h"')
     bench = Bench(store, lambda trial: 0.05 * (trial.settings["vm.dirty"] == "10%"))
-    trials = _carry_out(store, begun, bench)
+    trials = make_trials(store, begun, bench)
     assert {t.factor for t in trials if t.purpose is Purpose.CONFIRM} == {"vm.dirty"}
     plan = read.plan(store, begun.id)
     found = {e.factor: e for e in walk.analyse(plan, begun, store, finished=True).effects if e.load is None}
@@ -150,7 +79,7 @@ def test_a_screen_is_confirmed_within_the_same_experiment_once(store: Store) -> 
         "block.read_ahead_kb": Verdict.EQUIVALENT,
     }
     before = len(bench.made)
-    assert _carry_out(store, begun, bench) == trials
+    assert make_trials(store, begun, bench) == trials
     assert len(bench.made) == before
 
 
@@ -163,7 +92,7 @@ def test_an_arm_that_is_always_refused_costs_the_others_nothing(store: Store) ->
     """It is given up in the runs that show settling, before anything is compared."""
     begun = _begin(store, '"vm.swappiness" = [60, 1, 10]', 'budget = "12h"')
     bench = Bench(store, lambda trial: 0.05 * (trial.arm == "10"), refuses=lambda trial: trial.arm == "1")
-    _carry_out(store, begun, bench)
+    make_trials(store, begun, bench)
     found = _effects(store, begun)
     assert set(found) == {"10"}
     assert found["10"].verdict is Verdict.BETTER
@@ -175,7 +104,7 @@ def test_a_setting_that_is_refused_once_takes_no_pairs_from_what_was_made(store:
     refused = next(t.order for t in trials if t.round == 5 and t.baseline)
     noisy = np.random.default_rng(2)
     bench = Bench(store, lambda _trial: noisy.normal(0, 0.05), refuses=lambda trial: trial.order == refused)
-    _carry_out(store, begun, bench)
+    make_trials(store, begun, bench)
     looks = _looks(store, begun)
     assert [look.pairs for look in looks] == sorted(look.pairs for look in looks)
     (effect,) = _effects(store, begun).values()
@@ -201,8 +130,8 @@ def test_an_experiment_that_is_cut_off_anywhere_goes_on_to_the_same_end(store: S
 
     bench.spoils = cuts
     with pytest.raises(PowerCutError):
-        _carry_out(store, begun, bench)
-    trials = _carry_out(store, begun, Bench(store, effect, clock=itertools.count(1000)))
+        make_trials(store, begun, bench)
+    trials = make_trials(store, begun, Bench(store, effect, clock=itertools.count(1000)))
     counting = [t for t in trials if t.state not in (TrialState.SUPERSEDED, TrialState.SPARED)]
     assert {t.state for t in counting} == {TrialState.DONE}
     assert set(Counter((t.block, t.arm) for t in counting).values()) == {1}

@@ -7,7 +7,7 @@ from ceteris.hosts.fake import FakeHost
 from ceteris.knobs import kinds
 from ceteris.knobs.catalog import load
 from ceteris.knobs.kinds import launch
-from ceteris.knobs.recipe import set_command
+from ceteris.knobs.recipe import persist_command, set_command
 from ceteris.knobs.survey import place
 from ceteris.model import ControlGroup, Knob, LoadModule, Location, MountOption, Value, WriteFile
 from ceteris.registry import knob_kinds
@@ -186,3 +186,64 @@ def test_processors_of_a_group_are_those_above_until_they_are_limited() -> None:
 )
 def test_a_condition_is_an_option_of_the_engine(name: str, value: Value, words: tuple[str, ...]) -> None:
     assert launch.arguments(load().get(name), value) == words
+
+
+LASTING = [
+    ("vm.swappiness", 10, "'vm.swappiness = 10' >> /etc/sysctl.d/90-ceteris.conf"),
+    ("vm.dirty", "20%", "'vm.dirty_ratio = 20' >> /etc/sysctl.d/90-ceteris.conf"),
+    ("vm.dirty", 2**26, "'vm.dirty_bytes = 67108864' >> /etc/sysctl.d/90-ceteris.conf"),
+    (
+        "block.scheduler",
+        "none",
+        """'ACTION=="add|change", SUBSYSTEM=="block", KERNEL=="sda", ATTR{queue/scheduler}="none"' """
+        ">> /etc/udev/rules.d/90-ceteris.rules",
+    ),
+    ("block.iosched.read_expire", 9, 'ATTR{queue/iosched/read_expire}="9"'),
+    ("thp.enabled", "never", "transparent_hugepage=never on the kernel's command line"),
+    ("thp.defrag", "defer", "'w /sys/kernel/mm/transparent_hugepage/defrag - - - - defer' >> /etc/tmpfiles.d/"),
+    ("cpu.governor", "performance", "'w /sys/devices/system/cpu/cpufreq/policy*/scaling_governor - - - - performance'"),
+    ("module.zfs.zfs_arc_max", 8, "'options zfs zfs_arc_max=8' >> /etc/modprobe.d/90-ceteris.conf"),
+    ("modprobe.nvme.poll_queues", 4, "nvme.poll_queues=4 on its command line"),
+    ("mount.atime", "noatime", "in /etc/fstab, among the options of /data base: give noatime, none else of"),
+    ("mount.allocsize", "dynamic", "among the options of /logs: give none of allocsize=…"),
+    ("process.numa", "interleave", "NUMAPolicy=interleave NUMAMask=all"),
+    ("process.numa", "bind:0", "NUMAPolicy=bind NUMAMask=0"),
+    ("process.cpus", "0-3", "CPUAffinity=0-3"),
+    ("process.memlock", "unlimited", "LimitMEMLOCK=infinity"),
+    ("cgroup.reads_per_s", 40, "systemctl set-property SERVICE 'IOReadIOPSMax=/dev/block/8:0 40'"),
+    ("cgroup.cpus", "0-1", "AllowedCPUs=0-1"),
+    ("sqlite.synchronous", "off", "PRAGMA synchronous = off;  -- in the program"),
+    ("sqlite.journal_mode", "wal", "PRAGMA journal_mode = wal;  -- once"),
+    ("mysql.innodb_io_capacity", 2000, "innodb_io_capacity = 2000    # below [mysqld]"),
+    ("postgres.work_mem", "64MB", "ALTER SYSTEM SET work_mem = '64MB';"),
+]
+MACHINE = (
+    SECOND
+    | DEVICE
+    | {
+        "/proc/self/mountinfo": MOUNTS,
+        "/sys/fs/cgroup/cpuset.cpus.effective": "0-3\n",
+        "/sys/module/zfs/parameters/zfs_arc_max": "0",
+        "/sys/module/nvme/parameters/poll_queues": "0",
+        **{f"/sys/devices/system/cpu/cpufreq/policy{cpu}/scaling_governor": "powersave\n" for cpu in (0, 1, 10)},
+    }
+)
+
+
+@pytest.mark.parametrize(("name", "value", "words"), LASTING)
+def test_what_makes_a_value_last_is_said_for_every_kind(name: str, value: Value, words: str) -> None:
+    row = load().find(name) or Knob(
+        name=name, kind="variable", addresses=(name,), type="text", summary="", documentation=""
+    )
+    point = "/logs" if name == "mount.allocsize" else "/data base"
+    knob = (
+        row
+        if row.kind in ("launch", "pragma", "variable")
+        else place(FakeHost(MACHINE), row, Location("/dev/sda", point))
+    )
+    assert words in persist_command(knob, value)
+
+
+def test_every_kind_has_such_a_case() -> None:
+    shown = {(load().find(name) or _knob("variable")).kind for name, _, _ in LASTING}
+    assert shown == set(knob_kinds)

@@ -4,71 +4,40 @@
 //! from head to head; nothing is copied, and nothing kept that is longer than `WHOLE`. Fed by
 //! `Connection::receive`.
 
-use super::ending::{self, NO_COLUMNS, NO_MORE, Status, WANTS_FILE, is_end};
-use super::fields::Fields;
+use super::ending::Status;
 use super::packet::{self, HEAD, LONGEST};
-use super::refusal;
+use super::results::{Progress, Results};
 use crate::db::error::{DbError, Result};
 
 /// What ends a result is waited for as a whole; servers send far less than this.
 const WHOLE: usize = 64 << 10;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
-    Result,
-    Columns(u16),
-    /// What ends the columns, of a server that ends them.
-    EndOfColumns,
-    Rows,
-}
-
-/// How far the answer has come.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Progress {
-    /// Not whole yet.
-    Partial,
-    /// Rows, returned or changed.
-    Whole(u64),
-    /// The server waits for an empty packet with this number, which says that it gets no file.
-    RefuseFile(u8),
-}
-
 #[derive(Debug)]
 pub struct Answer {
-    /// Whether the server says less of ends, as it does where it has offered that.
-    short_ends: bool,
-    next: Next,
-    rows: u64,
+    results: Results,
     /// What of the packet under way has not come.
     skip: usize,
     /// Whether the next packet continues the last.
     continued: bool,
-    file_wanted: bool,
-    /// Of the server, as of the last result.
-    status: Status,
 }
 
 impl Answer {
     pub fn new(short_ends: bool, status: Status) -> Answer {
         Answer {
-            short_ends,
-            next: Next::Result,
-            rows: 0,
+            results: Results::new(short_ends, status),
             skip: 0,
             continued: false,
-            file_wanted: false,
-            status,
         }
     }
 
     pub fn status(&self) -> Status {
-        self.status
+        self.results.status
     }
 
     /// Expects another answer.
     #[inline]
     pub fn restart(&mut self) {
-        *self = Answer::new(self.short_ends, self.status);
+        *self = Answer::new(self.results.short_ends, self.results.status);
     }
 
     /// Takes what is understood of `bytes`; the number taken comes first. After an error everything
@@ -97,7 +66,7 @@ impl Answer {
                 };
                 return (at, step);
             };
-            if self.counts(first, length) {
+            if self.results.counts(first, length) {
                 self.pass(length);
                 at += HEAD;
                 continue;
@@ -110,25 +79,11 @@ impl Answer {
                 return (at, Ok(Progress::Partial));
             }
             at += HEAD + length;
-            match self.decide(first, &payload[1..], sequence) {
+            match self.results.decide(first, &payload[1..], sequence) {
                 Ok(Progress::Partial) => {}
                 step => return (at, step),
             }
         }
-    }
-
-    /// Whether the packet is a column or a row, which is only counted.
-    #[inline]
-    fn counts(&mut self, first: u8, length: usize) -> bool {
-        match self.next {
-            _ if first == refusal::SIGN => return false,
-            Next::Rows if !is_end(first, length, self.short_ends) => self.rows += 1,
-            Next::Columns(left @ 2..) => self.next = Next::Columns(left - 1),
-            Next::Columns(_) if self.short_ends => self.next = Next::Rows,
-            Next::Columns(_) => self.next = Next::EndOfColumns,
-            _ => return false,
-        }
-        true
     }
 
     #[inline]
@@ -136,46 +91,6 @@ impl Answer {
         // The head is not counted.
         self.skip = length;
         self.continued = length == LONGEST;
-    }
-
-    /// A packet that is no column and no row.
-    #[inline]
-    fn decide(&mut self, first: u8, rest: &[u8], sequence: u8) -> Result<Progress> {
-        match (self.next, first) {
-            (_, refusal::SIGN) => return Err(refusal::read(rest)),
-            (Next::Result, NO_COLUMNS) => {
-                let (changed, status) = ending::changed(rest)?;
-                self.rows = self.rows.saturating_add(changed);
-                return self.end(status);
-            }
-            (Next::Result, WANTS_FILE) => {
-                self.file_wanted = true;
-                return Ok(Progress::RefuseFile(sequence.wrapping_add(1)));
-            }
-            (Next::Result, 0xfc) => self.next = Next::Columns(Fields(rest).u16()?),
-            (Next::Result, columns) if columns < WANTS_FILE => {
-                self.next = Next::Columns(columns.into())
-            }
-            (Next::EndOfColumns, NO_MORE) => self.next = Next::Rows,
-            (Next::Rows, _) => return self.end(ending::after_rows(rest, self.short_ends)?),
-            (_, other) => {
-                let message = format!("the server begins a packet with {other:#04x}");
-                return Err(DbError::protocol(message));
-            }
-        }
-        Ok(Progress::Partial)
-    }
-
-    fn end(&mut self, status: Status) -> Result<Progress> {
-        self.status = status;
-        if status.more_follow() {
-            self.next = Next::Result;
-            return Ok(Progress::Partial);
-        }
-        if self.file_wanted {
-            return Err(ending::file_refused());
-        }
-        Ok(Progress::Whole(self.rows))
     }
 }
 

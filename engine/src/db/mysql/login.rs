@@ -3,10 +3,11 @@
 //! In: packets of the server. Out: what to answer; bytes only, so that every course can be tried without
 //! a server. Driven by `Connection::open`.
 
+use super::caching_sha2::CachingSha2;
 use super::ending::{self, Status};
 use super::fields::Fields;
 use super::greeting::{self, Greeting, can};
-use super::password::{self, Method};
+use super::password::Method;
 use super::refusal;
 use crate::db::error::{DbError, Kind, Result};
 use crate::db::server::{Server, Tls};
@@ -14,11 +15,6 @@ use crate::db::server::{Server, Tls};
 const CONSENT: u8 = 0;
 const MORE: u8 = 1;
 const OTHER_METHOD: u8 = 0xfe;
-
-/// Of caching_sha2_password: the server remembers the password's hash; it does not.
-const REMEMBERED: u8 = 3;
-const NOT_REMEMBERED: u8 = 4;
-const PUBLIC_KEY_PLEASE: u8 = 2;
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
@@ -38,7 +34,7 @@ pub struct Login<'a> {
     method: Method,
     nonce: Vec<u8>,
     greeted: bool,
-    key_asked: bool,
+    caching: CachingSha2,
 }
 
 impl<'a> Login<'a> {
@@ -49,7 +45,7 @@ impl<'a> Login<'a> {
             method: Method::Native,
             nonce: Vec::new(),
             greeted: false,
-            key_asked: false,
+            caching: CachingSha2::default(),
         }
     }
 
@@ -123,25 +119,15 @@ impl<'a> Login<'a> {
     }
 
     fn more(&mut self, said: &[u8], private: bool) -> Result<Step> {
-        let password = self.server.password();
-        match (self.method, said) {
-            (Method::CachingSha2, [REMEMBERED]) => Ok(Step::Listen),
-            (Method::CachingSha2, [NOT_REMEMBERED]) if private => {
-                password::clear(password, private).map(Step::Send)
-            }
-            (Method::CachingSha2, [NOT_REMEMBERED]) => {
-                self.key_asked = true;
-                Ok(Step::Send(vec![PUBLIC_KEY_PLEASE]))
-            }
-            (Method::CachingSha2, key) if self.key_asked => {
-                self.key_asked = false;
-                password::encrypt(password, &self.nonce, key).map(Step::Send)
-            }
-            (method, _) => Err(DbError::protocol(format!(
-                "the server says more than {} knows",
-                method.name()
-            ))),
+        if self.method != Method::CachingSha2 {
+            let name = self.method.name();
+            let message = format!("the server says more than {name} knows");
+            return Err(DbError::protocol(message));
         }
+        let answer = self
+            .caching
+            .take(said, self.server.password(), &self.nonce, private)?;
+        Ok(answer.map_or(Step::Listen, Step::Send))
     }
 }
 

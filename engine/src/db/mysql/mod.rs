@@ -6,6 +6,7 @@
 
 pub mod answer;
 mod bulk;
+mod caching_sha2;
 pub mod ending;
 mod fields;
 mod greeting;
@@ -14,6 +15,7 @@ mod packet;
 mod password;
 mod prepared;
 mod refusal;
+pub mod results;
 pub mod rows;
 mod wire;
 
@@ -25,10 +27,11 @@ use super::server::Server;
 use super::statement::Statement;
 use super::stream::Stream;
 use super::{Execution, Rows};
-use answer::{Answer, Progress};
+use answer::Answer;
 use ending::Status;
 use login::{Login, Step};
 use prepared::{PREPARE, Prepared, Told};
+use results::Progress;
 use rows::Packets;
 use wire::Wire;
 
@@ -86,9 +89,10 @@ impl super::Connection for Connection {
 
     #[inline]
     fn send(&mut self, statement: usize, arguments: Arguments<'_>) -> Result<()> {
-        match &mut self.statements[statement] {
-            Form::Prepared(prepared) => prepared.write(arguments, &mut self.out)?,
-            Form::Text(statement) => {
+        match self.statements.get_mut(statement) {
+            None => return Err(DbError::no_statement(statement)),
+            Some(Form::Prepared(prepared)) => prepared.write(arguments, &mut self.out)?,
+            Some(Form::Text(statement)) => {
                 self.text.clear();
                 let escape = self.answer.status().backslash_escapes();
                 statement.write(arguments, escape, &mut self.text);

@@ -28,8 +28,9 @@ pub fn read(packet: &[u8]) -> DbError {
 
 fn kind(code: u16, message: &str) -> Kind {
     match code {
-        // Deadlock; a row has changed since it was read.
-        1213 | 1020 => Kind::Conflict,
+        // Deadlock; a row has changed since it was read; duplicate key, as where another connection
+        // has put a row back between this one's DELETE and INSERT.
+        1213 | 1020 | 1062 => Kind::Conflict,
         1205 => Kind::LockTimeout,
         // The server shuts down, or somebody has killed the connection, or it was idle too long.
         1053 | 1158..=1161 | 1927 | 2006 | 2013 | 4031 => Kind::Lost,
@@ -71,7 +72,7 @@ mod tests {
 
     #[test]
     fn numbers_have_meanings() {
-        assert_eq!(kind(1062, "Duplicate entry"), Kind::Refused);
+        assert_eq!(kind(1062, "Duplicate entry"), Kind::Conflict);
         assert_eq!(kind(1698, ""), Kind::Denied);
         assert_eq!(kind(1030, "Got error 28 from storage engine"), Kind::Full);
         assert_eq!(

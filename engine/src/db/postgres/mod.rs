@@ -64,8 +64,11 @@ impl super::Connection for Connection {
         match self.execution {
             Execution::Prepared => request::execute(statement, arguments, &mut self.outgoing),
             Execution::Text => {
+                let Some(statement) = self.statements.get(statement) else {
+                    return Err(DbError::no_statement(statement));
+                };
                 self.sql.clear();
-                self.statements[statement].write(arguments, false, &mut self.sql);
+                statement.write(arguments, false, &mut self.sql);
                 request::query(&self.sql, &mut self.outgoing);
             }
         }

@@ -30,10 +30,11 @@ def knobs() -> None:
 
 @app.command("list")
 def list_knobs(as_json: AsJson = False) -> None:
-    """List every knob."""
+    """List every knob; those of a database are asked from its server, one at a time, by show."""
     import dataclasses
     import json
 
+    from ceteris.cli.variables import ELSEWHERE
     from ceteris.knobs.catalog import load
 
     if as_json:
@@ -42,21 +43,30 @@ def list_knobs(as_json: AsJson = False) -> None:
     width = max(len(knob.name) for knob in load())
     for knob in load():
         typer.echo(f"{knob.name:<{width}}  {knob.summary}")
-
-
-_DANGERS = {
-    "data_loss": "some values can lose data at a power cut or a crash",
-    "durability": "used for good, some values lose what was written last in a crash",
-}
+    for family, members in ELSEWHERE.items():
+        typer.echo(f"{family:<{width}}  {members}")
 
 
 @app.command("show")
-def show(name: Name) -> None:
-    """Explain one knob."""
+def show(
+    name: Name,
+    kind: Annotated[
+        str, typer.Option(help="The server asked for mysql.* and postgres.*: mariadb, mysql, percona, postgres.")
+    ] = "",
+    path: Annotated[str, typer.Option(help="Where that server is made and removed; its user must be able to pass.")] = (
+        "/var/tmp"  # noqa: S108  in a folder of its own
+    ),
+) -> None:
+    """Explain one knob.
+
+    Example: ceteris knobs show mysql.innodb_io_capacity
+    """
+    from ceteris.cli.variables import is_variable, look_up
     from ceteris.knobs.catalog import load
+    from ceteris.knobs.recipe import DANGERS
     from ceteris.knobs.survey import kernels_of
 
-    knob = load().get(name)
+    knob = look_up(name, kind, path) if is_variable(name) else load().get(name)
     typer.echo(f"{knob.name}: {knob.summary}\n\n  {knob.documentation}\n")
     bounds = [f"{word} {bound}" for word, bound in (("from", knob.minimum), ("to", knob.maximum)) if bound is not None]
     levels = ", ".join(str(value) for value in knob.allowed) or " ".join(bounds) or "asked from the machine"
@@ -68,7 +78,7 @@ def show(name: Name) -> None:
         "file systems": ", ".join(knob.filesystems).replace("*", "all"),
         "unmounts": ", ".join(knob.unmounts),
         "gone": "; ".join(knob.gone.values()),
-        "danger": _DANGERS.get(knob.danger, knob.danger),
+        "danger": DANGERS.get(knob.danger, knob.danger),
         "kernels": kernels_of(knob).removeprefix("kernels "),
         "also moves": ", ".join(knob.resets),
         "other names": ", ".join(knob.aliases),

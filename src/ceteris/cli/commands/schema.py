@@ -17,6 +17,8 @@ class Document(StrEnum):
     SIMULATE = "simulate"
     STATUS = "status"
     DOCTOR = "doctor"
+    EXPORT = "export"
+    APPLY = "apply"
 
 
 def schema(
@@ -37,8 +39,10 @@ def text_of(document: Document) -> str:
 
     from ceteris import workloads as _workloads  # noqa: F401  registers the kinds a plan may name
     from ceteris.cli.examination import DoctorDocument
+    from ceteris.cli.extract import ExportDocument
     from ceteris.cli.overview import StatusDocument
     from ceteris.cli.preview import CheckDocument
+    from ceteris.cli.recommended import ApplyDocument
     from ceteris.cli.rehearsal import SimulateDocument
     from ceteris.engine import protocol
     from ceteris.plan.file import plan_form
@@ -53,5 +57,7 @@ def text_of(document: Document) -> str:
         Document.SIMULATE: TypeAdapter(SimulateDocument),
         Document.STATUS: TypeAdapter(StatusDocument),
         Document.DOCTOR: TypeAdapter(DoctorDocument),
+        Document.EXPORT: TypeAdapter(ExportDocument),
+        Document.APPLY: TypeAdapter(ApplyDocument),
     }
     return json.dumps(forms[document].json_schema(by_alias=True), indent=2, sort_keys=True) + "\n"

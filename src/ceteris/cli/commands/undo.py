@@ -27,6 +27,8 @@ def undo(
 ) -> None:
     """Put back every setting that an experiment left changed when it was cut off.
 
+    Where none was, what ceteris apply has set is taken back, the newest first; until then that stays.
+
     Needs neither the plan nor the store: the journal on this machine is enough. Ends with exit code 4 where
     something cannot be put back, naming it.
 
@@ -46,9 +48,8 @@ def undo(
     try:
         with site(target, become=become) as there:
             if dry_run:
-                for one in journal.open_journals(there.host, there.engine):
-                    left = [] if one.owned else one.changes
-                    told += [{"event": "would-restore", "path": one.path, **change} for change in left]
+                for one in journal.to_undo(journal.open_journals(there.host, there.engine)):
+                    told += [{"event": "would-restore", "path": one.path, **change} for change in one.changes]
             else:
                 journal.undo(there.host, there.engine, told.append)
     finally:  # what could not be put back is told as an error, after what could
@@ -79,6 +80,7 @@ _WORDS = {
     "would-restore": "{knob}: back to {before}  ({path})",
     "restored": "{knob}: put back, now {value}  ({address})",
     "expired": "{knob}: gone with the last start, nothing to put back  ({address})",
+    "kept": "{experiment}: what was applied from it stays, while there is anything else to put back  ({path})",
     "busy": "{experiment} is still running and was left alone  ({path})",
     "stuck": "{knob}: STUCK, wanted {wanted}, found {found}  ({address})",
 }

@@ -5,6 +5,7 @@ The schemas under schema/ are made from these; the engine refuses a job with a f
 
 from ceteris.engine.protocol.event import (
     Census,
+    Counted,
     Counts,
     Cpu,
     CpuShares,
@@ -36,6 +37,7 @@ from ceteris.engine.protocol.event import (
 )
 from ceteris.engine.protocol.job import (
     Access,
+    Counting,
     Data,
     Database,
     FileioJob,
@@ -74,6 +76,8 @@ __all__ = [
     "Access",
     "Census",
     "ChoiceDraw",
+    "Counted",
+    "Counting",
     "Counts",
     "Cpu",
     "CpuShares",

@@ -247,6 +247,21 @@ class Census(Message):
     processes: list[ProcessUse]
 
 
+class Counted(Message):
+    """What a server has counted since it started, and by how much since the reading before, of which there may be none.
+
+    `failed` says why nothing is read from it any more.
+    """
+
+    event: Literal["counted"]
+    monotonic_s: float
+    duration_s: float | None
+    took_s: float
+    counters: dict[str, float]
+    grown: dict[str, float]
+    failed: str | None
+
+
 class Directory(Message):
     """The file system under a folder; `writable` null means yes."""
 
@@ -319,6 +334,7 @@ Event = Annotated[
     | Failure
     | Sample
     | Census
+    | Counted
     | Probe
     | Started
     | Ended

@@ -231,6 +231,14 @@ class SampleJob(Message):
     interval_s: float = 1.0
 
 
+class Counting(Message):
+    """A server whose counters the sampler reads from now on, by a statement that returns names and numbers."""
+
+    database: Database
+    opening: str
+    statement: str
+
+
 class TendJob(Message):
     """One line on the stdin of a server's keeper. `user` null: whoever runs it; `environment` is all it has."""
 

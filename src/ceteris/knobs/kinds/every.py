@@ -3,6 +3,7 @@
 Addresses: one file of each. Where the files differ, the value is the list of theirs, with `|` between.
 """
 
+from ceteris.knobs.kinds import startup
 from ceteris.knobs.kinds.sysfs import number_or_text
 from ceteris.model import Knob, Reading, Value, WriteFile
 from ceteris.registry import knob_kinds
@@ -34,6 +35,10 @@ class Every:
     def same(self, wanted: Value, found: Value) -> bool:
         """Equal as text."""
         return str(wanted) == str(found)
+
+    def persist_by_hand(self, knob: Knob, value: Value) -> str:
+        """Lines of tmpfiles."""
+        return startup.written_at_start(self.writes(knob, value))
 
 
 knob_kinds.register("every", Every())

@@ -13,6 +13,12 @@ KIND = "group_limit"
 MAX = "max"
 CPUS = "cpuset.cpus"
 _KEYS = {"read_bytes_per_s": "rbps", "write_bytes_per_s": "wbps", "reads_per_s": "riops", "writes_per_s": "wiops"}
+_PROPERTIES = {
+    "read_bytes_per_s": "IOReadBandwidthMax",
+    "write_bytes_per_s": "IOWriteBandwidthMax",
+    "reads_per_s": "IOReadIOPSMax",
+    "writes_per_s": "IOWriteIOPSMax",
+}
 
 
 class GroupLimit:
@@ -49,6 +55,13 @@ class GroupLimit:
     def same(self, wanted: Value, found: Value) -> bool:
         """Equal as text."""
         return str(wanted) == str(found)
+
+    def persist_by_hand(self, knob: Knob, value: Value) -> str:
+        """A property of the service that is to be limited; what was tried was a group of the experiment's own."""
+        if _is_cpus(knob):
+            return f"systemctl set-property SERVICE AllowedCPUs={value}"
+        limit = f"/dev/block/{knob.addresses[1]} {'infinity' if value == MAX else value}"
+        return f"systemctl set-property SERVICE '{_PROPERTIES[knob.name.rpartition('.')[2]]}={limit}'"
 
 
 def group_of(knob: Knob) -> str:

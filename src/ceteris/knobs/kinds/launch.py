@@ -3,11 +3,32 @@
 Addresses: the engine's option that asks for it, in one or two words.
 """
 
+from ceteris.knobs.kinds import startup
 from ceteris.knobs.kinds.elsewhere import Elsewhere
 from ceteris.model import Knob, Value
 from ceteris.registry import LEFT_TO_IT, knob_kinds
 
 KIND = "launch"
+_LIMITS = {"nofile": "LimitNOFILE", "memlock": "LimitMEMLOCK"}
+
+
+class Launch(Elsewhere):
+    """Taken by whatever starts the process."""
+
+    def persist_by_hand(self, knob: Knob, value: Value) -> str:
+        """What systemd starts a service with."""
+        return startup.service(*_of_a_service(knob.name.rpartition(".")[2], str(value)))
+
+
+def _of_a_service(name: str, value: str) -> list[str]:
+    if name == "numa":
+        policy, _, nodes = value.partition(":")
+        mask = nodes or ("all" if policy == "interleave" else "")
+        return [f"NUMAPolicy={policy}", *([f"NUMAMask={mask}"] if mask else [])]
+    left = value == LEFT_TO_IT
+    if name == "cpus":
+        return [f"CPUAffinity={'' if left else value}"]
+    return [f"{_LIMITS[name]}={'' if left else 'infinity' if value == 'unlimited' else value}"]
 
 
 def arguments(knob: Knob, value: Value) -> tuple[str, ...]:
@@ -18,4 +39,4 @@ def arguments(knob: Knob, value: Value) -> tuple[str, ...]:
     return (option, f"{''.join(name)}{value}")
 
 
-knob_kinds.register(KIND, Elsewhere())
+knob_kinds.register(KIND, Launch())

@@ -5,6 +5,7 @@ Addresses: its file under /sys/module.
 
 from pathlib import PurePosixPath
 
+from ceteris.knobs.kinds import startup
 from ceteris.knobs.kinds.sysfs import number_or_text
 from ceteris.model import Knob, LoadModule, Reading, Value
 from ceteris.registry import knob_kinds
@@ -29,6 +30,11 @@ class Module:
     def same(self, wanted: Value, found: Value) -> bool:
         """Equal as text."""
         return str(wanted) == str(found)
+
+    def persist_by_hand(self, knob: Knob, value: Value) -> str:
+        """An option of the module."""
+        path = PurePosixPath(knob.addresses[0])
+        return startup.parameter(path.parent.parent.name, path.name, str(value))
 
 
 knob_kinds.register("module", Module())

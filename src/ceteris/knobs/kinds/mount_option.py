@@ -52,6 +52,13 @@ class MountOptionKind:
         """Equal as text: the kernel shows options as they are given."""
         return str(wanted) == str(found)
 
+    def persist_by_hand(self, knob: Knob, value: Value) -> str:
+        """A line of fstab."""
+        (action,) = self.writes(knob, value)
+        others = ", ".join(f"{word}…" if word.endswith("=") else word for word in action.instead_of)
+        given = f"give {action.option}, none else of" if action.option else "give none of"
+        return f"in /etc/fstab, among the options of {action.path}: {given} {others}"
+
 
 def _option(knob: Knob) -> str:
     """The name that the file system knows."""

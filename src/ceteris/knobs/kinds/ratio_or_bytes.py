@@ -3,6 +3,7 @@
 Addresses: the file of the ratio, then the file of the bytes, or of KiB where it is called so.
 """
 
+from ceteris.knobs.kinds import startup
 from ceteris.model import Knob, Reading, Value, WriteFile
 from ceteris.registry import knob_kinds
 
@@ -29,6 +30,10 @@ class RatioOrBytes:
     def same(self, wanted: Value, found: Value) -> bool:
         """Equal as text: a share never equals a size."""
         return str(wanted) == str(found)
+
+    def persist_by_hand(self, knob: Knob, value: Value) -> str:
+        """A line of sysctl."""
+        return startup.sysctl(self.writes(knob, value))
 
 
 def _unit(address: str) -> int:

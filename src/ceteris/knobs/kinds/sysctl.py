@@ -1,5 +1,6 @@
 """A file under /proc/sys: one number or word."""
 
+from ceteris.knobs.kinds import startup
 from ceteris.knobs.kinds.sysfs import number_or_text
 from ceteris.model import Knob, Reading, Value, WriteFile
 from ceteris.registry import knob_kinds
@@ -23,6 +24,10 @@ class Sysctl:
     def same(self, wanted: Value, found: Value) -> bool:
         """Equal as text: the kernel prints numbers as they are written."""
         return str(wanted) == str(found)
+
+    def persist_by_hand(self, knob: Knob, value: Value) -> str:
+        """A line of sysctl."""
+        return startup.sysctl(self.writes(knob, value))
 
 
 knob_kinds.register("sysctl", Sysctl())

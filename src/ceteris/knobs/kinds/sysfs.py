@@ -1,5 +1,6 @@
 """A file under /sys: one value, or every possible one with the value in force in brackets."""
 
+from ceteris.knobs.kinds import startup
 from ceteris.model import Knob, Reading, Value, WriteFile
 from ceteris.registry import knob_kinds
 
@@ -32,6 +33,10 @@ class Sysfs:
     def same(self, wanted: Value, found: Value) -> bool:
         """Equal as text: the kernel prints numbers as they are written."""
         return str(wanted) == str(found)
+
+    def persist_by_hand(self, knob: Knob, value: Value) -> str:
+        """A rule of udev, an option of the module, or a line of tmpfiles."""
+        return startup.kernel_file(knob.addresses[0], str(value))
 
 
 knob_kinds.register("sysfs", Sysfs())

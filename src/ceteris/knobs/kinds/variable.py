@@ -10,12 +10,28 @@ from ceteris.registry import knob_kinds
 KIND = "variable"
 
 
+class Variable(Elsewhere):
+    """Set at the server."""
+
+    def persist_by_hand(self, knob: Knob, value: Value) -> str:
+        """What the server reads when it starts."""
+        family, name = knob.name.split(".", 1)
+        if family == "postgres":
+            return f"ALTER SYSTEM SET {name} = {_literal(value)};  -- in postgresql.auto.conf, which the server keeps"
+        return f"{name} = {value}    # below [mysqld] in the server's configuration"
+
+
+def _literal(value: Value) -> str:
+    """As a statement has it."""
+    return f"'{value}'" if isinstance(value, str) and not value.replace(".", "").isdigit() else str(value)
+
+
 def set_by_hand(knob: Knob, value: Value) -> str:
     """The statement that sets it, or the line of the server's configuration."""
     family, name = knob.name.split(".", 1)
     if knob.takes_effect == "restart":
         return f"{name} = {value}    # in the server's configuration, then restart it"
-    text = f"'{value}'" if isinstance(value, str) and not value.replace(".", "").isdigit() else str(value)
+    text = _literal(value)
     if family == "postgres":
         return f"ALTER SYSTEM SET {name} = {text}; SELECT pg_reload_conf();"
     return f"SET GLOBAL {name} = {text};"
@@ -27,4 +43,4 @@ def show_by_hand(knob: Knob) -> str:
     return f"SHOW {name};" if family == "postgres" else f"SHOW GLOBAL VARIABLES LIKE '{name}';"
 
 
-knob_kinds.register(KIND, Elsewhere())
+knob_kinds.register(KIND, Variable())

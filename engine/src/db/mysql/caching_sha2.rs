@@ -1,0 +1,44 @@
+//! The rest of the method `caching_sha2_password`, after the first proof.
+//!
+//! In: what the server says more. Out: what to answer; nothing where the server goes on by itself. Called by `login`.
+
+use super::password;
+use crate::db::error::{DbError, Result};
+
+/// The server remembers the password's hash; it does not.
+const REMEMBERED: u8 = 3;
+const NOT_REMEMBERED: u8 = 4;
+const PUBLIC_KEY_PLEASE: u8 = 2;
+
+#[derive(Debug, Default)]
+pub struct CachingSha2 {
+    key_asked: bool,
+}
+
+impl CachingSha2 {
+    /// A server that does not remember wants the password: in clear where nobody on the way can read it, else
+    /// encrypted by its key.
+    pub fn take(
+        &mut self,
+        said: &[u8],
+        password: &str,
+        nonce: &[u8],
+        private: bool,
+    ) -> Result<Option<Vec<u8>>> {
+        match said {
+            [REMEMBERED] => Ok(None),
+            [NOT_REMEMBERED] if private => password::clear(password, private).map(Some),
+            [NOT_REMEMBERED] => {
+                self.key_asked = true;
+                Ok(Some(vec![PUBLIC_KEY_PLEASE]))
+            }
+            key if self.key_asked => {
+                self.key_asked = false;
+                password::encrypt(password, nonce, key).map(Some)
+            }
+            _ => Err(DbError::protocol(
+                "the server says more than caching_sha2_password knows",
+            )),
+        }
+    }
+}

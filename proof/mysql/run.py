@@ -1,0 +1,133 @@
+"""A real MySQL server: an experiment on it carried to a verdict, and every course of caching_sha2_password.
+
+The machine's own database is MariaDB, which is near MySQL and is not MySQL: other variables, another way of making
+data, another method of proving a password. The server is Debian's from sid, run where it was unpacked.
+
+    .venv/bin/python proof/mysql/run.py
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from package import PACKAGE, NotToBeHad, fetch
+from pydantic import SecretStr
+
+from ceteris.databases import Instance
+from ceteris.engine.find import binary
+from ceteris.engine.protocol import MysqlServer, SqlJob
+from ceteris.engine.sql import Sql
+from ceteris.errors import EngineError
+from ceteris.hosts.local import LocalHost
+
+PLAN = """
+name = "mysql"
+[target]
+path = "{path}"
+[database]
+kind = "mysql"
+program = "{program}"
+[database.settings]
+innodb_buffer_pool_size = "64MiB"
+[factors]
+"mysql.innodb_flush_log_at_trx_commit" = [1, 2]
+"mysql.innodb_read_io_threads" = [4, 8]
+[[workload]]
+kind = "oltp_read_write"
+table_size = 5000
+threads = [2]
+[protocol]
+trial = "500ms"
+settle = "100ms"
+rounds = 2
+margin = "50%"
+placebo = false
+"""
+PASSWORD = "proof of a password"  # noqa: S105  of a server that lives for seconds
+USER = "CREATE USER 'sha2'@'{host}' IDENTIFIED WITH caching_sha2_password BY '{password}'"
+
+
+def experiment(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
+    """What was asked of this server, and its verdict."""
+    plan = folder / "plan.toml"
+    plan.write_text(PLAN.format(path=folder / "data", program=program))
+    (folder / "data").mkdir()
+    environment = os.environ | {"CETERIS_STATE": str(folder / "state"), "CETERIS_STORE": str(folder / "ceteris.db")}
+    command = [sys.executable, "-m", "ceteris.cli.main", "run", str(plan), "--json"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 3):  # 3: other work on this machine made too many trials invalid
+        raise AssertionError(f"ceteris run ended with {done.returncode}: {done.stderr[-2000:]}")
+    effects = json.loads(done.stdout)["effects"]
+    for effect in effects:
+        yield f"{effect['factor']}: {effect['from']} -> {effect['to']}", effect["verdict"]
+    if len(effects) < 2 or any((folder / "data").iterdir()):
+        raise AssertionError(f"effects {effects}, left behind {list((folder / 'data').iterdir())}: {done.stderr}")
+
+
+def logins(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
+    """Each way in with caching_sha2_password, and who came in by it."""
+    one = Instance(LocalHost(), binary(), str(folder / "server"), "mysql", program=str(program), loopback=True)
+    one.create()
+    try:
+        one.start()
+        for host in ("127.0.0.1", "localhost"):
+            one.query(USER.format(host=host, password=PASSWORD))
+        tcp = one.address().model_copy(update={"user": "sha2", "password": SecretStr(PASSWORD), "database": ""})
+        assert isinstance(tcp, MysqlServer)
+        socket = tcp.model_copy(update={"socket": str(folder / "server/run/mysql.sock"), "host": None, "port": None})
+        tls = tcp.model_copy(update={"tls": "required"})
+        for name, address in (("TCP", tcp), ("TLS", tls), ("socket", socket)):
+            one.query("FLUSH PRIVILEGES")  # the server forgets all hashes, and wants the password itself
+            yield f"{name}, the password itself", _who(address)
+            yield f"{name}, its hash remembered", _who(address)
+            yield f"{name}, a wrong password", _refused(address.model_copy(update={"password": SecretStr("wrong")}))
+    finally:
+        one.remove()
+
+
+def _who(address: MysqlServer) -> str:
+    sql = Sql(LocalHost(), binary(), SqlJob(database=address))
+    try:
+        (user,) = sql.query("SELECT CURRENT_USER()").rows[0]
+        _, cipher = sql.query("SHOW SESSION STATUS LIKE 'Ssl_cipher'").rows[0]
+    finally:
+        sql.close()
+    if bool(cipher) != (address.tls != "off"):
+        raise AssertionError(f"{address.tls}, and encrypted by {cipher!r}")
+    return f"{user}{f', by {cipher}' if cipher else ''}"
+
+
+def _refused(address: MysqlServer) -> str:
+    try:
+        who = _who(address)
+    except EngineError as error:
+        if error.failure != "access-denied":
+            raise
+        return "denied"
+    raise AssertionError(f"a wrong password let in {who}")
+
+
+def main() -> int:
+    """Print what was found; 1 where there is no server to try."""
+    with tempfile.TemporaryDirectory(prefix="ceteris-mysql-", dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # the server's user must be able to pass
+        try:
+            program = fetch(folder / "package")
+        except NotToBeHad as error:
+            print(f"no {PACKAGE} to prove anything with: {error}", file=sys.stderr)
+            return 1
+        print(subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip())
+        for proof in (logins, experiment):
+            print(f"\n| {proof.__name__} | outcome |\n| --- | --- |")
+            for asked, outcome in proof(program, folder):
+                print(f"| {asked} | {outcome} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

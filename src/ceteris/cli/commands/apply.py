@@ -1,0 +1,87 @@
+"""`ceteris apply`: set on the machine what an experiment has shown to be better."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ceteris.cli.options import AsJson, StoreUrl
+
+if TYPE_CHECKING:
+    from ceteris.cli.recommended import ApplyDocument
+
+
+def apply(
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT", help="An id, the start of one, a plan's name, or last.", show_default=False
+        ),
+    ],
+    factor: Annotated[
+        str, typer.Option(metavar="KEY", help="Only this factor. Default: all that are better.", show_default=False)
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be set; change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Also on a machine that is not the one that was measured.")
+    ] = False,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set on its machine what an experiment has shown to be better, and leave it so.
+
+    Shows first what each setting is, what it will be, and what makes it last beyond the next start, which nobody does
+    for you. Read back once set; where one is not taken, all are as before. ceteris undo takes them back.
+
+    Example: ceteris apply last --factor block.scheduler --dry-run
+    """
+    from rich.console import Console
+
+    from ceteris.cli import conclude, recommended, recommended_text
+    from ceteris.cli.signals import StopRequest
+    from ceteris.cli.target import site
+    from ceteris.errors import UsageError
+    from ceteris.knobs.lasting import leave
+    from ceteris.store import read
+    from ceteris.store.open import open_engine, store_url
+
+    if as_json and not (yes or dry_run):
+        raise UsageError("--json asks nothing", "add --dry-run, or --yes")
+    opened = open_engine(store_url(store), create=False)
+    found = read.find(opened, experiment)
+    plan = read.plan(opened, found.id)
+    advice = {one.factor: one for one in conclude.report_view(opened, found).advice}
+    console = Console(highlight=False)
+    with site(plan.target.address, become=plan.target.become) as there:
+        there.refuse_open_journals()  # what a crash left is not what is set now
+        document = recommended.document(plan, found, advice, there, factor)
+        if not as_json:
+            recommended_text.show(document, console)
+        if not dry_run:
+            recommended.refuse(document, factor, anyway=anyway)
+        if document.to_set and not dry_run:
+            if not (yes or _agreed(document)):
+                typer.echo("nothing was set")
+                return
+            stop = StopRequest()
+            stop.listen()
+            location, wanted = plan.target.location, document.to_set
+            left = leave(there.host, there.engine, there.catalogue, location, found.id, wanted, stop.asked)
+            document = recommended.done(document, left)
+            if not as_json:
+                recommended_text.show_made(document, plan.target, console)
+    if as_json:
+        typer.echo(document.model_dump_json(indent=2))
+
+
+def _agreed(document: "ApplyDocument") -> bool:
+    """Whether a person says yes. Raises UsageError where nobody is there to."""
+    import sys
+
+    from ceteris.errors import UsageError
+
+    count = len(document.to_set)
+    words = f"make these {count} settings" if count > 1 else "make this setting"
+    if not sys.stdin.isatty():
+        raise UsageError(f"nobody can be asked whether to {words}", "add --yes, or --dry-run to see it only")
+    return typer.confirm(f"{words} on {document.target}, and leave it so?", err=True)

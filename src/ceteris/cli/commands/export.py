@@ -1,0 +1,56 @@
+"""`ceteris export`: an experiment as tables for other programs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ceteris.cli.options import AsJson, ExperimentName, StoreUrl
+from ceteris.export.tables import TABLES, Form, chosen
+
+
+def _tables(incomplete: str) -> list[str]:
+    done, comma, last = incomplete.rpartition(",")
+    return [f"{done}{comma}{name}" for name in TABLES if name.startswith(last)]
+
+
+def export(
+    experiment: ExperimentName = "last",
+    form: Annotated[Form, typer.Option("--format", help="The form of the files.")] = Form.CSV,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Where they go. Default: a folder in this one."),
+    ] = None,
+    only: Annotated[
+        str,
+        typer.Option(
+            metavar="TABLES",
+            autocompletion=_tables,
+            help=f"Only these tables, with commas between: {', '.join(TABLES)}.",
+            show_default=False,
+        ),
+    ] = "",
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write an experiment as tables, one file each: trials, what they measured, second by second, effects and looks.
+
+    Effects and means name the trials they come from. Parquet needs: pip install 'ceteris[parquet]'
+
+    Example: ceteris export last --format parquet -o results --only trials,effects
+    """
+    from ceteris.cli import extract
+    from ceteris.store import read
+    from ceteris.store.open import open_engine, store_url
+
+    tables = chosen(only)
+    opened = open_engine(store_url(store), create=False)
+    found = read.find(opened, experiment)
+    document = extract.export(opened, found, form, tables, output or Path(f"ceteris-{found.id}"), force=force)
+    if as_json:
+        typer.echo(document.model_dump_json(indent=2))
+        return
+    width = max(len(str(file.rows)) for file in document.files)
+    for file in document.files:
+        typer.echo(f"{file.rows:>{width}} rows  {file.path}")

@@ -1,0 +1,1 @@
+"""An experiment as tables for other programs: which there are, their rows, and their forms as files."""

@@ -1,0 +1,54 @@
+"""A folder of exported tables: all of its files whole, and none of anybody's overwritten unasked."""
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ceteris.errors import StoreError, UsageError
+from ceteris.export.forms import writer
+from ceteris.export.tables import Form, Row, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A table that was written."""
+
+    table: str
+    path: Path
+    rows: int
+
+
+def write(
+    folder: Path, form: Form, tables: Sequence[Table], rows: Callable[[Table], Iterable[Row]], *, force: bool
+) -> list[Written]:
+    """Write each table into a file of its name; `rows` gives those of one, and is asked only when they are written.
+
+    Each file comes into its place when it is whole. Raises UsageError where one is there already and is not to be
+    replaced, or a library is missing, with nothing written; StoreError where a file cannot be written.
+    """
+    write_table = writer(form)
+    paths = {table.name: folder / f"{table.name}.{form}" for table in tables}
+    there = [path for path in paths.values() if path.exists()]
+    if there and not force:
+        raise UsageError(
+            f"{', '.join(path.name for path in there)} in {folder} would be overwritten",
+            "name another folder with -o, or add --force",
+        )
+    found = []
+    for table in tables:
+        path = paths[table.name]
+        beside = path.with_name(f".{path.name}.part")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            count = write_table(table, rows(table), beside)
+            beside.replace(path)
+        except OSError as error:
+            raise StoreError(
+                f"cannot write {path}: {error.strerror or error}", "name another folder with -o"
+            ) from error
+        finally:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+        found.append(Written(table.name, path, count))
+    return found

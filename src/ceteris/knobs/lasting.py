@@ -1,0 +1,66 @@
+"""Settings that are left in force on purpose: made under a journal as any, and whole or not at all.
+
+Until the keeper is told to leave them it takes them back, whatever becomes of its controller.
+"""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ceteris.errors import HostError, Interrupted, JournalError, Unreachable
+from ceteris.hosts.transport import Host
+from ceteris.knobs.apply import Applier
+from ceteris.knobs.catalog import Catalogue
+from ceteris.knobs.journal import Journal
+from ceteris.knobs.survey import touched
+from ceteris.model import Change, ChangeState, Location, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What was left in force, with what it moved, and the journal that takes it back."""
+
+    changes: tuple[Change, ...]
+    journal: str
+
+
+def leave(
+    host: Host,
+    engine: str,
+    catalogue: Catalogue,
+    location: Location,
+    experiment: str,
+    settings: Settings,
+    stopped: Callable[[], bool],
+) -> Left:
+    """Set all of these, read all of them back, and leave them so.
+
+    Where one is not taken, or somebody asks to stop, everything is put back first. Raises HostError, Interrupted,
+    JournalError, NotRestored and Unreachable.
+    """
+    addresses = sorted(touched(host, catalogue, settings, location))
+    journal = Journal(host, engine, experiment, addresses, volatile=False)
+    try:
+        applier = Applier(host, catalogue, location, journal)
+        changes = applier.apply(settings, settings)
+        wrong = [one for one in (*changes, *applier.verify()) if one.state is ChangeState.MISMATCHED]
+        if wrong:
+            raise HostError("; ".join(map(_words, wrong)), "everything is as it was")
+        if stopped():
+            raise Interrupted("interrupted; everything is as it was")
+        journal.keep()
+    except Unreachable as error:
+        todo = f"all is set there, or nothing; see which: ceteris status --target {host.name}"
+        raise Unreachable(error.message, todo) from error
+    except BaseException:
+        with contextlib.suppress(JournalError):  # a keeper that cannot be heard puts back by itself
+            journal.restore()
+        raise
+    return Left(changes, journal.path)
+
+
+def _words(change: Change) -> str:
+    became = change.not_taken or "is not as wanted"
+    found = "" if change.observed is None else f", found {change.observed}"
+    said = f" ({change.refused})" if change.refused else ""
+    return f"{change.knob} {became}: wanted {change.wanted}{found}{said}"

@@ -1,0 +1,54 @@
+"""In sentences, how servers were made ready for trials: warmed by which reading, what was cached then, and their rest.
+
+In: trials and what each measured. Out: sentences. Called by the trust part.
+"""
+
+import statistics
+from collections.abc import Mapping, Sequence
+
+from ceteris.model import Measurement, Trial
+from ceteris.report.numbers import count, few
+from ceteris.units import show_duration, show_size
+
+_ALL = 0.995
+
+
+def served(trials: Sequence[Trial], summaries: Mapping[int, Mapping[str, Measurement]]) -> tuple[str, ...]:
+    """Nothing where no server was started for a trial."""
+    found = []
+    for workload in dict.fromkeys(trial.workload for trial in trials):
+        mine = {t.order: summaries[t.order] for t in trials if t.workload == workload and t.order in summaries}
+        ready = {order: metrics for order, metrics in mine.items() if "server_rest_s" in metrics}
+        if ready:
+            found += _of_workload(workload, ready)
+    return tuple(found)
+
+
+def _of_workload(workload: str, ready: Mapping[int, Mapping[str, Measurement]]) -> list[str]:
+    warmed = [metrics for metrics in ready.values() if "server_warm_s" in metrics]
+    times = f"before {count(len(ready), 'trial')} under {workload}"
+    began = _warming(warmed) if warmed else "the server was started anew, with nothing cached"
+    waited = [metrics["server_rest_s"].mean for metrics in ready.values()]
+    longest, usual = show_duration(max(waited)), show_duration(statistics.mean(waited))
+    restless = [order for order, metrics in ready.items() if metrics["server_restless"].mean > 0]
+    late = f"; it had not by then before {few(restless)}" if restless else ""
+    return [
+        f"{times} {began}",
+        f"{times} the server was given time to come to rest, {usual} on average and {longest} at most{late}",
+    ]
+
+
+def _warming(warmed: Sequence[Mapping[str, Measurement]]) -> str:
+    """How the cache was warmed, what was in it then, and whether it can hold the data."""
+    took_s = statistics.mean(metrics["server_warm_s"].mean for metrics in warmed)
+    read = f"the server was started and all tables were read once, in {show_duration(took_s)} on average"
+    size, data = (max(one[f"server_{name}_bytes"].mean for one in warmed) for name in ("cache", "data"))
+    if not size or not data:
+        return read
+    shares = [
+        min(1.0, metrics["server_cached_bytes"].mean / data) for metrics in warmed if "server_cached_bytes" in metrics
+    ]
+    share = "an unknown part" if not shares else "all" if min(shares) >= _ALL else f"{min(shares):.0%}"
+    holds = f"then its cache of {show_size(size)} had {share} of the data of {show_size(data)}"
+    larger = ", which is larger, so that trials read from disk" if data > size else ""
+    return f"{read}; {holds}{larger}"

@@ -1,0 +1,163 @@
+"""Experiments on servers that are hurt: disks that are full, servers that hang, tables that go, kills half-way."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command import RUN_ENDED, Running
+from served import experiment, nothing_is_left, plan_on, running_below, trials
+
+from ceteris.engine.find import binary
+from ceteris.engine.protocol import MysqlServer, SqlJob
+from ceteris.engine.sql import Sql
+from ceteris.hosts.local import LocalHost
+from ceteris.model import ExperimentState, FailureClass, TrialState
+from faults.small_disk import SmallDisk
+
+LIVE = {
+    "mariadb": '"mysql.innodb_io_capacity" = [200, 2000]',
+    "postgres": '"postgres.work_mem" = ["4MB", "64kB"]',
+}
+LARGE = 'kind = "oltp_insert"\ntable_size = 2_000_000\nthreads = [2]'  # minutes of preparing, which no test waits for
+BOTH = pytest.mark.parametrize("kind", list(LIVE))
+
+
+@pytest.fixture
+def disk(place: Path, as_root: None) -> Iterator[SmallDisk]:
+    """A small disk where the data is."""
+    (place / "data").rmdir()
+    made = SmallDisk(place / "data", size_bytes=800 * 2**20)
+    (place / "data" / "lost+found").rmdir()
+    yield made
+    made.remove()
+
+
+def _wait_until(holds: Callable[[], object], patience_s: float = 60) -> None:
+    deadline = time.monotonic() + patience_s
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _pid(place: Path) -> int:
+    """The server's process."""
+    argv = ["pgrep", "--full", f"^[^ ]*(mariadbd|postgres) .*{place}/data"]
+    return int(subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()[0])
+
+
+def _rows_come_in(place: Path) -> bool:
+    """Whether the experiment's table has some of its rows."""
+    tables = ((Path(folder) / name) for folder, _, names in os.walk(place / "data/ceteris-data") for name in names)
+    ours = (path for path in tables if "base" in path.parts or path.name == "sbtest1.ibd")
+    return any(path.stat().st_size > 2**22 for path in ours)
+
+
+def _is_resumed(place: Path) -> None:
+    """Resume the experiment until a trial was made, and stop it."""
+    before = {one.order for one in trials() if one.state is not TrialState.PLANNED}
+    running = Running("resume", "last")
+    running.wait_for("trial ")
+    running.signal(signal.SIGINT)
+    done = running.end()
+    assert done.code == 130, done.err
+    made = [one for one in trials() if one.order not in before and one.state is not TrialState.PLANNED]
+    assert made and {one.failure for one in made} <= {None, FailureClass.INTERRUPTED}
+    assert nothing_is_left(place)
+
+
+@BOTH
+@pytest.mark.root
+def test_a_disk_that_fills_while_data_is_made_ends_it_in_the_servers_words(ceteris, place, disk, kind) -> None:
+    running = Running("run", plan_on(place, kind, LIVE[kind], LARGE))
+    _wait_until(lambda: _rows_come_in(place))
+    disk.fill()
+    done = running.end()
+    assert done.code == 3
+    assert "No space left on device" in done.err or "is full" in done.err
+    assert "free space" in done.err or "mend what it complains of" in done.err  # a PANIC of PostgreSQL is one
+    (place / "data" / "ballast").unlink()
+    assert nothing_is_left(place)
+
+
+@BOTH
+@pytest.mark.root
+def test_a_disk_that_fills_under_load_fails_the_trial_in_the_servers_words(ceteris, place, disk, kind) -> None:
+    workload = 'kind = "oltp_insert"\ntable_size = 2000\nthreads = [2]\ndata = "keep"'
+    running = Running("run", plan_on(place, kind, LIVE[kind], workload, trial='"500ms"'))
+    running.wait_for("trial ")
+    disk.fill()
+    done = running.end()
+    assert done.code == 3
+    assert "3 trials in a row failed" in done.err
+    failed = [one for one in trials() if one.state is TrialState.FAILED]
+    assert failed and {one.failure for one in failed} == {FailureClass.LOAD_ERROR}
+    words = [one.failure_message or "" for one in failed]
+    assert all("No space left on device" in one or "is full" in one for one in words)
+    assert all("free space" in one for one in words)
+    (place / "data" / "ballast").unlink()
+    assert nothing_is_left(place)
+
+
+def test_a_server_that_hangs_at_its_start_is_a_finding_and_the_rest_goes_on(ceteris, place) -> None:
+    program = place / "hangs-with-2"
+    text = '#!/bin/sh\ncase "$*" in *lock_mode=2*) echo waiting >&2; exec sleep 600;; esac\nexec mariadbd "$@"\n'
+    program.write_text(text)
+    program.chmod(0o755)
+    factors = f'{LIVE["mariadb"]}\n"mysql.innodb_autoinc_lock_mode" = [1, 2]'
+    done = ceteris("run", plan_on(place, "mariadb", factors, database=f'program = "{program}"\nready = "6s"'))
+    assert done.code in RUN_ENDED, done.err
+    assert experiment().state is ExperimentState.DONE, done.err
+    assert nothing_is_left(place)
+    print(done.err)
+    hung = [one for one in trials() if one.failure is FailureClass.SETTING_REJECTED]
+    assert hung and all(
+        "innodb_autoinc_lock_mode = 2: it was not ready within 6 s" in one.failure_message for one in hung
+    )
+    assert "waiting" in (hung[0].failure_message or "")
+    assert [one for one in trials() if "io_capacity" in one.factor and one.state is TrialState.DONE]
+
+
+def test_a_table_that_is_dropped_under_load_ends_it_and_is_there_again_after_resume(ceteris, place) -> None:
+    running = Running("run", plan_on(place, "mariadb", LIVE["mariadb"], trial='"500ms"', in_flight="false"))
+    running.wait_for("trial ")
+    (socket,) = (place / "data").rglob("mysql.sock")
+    administrator = MysqlServer(socket=str(socket), user="root", database="mysql")
+    sql = Sql(LocalHost(), binary(), SqlJob(database=administrator))
+    (named,) = sql.query("SELECT TABLE_SCHEMA FROM information_schema.TABLES WHERE TABLE_NAME = 'sbtest1'").rows
+    sql.query(f"DROP TABLE {named[0]}.sbtest1")
+    sql.close()
+    done = running.end()
+    assert done.code == 3
+    assert "3 trials in a row failed" in done.err
+    assert "sbtest1' doesn't exist" in done.err
+    assert nothing_is_left(place)
+    failed = [one for one in trials() if one.failure is FailureClass.LOAD_ERROR]
+    assert failed and all("sbtest1' doesn't exist" in (one.failure_message or "") for one in failed)
+    _is_resumed(place)
+
+
+@BOTH
+def test_a_server_that_is_killed_while_data_is_made_ends_it(ceteris, place, kind) -> None:
+    running = Running("run", plan_on(place, kind, LIVE[kind], LARGE))
+    _wait_until(lambda: _rows_come_in(place))
+    os.kill(_pid(place), signal.SIGKILL)
+    done = running.end()
+    assert done.code == 3
+    assert "has closed the connection" in done.err
+    assert nothing_is_left(place)
+    assert ceteris("undo").code == 0
+
+
+def test_a_controller_that_is_killed_while_data_is_made_leaves_no_server_and_is_resumed(ceteris, place) -> None:
+    workload = 'kind = "oltp_update_index"\ntable_size = 300_000\nthreads = [2]'
+    running = Running("run", plan_on(place, "mariadb", LIVE["mariadb"], workload))
+    _wait_until(lambda: _rows_come_in(place))
+    running.signal(signal.SIGKILL)
+    running.end()
+    _wait_until(lambda: not running_below(place))
+    assert ceteris("undo").code == 0
+    _is_resumed(place)

@@ -1,0 +1,264 @@
+"""The state of a private server around its trials: its counters, its rest, its cache, its data."""
+
+import dataclasses
+import shutil
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command import RUN_ENDED
+
+from ceteris.databases import Instance
+from ceteris.engine.find import binary
+from ceteris.engine.protocol import Job
+from ceteris.engine.run import Engine
+from ceteris.errors import DataDamaged, ServerWouldNotStart
+from ceteris.hosts.local import LocalHost
+from ceteris.model import Database, Measurement, Purpose, Trial, TrialState, Workload
+from ceteris.store import read
+from ceteris.store.open import open_engine, store_url
+from ceteris.trial.servers import Servers
+from ceteris.units import LoadLevel
+
+FACTORS = {"mariadb": '"mysql.innodb_io_capacity" = [200, 2000]', "postgres": '"postgres.work_mem" = ["4MB", "64kB"]'}
+COUNTED = {
+    "server_data_reads_per_s",
+    "server_data_writes_per_s",
+    "server_fsyncs_per_s",
+    "server_log_writes_per_s",
+    "server_log_written_bytes_per_s",
+    "server_log_waits_per_s",
+    "server_checkpoint_age_bytes",
+}
+OF_INNODB = {
+    "server_dirty_pages",
+    "server_row_lock_waits_per_s",
+    "server_row_lock_waited_s_per_s",
+    "server_threads_running",
+}
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that other users can pass."""
+    folder = Path(tempfile.mkdtemp(prefix="ceteris-state-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    (folder / "data").mkdir()
+    yield folder
+    shutil.rmtree(folder)
+
+
+def _plan(place: Path, kind: str, workload: str, **protocol: object) -> str:
+    keys = {"trial": '"1s"', "settle": '"100ms"', "rounds": 2, "placebo": "false"} | protocol
+    path = place / "plan.toml"
+    path.write_text(
+        f'name = "state"\n[target]\npath = "{place}/data"\n[database]\nkind = "{kind}"\n[factors]\n{FACTORS[kind]}\n'
+        f"[[workload]]\n{workload}\n[protocol]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
+    )
+    return str(path)
+
+
+def _measured() -> tuple[list[int], dict[int, dict[str, Measurement]]]:
+    """The trials that may be used, and what each measured."""
+    store = open_engine(store_url(None), create=False)
+    experiment = read.find(store, "last").id
+    done = [one.order for one in read.trials(store, experiment) if one.state is TrialState.DONE]
+    found = read.summaries(store, experiment)
+    store.dispose()
+    return done, found
+
+
+def _points(metric: str, order: int) -> tuple[float, ...]:
+    store = open_engine(store_url(None), create=False)
+    found = read.series(store, read.find(store, "last").id, metric, [order])
+    store.dispose()
+    return found[order].points
+
+
+@pytest.mark.parametrize("kind", list(FACTORS))
+def test_a_trial_has_the_course_of_what_the_server_counted(ceteris, place, kind: str) -> None:
+    plan = _plan(place, kind, 'kind = "oltp_update_index"\ntable_size = 2000\nthreads = [4]')
+    done = ceteris("run", plan)
+    assert done.code in RUN_ENDED, done.err
+    orders, measured = _measured()
+    assert orders, done.err
+    expected = COUNTED | (OF_INNODB if kind == "mariadb" else set())
+    for order in orders:
+        found = {name: one for name, one in measured[order].items() if name.startswith("server_")}
+        assert not expected - found.keys()
+        written = found["server_log_written_bytes_per_s"]
+        assert (written.source, written.unit) == ("server", "B/s")
+        assert written.n >= 3  # every quarter
+        assert written.low <= written.mean <= written.high
+        assert len(_points("server_log_written_bytes_per_s", order)) == written.n
+        if kind == "mariadb":
+            assert 0 <= found["server_threads_running"].mean <= 4
+    # Sessions of PostgreSQL tell once a second what they read, so that a short trial may hear of none.
+    hits = [measured[order].get("server_buffer_hit_share") for order in orders]
+    assert any(hits) and all(0 <= one.mean <= 1 for one in hits if one)
+    mean = {
+        name: statistics.mean(measured[order][name].mean for order in orders)
+        for name in ("server_log_written_bytes_per_s", "throughput_per_s")
+    }
+    log_per_transaction = mean["server_log_written_bytes_per_s"] / mean["throughput_per_s"]
+    assert 20 < log_per_transaction < 100_000
+    assert not list((place / "data").iterdir())
+
+
+POOL = {"mariadb": "innodb_buffer_pool_size", "postgres": "shared_buffers"}
+LARGE, SMALL = "128MiB", "8MiB"
+
+
+def _work(job: Job, _tell: Callable[[int, int], None]) -> None:
+    for _ in Engine(LocalHost(), binary(), job).events():
+        pass
+
+
+class _Bench:
+    """Private servers of one kind with one workload's data in them, as the bench has them."""
+
+    def __init__(self, place: Path, kind: str, *, cache: str = "warm", pool: str = LARGE) -> None:
+        self.folder = place / "data" / "ceteris-data" / "e"
+        database = Database(kind=kind)
+        self.counted: list[str] = []
+        self.servers = Servers(
+            LocalHost(), binary(), database, str(self.folder), lambda _pids: None,
+            lambda counting: self.counted.append(counting.statement if counting else ""), lambda: False,
+        )  # fmt: skip
+        self.workload = Workload(
+            name="mine", kind="oltp_update_index", load_levels=(1,), response="throughput_per_s", data="round",
+            cache=cache, database=database.family, parameters={"table_size": 60_000},
+        )  # fmt: skip
+        self.trial = dataclasses.replace(TRIAL, settings={f"{database.family}.{POOL[kind]}": pool})
+        self.servers.make_data([self.trial], {"mine": self.workload}, _work, lambda _done, _total: None)
+
+    def apply(self) -> dict[str, float]:
+        """Have the server run; what making it ready has shown."""
+        self.servers.apply(self.workload, self.trial, (), _work, lambda: None)
+        return {one.metric: one.mean for one in self.servers.readied}
+
+    @property
+    def instance(self) -> Instance:
+        (server,) = self.servers._made.values()
+        return server.instance
+
+    @property
+    def database(self) -> str:
+        return self.servers.server(self.workload, self.trial.settings).database
+
+    def rows(self) -> int:
+        with self.instance.inside(self.database) as ask:
+            return int(ask("SELECT COUNT(*) FROM sbtest1").rows[0][0] or 0)
+
+    def read_all(self) -> None:
+        with self.instance.inside(self.database) as ask:
+            ask("SELECT SUM(LENGTH(pad)) FROM sbtest1")
+
+    def lose_rows(self) -> None:
+        with self.instance.inside(self.database) as ask:
+            ask("DELETE FROM sbtest1 WHERE id > 59000")
+
+
+TRIAL = Trial(
+    experiment="e", order=1, round=1, block=1, position=1, application=1, attempt=1, factor="", arm="",
+    baseline=True, purpose=Purpose.COMPARE, settings={}, workload="mine", load=LoadLevel(1),
+)  # fmt: skip
+
+
+@pytest.fixture
+def bench(place: Path, kind: str) -> Iterator[Callable[..., _Bench]]:
+    made: list[_Bench] = []
+
+    def make(**more: str) -> _Bench:
+        one = _Bench(place, kind, **more)
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        one.servers.close()
+        one.servers.leave()
+    assert not list((place / "data").iterdir())
+
+
+@pytest.mark.parametrize("kind", list(FACTORS))
+def test_rows_that_are_lost_when_data_is_put_back_are_found(bench, kind: str) -> None:
+    one = bench()
+    one.apply()
+    one.lose_rows()
+    one.servers.put_back(one.workload, one.trial.settings, _work)
+    one.apply()
+    assert one.rows() == 60_000
+
+    one.lose_rows()
+    one.instance.stop()
+    one.instance.snapshot()  # the copy now lacks them too
+    one.servers.put_back(one.workload, one.trial.settings, _work)
+    for _ in range(2):  # also when it is tried again
+        with pytest.raises(DataDamaged, match=r"sbtest1.? has 59,000 rows instead of 60,000") as refused:
+            one.apply()
+    assert "run the plan anew" in refused.value.todo
+
+
+@pytest.mark.parametrize("kind", list(FACTORS))
+def test_a_copy_that_was_cut_short_is_not_put_back(bench, kind: str) -> None:
+    one = bench()
+    one.apply()
+    copy = Path(one.instance._place.snapshot)
+    largest = max((path for path in copy.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
+    with largest.open("r+b") as file:
+        file.truncate(largest.stat().st_size - 8192)
+    with pytest.raises(DataDamaged, match=rf"{largest.name} is not as it was copied: [0-9]+ bytes, and was [0-9]+"):
+        one.servers.put_back(one.workload, one.trial.settings, _work)
+
+
+@pytest.mark.parametrize("kind", list(FACTORS))
+def test_a_warm_cache_has_what_it_can_hold_and_its_share_is_known(bench, kind: str) -> None:
+    one = bench()
+    large = one.apply()
+    assert large["server_cache_bytes"] == 128 << 20
+    assert (8 << 20) < large["server_data_bytes"] < large["server_cached_bytes"] * 1.1
+    assert large["server_warm_s"] > 0 and large["server_restless"] == 0
+    assert one.apply() == {}  # it runs, and nothing was to be made ready
+    assert one.counted[-1]
+
+    one.trial = dataclasses.replace(one.trial, settings={next(iter(one.trial.settings)): SMALL})
+    small = one.apply()
+    assert small["server_cache_bytes"] == 8 << 20
+    assert small["server_cached_bytes"] <= 8 << 20 < small["server_data_bytes"]
+
+
+@pytest.mark.parametrize("kind", list(FACTORS))
+def test_a_cold_start_finds_nothing_in_memory(bench, kind: str) -> None:
+    one = bench(cache="cold")
+    for _ in range(2):  # each trial is a start
+        ready = one.apply()
+        assert "server_warm_s" not in ready and "server_rest_s" in ready
+        before = one.instance.status()
+        assert _in_page_cache(one) < 0.2
+        one.read_all()
+        after = one.instance.status()
+        read = "Innodb_buffer_pool_reads" if kind == "mariadb" else "pg_stat_database.blks_read"
+        assert after[read] - before[read] > 100
+    one.servers.put_back(one.workload, one.trial.settings, _work)
+    assert "server_rest_s" in one.apply()  # though rows were counted in between
+    assert _in_page_cache(one) < 0.2
+
+
+def _in_page_cache(one: _Bench) -> float:
+    """The share of the largest files of data that is in the page cache."""
+    names = "*.ibd" if one.servers.family == "mysql" else "base/*/*"
+    files = [path for path in Path(one.instance._place.data).rglob(names) if path.stat().st_size > (8 << 20)]
+    assert files
+    argv = ["fincore", "--bytes", "--noheadings", "--output", "RES", *map(str, files)]
+    cached = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()
+    return sum(map(int, cached)) / sum(path.stat().st_size for path in files)
+
+
+def test_why_data_could_not_be_made_is_told_in_the_servers_words(place) -> None:
+    one = Instance(LocalHost(), binary(), str(place / "data" / "db"), "mariadb")
+    with pytest.raises(ServerWouldNotStart, match=r"its data was not made; .*Invalid page size=5000"):
+        one.create({"innodb_page_size": "5000"})

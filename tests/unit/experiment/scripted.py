@@ -1,0 +1,111 @@
+"""Experiments on a bench that is not there: every trial, look and verdict is real, what is measured is drawn."""
+
+import functools
+import itertools
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from sqlalchemy.engine import Engine as Store
+
+from ceteris.experiment import between, walk
+from ceteris.experiment.looks import look
+from ceteris.model import Experiment, ExperimentState, FailureClass, Measurement, Plan, Trial, TrialState
+from ceteris.store import read, write
+
+MACHINE = {"kernel": "k"}
+
+
+def measured(rate: float, points: Sequence[float]) -> list[Measurement]:
+    """What a trial of so much throughput has to show, second by second."""
+    course = tuple(points)
+    return [
+        Measurement(
+            phase="measure",
+            metric="throughput_per_s",
+            unit="1/s",
+            source="engine",
+            n=len(course),
+            mean=rate,
+            low=rate,
+            high=rate,
+            total=60 * rate,
+            start_s=0.0,
+            step_s=1.0,
+            points=course,
+        )
+    ]
+
+
+@dataclass
+class Bench:
+    """Makes trials at once: what they measure is drawn, and `spoils` says which are invalid.
+
+    `noise` is that of a trial, `wobble` that of a second in it.
+    """
+
+    store: Store
+    effect: Callable[[Trial], float]
+    spoils: Callable[[Trial], bool] = lambda _trial: False
+    refuses: Callable[[Trial], bool] = lambda _trial: False
+    noise: float = 0.005
+    wobble: float = 0.01
+    followed: list[float] = field(default_factory=list)
+    made: list[int] = field(default_factory=list)
+    clock: itertools.count = field(default_factory=lambda: itertools.count(1))  # type: ignore[type-arg]
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(1))
+
+    def make_data(self, block: Sequence[Trial], progress: object) -> None: ...
+
+    def land(self) -> None: ...
+
+    def follow(self, plan: Plan) -> None:
+        self.followed.append(plan.protocol.settle_s)
+
+    def run(self, trial: Trial, onlooker: object) -> Trial:
+        at = float(next(self.clock))
+        spoilt = ("spoilt",) if self.spoils(trial) else ()
+        if self.refuses(trial):
+            failure = FailureClass.SETTING_REJECTED
+            refused = replace(trial, state=TrialState.FAILED, started=at, ended=at, failure=failure)
+            write.save_trial(self.store, refused, (), [])
+            return refused
+        state = TrialState.INVALID if spoilt else TrialState.DONE
+        done = replace(trial, state=state, started=at, applied=at, ended=at + 0.5, invalid_because=spoilt)
+        rate = math.exp(9 + self.effect(trial) + self.rng.normal(0, self.noise))
+        points = tuple((rate * np.exp(self.rng.normal(0, self.wobble, 100))).tolist())
+        write.save_trial(self.store, done, (), measured(rate, points))
+        self.made.append(trial.order)
+        return done
+
+
+class Silent:
+    """Hears everything and says nothing."""
+
+    def __getattr__(self, _name: str) -> Callable[..., None]:
+        return lambda *_args: None
+
+
+def make_trials(store: Store, begun: Experiment, bench: Bench) -> list[Trial]:
+    """What `walk` does between putting the machine to work and putting it back."""
+    trials = read.trials(store, begun.id)
+    after_block = functools.partial(between.after_block, begun, store, Silent(), bench)
+    walk._make_trials(trials, store, bench, Silent(), lambda: False, after_block)  # type: ignore[arg-type]
+    assert trials == read.trials(store, begun.id)
+    return trials
+
+
+def carry_out(
+    store: Store,
+    plan: Plan,
+    effect: Callable[[Trial], float],
+    fingerprint: Mapping[str, str] = MACHINE,
+    wobble: float = 0.0,
+) -> Experiment:
+    """A whole experiment, in which each trial's throughput has such an effect (a log ratio), clear of noise."""
+    begun = walk.begin(plan, {}, fingerprint, {}, store)
+    look(plan, begun, store, make_trials(store, begun, Bench(store, effect, noise=0.001, wobble=wobble)), over=True)
+    write.set_state(store, begun.id, ExperimentState.DONE, ended=time.time())
+    return read.find(store, begun.id)
