@@ -12,8 +12,8 @@ import pytest
 from command import Running
 from playwright.sync_api import Browser, Page, expect
 from seen import Seen, overflow
-from serving import Serving, serving
 from sqlalchemy.engine import Engine as Store
+from watched import Serving, serving
 
 from ceteris.store.open import open_engine, store_url
 

@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 
 import pytest
 from command import RUN_ENDED, Done, run_ceteris
-from serving import Serving, serving
+from watched import Serving, serving
 
 from ceteris.store.open import open_engine, store_url
 

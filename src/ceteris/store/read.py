@@ -142,7 +142,6 @@ def trials(store: Engine, experiment: str) -> list[Trial]:
 
 
 _AT_A_TIME = 200
-_SUMMED = ("prepare", "measure")
 _SUMMARY = [column for column in schema.measurement.c if column.name not in ("points", "histogram", "id", "experiment")]
 
 
@@ -150,7 +149,7 @@ def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = Non
     """What each trial, or each of some, measured, by trial and metric, without points and histograms."""
     table = schema.measurement
     found: dict[int, dict[str, Measurement]] = {}
-    wanted = sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase.in_(_SUMMED))
+    wanted = sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase.in_(("prepare", "measure")))
     with _connection(store) as connection:
         rows = connection.execute(wanted if orders is None else wanted.where(table.c.trial.in_(orders)))
         for row in rows.mappings():

@@ -24,8 +24,8 @@ def serve(
 ) -> None:
     """Show the experiments of the store in a browser, those that run as they go on. Ctrl-C ends it.
 
-    The URL that it prints holds a token; without it nothing is shown. From another machine:
-    ssh -L 8321:localhost:8321 HOST.
+    The URL that it prints holds a token; without it nothing is shown.
+    From another machine: ssh -L 8321:localhost:8321 HOST.
 
     Example: ceteris serve --open
     """
