@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ceteris.language import tr, trn
+
 _BINARY = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SHORT = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _TIME = {"": 1.0, "us": 1e-6, "ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -110,7 +112,7 @@ def show_percent(log_ratio: float) -> str:
     """A natural-log ratio as a signed percentage: `+6.1 %`, with a true minus sign."""
     percent = math.expm1(log_ratio) * 100
     if not math.isfinite(percent):
-        return "beyond measure"
+        return tr("beyond measure")
     digits = 1 if abs(percent) < 100 else 0
     text = f"{abs(percent):.{digits}f}"
     sign = "" if float(text) == 0 else "+" if percent > 0 else "−"
@@ -134,7 +136,7 @@ class LoadLevel:
     def __str__(self) -> str:
         if self.unit is LoadUnit.RATE_PER_S:
             return self.figure
-        return "1 thread" if self.n == 1 else f"{self.n} threads"
+        return trn("{n} thread", "{n} threads", self.n)
 
     @property
     def figure(self) -> str:

@@ -2,7 +2,7 @@
 
 import grimp
 
-BOTTOM = {"model", "findings", "errors", "units", "registry"}
+BOTTOM = {"model", "findings", "errors", "units", "registry", "language"}
 
 MAY_IMPORT = {
     "hosts": set(),

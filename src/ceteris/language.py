@@ -1,0 +1,79 @@
+"""What is shown to a person, in that person's language: messages stand in the code, translations in `locale/`.
+
+Only what is shown is translated, and where it is made: the store, JSON documents and decisions have English words,
+since nothing of theirs is made within `speaking`. A message and its translation have the same `{placeholders}` with
+the same formats, so that numbers are the same in every language.
+"""
+
+import gettext
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+LOCALE = Path(__file__).parent / "locale"
+
+
+class Language(StrEnum):
+    """The languages that reports are made in."""
+
+    EN = "en"
+    ZH = "zh"
+
+
+_LOCALES = {Language.ZH: "zh_CN"}
+_TAGS = {Language.EN: "en", Language.ZH: "zh-CN"}
+_spoken: ContextVar[Language] = ContextVar("language", default=Language.EN)
+
+
+@contextmanager
+def speaking(language: Language) -> Iterator[None]:
+    """Within it, what is shown is made in this language."""
+    before = _spoken.set(language)
+    try:
+        yield
+    finally:
+        _spoken.reset(before)
+
+
+def tag() -> str:
+    """The language that is spoken, as the web names it: `en`, `zh-CN`."""
+    return _TAGS[_spoken.get()]
+
+
+def of_environment(environment: Mapping[str, str] = os.environ) -> Language:
+    """The language that the user's locale asks for, by the rules of gettext; English where there is no translation."""
+    locale = next(filter(None, map(environment.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    wanted = locale if locale in ("C", "POSIX") else environment.get("LANGUAGE") or locale
+    return Language.ZH if wanted.startswith("zh") else Language.EN
+
+
+def tr(message: str, /, **values: object) -> str:
+    """A message in the language that is spoken, with its placeholders filled."""
+    said = _translation(_spoken.get()).gettext(message)
+    return said.format(**values) if values else said
+
+
+def trn(one: str, many: str, n: int, /, **values: object) -> str:
+    """The message for so many; `{n}` in it is their number."""
+    return _translation(_spoken.get()).ngettext(one, many, n).format(n=n, **values)
+
+
+def later(message: str) -> str:
+    """Mark a message that `tr` translates where it is shown."""
+    return message
+
+
+def laters(one: str, many: str) -> tuple[str, str]:
+    """Mark a message for one and for many, for `trn`."""
+    return one, many
+
+
+@cache
+def _translation(language: Language) -> gettext.NullTranslations:
+    if language not in _LOCALES:
+        return gettext.NullTranslations()
+    return gettext.translation("ceteris", LOCALE, [_LOCALES[language]])
