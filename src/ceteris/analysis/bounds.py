@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from ceteris.findings import Bounded, Limit
+from ceteris.language import later, tr
 from ceteris.model import Cell, Trial
 from ceteris.units import LoadLevel, LoadUnit
 
@@ -17,7 +18,8 @@ _LARGE_BYTES = 128 * 1024  # requests from here on are bounded by bandwidth rath
 _COMMITS = 0.1  # syncs for each operation: a group of ten shares one
 _WAITS = 0.05  # lock waits or conflicts for each operation
 _LOCKS = ("server_row_lock_waits_per_s", "server_deadlocks_per_s", "conflicts_per_s", "lock_timeouts_per_s")
-_ENGINE = "the load engine was the bound"
+_ENGINE = "the load engine was the bound"  # as trials have it in the store, whatever language is spoken
+_COUNTED = (later("row lock waits"), later("deadlocks"), later("conflicts"), later("lock timeouts"))
 
 _Place = tuple[str, str, str, LoadLevel]
 
@@ -49,24 +51,22 @@ def _limit(means: Mapping[str, float], unit: LoadUnit) -> tuple[Limit, str] | No
         return None
     offered = means.get("offered_per_s", 0.0)
     if unit is LoadUnit.RATE_PER_S and rate >= _KEPT_UP * offered:
-        return Limit.OFFERED, f"{rate:,.0f}/s of {offered:,.0f}/s offered are served"
+        return Limit.OFFERED, tr("{rate:,.0f}/s of {offered:,.0f}/s offered are served", rate=rate, offered=offered)
     busy = sum(means.get(f"cpu_{kind}_share", 0.0) for kind in ("user", "system", "steal"))
     if busy >= _FULL:
-        return Limit.CPU, f"processors {busy:.0%} busy"
+        return Limit.CPU, tr("processors {busy:.0%} busy", busy=busy)
     for name in _LOCKS:
         if means.get(name, 0.0) >= _WAITS * rate:
             what = name.removeprefix("server_").removesuffix("_per_s").replace("_", " ")
-            return Limit.LOCKS, f"{means[name] / rate:.2g} {what} for each operation"
+            return Limit.LOCKS, tr("{n:.2g} {what} for each operation", n=means[name] / rate, what=tr(what))
     device = means.get("device_utilisation", 0.0)
     if device >= _FULL:
         return _of_the_device(means, device)
     syncs = max(means.get("server_fsyncs_per_s", 0.0), means.get("fsyncs_per_s", 0.0)) / rate
     if syncs >= _COMMITS:
-        return (
-            Limit.COMMITS,
-            f"{syncs:.2g} syncs for each operation, device {device:.0%} and processors {busy:.0%} busy",
-        )
-    return Limit.NOTHING, f"processors {busy:.0%}, device {device:.0%} busy"
+        said = later("{n:.2g} syncs for each operation, device {device:.0%} and processors {busy:.0%} busy")
+        return Limit.COMMITS, tr(said, n=syncs, device=device, busy=busy)
+    return Limit.NOTHING, tr("processors {busy:.0%}, device {device:.0%} busy", busy=busy, device=device)
 
 
 def _of_the_device(means: Mapping[str, float], busy: float) -> tuple[Limit, str]:
@@ -74,4 +74,5 @@ def _of_the_device(means: Mapping[str, float], busy: float) -> tuple[Limit, str]
     moved = sum(means.get(f"device_{kind}_bytes_per_s", 0.0) for kind in ("read", "written"))
     each = moved / requests if requests else 0.0
     limit = Limit.BANDWIDTH if each >= _LARGE_BYTES else Limit.OPERATIONS
-    return limit, f"device {busy:.0%} busy, {requests:,.0f} requests/s of {each / 1024:,.0f} KiB"
+    said = later("device {busy:.0%} busy, {requests:,.0f} requests/s of {size:,.0f} KiB")
+    return limit, tr(said, busy=busy, requests=requests, size=each / 1024)

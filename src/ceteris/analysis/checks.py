@@ -12,6 +12,7 @@ import numpy as np
 
 from ceteris.analysis.decision import LEAST_UNITS, Finding, Pairs, Question
 from ceteris.analysis.effects import Pair, Series, Summaries
+from ceteris.language import later, tr
 from ceteris.model import Check, Measurement, Trial
 from ceteris.stats import diagnostics
 from ceteris.stats.diagnostics import Coefficient
@@ -104,8 +105,8 @@ def _order(seen: Coefficient | None, question: Question) -> Check | None:
     if seen is None:
         return None
     failed = _fails(seen, question.margin)
-    words = f"whoever runs later gains {show_percent(seen.estimate)}" + (": settle longer" if failed else "")
-    return Check("order", not failed, words)
+    words = tr("whoever runs later gains {effect}", effect=show_percent(seen.estimate))
+    return Check(tr("order"), not failed, words + (tr(": settle longer") if failed else ""))
 
 
 def _carry_over(one: Series, pairs: Pairs, question: Question, timeline: Timeline) -> Check | None:
@@ -114,8 +115,9 @@ def _carry_over(one: Series, pairs: Pairs, question: Question, timeline: Timelin
     if seen is None:
         return None
     failed = _fails(seen, question.margin)
-    todo = ": settle longer, or make the data anew for each application" if failed else ""
-    return Check("carry-over", not failed, f"a trial after one of {one.arm} gains {show_percent(seen.estimate)}{todo}")
+    todo = tr(": settle longer, or make the data anew for each application") if failed else ""
+    words = tr("a trial after one of {arm} gains {effect}", arm=one.arm, effect=show_percent(seen.estimate))
+    return Check(tr("carry-over"), not failed, words + todo)
 
 
 def _comes_after(order: int, one: Series, timeline: Timeline) -> bool:
@@ -130,8 +132,9 @@ def _settled(one: Series, courses: Courses) -> Check | None:
     if seen is None:
         return None
     failed = seen.p < _UNSETTLED
-    words = f"from the first third of the trials to the last the effect changes by {show_percent(seen.estimate)}"
-    return Check("settled", not failed, words + (": settle longer" if failed else ""))
+    said = later("from the first third of the trials to the last the effect changes by {change}")
+    words = tr(said, change=show_percent(seen.estimate))
+    return Check(tr("settled"), not failed, words + (tr(": settle longer") if failed else ""))
 
 
 def _points(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | None:
@@ -143,24 +146,25 @@ def _points(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | Non
 def _outliers(found: Finding, one: Series) -> Check:
     slow, base = found.slow
     failed = diagnostics.unequal(slow, base) < _CHANCE
-    return Check("outliers", not failed, f"{slow} trials of {one.arm} and {base} of {one.baseline} lie far off")
+    said = later("{n} trials of {arm} and {others} of {baseline} lie far off")
+    return Check(tr("outliers"), not failed, tr(said, n=slow, arm=one.arm, others=base, baseline=one.baseline))
 
 
 def _faults(one: Series) -> Check:
     base, arm = one.faults
     failed = diagnostics.unequal(base, arm) < _CHANCE
-    words = f"in {arm} blocks a trial of {one.arm} could not be used, and in {base} one of {one.baseline}"
-    return Check("reruns", not failed, words)
+    said = later("in {n} blocks a trial of {arm} could not be used, and in {others} one of {baseline}")
+    return Check(tr("reruns"), not failed, tr(said, n=arm, arm=one.arm, others=base, baseline=one.baseline))
 
 
 def _of_the_machine(one: Series, known: Circumstances) -> list[Check | None]:
     """Whether the machine was the same for both arms."""
     return [
-        _equals("noise floor", known.noise, "before anything was compared"),
-        _equals("placebo", known.placebo, "meanwhile"),
+        _equals(later("noise floor"), known.noise, later("before anything was compared")),
+        _equals(later("placebo"), known.placebo, later("meanwhile")),
         _clock(one, known.summaries),
-        _never("throttling", "cpu_throttled", one, known.summaries, "heat slowed the processors"),
-        _never("disk errors", "device_errors", one, known.summaries, "requests to the disk failed"),
+        _never(later("throttling"), "cpu_throttled", one, known.summaries, later("heat slowed the processors")),
+        _never(later("disk errors"), "device_errors", one, known.summaries, later("requests to the disk failed")),
         _drives(known.drives),
         _stolen(one, known.summaries),
     ]
@@ -169,8 +173,9 @@ def _of_the_machine(one: Series, known: Circumstances) -> list[Check | None]:
 def _equals(name: str, seen: tuple[float, float] | None, when: str) -> Check | None:
     if seen is None:
         return None
-    words = f"{when} the baseline differed from itself by {show_percent(seen[0])}"
-    return Check(name, seen[1] >= _SUSPICIOUS, words)
+    said = later("{when} the baseline differed from itself by {difference}")
+    words = tr(said, when=tr(when), difference=show_percent(seen[0]))
+    return Check(tr(name), seen[1] >= _SUSPICIOUS, words)
 
 
 def _both(metric: str, one: Series, summaries: Summaries) -> Array:
@@ -185,9 +190,10 @@ def _clock(one: Series, summaries: Summaries) -> Check | None:
     if len(both) < LEAST_UNITS["application"] or both.min() <= 0:
         return None
     seen = diagnostics.shift(np.log(both[:, 1] / both[:, 0]))
-    words = f"with {one.arm} the processors ran {show_percent(seen.estimate)} faster than with {one.baseline}"
+    said = later("with {arm} the processors ran {difference} faster than with {baseline}")
+    words = tr(said, arm=one.arm, difference=show_percent(seen.estimate), baseline=one.baseline)
     meant = one.factor.startswith("cpu.")  # then it is how the factor works
-    return Check("clock", meant or abs(seen.estimate) < _UNLIKE or seen.p >= _SUSPICIOUS, words)
+    return Check(tr("clock"), meant or abs(seen.estimate) < _UNLIKE or seen.p >= _SUSPICIOUS, words)
 
 
 def _never(name: str, metric: str, one: Series, summaries: Summaries, words: str) -> Check | None:
@@ -195,20 +201,26 @@ def _never(name: str, metric: str, one: Series, summaries: Summaries, words: str
     seen = [summaries.get(order, {}).get(metric) for pair in one.pairs for order in pair.trials]
     known = [trial for trial in seen if trial is not None]
     struck = sum(trial.high > 0 for trial in known)
-    return Check(name, struck == 0, f"{words} in {struck} of {len(known)} trials") if known else None
+    found = tr("{what} in {n} of {all} trials", what=tr(words), n=struck, all=len(known))
+    return Check(tr(name), struck == 0, found) if known else None
 
 
 def _drives(counters: Mapping[str, Sequence[int]]) -> Check | None:
     """Whether the drives' own counters of errors stood still, from the first trial to the last."""
     if not counters:
         return None
-    grown = [f"{name} from {min(seen)} to {max(seen)}" for name, seen in counters.items() if len(set(seen)) > 1]
+    grown = [
+        tr("{name} from {before} to {now}", name=name, before=min(seen), now=max(seen))
+        for name, seen in counters.items()
+        if len(set(seen)) > 1
+    ]
     failing = [
-        f"{name.partition(' ')[0]} says that it is failing"
+        tr("{drive} says that it is failing", drive=name.partition(" ")[0])
         for name, seen in counters.items()
         if name.endswith(" failing") and any(seen)
     ]
-    words = "; ".join([*grown, *failing]) or f"none of the drives' {len(counters)} counters of errors moved"
+    words = tr("; ").join([*grown, *failing])
+    words = words or tr("none of the drives' {n} counters of errors moved", n=len(counters))
     return Check("SMART", not grown and not failing, words)
 
 
@@ -218,8 +230,9 @@ def _stolen(one: Series, summaries: Summaries) -> Check | None:
         return None
     seen = diagnostics.shift(both[:, 1] - both[:, 0])
     base, compared = both.mean(axis=0)
-    words = f"other guests took {compared:.1%} of the processors with {one.arm}, {base:.1%} with {one.baseline}"
-    return Check("steal", abs(seen.estimate) < _UNLIKE or seen.p >= _SUSPICIOUS, words)
+    said = later("other guests took {share:.1%} of the processors with {arm}, {usual:.1%} with {baseline}")
+    words = tr(said, share=compared, arm=one.arm, usual=base, baseline=one.baseline)
+    return Check(tr("steal"), abs(seen.estimate) < _UNLIKE or seen.p >= _SUSPICIOUS, words)
 
 
 def _completions(one: Series, pairs: Pairs) -> Check | None:
@@ -228,17 +241,16 @@ def _completions(one: Series, pairs: Pairs) -> Check | None:
     if least is None or pairs.count == 0:
         return None
     failed = pairs.count < least
-    words = f"the shortest trial completed {pairs.count:,} operations" + (
-        f", and {least:,} are needed: lengthen trial" if failed else ""
-    )
-    return Check("completions", not failed, words)
+    words = tr("the shortest trial completed {n:,} operations", n=pairs.count)
+    todo = tr(", and {n:,} are needed: lengthen trial", n=least) if failed else ""
+    return Check(tr("completions"), not failed, words + todo)
 
 
 def _neighbours(fitted: Regression) -> Check:
     r = diagnostics.lag_one(fitted.residuals)
     failed = abs(r) > 2.58 / np.sqrt(len(fitted.residuals))
-    words = f"a pair and the next correlate by {r:+.2f}".replace("-", "−")
-    return Check("independence", not failed, words + (": what disturbs outlasts a block" if failed else ""))
+    words = tr("a pair and the next correlate by {r}", r=f"{r:+.2f}".replace("-", "−"))
+    return Check(tr("independence"), not failed, words + (tr(": what disturbs outlasts a block") if failed else ""))
 
 
 def _drift(one: Series, timeline: Timeline) -> Check | None:
@@ -254,4 +266,5 @@ def _drift(one: Series, timeline: Timeline) -> Check | None:
     slope, low, high = diagnostics.drift(at, values)
     hours = float(np.ptp(at))
     slopes = f"[{show_percent(low * hours)}, {show_percent(high * hours)}]"
-    return Check("drift", True, f"the machine itself changed by {show_percent(slope * hours)} {slopes} meanwhile")
+    said = later("the machine itself changed by {change} {interval} meanwhile")
+    return Check(tr("drift"), True, tr(said, change=show_percent(slope * hours), interval=slopes))

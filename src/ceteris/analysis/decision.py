@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ceteris.analysis.spending import Looked, Method, Spending
+from ceteris.language import later, tr
 from ceteris.model import Verdict
 from ceteris.stats import diagnostics
 from ceteris.stats.huber import Array, Regression, huber, least_squares
@@ -230,16 +231,25 @@ def _units(pairs: Pairs, unit: Unit) -> Pairs:
     return Pairs(means[made], zeros, zeros.astype(np.intp), None, pairs.resolution, pairs.count)
 
 
+def too_few(unit: Unit) -> str:
+    """That there are fewer units than a look needs, in words."""
+    said = {
+        "pair": later("{n} valid pairs are needed"),
+        "application": later("{n} valid pairs of applications are needed"),
+    }
+    return tr(said[unit], n=LEAST_UNITS[unit])
+
+
 def _refuse(data: Pairs, question: Question) -> None:
     n, least = len(data.difference), LEAST_UNITS[question.unit]
     if n < least:
-        raise CannotJudge(f"{least} valid pairs{' of applications' * (question.unit == 'application')} are needed")
+        raise CannotJudge(too_few(question.unit))
     if not np.isfinite(data.difference).all():
-        raise CannotJudge("a trial measured nothing, or no positive number")
+        raise CannotJudge(later("a trial measured nothing, or no positive number"))
     if question.margin < 2 * data.resolution:
-        raise CannotJudge("the response is measured in steps of more than half the margin")
+        raise CannotJudge(later("the response is measured in steps of more than half the margin"))
     if np.ptp(data.difference) == 0 and (data.resolution == 0 or data.count < _LEAST_COUNT):
-        raise CannotJudge("all pairs are exactly alike, which no real machine gives")
+        raise CannotJudge(later("all pairs are exactly alike, which no real machine gives"))
 
 
 def _mean(d: Array) -> Regression:

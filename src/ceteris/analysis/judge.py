@@ -11,7 +11,7 @@ from ceteris.analysis import screens
 from ceteris.analysis.bounds import bounds
 from ceteris.analysis.checks import Circumstances, Courses, Timeline, checks_of
 from ceteris.analysis.contrast import contrast
-from ceteris.analysis.decision import LEAST_UNITS, Finding, LevelFinding, Question, look, next_look, probabilities
+from ceteris.analysis.decision import Finding, LevelFinding, Question, look, next_look, probabilities, too_few
 from ceteris.analysis.drift import drifts
 from ceteris.analysis.effects import Pair, Series, Summaries, cells
 from ceteris.analysis.matrix import matrices
@@ -22,6 +22,7 @@ from ceteris.analysis.reasons import method_of, reasons_of, tags_of
 from ceteris.analysis.saturation import saturation
 from ceteris.analysis.scaling import scalings
 from ceteris.findings import Bounded, Contrast, Drift, Matrix, Scaling
+from ceteris.language import later, tr
 from ceteris.model import (
     Cell,
     Check,
@@ -106,9 +107,13 @@ def judge(
             checks = checks_of(found, question, seen, arrays(seen), known)
             whole, *levels = _effects_of(found, question, seen, last[-1], checks, timeline, finished=finished)
         except CannotJudge as why:
-            what = f"{one.factor} = {one.arm}" if mine is None else f"the screen of {len(mine.factors)} factors"
-            valid = f"{one.units} of {one.planned} planned pairs are valid"
-            unjudged.append(f"{what} under {one.workload} was not judged: {why} ({valid})")
+            what = f"{one.factor} = {one.arm}"
+            if mine is not None:
+                what = tr("the screen of {n} factors", n=len(mine.factors))
+            said = later("{what} under {workload} was not judged: {why} ({n} of {planned} planned pairs are valid)")
+            unjudged.append(
+                tr(said, what=what, workload=one.workload, why=tr(str(why)), n=one.units, planned=one.planned)
+            )
             continue
         arms = (one.baseline, one.arm)
         behind = [said for arm in arms for said in overloaded.get((one.factor, one.workload, arm), ())]
@@ -184,9 +189,9 @@ def _look_again(one: Series, question: Question, looks: Sequence[Look], *, finis
     """What the last look saw, and the comparison as it was then."""
     if not looks:
         arrays(one)  # raises where values are no numbers
-        raise CannotJudge(f"{LEAST_UNITS[question.unit]} valid pairs{' of applications' * one.split} are needed")
+        raise CannotJudge(too_few(question.unit))
     if one.units < looks[-1].pairs:
-        raise CannotJudge("pairs that were looked at are not valid any more")
+        raise CannotJudge(later("pairs that were looked at are not valid any more"))
     seen = one.first(looks[-1].pairs)
     over = finished or looks[-1].verdict is not None
     return look(arrays(seen), question, looked(looks, question), over=over), seen

@@ -7,6 +7,7 @@ import math
 
 from ceteris.analysis.decision import Finding, Interval, Question
 from ceteris.analysis.effects import Series
+from ceteris.language import later, tr
 from ceteris.model import Tag, Verdict
 from ceteris.stats.planner import pairs_for
 from ceteris.units import show_duration, show_percent
@@ -45,11 +46,14 @@ def method_of(question: Question, *, screened: bool = False) -> str:
 def reasons_of(found: Finding, question: Question, one: Series, pair_s: float, *, under_way: bool) -> tuple[str, ...]:
     """Why the verdict is what it is; a pair takes `pair_s` seconds, 0 where that is not known."""
     units = found.looks[-1].units
-    kind = " of applications" * one.split
-    said = [f"{units} of {one.planned} planned pairs{kind} so far, and not decided yet"] if under_way else []
+    so_far = later("{n} of {planned} planned pairs so far, and not decided yet")
+    if one.split:
+        so_far = later("{n} of {planned} planned pairs of applications so far, and not decided yet")
+    said = [tr(so_far, n=units, planned=one.planned)] if under_way else []
     if one.split:
         each = len(one.pairs) / one.units
-        said.append(f"{units} pairs of applications of {each:.3g} trials each; trials of one application are one unit")
+        counted = later("{n} pairs of applications of {each:.3g} trials each; trials of one application are one unit")
+        said.append(tr(counted, n=units, each=each))
     said += why(found.verdict, found.interval, found.inner, question)
     if found.verdict is Verdict.UNDECIDED:
         said.append(what_it_takes(found.scale, question, units, pair_s))
@@ -59,11 +63,13 @@ def reasons_of(found: Finding, question: Question, one: Series, pair_s: float, *
             zip(loads, found.levels, strict=False),
             key=lambda at: max(-at[1].interval.low, at[1].interval.high),
         )
-        said.append(f"at single load levels not excluded: up to {_between(widest[1].interval)}, at {widest[0]}")
+        excluded = later("at single load levels not excluded: up to {interval}, at {load}")
+        said.append(tr(excluded, interval=_between(widest[1].interval), load=widest[0]))
     if found.levels and found.p_levels < _CHANCE:
         loads = sorted({pair.load for pair in one.pairs})
-        apart = "; ".join(f"{show_percent(at.shrunk)} at {load}" for load, at in zip(loads, found.levels, strict=False))
-        said.append(f"the effect is not one for all load levels: {apart}")
+        each_level = zip(loads, found.levels, strict=False)
+        apart = [tr("{effect} at {load}", effect=show_percent(at.shrunk), load=load) for load, at in each_level]
+        said.append(tr("the effect is not one for all load levels: {levels}", levels=tr("; ").join(apart)))
     return tuple(said)
 
 
@@ -72,23 +78,29 @@ def why(verdict: Verdict | None, interval: Interval, inner: Interval, question: 
     margin = f"±{math.expm1(question.margin):.1%}"
     match verdict:
         case Verdict.EQUIVALENT:
-            return [f"both tests of equivalence hold: {_between(inner)} lies within {margin}"]
+            said = later("both tests of equivalence hold: {interval} lies within {margin}")
+            return [tr(said, interval=_between(inner), margin=margin)]
         case Verdict.BETTER | Verdict.WORSE:
-            beyond = f"lies beyond {margin}" if interval.beyond(question.margin) else "excludes zero"
-            return [f"{_between(interval)} {beyond}"]
+            beyond = later("{interval} lies beyond {margin}")
+            said = beyond if interval.beyond(question.margin) else later("{interval} excludes zero")
+            return [tr(said, interval=_between(interval), margin=margin)]
         case Verdict.UNDECIDED:
-            more = "" if inner.within(question.margin) else f", and an effect beyond {margin} is not excluded"
-            return [f"{_between(interval)} holds zero{more}"]
+            said = later("{interval} holds zero, and an effect beyond {margin} is not excluded")
+            if inner.within(question.margin):
+                said = later("{interval} holds zero")
+            return [tr(said, interval=_between(interval), margin=margin)]
         case _:
             return []
 
 
 def _between(interval: Interval) -> str:
-    return f"{show_percent(interval.low)} to {show_percent(interval.high)}"
+    return tr("{low} to {high}", low=show_percent(interval.low), high=show_percent(interval.high))
 
 
 def what_it_takes(pair_sd: float, question: Question, units: int, pair_s: float) -> str:
     """The pairs that would decide it at the noise seen, and the machine time of the pairs."""
     needed = max(pairs_for(question.margin, pair_sd), units + 8)
-    took = f", which take {show_duration(needed * pair_s)}," if pair_s else ""
-    return f"with this noise about {needed} pairs{took} decide at this margin"
+    if not pair_s:
+        return tr("with this noise about {n} pairs decide at this margin", n=needed)
+    said = later("with this noise about {n} pairs, which take {duration}, decide at this margin")
+    return tr(said, n=needed, duration=show_duration(needed * pair_s))

@@ -8,6 +8,7 @@ import math
 from collections import defaultdict
 
 from ceteris.analysis.effects import Pair, Series
+from ceteris.language import later, tr
 from ceteris.stats import scaling
 from ceteris.stats.pairs import CannotJudge
 from ceteris.units import LoadLevel, LoadUnit, show_percent
@@ -50,8 +51,10 @@ def _peak(baseline: Passes, compared: Passes, confidence: float) -> str:
     found = scaling.peak_ratio(baseline, compared, confidence)
     interval = f"{show_percent(found.estimate)} [{show_percent(found.low)}, {show_percent(found.high)}]"
     before, now = found.places
-    moved = f" instead of {before}" if before != now else ""
-    return f"not judged, the peak: {interval}, at {now} outstanding{moved}"
+    said = later("not judged, the peak: {interval}, at {now} outstanding")
+    if before != now:
+        said = later("not judged, the peak: {interval}, at {now} outstanding instead of {before}")
+    return tr(said, interval=interval, now=now, before=before)
 
 
 def _knee(one: Series, baseline: Passes, compared: Passes, confidence: float) -> list[str]:
@@ -59,10 +62,13 @@ def _knee(one: Series, baseline: Passes, compared: Passes, confidence: float) ->
     if None in knees:
         names = [name for name, knee in zip((one.baseline, one.arm), knees, strict=True) if knee is None]
         most = max(itertools.chain(*baseline))
-        return [f"the knee lies beyond {most} outstanding with {' and '.join(names)}"] if len(names) == 1 else []
+        said = later("the knee lies beyond {n} outstanding with {arm}")
+        return [tr(said, n=most, arm=names[0])] if len(names) == 1 else []
     found = scaling.knee_ratio(baseline, compared, confidence)
     times = f"x{math.exp(found.estimate):.2f} [{math.exp(found.low):.2f}, {math.exp(found.high):.2f}]"
-    from_to = " to ".join(f"{knee.level:.3g}" for knee in knees if knee)
+    before, now = (f"{knee.level:.3g}" for knee in knees if knee)
     if found.low > 0 or found.high < 0:
-        return [f"not judged, the knee moved from {from_to} outstanding, {times}"]
-    return [f"whether the knee moved is not shown: {from_to} outstanding, {times}"]
+        said = later("not judged, the knee moved from {before} to {now} outstanding, {times}")
+    else:
+        said = later("whether the knee moved is not shown: {before} to {now} outstanding, {times}")
+    return [tr(said, before=before, now=now, times=times)]

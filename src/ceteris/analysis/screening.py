@@ -11,6 +11,7 @@ import numpy as np
 
 from ceteris.analysis.decision import Interval, Pairs, Question, verdict_of
 from ceteris.analysis.spending import Looked
+from ceteris.language import later, tr
 from ceteris.model import Verdict
 from ceteris.stats import screen
 from ceteris.stats.foldover import least_valid
@@ -49,15 +50,15 @@ def look_at_screen(
     """
     d, least = pairs.difference, least_valid(settings.shape[1])
     if len(d) < least:
-        raise CannotJudge(f"{least} valid pairs are needed, and there are {len(d)}")
+        raise CannotJudge(tr("{n} valid pairs are needed, and there are {valid}", n=least, valid=len(d)))
     if not np.isfinite(d).all():
-        raise CannotJudge("a trial measured nothing, or no positive number")
+        raise CannotJudge(later("a trial measured nothing, or no positive number"))
     if question.margin < 2 * pairs.resolution:
-        raise CannotJudge("the response is measured in steps of more than half the margin")
+        raise CannotJudge(later("the response is measured in steps of more than half the margin"))
     fitted = screen.fit(d, settings, pairs.order)
     errors = np.sqrt(np.diag(fitted.covariance))[:-1].tolist()
     if min(errors) == 0:
-        raise CannotJudge("all pairs are exactly alike, which no real machine gives")
+        raise CannotJudge(later("all pairs are exactly alike, which no real machine gives"))
     outer, inner = (question.spending.standard_errors(looks, sides, fitted.freedom) for sides in (2, 1))
     found = []
     for estimate, error in zip(fitted.coefficients.tolist(), errors, strict=False):
