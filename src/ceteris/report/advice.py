@@ -6,6 +6,7 @@ Nothing is recommended that a workload of the same experiment speaks against.
 
 from collections.abc import Mapping, Sequence
 
+from ceteris.language import later, tr
 from ceteris.report.shown import Advice, Answer, Judged, Recipe
 from ceteris.report.verdicts import NONE
 
@@ -23,18 +24,22 @@ def _set(factor: str, arms: Mapping[str, list[Judged]], recipes: Mapping[str, Re
     arm, *others = sorted(arms, key=lambda name: -_gain(arms[name]))
     rows = arms[arm]
     if any(row.answer.verdict == "better" and not row.answer.decided for row in rows):
-        text = f"{arm} seems better under {_under(rows, 'better')}, but the verdict is suspect: repeat it first"
+        said = later("{arm} seems better under {workloads}, but the verdict is suspect: repeat it first")
+        text = tr(said, arm=arm, workloads=_under(rows, "better"))
         return Advice(factor=factor, kind="wait", text=text, recipe=None)
-    text = f"set {arm}: better than {rows[0].answer.baseline} under {_under(rows, 'better')}"
+    said = later("set {arm}: better than {baseline} under {workloads}")
+    text = tr(said, arm=arm, baseline=rows[0].answer.baseline, workloads=_under(rows, "better"))
     if undecided := _under(rows, "undecided"):
-        text += f"; undecided under {undecided}"
+        text += tr("; undecided under {workloads}", workloads=undecided)
     if others:
-        text += f"; also better, but not compared with {arm}: {', '.join(others)}"
+        text += tr("; also better, but not compared with {arm}: {others}", arm=arm, others=", ".join(others))
     return Advice(factor=factor, kind="set", text=text, recipe=recipes.get(f"{factor}={arm}"), arm=arm)
 
 
 def _mixed(arm: str, rows: Sequence[Judged]) -> str:
-    return f"{arm} " + ", ".join(f"{row.answer.verdict} under {row.answer.workload}" for row in rows)
+    said = later("{verdict} under {workload}")
+    found = [tr(said, verdict=tr(row.answer.verdict), workload=row.answer.workload) for row in rows]
+    return f"{arm} " + tr(", ").join(found)
 
 
 def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], recipes: Mapping[str, Recipe]) -> Advice:
@@ -48,22 +53,24 @@ def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], reci
         return _set(factor, clear, recipes)
     torn = [arm for arm, seen in words.items() if seen & {"better", "depends on load"}]
     if torn:
-        text = "; ".join(_mixed(arm, arms[arm]) for arm in torn)
-        return Advice(factor=factor, kind="choose", text=f"choose by your load: {text}", recipe=None)
+        text = tr("; ").join(_mixed(arm, arms[arm]) for arm in torn)
+        return Advice(factor=factor, kind="choose", text=tr("choose by your load: {arms}", arms=text), recipe=None)
     open_arms = [arm for arm, seen in words.items() if "undecided" in seen]
     worse = [arm for arm, seen in words.items() if "worse" in seen]
-    parts = [f"do not set {arm}: worse" for arm in worse]
+    parts = [tr("do not set {arm}: worse", arm=arm) for arm in worse]
     if open_arms:
-        parts += [f"{arm} is undecided: more trials are needed" for arm in open_arms]
+        parts += [tr("{arm} is undecided: more trials are needed", arm=arm) for arm in open_arms]
     unknown = list(dict.fromkeys(answer.arm for answer in missing))
     if unknown:
-        parts.append(f"{', '.join(unknown)}: {NONE}")
+        parts.append(f"{', '.join(unknown)}: " + tr(NONE))
     if open_arms or unknown:
-        return Advice(factor=factor, kind="wait", text="; ".join(parts), recipe=None)
+        return Advice(factor=factor, kind="wait", text=tr("; ").join(parts), recipe=None)
     baseline = rows[0].answer.baseline
-    found = ", ".join(f"{arm} is {' and '.join(sorted(seen))}" for arm, seen in words.items())
+    said = {arm: tr(" and ").join(map(tr, sorted(seen))) for arm, seen in words.items()}
+    found = tr(", ").join(tr("{arm} is {verdicts}", arm=arm, verdicts=verdicts) for arm, verdicts in said.items())
+    text = tr("keep {baseline}: {found}", baseline=baseline, found=found)
     recipe = recipes.get(f"{factor}={baseline}")
-    return Advice(factor=factor, kind="keep", text=f"keep {baseline}: {found}", recipe=recipe, arm=baseline)
+    return Advice(factor=factor, kind="keep", text=text, recipe=recipe, arm=baseline)
 
 
 def advice(rows: Sequence[Judged], missing: Sequence[Answer], recipes: Mapping[str, Recipe]) -> tuple[Advice, ...]:

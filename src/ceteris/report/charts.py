@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ceteris.language import later, tr
 from ceteris.report import numbers
 from ceteris.report.drift_chart import drift_chart
 from ceteris.report.line_charts import course_chart, path_chart, quantile_chart
@@ -44,7 +45,7 @@ DARK = {
 }
 """Blue and orange: told apart with every common colour blindness. Text keeps a contrast of 4.5 or more."""
 
-_FONT = "system-ui, sans-serif"
+_FONT = "system-ui, sans-serif, 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei'"
 _TEXT = {"labelFont": _FONT, "titleFont": _FONT, "labelColor": "var(--muted)", "titleColor": "var(--muted)"}
 CONFIG: Spec = {
     "background": "transparent",
@@ -75,7 +76,7 @@ CONFIG: Spec = {
 }
 _WIDTH, _HEIGHT, _ROW = 272, 168, 22
 _SIGNED = "datum.value === 0 ? '0' : format(datum.value, '+~f')"
-_LOADS = {LoadUnit.OUTSTANDING: "outstanding operations", LoadUnit.RATE_PER_S: "operations per second"}
+_LOADS = {LoadUnit.OUTSTANDING: later("outstanding operations"), LoadUnit.RATE_PER_S: later("operations per second")}
 
 
 def _colour(arm: Arm) -> str:
@@ -87,7 +88,7 @@ def _cycled(values: Sequence[Any], n: int) -> list[Any]:
 
 
 def _hint(text: str, trials: Sequence[int]) -> str:
-    return f"{text} · trials {numbers.few(trials)}"
+    return tr("{text} · trials {trials}", text=text, trials=numbers.few(trials))
 
 
 def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
@@ -102,11 +103,11 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
             "value": p.value,
             "colour": colours[p.arm],
             **({"low": p.low, "high": p.high} if p.low is not None and p.high is not None else {}),
-            "hint": _hint(f"{p.arm} at {p.load}: {p.text}", p.trials),
+            "hint": _hint(tr("{arm} at {load}: {figure}", arm=p.arm, load=p.load, figure=p.text), p.trials),
         }
         for p in shown.points
     ]
-    title = f"load level ({_LOADS[shown.points[0].load.unit]})"
+    title = tr("load level ({unit})", unit=tr(_LOADS[shown.points[0].load.unit]))
     loads = sorted({p.load.n for p in shown.points})
     drawn = [arm for arm in arms if any(p.arm == arm.name for p in shown.points)]
     names = [arm.name for arm in drawn]
@@ -122,18 +123,9 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
     )
     y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True, nice=True), axis=_value_axis())
     stroke = alt.Stroke("arm:N", scale=colour, sort=names, legend=legend)
-    dash = alt.StrokeDash(
-        "arm:N",
-        scale=alt.Scale(domain=names, range=_cycled(DASHES, len(names))),
-        sort=names,
-        legend=legend,
-    )
-    shape = alt.Shape(
-        "arm:N",
-        scale=alt.Scale(domain=names, range=_cycled(SHAPES, len(names))),
-        sort=names,
-        legend=legend,
-    )
+    dashes, shapes = (alt.Scale(domain=names, range=_cycled(values, len(names))) for values in (DASHES, SHAPES))
+    dash = alt.StrokeDash("arm:N", scale=dashes, sort=names, legend=legend)
+    shape = alt.Shape("arm:N", scale=shapes, sort=names, legend=legend)
     line = base.mark_line(strokeWidth=1.6).encode(y=y, stroke=stroke, strokeDash=dash)
     dots = base.mark_point(size=34, strokeWidth=1.4, fill="var(--paper)", opacity=1).encode(
         y=y, stroke=stroke, shape=shape, tooltip=alt.Tooltip("hint:N")
@@ -143,7 +135,9 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
             width=_WIDTH,
             height=_HEIGHT,
             title=f"{shown.title}, {shown.unit}",
-            description=f"{shown.title} over load level, one line per arm; the numbers are in the table",
+            description=tr(
+                "{title} over load level, one line per arm; the numbers are in the table", title=shown.title
+            ),
         )
     )
 
@@ -174,7 +168,7 @@ def _clamped(point: EffectPoint, limit: float) -> Spec:
         return min(max(value, -limit), limit)
 
     return {
-        "load": "all levels" if point.load is None else point.load.figure,
+        "load": tr("all levels") if point.load is None else point.load.figure,
         "estimate": within(point.estimate),
         "low": within(point.low),
         "high": within(point.high),
@@ -190,10 +184,11 @@ def forest(shown: EffectTable) -> Spec:
 
     estimates = [abs(p.estimate) for p in shown.points if math.isfinite(p.estimate)]
     limit = max(3 * shown.margin_high, 2.5 * max(estimates, default=0.0))
-    labels = ["all levels" if load is None else load.figure for load in shown.loads]
+    labels = [tr("all levels") if load is None else load.figure for load in shown.loads]
     axis = alt.Axis(tickCount=5, grid=False, domain=False, labelFlush=False, labelExpr=_SIGNED)
     panels = []
     for arm in shown.arms:
+        change = tr("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline)
         rows = [_clamped(point, limit) for point in shown.points if point.arm == arm and not math.isnan(point.estimate)]
         base = alt.Chart(alt.InlineData(values=rows)).encode(
             y=alt.Y(
@@ -218,15 +213,20 @@ def forest(shown: EffectTable) -> Spec:
             alt.layer(band, zero, reach, dots).properties(
                 width=_WIDTH - 20,
                 height=_ROW * len(labels),
-                title=alt.TitleParams(f"{arm} instead of {shown.baseline}", fontWeight="normal", limit=_WIDTH),
+                title=alt.TitleParams(change, fontWeight="normal", limit=_WIDTH),
             )
         )
     return _spec(
         alt.vconcat(*panels, spacing=14)
         .resolve_scale(x="shared")
         .properties(
-            title=alt.TitleParams(f"effect on {shown.title}, %", subtitle=f"shaded: within {shown.margin}"),
-            description=f"effect on {shown.title} with intervals by load level; the numbers are in the table",
+            title=alt.TitleParams(
+                tr("effect on {title}, %", title=shown.title),
+                subtitle=tr("shaded: within {margin}", margin=shown.margin),
+            ),
+            description=tr(
+                "effect on {title} with intervals by load level; the numbers are in the table", title=shown.title
+            ),
         )
     )
 

@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field
 
 from ceteris.findings import Between, EffectBetween, Estimate
+from ceteris.language import later, tr
 from ceteris.model import RESPONSES, Experiment, Plan, Verdict
 from ceteris.report import numbers
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_ONE_SITTING = (
+_ONE_SITTING = later(
     "each experiment is one sitting: what differs from one sitting to the next on the same machine is not in these "
     "intervals, so repeat both before buying anything"
 )
 _WORDS = {
-    Verdict.BETTER: "better",
-    Verdict.WORSE: "worse",
-    Verdict.EQUIVALENT: "equivalent",
-    Verdict.DEPENDS_ON_LOAD: "depends on load",
-    Verdict.UNDECIDED: "undecided",
+    Verdict.BETTER: later("better"),
+    Verdict.WORSE: later("worse"),
+    Verdict.EQUIVALENT: later("equivalent"),
+    Verdict.DEPENDS_ON_LOAD: later("depends on load"),
+    Verdict.UNDECIDED: later("undecided"),
 }
 _STYLES = {Verdict.BETTER: "bold dark_cyan", Verdict.WORSE: "bold dark_orange3"}
 
@@ -61,9 +62,10 @@ def document(
     effects: Sequence[EffectBetween],
 ) -> ComparedDocument:
     """What differed, and what was found."""
-    notes = [_ONE_SITTING]
+    notes = [tr(_ONE_SITTING)]
     if not between:
-        notes.insert(0, "no workload has three whole rounds of its baseline in both experiments: nothing is compared")
+        said = tr("no workload has three whole rounds of its baseline in both experiments: nothing is compared")
+        notes.insert(0, said)
     return ComparedDocument(
         first=experiments[0].id,
         second=experiments[1].id,
@@ -79,17 +81,17 @@ def _differences(experiments: tuple[Experiment, Experiment], plans: tuple[Plan, 
     sides: list[dict[str, str]] = []
     both = {workload.name for workload in plans[0].workloads} & {workload.name for workload in plans[1].workloads}
     for experiment, plan in zip(experiments, plans, strict=True):
-        facts = {name.replace("_", " "): value for name, value in experiment.fingerprint.items()}
-        facts |= {f"version of {name}": value for name, value in experiment.versions.items()}
+        facts = {tr(name).replace("_", " "): value for name, value in experiment.fingerprint.items()}
+        facts |= {tr("version of {name}", name=name): value for name, value in experiment.versions.items()}
         facts |= {name: str(value) for name, value in plan.baseline.items()}
         for workload in plan.workloads:
             if workload.name not in both:
-                facts[f"workload {workload.name}"] = workload.kind
+                facts[tr("workload {name}", name=workload.name)] = workload.kind
                 continue
             facts |= {f"{workload.name}.{name}": str(value) for name, value in workload.parameters.items()}
-            facts[f"{workload.name}.load levels"] = ", ".join(map(str, workload.load_levels))
-        facts["seconds of a trial"] = f"{plan.protocol.trial_s:g}"
-        facts["path"] = plan.target.path
+            facts[f"{workload.name}." + tr("load levels")] = ", ".join(map(str, workload.load_levels))
+        facts[tr("seconds of a trial")] = f"{plan.protocol.trial_s:g}"
+        facts[tr("path")] = plan.target.path
         sides.append(facts)
     first, second = sides
     return [
@@ -103,18 +105,19 @@ def show(found: ComparedDocument, console: "Console") -> None:
     """Print it: what differed first."""
     from rich.text import Text
 
-    console.print(Text(f"{found.second} against {found.first}", style="bold"))
+    console.print(Text(tr("{second} against {first}", second=found.second, first=found.first), style="bold"))
     console.print()
     rows = [(one.what, one.first or numbers.DASH, one.second or numbers.DASH) for one in found.differences]
     if rows:
-        _table(console, ("what differs", found.first, found.second), rows)
+        _table(console, (tr("what differs"), found.first, found.second), rows)
     else:
-        console.print("nothing else differs")
+        console.print(tr("nothing else differs"))
     if found.between:
-        _table(console, ("baseline under", "response", "load", "change", "margin", "verdict"), map(_row, found.between))
+        head = (tr("baseline under"), tr("response"), tr("load"), tr("change"), tr("margin"), tr("verdict"))
+        _table(console, head, map(_row, found.between))
     if found.effects:
-        head = ("effect", "under", found.first, found.second, "difference", "")
-        _table(console, head, map(_effect_row, found.effects))
+        columns = (tr("effect"), tr("under"), found.first, found.second, tr("difference"), "")
+        _table(console, columns, map(_effect_row, found.effects))
     for note in found.notes:
         console.print(Text(note, style="dim"))
 
@@ -128,7 +131,7 @@ def _table(console: "Console", head: Sequence[str], rows: Iterable[Sequence[str]
     for name in head:
         table.add_column(Text(name), overflow="fold")
     for row in rows:
-        words = {_WORDS[verdict]: style for verdict, style in _STYLES.items()}
+        words = {tr(_WORDS[verdict]): style for verdict, style in _STYLES.items()}
         table.add_row(*(Text("".join(c for c in cell if c.isprintable()), style=words.get(cell, "")) for cell in row))
     console.print(table)
     console.print()
@@ -137,18 +140,19 @@ def _table(console: "Console", head: Sequence[str], rows: Iterable[Sequence[str]
 def _row(one: Between) -> tuple[str, ...]:
     return (
         one.workload,
-        RESPONSES[one.response].title,
-        "all" if one.load is None else one.load.figure,
+        tr(RESPONSES[one.response].title),
+        tr("all") if one.load is None else one.load.figure,
         str(numbers.effect(one.estimate, one.low, one.high)),
         numbers.margin(one.margin),
-        _WORDS[one.verdict] if one.verdict else "",
+        tr(_WORDS[one.verdict]) if one.verdict else "",
     )
 
 
 def _effect_row(one: EffectBetween) -> tuple[str, ...]:
-    said = {True: "alike", False: "differs", None: "whether it differs is not shown"}[one.alike]
+    said = {True: tr("alike"), False: tr("differs"), None: tr("whether it differs is not shown")}[one.alike]
     sides = (_effect(one.first), _effect(one.second), _effect(one.difference))
-    return (f"{one.factor}: {one.arm} instead of {one.baseline}", one.workload, *sides, said)
+    change = tr("{arm} instead of {baseline}", arm=one.arm, baseline=one.baseline)
+    return (f"{one.factor}: {change}", one.workload, *sides, said)
 
 
 def _effect(found: Estimate) -> str:

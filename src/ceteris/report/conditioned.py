@@ -6,9 +6,11 @@ In: findings. Out: Conditioned, a sentence for each data set. Called by the view
 from collections.abc import Sequence
 
 from ceteris.findings import Preconditioned
+from ceteris.language import tr
 from ceteris.model import TrialState
 from ceteris.report import numbers
 from ceteris.report.shown_trust import Conditioned
+from ceteris.report.words import word
 from ceteris.units import show_duration
 
 
@@ -20,18 +22,27 @@ def conditioned(found: Sequence[Preconditioned]) -> tuple[Conditioned, ...]:
 
 
 def _sentence(one: Preconditioned) -> str:
-    what = f"{one.workload} with {one.data}" if one.data else one.workload
+    what = tr("{workload} with {data}", workload=one.workload, data=one.data) if one.data else one.workload
     if one.average_per_s is None or one.spread is None or one.drift is None:
         because = f": {one.reason}" if one.reason else ""
-        word = "not yet" if one.state is TrialState.PLANNED else f"{one.state}{because}"
-        return f"{what} was not preconditioned ({word})"
+        why = tr("not yet") if one.state is TrialState.PLANNED else f"{word(one.state)}{because}"
+        return tr("{what} was not preconditioned ({why})", what=what, why=why)
     asked = one.asked
-    judged = "steady" if one.steady else "NOT STEADY"
-    rounds = f"{numbers.count(len(one.course), 'round')} of {show_duration(asked.round_s)}"
-    fills = numbers.count(asked.fills, "fill")
     sign = "+" if one.drift > 0 else numbers.MINUS if one.drift < 0 else ""
-    return (
-        f"{what} was {judged} after {fills} and {rounds}: {one.average_per_s:,.0f} IOPS on average of the last "
-        f"{asked.window}, spread {one.spread * 100:.1f} % (at most {asked.most_spread * 100:.3g} %), "
-        f"drift {sign}{abs(one.drift) * 100:.1f} % (at most {asked.most_drift * 100:.3g} %)"
+    return tr(
+        "{what} was {judged} after {fills} and {rounds} of {round}: {average:,.0f} IOPS on average of the last "
+        "{window}, spread {spread:.1f} % (at most {most_spread:.3g} %), "
+        "drift {sign}{drift:.1f} % (at most {most_drift:.3g} %)",
+        what=what,
+        judged=tr("steady") if one.steady else tr("NOT STEADY"),
+        fills=numbers.count(asked.fills, "fill"),
+        rounds=numbers.count(len(one.course), "round"),
+        round=show_duration(asked.round_s),
+        average=one.average_per_s,
+        window=asked.window,
+        spread=one.spread * 100,
+        most_spread=asked.most_spread * 100,
+        sign=sign,
+        drift=abs(one.drift) * 100,
+        most_drift=asked.most_drift * 100,
     )

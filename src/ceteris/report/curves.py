@@ -7,18 +7,19 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from ceteris.findings import Distribution
+from ceteris.language import later, tr
 from ceteris.model import Cell, Measurement
 from ceteris.report import numbers
 from ceteris.report.numbers import Kind
 from ceteris.report.shown_curves import Course, Courses, PathCurve, PathPoint, QuantileCurve, QuantilePoint
 
 TIMED = {
-    "throughput_per_s": ("throughput, /s", 1.0),
-    "response_p95_s": ("p95 response time, ms", 1e3),
-    "device_utilisation": ("device busy, %", 100.0),
-    "cpu_user_share": ("processors in user mode, %", 100.0),
-    "cpu_system_share": ("processors in system mode, %", 100.0),
-    "cpu_iowait_share": ("processors waiting for I/O, %", 100.0),
+    "throughput_per_s": (later("throughput, /s"), 1.0),
+    "response_p95_s": (later("p95 response time, ms"), 1e3),
+    "device_utilisation": (later("device busy, %"), 100.0),
+    "cpu_user_share": (later("processors in user mode, %"), 100.0),
+    "cpu_system_share": (later("processors in system mode, %"), 100.0),
+    "cpu_iowait_share": (later("processors waiting for I/O, %"), 100.0),
 }
 """What is drawn of a trial over time: title with unit, and what a value is multiplied by."""
 
@@ -45,7 +46,14 @@ def path(cells: Sequence[Cell], arms: Sequence[str], key: str) -> PathCurve | No
             value=time.mean * scale.factor,
             low=None if time.low is None else time.low * scale.factor,
             high=None if time.high is None else time.high * scale.factor,
-            text=f"{rate.arm} at {rate.load}: {rate.mean:,.0f}/s, {time.mean * scale.factor:,.3g} {scale.unit}",
+            text=tr(
+                "{arm} at {load}: {rate:,.0f}/s, {time:,.3g} {unit}",
+                arm=rate.arm,
+                load=rate.load,
+                rate=rate.mean,
+                time=time.mean * scale.factor,
+                unit=scale.unit,
+            ),
         )
         for rate, time in sorted(known, key=lambda pair: arms.index(pair[0].arm))
     ]
@@ -64,8 +72,14 @@ def quantiles(found: Sequence[Distribution], arms: Sequence[str], key: str) -> Q
             load=one.load,
             one_in=1 / (1 - quantile),
             value=time * scale.factor,
-            text=f"{one.arm}: {100 * quantile:.6g} % within {time * scale.factor:.4g} {scale.unit}, "
-            f"of {one.count:,} operations",
+            text=tr(
+                "{arm}: {share:.6g} % within {time:.4g} {unit}, of {count:,} operations",
+                arm=one.arm,
+                share=100 * quantile,
+                time=time * scale.factor,
+                unit=scale.unit,
+                count=one.count,
+            ),
         )
         for one in mine
         for quantile, time in one.quantiles
@@ -88,7 +102,7 @@ def courses(series: Mapping[str, Mapping[int, Measurement]]) -> Courses | None:
 
 
 def _course(order: int, title: str, factor: float, one: Measurement) -> Course:
-    return Course(trial=order, metric=title, step_s=one.step_s or 1.0, values=tuple(_rounded(one.points, factor)))
+    return Course(trial=order, metric=tr(title), step_s=one.step_s or 1.0, values=tuple(_rounded(one.points, factor)))
 
 
 def _rounded(values: Iterable[float], factor: float) -> Iterable[float]:

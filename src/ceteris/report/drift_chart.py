@@ -5,6 +5,7 @@ In: what is shown of a drift. Out: a Vega-Lite chart. Called by `charts`.
 
 from typing import TYPE_CHECKING
 
+from ceteris.language import tr
 from ceteris.report import numbers
 from ceteris.report.response_chart import SHAPES
 from ceteris.report.shown_curves import DriftCurve
@@ -25,19 +26,19 @@ def drift_chart(shown: DriftCurve, width: int, height: int) -> "alt.LayerChart |
             "time": point.time,
             "value": point.value,
             "smooth": smooth,
-            "first": f"{point.first} first",
-            "hint": f"{point.text} · trials {numbers.few(point.trials)}",
+            "first": tr("{arm} first", arm=point.first),
+            "hint": tr("{text} · trials {trials}", text=point.text, trials=numbers.few(point.trials)),
         }
         for point, smooth in zip(shown.points, shown.course, strict=True)
     ]
-    firsts = [f"{name} first" for name in names]
+    firsts = [tr("{arm} first", arm=name) for name in names]
     shape = alt.Scale(domain=firsts, range=[SHAPES[n % len(SHAPES)] for n in range(len(firsts))])
     fill = alt.Scale(domain=firsts, range=["var(--ink)", *["var(--paper)"] * (len(firsts) - 1)])
     legend = alt.Legend(orient="top", columns=2, labelLimit=130, offset=8)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(
             "time:Q",
-            title=f"{shown.unit} since the beginning",
+            title=tr("{unit} since the beginning", unit=shown.unit),
             scale=alt.Scale(nice=False, padding=10),
             axis=alt.Axis(tickCount=5, grid=False, format="~g"),
         )
@@ -54,7 +55,10 @@ def drift_chart(shown: DriftCurve, width: int, height: int) -> "alt.LayerChart |
         width=width,
         height=height,
         title=alt.TitleParams(
-            f"{shown.title} of all arms over time, %", subtitle="against the usual at the load level"
+            tr("{title} of all arms over time, %", title=shown.title),
+            subtitle=tr("against the usual at the load level"),
         ),
-        description=f"{shown.title} of each block over time, as a deviation from the usual at its load level",
+        description=tr(
+            "{title} of each block over time, as a deviation from the usual at its load level", title=shown.title
+        ),
     )

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ceteris.language import tag, tr
 from ceteris.report import charts, numbers
 from ceteris.report.shown import Figure, Judged, LevelTable, ReportView
 
@@ -104,7 +105,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.filters |= {"aligned": _aligned, "few": numbers.few, "unbroken": _unbroken}
-    environment.globals |= {"count": numbers.count, "places": _places, "course": _course}
+    environment.globals |= {"count": numbers.count, "places": _places, "course": _course, "tr": tr, "tag": tag}
     return environment
 
 

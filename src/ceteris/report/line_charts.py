@@ -7,6 +7,7 @@ trial, the live chart has it below; the still picture shows what is chosen first
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ceteris.language import tr
 from ceteris.report.response_chart import DASHES, SHAPES
 from ceteris.report.shown_curves import Courses, PathCurve, QuantileCurve
 
@@ -61,7 +62,7 @@ def path_chart(
     ]  # fmt: skip
     x = alt.X(
         "rate:Q",
-        title=f"throughput, {shown.rate_unit}",
+        title=tr("throughput, {unit}", unit=shown.rate_unit),
         scale=alt.Scale(zero=True, nice=True),
         axis=alt.Axis(tickCount=5, format=",~f", grid=False),
     )
@@ -74,8 +75,8 @@ def path_chart(
     return alt.layer(*layers, *lines).properties(
         width=width,
         height=height,
-        title=f"mean response time, {shown.unit}, over throughput",
-        description="mean response time over throughput, one line per arm; the numbers are in the table",
+        title=tr("mean response time, {unit}, over throughput", unit=shown.unit),
+        description=tr("mean response time over throughput, one line per arm; the numbers are in the table"),
     )
 
 
@@ -91,7 +92,11 @@ def quantile_chart(
     ]
     most = max(point.one_in for point in shown.points)
     ticks = [tick for tick in (1, 10, 100, 1000, 10_000, 100_000) if tick <= most]
-    bound = alt.binding_select(options=[one.n for one in levels], name="load level ") if levels[1:] else alt.Undefined
+    bound = (
+        alt.binding_select(options=[one.n for one in levels], name=tr("load level") + " ")
+        if levels[1:]
+        else alt.Undefined
+    )
     chosen = alt.param(name="level", value=levels[-1].n, bind=bound)
     base = (
         alt.Chart(alt.InlineData(values=rows))
@@ -99,21 +104,21 @@ def quantile_chart(
         .encode(
             x=alt.X(
                 "beyond:Q",
-                title="percentile",
+                title=tr("percentile"),
                 scale=alt.Scale(type="log", domain=[1, most], nice=False, padding=8),
                 axis=alt.Axis(values=ticks, grid=False, labelExpr=f"{_PERCENT} : ''"),
             )
         )
     )
-    at = f"at {levels[-1]}" if len(levels) == 1 else f"first at {levels[-1]}"
+    at = tr("at {load}", load=levels[-1]) if len(levels) == 1 else tr("first at {load}", load=levels[-1])
     return (
         alt.layer(*_lines(base, _drawn(rows, colours), _value(zero=False), "beyond:Q"))
         .add_params(chosen)
         .properties(
             width=width,
             height=height,
-            title=alt.TitleParams(f"response time, {shown.unit}, by percentile", subtitle=at),
-            description="response time by percentile, one line per arm",
+            title=alt.TitleParams(tr("response time, {unit}, by percentile", unit=shown.unit), subtitle=at),
+            description=tr("response time by percentile, one line per arm"),
         )
     )
 
@@ -134,8 +139,9 @@ def course_chart(shown: Courses) -> "alt.Chart":
         {"trial": course.trial, "metric": course.metric, "step": course.step_s, "value": list(course.values)}
         for course in shown.courses
     ]
-    trial = alt.param(name="trial", value=trials[0], bind=alt.binding_select(options=trials, name="trial "))
-    metric = alt.param(name="metric", value=metrics[0], bind=alt.binding_select(options=metrics, name="of "))
+    at = tr(" at ")
+    trial = alt.param(name="trial", value=trials[0], bind=alt.binding_select(options=trials, name=tr("trial") + " "))
+    metric = alt.param(name="metric", value=metrics[0], bind=alt.binding_select(options=metrics, name=tr("of") + " "))
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows))
         .transform_filter("datum.trial === trial && datum.metric === metric")
@@ -143,13 +149,13 @@ def course_chart(shown: Courses) -> "alt.Chart":
         .transform_window(place="row_number()")
         .transform_calculate(
             time="datum.place * datum.step",
-            hint="format(datum.value, ',.4~r') + ' at ' + format(datum.time, '.3~r') + ' s'",
+            hint=f"format(datum.value, ',.4~r') + '{at}' + format(datum.time, '.3~r') + ' s'",
         )
         .mark_line(
             strokeWidth=1.4, stroke="var(--ink)", point={"size": 18, "fill": "var(--paper)", "stroke": "var(--ink)"}
         )
         .encode(
-            x=alt.X("time:Q", title="seconds of the trial", scale=alt.Scale(zero=True), axis=alt.Axis(grid=False)),
+            x=alt.X("time:Q", title=tr("seconds of the trial"), scale=alt.Scale(zero=True), axis=alt.Axis(grid=False)),
             y=_value(zero=True),
             tooltip=alt.Tooltip("hint:N"),
         )
@@ -157,8 +163,8 @@ def course_chart(shown: Courses) -> "alt.Chart":
         .properties(
             width=_WIDE,
             height=180,
-            title="one trial over time",
-            description="a metric of the chosen trial, second by second",
+            title=tr("one trial over time"),
+            description=tr("a metric of the chosen trial, second by second"),
         )
     )
     return chart

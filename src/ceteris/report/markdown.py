@@ -7,6 +7,7 @@ Called by the command line. Names and plans are not trusted: they cannot end a t
 import re
 from collections.abc import Mapping, Sequence
 
+from ceteris.language import later, tr
 from ceteris.report import numbers
 from ceteris.report.shown import Answer, EffectPoint, Figure, MatrixSection, ReportView, Section
 from ceteris.report.shown_trust import Trust
@@ -30,6 +31,10 @@ def _table(head: Sequence[str], right: Sequence[bool], rows: Sequence[Sequence[s
     return [f"| {' | '.join(row)} |" for row in (head, marks, *rows)] + [""]
 
 
+def _head(text: str) -> list[str]:
+    return [f"## {text}", ""]
+
+
 def _answer(answer: Answer) -> str:
     text = f"{_plain(answer.change)}: {_plain(answer.conclusion)}"
     return f"- **{_plain(answer.factor)}**: {text}"
@@ -37,7 +42,7 @@ def _answer(answer: Answer) -> str:
 
 def _verdicts(view: ReportView) -> list[str]:
     if not view.verdicts:
-        return ["No effect could be judged.", ""]
+        return [tr("No effect could be judged."), ""]
     rows = [
         [
             _plain(row.answer.factor),
@@ -52,7 +57,17 @@ def _verdicts(view: ReportView) -> list[str]:
         ]
         for row in view.verdicts
     ]
-    head = ["factor", "from → to", "workload", "effect", "margin", "verdict", "pairs", "reasons", "trials"]
+    head = [
+        tr("factor"),
+        tr("from → to"),
+        tr("workload"),
+        tr("effect"),
+        tr("margin"),
+        tr("verdict"),
+        tr("pairs"),
+        tr("reasons"),
+        tr("trials"),
+    ]
     return _table(head, [False, False, False, True, True, False, True, False, False], rows)
 
 
@@ -69,13 +84,20 @@ def _point(point: EffectPoint | None) -> str:
 def _effects(section: Section) -> list[str]:
     lines = []
     for shown in section.effects:
-        judged = "" if shown.judged else ", not judged"
-        lines += [f"Effect on {_plain(shown.title)}, {shown.confidence} interval, margin {shown.margin}{judged}:", ""]
+        said = tr(
+            "Effect on {title}, {confidence} interval, margin {margin}{judged}:",
+            title=_plain(shown.title),
+            confidence=shown.confidence,
+            margin=shown.margin,
+            judged="" if shown.judged else tr(", not judged"),
+        )
+        lines += [said, ""]
         rows = [
-            ["all" if load is None else load.figure, *(_point(shown.point(arm, load)) for arm in shown.arms)]
+            [tr("all") if load is None else load.figure, *(_point(shown.point(arm, load)) for arm in shown.arms)]
             for load in shown.loads
         ]
-        head = ["load level", *(_plain(f"{arm} instead of {shown.baseline}") for arm in shown.arms)]
+        changes = (tr("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline) for arm in shown.arms)
+        head = [tr("load level"), *map(_plain, changes)]
         lines += _table(head, [True] * len(head), rows)
     return lines
 
@@ -94,25 +116,28 @@ def _levels(section: Section) -> list[str]:
         [row.load.figure, *(numbers.orders(f.trials) if f else numbers.DASH for f in row.figures[0])]
         for row in section.table.rows
     ]
-    head = ["trials at load level", *(_plain(arm.name) for arm in section.arms)]
+    head = [tr("trials at load level"), *(_plain(arm.name) for arm in section.arms)]
     return lines + _table(head, [True, *[False] * len(section.arms)], rows)
 
 
 def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
-    lines = [f"### {_plain(section.factor)} under {_plain(section.workload)}", ""]
+    said = tr("{factor} under {workload}", factor=_plain(section.factor), workload=_plain(section.workload))
+    lines = [f"### {said}", ""]
     if section.empty:
         return [*lines, _plain(section.empty), ""]
     lines += [_answer(answer) for answer in section.answers]
     lines += [f"- {_plain(reason)}" for reason in section.reasons] + [""]
+    failed = tr("failed")
     for listed in section.checks:
-        lines += [f"Checks of {_plain(listed.title)}: {listed.summary}; {_plain(listed.standing)}", ""]
-        marks = [(check, "ok" if check.passed else "**failed**") for check in listed.checks]
+        said = later("Checks of {title}: {summary}; {standing}")
+        lines += [tr(said, title=_plain(listed.title), summary=listed.summary, standing=_plain(listed.standing)), ""]
+        marks = [(check, tr("ok") if check.passed else f"**{failed}**") for check in listed.checks]
         lines += [f"- {mark}, {check.name}: {_plain(check.found)}" for check, mark in marks] + [""]
-    drawn = [(table.key, f"effect on {table.title}") for table in section.effects]
+    drawn = [(table.key, tr("effect on {title}", title=table.title)) for table in section.effects]
     drawn += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
-    drawn += [(section.path.key, "response time over throughput")] if section.path else []
-    drawn += [(section.quantiles.key, "response time by percentile")] if section.quantiles else []
-    drawn += [(section.drift.key, f"{section.drift.title} over time")] if section.drift else []
+    drawn += [(section.path.key, tr("response time over throughput"))] if section.path else []
+    drawn += [(section.quantiles.key, tr("response time by percentile"))] if section.quantiles else []
+    drawn += [(section.drift.key, tr("{title} over time", title=section.drift.title))] if section.drift else []
     shown = [f"![{_plain(title)}](<{pictures[key]}>)" for key, title in drawn if key in pictures]
     return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section) + _why(section)
 
@@ -120,7 +145,7 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
 def _why(section: Section) -> list[str]:
     lines = []
     for table in section.why:
-        trials = f"; trials {numbers.few(table.trials)}" if table.trials else ""
+        trials = tr("; trials {trials}", trials=numbers.few(table.trials)) if table.trials else ""
         lines += [f"{_plain(table.title)}: {_plain(table.note)}{trials}", ""]
         if table.rows:
             rows = [[_plain(cell) for cell in row] for row in table.rows]
@@ -133,28 +158,32 @@ def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:
     for share in matrix.shares:
         lines += [f"#### {share.title}", "", *(f"- {_plain(sentence)}" for sentence in share.sentences), ""]
         if share.key in pictures:
-            lines += [f"![response time over rate, {share.title}](<{pictures[share.key]}>)", ""]
+            title = tr("response time over rate, {share}", share=share.title)
+            lines += [f"![{title}](<{pictures[share.key]}>)", ""]
         for table in share.tables:
             name = f"{table.title}, {table.unit}" if table.unit else table.title
             rows = [[str(small), *(_figure(f) for f in figures)] for small, figures in table.rows]
-            head = [f"{name}: small outstanding", *(f"{large} large" for large in table.columns)]
+            head = [tr("{name}: small outstanding", name=name), *(tr("{n} large", n=large) for large in table.columns)]
             lines += _table(head, [True] * len(head), rows)
     return lines
 
 
 def _trust(trust: Trust) -> list[str]:
     conditioned = [(_plain(one.sentence), one) for one in trust.conditioned]
-    said = [f"{f'**{what}**' if one.missed else what} (trial {one.trial})" for what, one in conditioned]
+    said = [
+        tr("{sentence} (trial {trial})", sentence=f"**{what}**" if one.missed else what, trial=one.trial)
+        for what, one in conditioned
+    ]
     said += [_plain(note) for note in trust.notes]
     lines = [f"- {sentence}" for sentence in said] + ([""] if said else [])
     rows = [
         [tally.state, _plain(tally.reason), str(len(tally.trials)), numbers.orders(tally.trials)]
         for tally in trust.tallies
     ]
-    lines += _table(["trials", "reason", "count", "which"], [False, False, True, False], rows)
+    lines += _table([tr("trials"), tr("reason"), tr("count"), tr("which")], [False, False, True, False], rows)
     facts = [[_plain(name), _plain(value)] for name, value in (*trust.facts, *trust.machine)]
-    lines += _table(["experiment and machine", ""], [False, False], facts)
-    return [*lines, "The plan:", "", *_code(trust.plan_text, "toml"), ""]
+    lines += _table([tr("experiment and machine"), ""], [False, False], facts)
+    return [*lines, tr("The plan:"), "", *_code(trust.plan_text, "toml"), ""]
 
 
 def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
@@ -163,30 +192,30 @@ def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
         f"# {_plain(view.title)}",
         "",
         *([_plain(view.question), ""] if view.question else []),
-        f"Experiment {_plain(view.experiment)}, {view.when}.",
+        tr("Experiment {experiment}, {when}.", experiment=_plain(view.experiment), when=view.when),
         "",
     ]
-    lines += [f"{view.headline}.", ""]
+    lines += [tr("{sentence}.", sentence=view.headline), ""]
     if view.matrices:
-        lines += ["## I/O matrices", ""]
+        lines += _head(tr("I/O matrices"))
     for matrix in view.matrices:
         lines += _matrix(matrix, pictures or {})
     if view.sections or not view.matrices:
         lines += _compared(view, pictures or {})
-    lines += ["## Trust", "", *_trust(view.trust)]
+    lines += [*_head(tr("Trust")), *_trust(view.trust)]
     return "\n".join(lines).rstrip("\n").replace("\n\n\n", "\n\n") + "\n"
 
 
 def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
     """What was found of the factors: answers, verdicts, what to do, and each factor."""
-    lines = ["## Answers", "", *map(_answer, view.answers), ""]
-    lines += ["## Verdicts", "", *_verdicts(view), "## What to do", ""]
+    lines = [*_head(tr("Answers")), *map(_answer, view.answers), ""]
+    lines += [*_head(tr("Verdicts")), *_verdicts(view), *_head(tr("What to do"))]
     for advice in view.advice:
         lines.append(f"- **{_plain(advice.factor)}**: {_plain(advice.text)}")
         if advice.recipe:
             block = _code(f"{advice.recipe.set}\n{advice.recipe.check}", "sh")
             lines += ["", *(f"  {line}" for line in block), ""]
-    lines += ["", "## Factor by factor", ""]
+    lines += ["", *_head(tr("Factor by factor"))]
     for section in view.sections:
         lines += _section(section, pictures)
     return lines

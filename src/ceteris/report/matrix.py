@@ -6,6 +6,7 @@ In: the matrices that the analysis read. Out: MatrixSection. Called by the view;
 from collections.abc import Sequence
 
 from ceteris.findings import Bound, Ceiling, Estimate, Matrix, MatrixPoint, MatrixSeries
+from ceteris.language import later, tr
 from ceteris.report import numbers
 from ceteris.report.numbers import Kind, Scale
 from ceteris.report.shown import Figure, MatrixSection, MatrixShare, MatrixTable, ResponsePoint
@@ -13,23 +14,28 @@ from ceteris.report.tables import estimated
 from ceteris.units import show_size, show_time
 
 _BEYOND = {
-    Bound.IOPS: "beyond it the device is IOPS-bound",
-    Bound.BANDWIDTH: "beyond it the device is bandwidth-bound",
-    Bound.BOTH: "beyond it small and large operations together use the device up",
+    Bound.IOPS: later("beyond it the device is IOPS-bound"),
+    Bound.BANDWIDTH: later("beyond it the device is bandwidth-bound"),
+    Bound.BOTH: later("beyond it small and large operations together use the device up"),
 }
-_WORDS = {Bound.IOPS: "IOPS", Bound.BANDWIDTH: "bandwidth", Bound.BOTH: "both", Bound.NOTHING: "not bound"}
+_WORDS = {
+    Bound.IOPS: "IOPS",
+    Bound.BANDWIDTH: later("bandwidth"),
+    Bound.BOTH: later("both"),
+    Bound.NOTHING: later("not bound"),
+}
 _IOPS = Scale("IOPS", 1.0)
-_READING = (
+_READING = later(
     "Bound: another step of small operations brings less than half of its proportion, and the device stands within "
-    "10 % of the most operations it made of small ones alone, or of the most bytes it moved with large ones; both: "
+    "{near} of the most operations it made of small ones alone, or of the most bytes it moved with large ones; both: "
     "the shares of the two add up to that."
 )
 _TABLES = (
-    ("small_per_s", "small operations", Kind.RATE),
-    ("bytes_per_s", "bandwidth of all", Kind.BYTES),
-    ("small_response_mean_s", "mean response time of small operations", Kind.TIME),
-    ("small_response_p99_s", "p99 response time of small operations", Kind.TIME),
-    ("large_response_mean_s", "mean response time of large operations", Kind.TIME),
+    ("small_per_s", later("small operations"), Kind.RATE),
+    ("bytes_per_s", later("bandwidth of all"), Kind.BYTES),
+    ("small_response_mean_s", later("mean response time of small operations"), Kind.TIME),
+    ("small_response_p99_s", later("p99 response time of small operations"), Kind.TIME),
+    ("large_response_mean_s", later("mean response time of large operations"), Kind.TIME),
 )
 
 
@@ -37,8 +43,9 @@ def operations(size_bytes: int, order: str, write_share: float) -> str:
     """What operations are called: `8 KiB random reads`, `1 MiB sequential I/O, 20 % writes`."""
     size = show_size(size_bytes)
     if write_share in (0.0, 1.0):
-        return f"{size} {order} {'writes' if write_share else 'reads'}"
-    return f"{size} {order} I/O, {_percent(write_share)} writes"
+        said = later("{size} {order} writes") if write_share else later("{size} {order} reads")
+        return tr(said, size=size, order=tr(order))
+    return tr("{size} {order} I/O, {share} writes", size=size, order=tr(order), share=_percent(write_share))
 
 
 def _percent(share: float) -> str:
@@ -46,7 +53,7 @@ def _percent(share: float) -> str:
 
 
 def _beside(large: int) -> str:
-    return f"beside {large} large" if large else "no large"
+    return tr("beside {n} large", n=large) if large else tr("no large")
 
 
 def _level(level: float) -> str:
@@ -56,10 +63,16 @@ def _level(level: float) -> str:
 def _knee_text(series: MatrixSeries) -> str:
     knee = series.knee
     if knee is None:
-        return "no knee up to there: more outstanding still brings more"
+        return tr("no knee up to there: more outstanding still brings more")
     low, high = knee.level.low, knee.level.high
     between = "" if low is None or high is None else f" [{_level(low)}, {_level(high)}]"
-    return f"knee at {_level(knee.level.value)}{between}, {_rate(knee.per_s)} at {show_time(knee.response_s)}"
+    return tr(
+        "knee at {level}{between}, {rate} at {time}",
+        level=_level(knee.level.value),
+        between=between,
+        rate=_rate(knee.per_s),
+        time=show_time(knee.response_s),
+    )
 
 
 def _rate(per_s: float) -> str:
@@ -78,17 +91,18 @@ def _small(series: MatrixSeries, matrix: Matrix) -> str:
     peak = next((p for p in series.points if p.small == series.peak_at and p.small > 0), None)
     if peak is None or series.peak_per_s is None:
         return ""
-    what = operations(matrix.small_block_bytes, "random", series.write_share)
+    what = operations(matrix.small_block_bytes, later("random"), series.write_share)
     if series.large:
-        what += f", beside {series.large} large sequential"
+        what += tr(", beside {n} large sequential", n=series.large)
     mean = peak.measured.get("small_response_mean_s")
-    at = f" at {show_time(mean.value)}" if mean else ""
-    parts = [f"{what}: {_estimated(series.peak_per_s)}{at} with {peak.small} outstanding"]
+    at = tr(" at {time}", time=show_time(mean.value)) if mean else ""
+    said = later("{what}: {rate}{at} with {n} outstanding")
+    parts = [tr(said, what=what, rate=_estimated(series.peak_per_s), at=at, n=peak.small)]
     if len([point for point in series.points if point.small > 0]) > 1:
         parts.append(_knee_text(series))
         if peak.bound in _BEYOND and series.knee:
-            parts.append(_BEYOND[peak.bound])
-    return "; ".join(parts)
+            parts.append(tr(_BEYOND[peak.bound]))
+    return tr("; ").join(parts)
 
 
 def _large(points: Sequence[MatrixPoint], share: float, matrix: Matrix) -> str:
@@ -98,9 +112,11 @@ def _large(points: Sequence[MatrixPoint], share: float, matrix: Matrix) -> str:
         return ""
     best = max(alone, key=lambda point: point.measured["large_bytes_per_s"].value)
     bandwidth = f"{show_size(best.measured['large_bytes_per_s'].value)}/s"
-    what = operations(matrix.large_block_bytes, "sequential", share)
-    bound = {Bound.BANDWIDTH: ", bandwidth-bound", Bound.NOTHING: ", not bound yet"}.get(best.bound or Bound.BOTH, "")
-    return f"{what} alone: {bandwidth} with {best.large} outstanding{bound}"
+    what = operations(matrix.large_block_bytes, later("sequential"), share)
+    bounds = {Bound.BANDWIDTH: tr(", bandwidth-bound"), Bound.NOTHING: tr(", not bound yet")}
+    bound = bounds.get(best.bound or Bound.BOTH, "")
+    said = later("{what} alone: {bandwidth} with {n} outstanding{bound}")
+    return tr(said, what=what, bandwidth=bandwidth, n=best.large, bound=bound)
 
 
 def _figures(points: Sequence[MatrixPoint], metric: str, kind: Kind, title: str) -> MatrixTable | None:
@@ -109,14 +125,14 @@ def _figures(points: Sequence[MatrixPoint], metric: str, kind: Kind, title: str)
         return None
     scale = _IOPS if kind is Kind.RATE else numbers.scale(kind, (mean.value for _, mean in known))
     figures = {(point.small, point.large): estimated(mean, scale, point.trials) for point, mean in known}
-    return _table(points, title, scale.unit, figures)
+    return _table(points, tr(title), scale.unit, figures)
 
 
 def _bounds(points: Sequence[MatrixPoint]) -> MatrixTable | None:
     known = {
-        (p.small, p.large): Figure(text=_WORDS[p.bound], spread="", places=0, trials=()) for p in points if p.bound
+        (p.small, p.large): Figure(text=tr(_WORDS[p.bound]), spread="", places=0, trials=()) for p in points if p.bound
     }
-    return _table(points, "bound by", "", known) if known else None
+    return _table(points, tr("bound by"), "", known) if known else None
 
 
 def _table(points: Sequence[MatrixPoint], title: str, unit: str, figures: dict[tuple[int, int], Figure]) -> MatrixTable:
@@ -139,15 +155,22 @@ def _curve(series: Sequence[MatrixSeries]) -> tuple[str, tuple[ResponsePoint, ..
 
 def _point(point: MatrixPoint, rate: Estimate, time: Estimate, scale: Scale) -> ResponsePoint:
     shown = estimated(time, scale, point.trials)
-    at = f"{_rate(rate.value)} at {shown.text} {shown.spread} {scale.unit}".replace("  ", " ")
+    time_text = f"{shown.text} {shown.spread} {scale.unit}".replace("  ", " ")
+    beside = _beside(point.large)
     return ResponsePoint(
-        series=_beside(point.large),
+        series=beside,
         small=point.small,
         rate=rate.value,
         value=time.value * scale.factor,
         low=None if time.low is None else time.low * scale.factor,
         high=None if time.high is None else time.high * scale.factor,
-        text=f"{point.small} small, {_beside(point.large)}: {at}",
+        text=tr(
+            "{n} small, {beside}: {rate} at {time}",
+            n=point.small,
+            beside=beside,
+            rate=_rate(rate.value),
+            time=time_text,
+        ),
         trials=point.trials,
     )
 
@@ -160,7 +183,9 @@ def _share(ceiling: Ceiling, matrix: Matrix, key: str) -> MatrixShare:
     unit, curve = _curve(series)
     return MatrixShare(
         key=key,
-        title="reads only" if ceiling.write_share == 0 else f"{_percent(ceiling.write_share)} writes",
+        title=tr("reads only")
+        if ceiling.write_share == 0
+        else tr("{share} writes", share=_percent(ceiling.write_share)),
         sentences=tuple(sentence for sentence in sentences if sentence),
         tables=tuple(table for table in tables if table),
         unit=unit,
@@ -173,12 +198,16 @@ def section(matrix: Matrix, anchor: str) -> MatrixSection:
     shares = tuple(_share(ceiling, matrix, f"{anchor}-{n}") for n, ceiling in enumerate(matrix.ceilings, 1))
     shares = tuple(share for share in shares if share.tables)
     rounds = numbers.count(matrix.rounds, "round")
-    spread = f" with {matrix.confidence * 100:.3g} % intervals" if matrix.rounds > 1 else ""
+    spread = (
+        tr(" with {confidence} intervals", confidence=f"{matrix.confidence * 100:.3g} %") if matrix.rounds > 1 else ""
+    )
     return MatrixSection(
         anchor=anchor,
         name=matrix.name,
         answer=next((sentence for share in shares for sentence in share.sentences), ""),
-        reading=f"Means over {rounds}{spread}. {_READING}",
+        reading=tr(
+            "Means over {rounds}{spread}. {reading}", rounds=rounds, spread=spread, reading=tr(_READING, near="10 %")
+        ),
         shares=shares,
-        empty="" if shares else "no point was measured validly yet",
+        empty="" if shares else tr("no point was measured validly yet"),
     )

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from ceteris.language import later, laters, tr, trn
+
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
 
@@ -44,18 +46,24 @@ class Scale:
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("offered_per_s", "offered", Kind.RATE),
-        Metric("throughput_per_s", "throughput", Kind.RATE),
-        Metric("bytes_per_s", "bandwidth", Kind.BYTES),
-        Metric("queries_per_s", "queries", Kind.RATE),
-        Metric("response_mean_s", "mean response time", Kind.TIME),
-        Metric("response_p95_s", "p95 response time", Kind.TIME),
-        Metric("response_p99_s", "p99 response time", Kind.TIME),
-        Metric("load_1m", "load average", Kind.PLAIN),
-        Metric("cpu_iowait_share", "iowait", Kind.SHARE),
+        Metric("offered_per_s", later("offered"), Kind.RATE),
+        Metric("throughput_per_s", later("throughput"), Kind.RATE),
+        Metric("bytes_per_s", later("bandwidth"), Kind.BYTES),
+        Metric("queries_per_s", later("queries"), Kind.RATE),
+        Metric("response_mean_s", later("mean response time"), Kind.TIME),
+        Metric("response_p95_s", later("p95 response time"), Kind.TIME),
+        Metric("response_p99_s", later("p99 response time"), Kind.TIME),
+        Metric("load_1m", later("load average"), Kind.PLAIN),
+        Metric("cpu_iowait_share", later("iowait"), Kind.SHARE),
     )
 }
 
+_COUNTED = {
+    "trial": laters("{n:,} trial", "{n:,} trials"),
+    "check": laters("{n:,} check", "{n:,} checks"),
+    "round": laters("{n:,} round", "{n:,} rounds"),
+    "fill": laters("{n:,} fill", "{n:,} fills"),
+}
 _SIZES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
@@ -140,7 +148,7 @@ def effect(estimate: float, low: float, high: float) -> EffectText:
 def probability(p: float) -> str:
     """A probability as a percentage that is never 0 or 100: `97.3 %`, `over 99.9 %`."""
     if p > 0.999 or p < 0.001:
-        return "over 99.9 %" if p > 0.5 else "under 0.1 %"
+        return tr("over 99.9 %") if p > 0.5 else tr("under 0.1 %")
     return f"{p * 100:.1f} %"
 
 
@@ -170,4 +178,4 @@ def few(trials: Sequence[int]) -> str:
 
 def count(n: int, noun: str) -> str:
     """A count with its noun: `1 trial`, `12 trials`."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+    return trn(*_COUNTED[noun], n)

@@ -5,6 +5,7 @@ In: what is shown of a write share. Out: a Vega-Lite spec, as `charts` makes the
 
 from typing import TYPE_CHECKING
 
+from ceteris.language import tr
 from ceteris.report import numbers
 from ceteris.report.shown import MatrixShare
 
@@ -28,7 +29,7 @@ def response_curve(share: MatrixShare) -> "alt.LayerChart | alt.FacetChart":
             "rate": p.rate,
             "value": p.value,
             **({"low": max(p.low, 0.0), "high": p.high} if p.low is not None and p.high is not None else {}),
-            "hint": f"{p.text} · trials {numbers.few(p.trials)}",
+            "hint": tr("{text} · trials {trials}", text=p.text, trials=numbers.few(p.trials)),
         }
         for p in share.points
     ]
@@ -36,7 +37,7 @@ def response_curve(share: MatrixShare) -> "alt.LayerChart | alt.FacetChart":
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(
             "rate:Q",
-            title="small operations per second",
+            title=tr("small operations per second"),
             scale=alt.Scale(zero=True, nice=True),
             axis=alt.Axis(tickCount=5, format=",~f", grid=False),
         )
@@ -68,6 +69,6 @@ def response_curve(share: MatrixShare) -> "alt.LayerChart | alt.FacetChart":
     return alt.layer(*layers).properties(
         width=WIDTH,
         height=HEIGHT,
-        title=f"mean response time, {share.unit}, {share.title}",
-        description="mean response time of small operations over their rate; the numbers are in the tables",
+        title=tr("mean response time, {unit}, {share}", unit=share.unit, share=share.title),
+        description=tr("mean response time of small operations over their rate; the numbers are in the tables"),
     )

@@ -6,6 +6,7 @@ Made by `views.view`; read by every renderer. Percentages are percentages, not r
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ceteris.language import tr
 from ceteris.model import Check
 from ceteris.report.shown_curves import Courses, Curve, DriftCurve, PathCurve, QuantileCurve
 from ceteris.report.shown_trust import Trust
@@ -38,7 +39,7 @@ class Answer:
     @property
     def change(self) -> str:
         """What was put in place of what."""
-        return f"{self.arm} instead of {self.baseline}"
+        return tr("{arm} instead of {baseline}", arm=self.arm, baseline=self.baseline)
 
     @property
     def sentence(self) -> str:

@@ -7,6 +7,7 @@ unit per column. Called by the view.
 from collections.abc import Mapping, Sequence
 
 from ceteris.findings import Drift, Estimate
+from ceteris.language import tr
 from ceteris.model import Cell, Effect
 from ceteris.report import numbers, verdicts
 from ceteris.report.numbers import METRICS, Kind, Scale
@@ -29,7 +30,7 @@ def drift_curve(found: Drift | None, anchor: str) -> DriftCurve | None:
     """A drift in minutes, or in hours where it is long."""
     if found is None:
         return None
-    unit, factor = ("hours", 1.0) if found.points[-1].hours >= _LONG_H else ("minutes", 60.0)
+    unit, factor = (tr("hours"), 1.0) if found.points[-1].hours >= _LONG_H else (tr("minutes"), 60.0)
     return DriftCurve(
         key=f"{anchor}-drift",
         title=verdicts.title(found.response),
@@ -39,7 +40,11 @@ def drift_curve(found: Drift | None, anchor: str) -> DriftCurve | None:
                 time=point.hours * factor,
                 value=numbers.percent_of(point.log_ratio),
                 first=point.first,
-                text=f"{show_percent(point.log_ratio)} after {show_duration(point.hours * 3600)}",
+                text=tr(
+                    "{change} after {duration}",
+                    change=show_percent(point.log_ratio),
+                    duration=show_duration(point.hours * 3600),
+                ),
                 trials=point.trials,
             )
             for point in found.points
@@ -88,7 +93,7 @@ def level_table(cells: Sequence[Cell], arms: Sequence[str]) -> LevelTable | None
     if not scales:
         return None
     by_place = {(cell.load, cell.metric, cell.arm): cell for cell in cells if cell.metric in scales}
-    columns = tuple(Column(metric=m, title=METRICS[m].title, unit=s.unit) for m, s in scales.items())
+    columns = tuple(Column(metric=m, title=tr(METRICS[m].title), unit=s.unit) for m, s in scales.items())
     rows = []
     for load in sorted({load for load, _, _ in by_place}):
         figures = tuple(
@@ -110,7 +115,7 @@ def curves(cells: Sequence[Cell], arms: Sequence[str], key: str) -> tuple[Curve,
         unit = scales[metric]
         points = tuple(_curve_point(cell, unit) for cell in sorted(mine, key=lambda c: (arms.index(c.arm), c.load)))
         name = "throughput" if metric == "throughput_per_s" else "p95"
-        found.append(Curve(key=f"{key}-{name}", title=METRICS[metric].title, unit=unit.unit, points=points))
+        found.append(Curve(key=f"{key}-{name}", title=tr(METRICS[metric].title), unit=unit.unit, points=points))
     return tuple(found)
 
 

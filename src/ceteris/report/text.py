@@ -6,6 +6,7 @@ trusted: they are printed as text, never read as rich markup or as control seque
 
 from typing import TYPE_CHECKING
 
+from ceteris.language import later, tr
 from ceteris.report import numbers
 from ceteris.report.shown import (
     Answer,
@@ -64,13 +65,13 @@ def verdict_table(view: ReportView) -> "Table":
     """All verdicts as a rich table: under each factor a line per change and workload."""
     table = _new_table()
     workloads = len({answer.workload for answer in view.answers}) > 1
-    table.add_column("factor, from → to", overflow="fold", ratio=1)
+    table.add_column(tr("factor, from → to"), overflow="fold", ratio=1)
     if workloads:
-        table.add_column("workload", overflow="fold", max_width=12)
-    table.add_column("effect", justify="right", no_wrap=True)
-    table.add_column("interval", justify="right", no_wrap=True)
-    table.add_column("pairs", justify="right", no_wrap=True)
-    table.add_column("verdict", overflow="fold", max_width=18)
+        table.add_column(tr("workload"), overflow="fold", max_width=12)
+    table.add_column(tr("effect"), justify="right", no_wrap=True)
+    table.add_column(tr("interval"), justify="right", no_wrap=True)
+    table.add_column(tr("pairs"), justify="right", no_wrap=True)
+    table.add_column(tr("verdict"), overflow="fold", max_width=18)
     judged = {id(row.answer): row for row in view.verdicts}
     before = ""
     for answer in view.answers:
@@ -82,7 +83,7 @@ def verdict_table(view: ReportView) -> "Table":
         cells: list[RenderableType] = [_text(f"  {answer.baseline} → {answer.arm}")]
         cells += [_text(answer.workload)] if workloads else []
         cells += [_text(row.effect, style), _text(row.interval)] if row else ["", ""]
-        cells += [str(row.pairs) if row else "", _text(row.verdict if row else answer.verdict, style)]
+        cells += [str(row.pairs) if row else "", _text(row.verdict if row else tr(answer.verdict), style)]
         table.add_row(*cells)
     return table
 
@@ -108,12 +109,12 @@ def _measured(section: Section, shown: LevelTable, first: EffectTable | None, *,
     places = [(i, c) for i, c in enumerate(shown.columns) if c.metric in (_WIDE if wide else _NARROW)]
     table = _new_table()
     table.box, table.padding = box.SIMPLE_HEAD, (0, 1, 0, 0)
-    table.add_column("load", justify="right", no_wrap=True)
-    table.add_column("arm", overflow="fold")
+    table.add_column(tr("load"), justify="right", no_wrap=True)
+    table.add_column(tr("arm"), overflow="fold")
     for _, column in places:
         table.add_column(f"{_short(column.title)} {column.unit}".strip(), justify="right", no_wrap=True)
     if first:
-        table.add_column(f"effect on {_short(first.title)}", justify="right", no_wrap=True)
+        table.add_column(tr("effect on {title}", title=_short(first.title)), justify="right", no_wrap=True)
     for row in shown.rows:
         for place, arm in enumerate(section.arms):
             cells: list[RenderableType] = [row.load.figure if place == 0 else "", _text(arm.name)]
@@ -124,21 +125,24 @@ def _measured(section: Section, shown: LevelTable, first: EffectTable | None, *,
 
 
 def _short(title: str) -> str:
-    return title.replace(" response time", "").replace(" average", "")
+    return title.replace(tr(" response time"), "").replace(tr(" average"), "")
 
 
 def _section(section: Section, console: "Console") -> None:
     console.print()
     heading = _text(section.factor, "bold")
-    console.print(heading.append_text(_text(f" under {section.workload}", "dim")))
+    console.print(heading.append_text(_text(tr(" under {workload}", workload=section.workload), "dim")))
     if section.empty:
         console.print(_text(section.empty))
     for reason in section.reasons:
         console.print(_text(reason, "dim"))
     for listed in section.checks:
-        console.print(_text(f"checks of {listed.title}: {listed.summary}; {listed.standing}", "dim"))
+        said = later("checks of {title}: {summary}; {standing}")
+        console.print(
+            _text(tr(said, title=listed.title, summary=listed.summary, standing=listed.standing), "dim"),
+        )
         for check in listed.checks:
-            mark = "ok    " if check.passed else "FAILED"
+            mark = tr("ok    ") if check.passed else tr("FAILED")
             console.print(_text(f"  {mark} {check.name}: {check.found}", "dim" if check.passed else ""))
     if section.table:
         first = section.effects[0] if section.effects else None
@@ -173,15 +177,20 @@ def _conditioned(view: ReportView, console: "Console", *, only_missed: bool) -> 
     """Print what preconditioning came to."""
     for one in view.trust.conditioned:
         if one.missed or not only_missed:
-            console.print(_text(f"{one.sentence} (trial {one.trial})", "bold" if one.missed else ""))
+            console.print(
+                _text(
+                    tr("{sentence} (trial {trial})", sentence=one.sentence, trial=one.trial),
+                    "bold" if one.missed else "",
+                )
+            )
 
 
 def _grid(shown: MatrixTable) -> "Table":
     """Small operations outstanding down, large ones across."""
     table = _new_table(f"{shown.title}, {shown.unit}" if shown.unit else shown.title)
-    table.add_column("small", justify="right", no_wrap=True)
+    table.add_column(tr("small"), justify="right", no_wrap=True)
     for large in shown.columns:
-        table.add_column(f"{large} large", justify="right", no_wrap=True)
+        table.add_column(tr("{n} large", n=large), justify="right", no_wrap=True)
     for small, figures in shown.rows:
         table.add_row(str(small), *(_figure(f) for f in figures))
     return table
@@ -215,7 +224,7 @@ def render(view: ReportView, console: "Console") -> None:
     console.print()
     for tally in view.trust.tallies:
         where = f" ({numbers.orders(tally.trials)})" if tally.reason else ""
-        label = f"  {tally.reason}" if tally.reason else f"trials {tally.state}"
+        label = f"  {tally.reason}" if tally.reason else tr("trials {state}", state=tally.state)
         console.print(_text(f"{label}: {len(tally.trials)}{where}"))
     _conditioned(view, console, only_missed=False)
     for note in view.trust.notes:
@@ -234,7 +243,7 @@ def _compared(view: ReportView, console: "Console") -> None:
         line = _text(f"{advice.factor}: ", "bold")
         console.print(line.append_text(_text(advice.text)))
         if advice.recipe:
-            console.print(_text(f"  set    {advice.recipe.set}"), soft_wrap=True)
-            console.print(_text(f"  check  {advice.recipe.check}"), soft_wrap=True)
+            console.print(_text(tr("  set    {command}", command=advice.recipe.set)), soft_wrap=True)
+            console.print(_text(tr("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
     for section in view.sections:
         _section(section, console)

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from ceteris.findings import Preconditioned
+from ceteris.language import later, tr
 from ceteris.model import COMPARING, Experiment, Measurement, Purpose, Trial, TrialState
 from ceteris.report import numbers
 from ceteris.report.conditioned import conditioned
 from ceteris.report.numbers import METRICS
 from ceteris.report.served import served
 from ceteris.report.shown_trust import Tally, TrialRow, Trust
+from ceteris.report.words import word
 from ceteris.units import show_duration
 
 _UNUSED = (TrialState.INVALID, TrialState.FAILED)
@@ -26,8 +28,8 @@ def clock(seconds: float) -> str:
 
 def _reasons(trial: Trial) -> tuple[str, ...]:
     if trial.state is TrialState.FAILED:
-        return (": ".join(filter(None, [str(trial.failure or "failed"), trial.failure_message])),)
-    return trial.invalid_because or ("no reason recorded",)
+        return (": ".join(filter(None, [str(trial.failure or tr("failed")), trial.failure_message])),)
+    return trial.invalid_because or (tr("no reason recorded"),)
 
 
 def tallies(trials: Sequence[Trial]) -> tuple[Tally, ...]:
@@ -37,21 +39,21 @@ def tallies(trials: Sequence[Trial]) -> tuple[Tally, ...]:
         mine = [trial for trial in trials if trial.state is state]
         if not mine:
             continue
-        found.append(Tally(state=str(state), reason="", trials=tuple(t.order for t in mine)))
+        found.append(Tally(state=word(state), reason="", trials=tuple(t.order for t in mine)))
         if state in _UNUSED:
             for reason in dict.fromkeys(r for t in mine for r in _reasons(t)):
                 orders = tuple(t.order for t in mine if reason in _reasons(t))
-                found.append(Tally(state=str(state), reason=reason, trials=orders))
+                found.append(Tally(state=word(state), reason=reason, trials=orders))
     return tuple(found)
 
 
 def _remark(trial: Trial, replaced: Mapping[int, int]) -> str:
     parts = list(_reasons(trial)) if trial.state in _UNUSED else list(trial.invalid_because)
     if trial.supersedes is not None:
-        parts.append(f"in place of {trial.supersedes}")
+        parts.append(tr("in place of {trial}", trial=trial.supersedes))
     if trial.order in replaced:
-        parts.append(f"replaced by {replaced[trial.order]}")
-    return "; ".join(parts)
+        parts.append(tr("replaced by {trial}", trial=replaced[trial.order]))
+    return tr("; ").join(parts)
 
 
 def _column(summaries: Mapping[int, Mapping[str, Measurement]], name: str) -> dict[int, str]:
@@ -87,11 +89,11 @@ def _rows(
             block=trial.block,
             round=trial.round,
             position=trial.position,
-            factor=trial.factor or str(trial.purpose),
+            factor=trial.factor or word(trial.purpose),
             arm=trial.arm,
             workload=trial.workload,
             load=trial.load.figure,
-            state=str(trial.state),
+            state=word(trial.state),
             started=_since(experiment.started, trial.started),
             throughput=throughput.get(trial.order, ""),
             p95=p95.get(trial.order, ""),
@@ -115,21 +117,21 @@ def usual_s(trials: Sequence[Trial]) -> float:
 def _facts(
     experiment: Experiment, made_s: float, planned_s: float | None, once_s: float
 ) -> tuple[tuple[str, str], ...]:
-    facts = [("experiment", experiment.id), ("state", str(experiment.state))]
-    facts.append(("started", clock(experiment.started)))
+    facts = [(tr("experiment"), experiment.id), (tr("state"), word(experiment.state))]
+    facts.append((tr("started"), clock(experiment.started)))
     if experiment.ended is not None:
-        facts.append(("took", show_duration(max(experiment.ended - experiment.started, 0))))
-    planned = "" if planned_s is None else f", of {show_duration(planned_s)} planned"
-    usual = f"{show_duration(once_s)}: an hour once for each setting at each load level, which says nothing of noise"
+        facts.append((tr("took"), show_duration(max(experiment.ended - experiment.started, 0))))
+    planned = "" if planned_s is None else tr(", of {duration} planned", duration=show_duration(planned_s))
+    usual = later("{duration}: an hour once for each setting at each load level, which says nothing of noise")
     facts += [
-        ("machine time of trials and reruns", show_duration(made_s) + planned),
-        *([("the usual way would take", usual)] if once_s else []),
-        ("rounds planned", str(experiment.rounds)),
-        ("seed", str(experiment.seed)),
-        ("schedule hash", experiment.schedule_hash),
-        ("plan digest", experiment.plan_digest),
+        (tr("machine time of trials and reruns"), show_duration(made_s) + planned),
+        *([(tr("the usual way would take"), tr(usual, duration=show_duration(once_s)))] if once_s else []),
+        (tr("rounds planned"), str(experiment.rounds)),
+        (tr("seed"), str(experiment.seed)),
+        (tr("schedule hash"), experiment.schedule_hash),
+        (tr("plan digest"), experiment.plan_digest),
     ]
-    facts += [(f"set on the command line: {key}", value) for key, value in experiment.overrides.items()]
+    facts += [(tr("set on the command line: {key}", key=key), value) for key, value in experiment.overrides.items()]
     return tuple(facts + [(name, version) for name, version in experiment.versions.items()])
 
 
@@ -146,7 +148,7 @@ def trust(
         notes=(*experiment.notes, *served(trials, summaries)),
         conditioned=conditioned(preconditioned),
         facts=_facts(experiment, machine_s(trials), planned_s, usual_s(trials)),
-        machine=tuple(experiment.fingerprint.items()),
+        machine=tuple((tr(name), value) for name, value in experiment.fingerprint.items()),
         plan_text=experiment.plan_text,
         trials=_rows(experiment, trials, summaries),
     )

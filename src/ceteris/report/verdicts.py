@@ -6,25 +6,26 @@ Called by the view. An undecided effect is never worded as if nothing had been f
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ceteris.language import later, tr
 from ceteris.model import RESPONSES, Effect, Purpose, Tag, Trial, TrialState, Verdict
 from ceteris.report import numbers
 from ceteris.report.shown import Answer, CheckList, Judged
 
-NONE = "no verdict"
+NONE = later("no verdict")
 _WORDS = {
-    Verdict.BETTER: "better",
-    Verdict.WORSE: "worse",
-    Verdict.DEPENDS_ON_LOAD: "depends on load",
-    Verdict.UNDECIDED: "undecided",
-    Verdict.EQUIVALENT: "equivalent",
+    Verdict.BETTER: later("better"),
+    Verdict.WORSE: later("worse"),
+    Verdict.DEPENDS_ON_LOAD: later("depends on load"),
+    Verdict.UNDECIDED: later("undecided"),
+    Verdict.EQUIVALENT: later("equivalent"),
 }
 RANKS = (*_WORDS.values(), NONE)
-"""Verdict words in the order in which they are read: what calls for action first."""
+"""Verdict words, not translated, in the order in which they are read: what calls for action first."""
 
 _TAGS = {
-    Tag.MATERIAL: "by more than the margin",
-    Tag.NEGLIGIBLE: "detectable but negligible",
-    Tag.SUSPECT: "suspect",
+    Tag.MATERIAL: later("by more than the margin"),
+    Tag.NEGLIGIBLE: later("detectable but negligible"),
+    Tag.SUSPECT: later("suspect"),
 }
 
 _ALONE = (Purpose.COMPARE, Purpose.CONFIRM)
@@ -35,7 +36,7 @@ Anchors = Mapping[tuple[str, str], str]
 def title(response: str) -> str:
     """What a response is called."""
     known = RESPONSES.get(response)
-    return known.title if known else response
+    return tr(known.title) if known else response
 
 
 def decided(effect: Effect) -> str:
@@ -48,7 +49,7 @@ def decided(effect: Effect) -> str:
 def verdict_text(effect: Effect) -> str:
     """The verdict with what qualifies it: `better, suspect`."""
     word = _WORDS[effect.verdict] if effect.verdict else NONE
-    return ", ".join([word, *(_TAGS[tag] for tag in effect.tags)])
+    return tr(", ").join(map(tr, [word, *(_TAGS[tag] for tag in effect.tags)]))
 
 
 def _at_loads(effect: Effect, effects: Sequence[Effect]) -> str:
@@ -57,9 +58,11 @@ def _at_loads(effect: Effect, effects: Sequence[Effect]) -> str:
         key=lambda e: e.load or 0,
     )
     if not levels:
-        return f"{numbers.effect(effect.estimate, effect.low, effect.high)} over all load levels"
+        return tr("{effect} over all load levels", effect=numbers.effect(effect.estimate, effect.low, effect.high))
     shown = levels if len(levels) <= 4 else [levels[0], levels[len(levels) // 2], levels[-1]]
-    return ", ".join(f"{numbers.effect(e.estimate, e.low, e.high)} at {e.load}" for e in shown)
+    return tr(", ").join(
+        tr("{effect} at {load}", effect=numbers.effect(e.estimate, e.low, e.high), load=e.load) for e in shown
+    )
 
 
 def _comparison(effect: Effect) -> tuple[str, str, str, str]:
@@ -68,17 +71,28 @@ def _comparison(effect: Effect) -> tuple[str, str, str, str]:
 
 def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
     text = numbers.effect(effect.estimate, effect.low, effect.high)
-    what = f"{title(effect.response)} under {effect.workload}"
-    tags = "".join(f", {_TAGS[tag]}" for tag in effect.tags)
+    what = tr("{response} under {workload}", response=title(effect.response), workload=effect.workload)
+    tags = "".join(tr(", ") + tr(_TAGS[tag]) for tag in effect.tags)
     if effect.verdict is Verdict.EQUIVALENT:
-        within = f"equivalent within {numbers.margin(effect.margin)}"
-        return f"keep {effect.baseline}: {within} {text.interval} {what}{tags}"
+        said = tr(
+            "keep {baseline}: equivalent within {margin} {interval} {what}",
+            baseline=effect.baseline,
+            margin=numbers.margin(effect.margin),
+            interval=text.interval,
+            what=what,
+        )
+        return said + tags
     if effect.verdict is Verdict.UNDECIDED:
-        between = f"between {text.low} and {text.high} {what}"
-        return f"undecided: {between}; more trials are needed{tags}"
+        said = tr(
+            "undecided: between {low} and {high} {what}; more trials are needed",
+            low=text.low,
+            high=text.high,
+            what=what,
+        )
+        return said + tags
     if effect.verdict is Verdict.DEPENDS_ON_LOAD:
-        return f"depends on load: {what} {_at_loads(effect, effects)}{tags}"
-    return f"{text} {what}, {verdict_text(effect)}"
+        return tr("depends on load: {what} {levels}", what=what, levels=_at_loads(effect, effects)) + tags
+    return tr("{effect} {what}, {verdict}", effect=text, what=what, verdict=verdict_text(effect))
 
 
 def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judged:
@@ -126,18 +140,21 @@ def check_lists(effects: Iterable[Effect]) -> tuple[CheckList, ...]:
         standing = [] if effect.alpha_spent is None else [_spent(effect)]
         if effect.better_probability is not None and effect.within_probability is not None:
             better, within = (numbers.probability(p) for p in (effect.better_probability, effect.within_probability))
-            within_margin = f"within {numbers.margin(effect.margin)} with {within}"
-            standing.append(f"by a flat prior, for the better with {better}, {within_margin}")
-        passed = f"{numbers.count(failed, 'check')} of {len(effect.checks)} failed" if failed else "all passed"
-        name = f"{effect.arm}, {title(effect.response)}"
-        found.append(CheckList(title=name, summary=passed, standing="; ".join(standing), checks=effect.checks))
+            said = later("by a flat prior, for the better with {better}, within {margin} with {within}")
+            standing.append(tr(said, better=better, margin=numbers.margin(effect.margin), within=within))
+        passed = tr("all passed")
+        if failed:
+            passed = tr("{failed} of {all} failed", failed=numbers.count(failed, "check"), all=len(effect.checks))
+        name = tr(", ").join((effect.arm, title(effect.response)))
+        found.append(CheckList(title=name, summary=passed, standing=tr("; ").join(standing), checks=effect.checks))
     return tuple(found)
 
 
 def _spent(effect: Effect) -> str:
     """At which look it was seen, and how much of the error that its claim may have was spent up to there."""
     spent, all_of_it = ((effect.alpha_spent or 0.0) * 100, (1 - effect.confidence) * 100)
-    return f"look {effect.look}, {spent:.2g} % of {all_of_it:.2g} % error spent"
+    said = later("look {look}, {spent} of {whole} error spent")
+    return tr(said, look=effect.look, spent=f"{spent:.2g} %", whole=f"{all_of_it:.2g} %")
 
 
 def why_unusable(trials: Iterable[Trial]) -> str:
@@ -145,12 +162,13 @@ def why_unusable(trials: Iterable[Trial]) -> str:
     found: dict[str, int] = {}
     for trial in trials:
         if trial.state is TrialState.FAILED:
-            reason = ": ".join(filter(None, [str(trial.failure or "failed"), trial.failure_message]))
-            found[f"failed ({reason})"] = found.get(f"failed ({reason})", 0) + 1
+            reason = ": ".join(filter(None, [str(trial.failure or tr("failed")), trial.failure_message]))
+            said = tr("failed ({reason})", reason=reason)
+            found[said] = found.get(said, 0) + 1
         elif trial.state is TrialState.INVALID:
-            reason = f"invalid ({'; '.join(trial.invalid_because) or 'no reason recorded'})"
-            found[reason] = found.get(reason, 0) + 1
-    return "; ".join(f"{numbers.count(n, 'trial')} {reason}" for reason, n in found.items())
+            said = tr("invalid ({reason})", reason="; ".join(trial.invalid_because) or tr("no reason recorded"))
+            found[said] = found.get(said, 0) + 1
+    return tr("; ").join(tr("{trials} {why}", trials=numbers.count(n, "trial"), why=said) for said, n in found.items())
 
 
 def comparing(trials: Sequence[Trial], effects: Sequence[Effect]) -> list[Trial]:
@@ -176,12 +194,16 @@ def unanswered(trials: Sequence[Trial], effects: Sequence[Effect], anchors: Anch
             Answer(
                 factor=factor,
                 arm=arm,
-                baseline=baselines.get((factor, workload), "the baseline"),
+                baseline=baselines.get((factor, workload), tr("the baseline")),
                 workload=workload,
                 response="",
                 verdict=NONE,
                 decided="",
-                conclusion=f"no verdict under {workload}: {reason or 'too few valid pairs so far'}",
+                conclusion=tr(
+                    "no verdict under {workload}: {reason}",
+                    workload=workload,
+                    reason=reason or tr("too few valid pairs so far"),
+                ),
                 anchor=anchors[factor, workload],
             )
         )
@@ -191,4 +213,5 @@ def unanswered(trials: Sequence[Trial], effects: Sequence[Effect], anchors: Anch
 def headline(answers: Sequence[Answer]) -> str:
     """All answers counted: `1 better, 2 equivalent, 1 undecided`."""
     counts = [(sum(a.verdict == word for a in answers), word) for word in RANKS]
-    return ", ".join(f"{n} {word}" for n, word in counts if n) or "nothing was compared"
+    said = [tr("{n} {verdict}", n=n, verdict=tr(word)) for n, word in counts if n]
+    return tr(", ").join(said) or tr("nothing was compared")

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from ceteris.findings import Bounded, Contrast, Distribution, Drift, Matrix, Preconditioned, Scaling
+from ceteris.language import tr
 from ceteris.model import Cell, Effect, Experiment, ExperimentState, Measurement, Trial
 from ceteris.report import advice, curves, matrix, tables, trust, verdicts, why
 from ceteris.report.shown import Answer, Arm, Judged, Recipe, ReportView, Section
+from ceteris.report.words import word
 from ceteris.units import show_duration
 
 __all__ = ["Recipe", "ReportView", "view"]
@@ -61,7 +63,7 @@ def _section(
     names = [arm.name for arm in arms]
     empty = ""
     if not cells and not effects:
-        empty = verdicts.why_unusable(trials) or "no trial has been made yet"
+        empty = verdicts.why_unusable(trials) or tr("no trial has been made yet")
     return Section(
         anchor=anchor,
         factor=pair[0],
@@ -83,9 +85,9 @@ def _section(
 
 def _when(experiment: Experiment) -> str:
     if experiment.ended is None:
-        return f"started {trust.clock(experiment.started)}, not ended"
+        return tr("started {clock}, not ended", clock=trust.clock(experiment.started))
     took = show_duration(max(experiment.ended - experiment.started, 0))
-    return f"{trust.clock(experiment.started)}, took {took}"
+    return tr("{clock}, took {duration}", clock=trust.clock(experiment.started), duration=took)
 
 
 def view(
@@ -132,7 +134,9 @@ def view(
     rows.sort(key=lambda row: key(row.answer))
     answers = sorted([*(row.answer for row in rows), *missing], key=key)
     shown = tuple(matrix.section(one, f"matrix-{number}") for number, one in enumerate(matrices, 1))
-    found = verdicts.headline(answers) if answers or not shown else "; ".join(one.answer or one.empty for one in shown)
+    found = (
+        verdicts.headline(answers) if answers or not shown else tr("; ").join(one.answer or one.empty for one in shown)
+    )
     order = sorted(pairs, key=lambda p: (ranks.get(p[0], len(verdicts.RANKS)), places[p[0]]))
 
     return ReportView(
@@ -142,7 +146,8 @@ def view(
         state=str(experiment.state),
         when=_when(experiment),
         headline=found
-        + ("" if experiment.state is ExperimentState.DONE else f"; the experiment is {experiment.state}"),
+        if experiment.state is ExperimentState.DONE
+        else tr("{found}; the experiment is {state}", found=found, state=word(experiment.state)),
         answers=tuple(answers),
         verdicts=tuple(rows),
         sections=tuple(

@@ -7,35 +7,37 @@ import math
 from collections.abc import Iterable, Sequence
 
 from ceteris.findings import Bounded, Contrast, Estimate, Limit, Moved, Scaling
+from ceteris.language import later, tr
 from ceteris.model import Cell
 from ceteris.report import numbers
 from ceteris.report.numbers import Kind
 from ceteris.report.shown_why import WordTable
+from ceteris.report.words import word
 from ceteris.units import show_percent
 
 _MOST_ROWS = 10
 _MANY_ARMS = 3
 _TITLES = {
-    "cpu_user_share": "processors, user",
-    "cpu_system_share": "processors, system",
-    "cpu_iowait_share": "processors, iowait",
-    "cpu_steal_share": "processors, stolen by the host",
-    "cpu_busy_share": "processor time",
-    "cpu_clock_hz": "processor clock",
-    "load_1m": "load average",
-    "io_pressure_share": "time in which some task waits for I/O",
-    "memory_dirty_bytes": "dirty memory",
-    "memory_available_bytes": "memory available",
-    "device_read_bytes_per_s": "bytes read from the device",
-    "device_written_bytes_per_s": "bytes written to the device",
-    "device_read_await_s": "wait of a read in the device",
-    "device_write_await_s": "wait of a write in the device",
-    "device_queue": "requests queued in the device",
-    "device_utilisation": "device busy",
-    "server_cpu_cores": "processors that the server uses",
-    "server_buffer_hit_share": "hits of the server's cache",
-    "server_checkpoint_age_bytes": "age of the server's checkpoint",
-    "server_row_lock_waited_s_per_s": "time waited for row locks",
+    "cpu_user_share": later("processors, user"),
+    "cpu_system_share": later("processors, system"),
+    "cpu_iowait_share": later("processors, iowait"),
+    "cpu_steal_share": later("processors, stolen by the host"),
+    "cpu_busy_share": later("processor time"),
+    "cpu_clock_hz": later("processor clock"),
+    "load_1m": later("load average"),
+    "io_pressure_share": later("time in which some task waits for I/O"),
+    "memory_dirty_bytes": later("dirty memory"),
+    "memory_available_bytes": later("memory available"),
+    "device_read_bytes_per_s": later("bytes read from the device"),
+    "device_written_bytes_per_s": later("bytes written to the device"),
+    "device_read_await_s": later("wait of a read in the device"),
+    "device_write_await_s": later("wait of a write in the device"),
+    "device_queue": later("requests queued in the device"),
+    "device_utilisation": later("device busy"),
+    "server_cpu_cores": later("processors that the server uses"),
+    "server_buffer_hit_share": later("hits of the server's cache"),
+    "server_checkpoint_age_bytes": later("age of the server's checkpoint"),
+    "server_row_lock_waited_s_per_s": later("time waited for row locks"),
 }
 _UNITS = {"s": Kind.TIME, "s/s": Kind.TIME, "B": Kind.SIZE, "B/s": Kind.SIZE}
 
@@ -68,9 +70,11 @@ def normalised(cells: Sequence[Cell], arms: Sequence[str]) -> WordTable | None:
         best = max((cell for (at, _), cell in rates.items() if at == load), key=lambda cell: cell.mean)
         rows.append((load.figure, *(_over(rates.get((load, arm)), best) for arm in arms)))
     return WordTable(
-        title="Each over the best",
-        note="throughput over that of the best arm at the load level; intervals take arms as independent of each other",
-        head=("load level", *arms),
+        title=tr("Each over the best"),
+        note=tr(
+            "throughput over that of the best arm at the load level; intervals take arms as independent of each other"
+        ),
+        head=(tr("load level"), *arms),
         figures=(True,) * (1 + len(arms)),
         rows=tuple(rows),
         trials=(),
@@ -93,13 +97,19 @@ def _over(cell: Cell | None, best: Cell) -> str:
 
 def _moved(one: Contrast) -> WordTable:
     shown = one.moved[:_MOST_ROWS]
-    falsely = f"{1 - one.confidence:.0%} of these at most are expected not to have moved"
-    left = f"; {len(one.moved) - len(shown)} moved less" if len(one.moved) > len(shown) else ""
-    moved = f"{len(one.moved)} of {one.examined} counters moved{left}" if one.moved else ""
+    falsely = tr("{share:.0%} of these at most are expected not to have moved", share=1 - one.confidence)
+    left = len(one.moved) - len(shown)
+    said = [
+        tr("{n} of {examined} counters moved", n=len(one.moved), examined=one.examined),
+        *([tr("{n} moved less", n=left)] if left else []),
+        falsely,
+    ]
     return WordTable(
-        title=f"What moved with {one.arm} instead of {one.baseline}",
-        note=f"{moved}; {falsely}" if moved else f"none of {one.examined} counters moved beyond its noise",
-        head=("counter", one.baseline, one.arm, "change"),
+        title=tr("What moved with {arm} instead of {baseline}", arm=one.arm, baseline=one.baseline),
+        note=tr("; ").join(said)
+        if one.moved
+        else tr("none of {examined} counters moved beyond its noise", examined=one.examined),
+        head=(tr("counter"), one.baseline, one.arm, tr("change")),
         figures=(False, True, True, True),
         rows=tuple(_row(moved) for moved in shown),
         trials=one.trials,
@@ -111,10 +121,11 @@ def _row(moved: Moved) -> tuple[str, str, str, str]:
 
 
 def _title(moved: Moved) -> str:
-    name = _TITLES.get(moved.metric)
-    if name is None:
+    if moved.metric in _TITLES:
+        name = tr(_TITLES[moved.metric])
+    else:
         name = moved.metric.removesuffix("_per_s").removesuffix("_share").removesuffix("_bytes").replace("_", " ")
-    return f"{name} per operation" if moved.per_operation else name
+    return tr("{name} per operation", name=name) if moved.per_operation else name
 
 
 def _values(moved: Moved) -> tuple[str, str]:
@@ -134,7 +145,7 @@ def _change(moved: Moved) -> str:
     if moved.is_ratio:
         return str(numbers.effect(moved.estimate, moved.low, moved.high))
     share = not moved.unit and moved.metric.endswith(("_share", "_utilisation"))
-    factor, unit = (100.0, " points") if share else (1.0, "")
+    factor, unit = (100.0, tr(" points")) if share else (1.0, "")
     middle, low, high = (value * factor for value in (moved.estimate, moved.low, moved.high))
     places = min(max(numbers.decimals(middle, (high - low) / 2), 0), 4)
     texts = [numbers.signed(value, places) for value in (middle, low, high)]
@@ -144,9 +155,9 @@ def _change(moved: Moved) -> str:
 def _bounds(bounds: Sequence[Bounded], arms: Sequence[str]) -> WordTable:
     by_place = {(one.load, one.arm): one for one in bounds}
     return WordTable(
-        title="What bounds it",
-        note="read off the means of each load level; no test",
-        head=("load level", *arms),
+        title=tr("What bounds it"),
+        note=tr("read off the means of each load level; no test"),
+        head=(tr("load level"), *arms),
         figures=(True, *[False] * len(arms)),
         rows=tuple(
             (load.figure, *(_bounded(by_place.get((load, arm))) for arm in arms))
@@ -159,18 +170,26 @@ def _bounds(bounds: Sequence[Bounded], arms: Sequence[str]) -> WordTable:
 def _bounded(one: Bounded | None) -> str:
     if one is None:
         return numbers.DASH
-    limit = "nothing is full" if one.limit is Limit.NOTHING else str(one.limit)
-    return f"{limit} ({one.evidence})"
+    limit = tr("nothing is full") if one.limit is Limit.NOTHING else word(one.limit)
+    return tr("{limit} ({evidence})", limit=limit, evidence=one.evidence)
 
 
 def _scaling(scalings: Sequence[Scaling]) -> WordTable:
     return WordTable(
-        title="How it scales",
-        note=(
+        title=tr("How it scales"),
+        note=tr(
             "the knee is where more load begins only to wait longer; contention and coherency are the shares of the "
             "Universal Scalability Law"
         ),
-        head=("arm", "peak", "knee", "drive it at", "contention", "coherency", "the law"),
+        head=(
+            tr("arm"),
+            tr("peak"),
+            tr("knee"),
+            tr("drive it at"),
+            tr("contention"),
+            tr("coherency"),
+            tr("the law"),
+        ),
         figures=(False, True, True, True, True, True, False),
         rows=tuple(_scaled(one) for one in scalings),
         trials=tuple(sorted({trial for one in scalings for trial in one.trials})),
@@ -178,15 +197,17 @@ def _scaling(scalings: Sequence[Scaling]) -> WordTable:
 
 
 def _scaled(one: Scaling) -> tuple[str, ...]:
-    knee = f"{_level(one.knee)}" if one.knee else "beyond"
-    drive = f"{one.drive_at} ({one.drive_share:.0%} of the peak)"
-    law = ("", "", "needs 4 load levels in 2 rounds")
+    knee = f"{_level(one.knee)}" if one.knee else tr("beyond")
+    drive = tr("{level} ({share:.0%} of the peak)", level=one.drive_at, share=one.drive_share)
+    law = ("", "", tr("needs 4 load levels in 2 rounds"))
     if one.law:
         shares = (_share(one.law.contention), _share(one.law.coherency))
-        maximum = f", maximum at {one.law.peak_at:,.0f}" if one.law.peak_at else ", no maximum"
-        missed = f"{show_percent(math.log1p(one.law.miss))} off at {one.law.miss_at}"
-        law = (*shares, f"holds, {missed}{maximum}" if one.law.holds else f"does not hold: {missed}")
-    return (one.arm, f"{_rate(one.peak_per_s)}/s at {one.peak_at}", knee, drive, *law)
+        maximum = tr("maximum at {level:,.0f}", level=one.law.peak_at) if one.law.peak_at else tr("no maximum")
+        missed = tr("{miss} off at {level}", miss=show_percent(math.log1p(one.law.miss)), level=one.law.miss_at)
+        holds = tr("holds, {missed}, {maximum}", missed=missed, maximum=maximum)
+        law = (*shares, holds if one.law.holds else tr("does not hold: {missed}", missed=missed))
+    peak = tr("{rate}/s at {level}", rate=_rate(one.peak_per_s), level=one.peak_at)
+    return (one.arm, peak, knee, drive, *law)
 
 
 def _rate(found: Estimate) -> str:
