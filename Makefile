@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 PACKAGE := pyproject.toml ceteris.data/scripts/ceteris $(ENGINE)
 
-.PHONY: all demo check test proof soak campaign packages schema clean help
+.PHONY: all demo check test proof soak campaign packages schema catalogue clean help
 
 all: $(BIN)/ceteris ## build into .venv/ and say where the command is
 	@echo "ceteris is $(abspath $(BIN)/ceteris)"
@@ -63,6 +63,14 @@ campaign: packages $(VENV)/dev ## as root: 300 faults of every sort, and whether
 
 schema: $(VENV)/dev ## write schema/ anew from the code
 	for name in plan job event report check simulate status doctor export apply; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
+
+CATALOGUE := src/ceteris/locale/zh_CN/LC_MESSAGES/ceteris
+catalogue: $(VENV)/dev ## collect the messages of reports into the catalogue of translations, and compile it
+	$(BIN)/pybabel --quiet extract -F pyproject.toml -k 'tr trn:1,2 later laters:1,2' --no-location --sort-output \
+		--project ceteris --version '' -o $(VENV)/ceteris.pot src/ceteris
+	$(BIN)/pybabel --quiet update -i $(VENV)/ceteris.pot -o $(CATALOGUE).po -l zh_CN --no-fuzzy-matching \
+		--ignore-obsolete --omit-header --no-wrap
+	$(BIN)/pybabel compile -i $(CATALOGUE).po -o $(CATALOGUE).mo -l zh_CN --statistics
 
 clean: ## remove what was built
 	rm -rf $(VENV) engine/target artefacts .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -32,10 +32,11 @@ def _fail_where_skipped(report: pytest.TestReport | pytest.CollectReport) -> Non
 
 @pytest.fixture(autouse=True)
 def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store and journals of the test's own."""
+    """A store and journals of the test's own, and words in English."""
     state = ROOT / "artefacts" / "state" / tmp_path.name if _is_volatile(tmp_path) else tmp_path / "state"
     monkeypatch.setenv("CETERIS_STATE", str(state))
     monkeypatch.setenv("CETERIS_STORE", str(tmp_path / "ceteris.db"))
+    monkeypatch.setenv("LANGUAGE", "en")  # whatever the tester's locale is
 
 
 def _is_volatile(path: Path) -> bool:
