@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ceteris.errors import UsageError
+from ceteris.language import Language
 
 PlanFile = Annotated[Path, typer.Argument(help="The plan, a TOML file.", metavar="PLAN", show_default=False)]
 Overrides = Annotated[
@@ -30,6 +31,10 @@ TargetName = Annotated[
     str, typer.Option("--target", metavar="TARGET", help="The machine: local, or ssh://[user@]host[:port].")
 ]
 Become = Annotated[bool, typer.Option("--become", help="Do it there as root, by sudo without a question.")]
+Lang = Annotated[
+    Language | None,
+    typer.Option("--lang", help="The language; JSON is always in English. Default: on stdout the locale's, else en."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ceteris.cli.options import AsJson, StoreUrl
+from ceteris.cli.options import AsJson, Lang, StoreUrl
 
 Named = "An id, the start of one, a plan's name, or last."
 
@@ -17,6 +17,7 @@ def compare(
         str | None,
         typer.Option("--second-store", metavar="URL", help="The store of the second experiment, where it is another."),
     ] = None,
+    lang: Lang = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare two experiments: two machines, or one before and after a change.
@@ -29,14 +30,15 @@ def compare(
     from rich.console import Console
 
     from ceteris.cli import conclude
+    from ceteris.language import of_environment, speaking
     from ceteris.report import compared
     from ceteris.store import read
     from ceteris.store.open import open_engine, store_url
 
     stores = [open_engine(store_url(url), create=False) for url in (store, other_store or store)]
     sides = [(opened, read.find(opened, name)) for opened, name in zip(stores, (first, second), strict=True)]
-    document = conclude.compared_document(sides[0], sides[1])
     if as_json:
-        typer.echo(document.model_dump_json(indent=2))
-    else:
-        compared.show(document, Console(highlight=False))
+        typer.echo(conclude.compared_document(sides[0], sides[1]).model_dump_json(indent=2))
+        return
+    with speaking(lang or of_environment()):
+        compared.show(conclude.compared_document(sides[0], sides[1]), Console(highlight=False))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ceteris.cli.options import AsJson, ExperimentName, StoreUrl
+from ceteris.cli.options import AsJson, ExperimentName, Lang, StoreUrl
 
 
 class Form(StrEnum):
@@ -27,6 +27,7 @@ def report(
             "--output", "-o", metavar="FILE", help="Where it goes. Default: stdout; for html a file in this folder."
         ),
     ] = None,
+    lang: Lang = None,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
@@ -35,6 +36,7 @@ def report(
     Example: ceteris report last --format html -o report.html
     """
     from ceteris.cli import conclude
+    from ceteris.language import Language, of_environment, speaking
     from ceteris.store import read
     from ceteris.store.open import open_engine, store_url
 
@@ -43,11 +45,14 @@ def report(
     if as_json or form is Form.JSON:
         conclude.deliver(conclude.report_document(opened, found).model_dump_json(indent=2) + "\n", output)
         return
-    seen = conclude.report_view(opened, found)
-    if form is Form.HTML:
-        written = conclude.write_html(seen, output or Path(f"ceteris-{found.id}.html"))
-        typer.echo(f"report: {written}")
-    elif form is Form.MARKDOWN:
-        conclude.deliver(conclude.markdown_text(seen, output), output)
-    else:
-        conclude.deliver(conclude.terminal_text(seen, to_file=output is not None), output)
+    if form is Form.HTML and output is None:
+        output = Path(f"ceteris-{found.id}.html")
+    # A file is kept and passed on: it does not depend on whose terminal it was written from.
+    with speaking(lang or (of_environment() if output is None else Language.EN)):
+        seen = conclude.report_view(opened, found)
+        if form is Form.HTML and output is not None:
+            typer.echo(f"report: {conclude.write_html(seen, output)}")
+        elif form is Form.MARKDOWN:
+            conclude.deliver(conclude.markdown_text(seen, output), output)
+        else:
+            conclude.deliver(conclude.terminal_text(seen, to_file=output is not None), output)
