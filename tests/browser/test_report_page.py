@@ -3,14 +3,12 @@
 The samples are those of the unit tests. Screenshots go to artefacts/report/.
 """
 
-import os
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
+from seen import Seen, overflow
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "unit" / "report"))
@@ -21,15 +19,7 @@ from ceteris.report import html  # noqa: E402
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 ARTEFACTS = ROOT / "artefacts" / "report"
-QUIET = [
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 SAMPLES = {
     "typical": lambda: typical().view(RECIPES),
     "one": lambda: many(1).view(),
@@ -40,17 +30,6 @@ SAMPLES = {
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.fail(f"{CHROMIUM} is missing: install the Debian package `chromium` (apt install chromium)")
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET + sandbox)
-        yield started
-        started.close()
-
-
-@pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("report")
     for name, sample in SAMPLES.items():
@@ -58,21 +37,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / f"{name}.html" for name in SAMPLES}
 
 
-@dataclass
-class Seen:
-    """A page that was opened, and all it complained of or asked for."""
-
-    page: Page
-    said: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
-
-
 def look(browser: Browser, path: Path, width: int = 1280, scheme: str = "light", **context: bool) -> Seen:
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, **context)  # type: ignore[arg-type]
     seen = Seen(page)
-    page.on("console", lambda message: seen.said.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: seen.said.append(str(error)))
-    page.on("request", lambda request: seen.asked.append(request.url))
     page.goto(path.as_uri())
     return seen
 
@@ -83,10 +50,6 @@ def scroll_through(page: Page) -> None:
     page.wait_for_function("!document.querySelector('figure[data-chart]:not([data-live])')")
 
 
-def overflow(page: Page) -> int:
-    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 820, 1280])
 def test_the_report_works_at_every_width_and_scheme(
@@ -94,8 +57,8 @@ def test_the_report_works_at_every_width_and_scheme(
 ) -> None:
     seen = look(browser, pages["typical"], width, scheme)
     scroll_through(seen.page)
-    assert seen.page.locator("figure").count() == 12
-    assert seen.page.locator("figure svg").count() == 12
+    assert seen.page.locator("figure").count() == 16
+    assert seen.page.locator("figure svg").count() == 16
     assert overflow(seen.page) <= 0
     assert seen.said == []
     assert seen.asked == [pages["typical"].as_uri()]
@@ -132,7 +95,7 @@ def test_the_page_follows_the_colour_scheme(browser: Browser, pages: dict[str, P
 
 def test_charts_stand_in_the_page_without_scripts(browser: Browser, pages: dict[str, Path]) -> None:
     seen = look(browser, pages["typical"], java_script_enabled=False)
-    assert seen.page.locator("figure svg").count() == 12
+    assert seen.page.locator("figure svg").count() == 16
     seen.page.close()
 
 

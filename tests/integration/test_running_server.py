@@ -115,6 +115,17 @@ def _stored() -> tuple[ExperimentState, Plan, list[TrialState]]:
     return kept
 
 
+def _counted() -> set[str]:
+    """What every trial that counts has of the server's counters, of which none was missed."""
+    store = open_engine(store_url(None), create=False)
+    found = read.find(store, "last")
+    done = [trial.order for trial in read.trials(store, found.id) if trial.state is TrialState.DONE]
+    measured = read.summaries(store, found.id)
+    store.dispose()
+    assert not [note for note in found.notes if "counters" in note]
+    return set.intersection(*(set(measured[order]) for order in done))
+
+
 def _journals(state: str) -> list[Path]:
     return list((Path(os.environ["CETERIS_STATE"]) / "journal" / state).glob("*.jsonl"))
 
@@ -164,6 +175,7 @@ def test_a_variable_is_tried_and_comes_back_and_the_secret_is_kept_nowhere(
     assert kept.database is not None and kept.database.running is not None
     assert kept.database.running.credential == {"env": VARIABLE}
     assert others.is_as_before()
+    assert "server_log_written_bytes_per_s" in _counted()
     (closed,) = _journals("closed")
     assert VARIABLE in closed.read_text()
     files = [path for path in tmp_path.rglob("*") if path.is_file()]

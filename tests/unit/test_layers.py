@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "analysis": {"stats"},
     "report": set(),
     "export": {"report"},
+    "web": {"report", "store"},
     "experiment": {"plan", "trial", "store", "analysis", "stats"},
     "cli": {
         "experiment",
@@ -27,6 +28,7 @@ MAY_IMPORT = {
         "analysis",
         "report",
         "export",
+        "web",
         "knobs",
         "databases",
         "workloads",

@@ -19,6 +19,7 @@ from ceteris.cli.commands import (
     resume,
     run,
     schema,
+    serve,
     simulate,
     status,
     undo,
@@ -46,6 +47,7 @@ app.command("compare")(compare.compare)
 app.command("apply")(apply.apply)
 app.command("export")(export.export)
 app.add_typer(knobs.app, name="knobs")
+app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
 app.command("schema")(schema.schema)
 

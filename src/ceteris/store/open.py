@@ -17,6 +17,7 @@ from ceteris.store.migrations import HEAD
 from ceteris.units import show_size
 
 _LEAST_FREE_BYTES = 2**20
+_READING_PATIENCE_S = 1.0
 
 
 def store_url(named: str | None) -> str:
@@ -49,6 +50,11 @@ def file_of(url: str) -> Path | None:
     return Path(parsed.database) if parsed.get_backend_name() == "sqlite" and parsed.database else None
 
 
+def name_of(url: str) -> str:
+    """A store as it is called before people: its file, or its URL without a password."""
+    return str(file_of(url) or make_url(url).render_as_string(hide_password=True))
+
+
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     """Write-ahead log, so that reports are read while an experiment writes; every trial survives a power cut."""
     for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "busy_timeout = 10000"):
@@ -67,6 +73,8 @@ def failing_as_store_error(shown: str) -> Iterator[None]:
             raise StoreError(f"the store {shown} is damaged: {cause}", todo) from error
         if "full" in cause:
             raise StoreError(f"the store {shown} cannot grow: {cause}", "free some space, then resume") from error
+        if "locked" in cause:
+            raise StoreError(f"the store {shown} is locked by another program: {cause}", "try again later") from error
         raise StoreError(f"the store {shown} failed: {cause}", "name another with --store") from error
     except SQLAlchemyError as error:
         raise StoreError(f"the store {shown} failed: {error}") from error
@@ -82,9 +90,9 @@ def _refuse_full_disk(file: Path) -> None:
         )
 
 
-def _make_engine(url: str) -> Engine:
+def _make_engine(url: str, **options: type[sa.Pool]) -> Engine:
     try:
-        engine = sa.create_engine(url)
+        engine = sa.create_engine(url, **options)
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         raise UsageError(
             f"{_shown(url)} is no store: {error}", "use a file's path, or a URL such as sqlite:///ceteris.db"
@@ -111,10 +119,10 @@ def open_engine(url: str, *, create: bool) -> Engine:
     Raises StoreError for a store that is missing (unless `create`), damaged, unwritable, or newer.
     """
     file = file_of(url)
-    shown = str(file) if file else make_url(url).render_as_string(hide_password=True)
+    shown = name_of(url)
     if file is not None and not file.exists():
         if not create:
-            raise StoreError(f"there is no store at {shown}", "run a plan first, or name the store with --store")
+            raise _missing(shown)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -123,14 +131,44 @@ def open_engine(url: str, *, create: bool) -> Engine:
         _refuse_full_disk(file)
     engine = _make_engine(url)
     with failing_as_store_error(shown), engine.begin() as connection:
-        version = None
-        if sa.inspect(connection).has_table("alembic_version"):
-            version = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
-        if version is not None and version > HEAD:
-            raise StoreError(
-                f"the store {shown} was written by a newer Ceteris (its tables are {version}, known here: {HEAD})",
-                "upgrade Ceteris, or name another store with --store",
-            )
-        if version != HEAD:
+        if _version(connection, shown) != HEAD:
             _upgrade(connection)
     return engine
+
+
+def open_for_reading(url: str) -> Engine:
+    """Connect to a store that others write, without a way to change it; no connection outlives its reading.
+
+    Raises StoreError for a store that is missing, locked, damaged, or not of this release.
+    """
+    file, shown = file_of(url), name_of(url)
+    if file is None:
+        engine = _make_engine(url, poolclass=sa.NullPool)
+    elif not file.exists():
+        raise _missing(shown)
+    else:
+        address = f"{file.absolute().as_uri()}?mode=ro"
+        engine = sa.create_engine(
+            url, poolclass=sa.NullPool, creator=lambda: sqlite3.connect(address, uri=True, timeout=_READING_PATIENCE_S)
+        )
+    with failing_as_store_error(shown), engine.connect() as connection:
+        if _version(connection, shown) != HEAD:
+            raise StoreError(f"the store {shown} is of an older Ceteris", "bring it up to this one: ceteris status")
+    return engine
+
+
+def _missing(shown: str) -> StoreError:
+    return StoreError(f"there is no store at {shown}", "run a plan first, or name the store with --store")
+
+
+def _version(connection: Connection, shown: str) -> str | None:
+    """The release of a store's tables, None where it has none. Raises StoreError where they are newer than this."""
+    if not sa.inspect(connection).has_table("alembic_version"):
+        return None
+    version: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    if version is not None and version > HEAD:
+        raise StoreError(
+            f"the store {shown} was written by a newer Ceteris (its tables are {version}, known here: {HEAD})",
+            "upgrade Ceteris, or name another store with --store",
+        )
+    return version

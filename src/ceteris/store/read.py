@@ -3,6 +3,7 @@
 import functools
 import zlib
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -73,6 +74,17 @@ def experiments(store: Engine) -> list[Experiment]:
         return [_experiment(dict(row)) for row in rows.mappings()]
 
 
+def tallies(store: Engine) -> dict[str, Counter[TrialState]]:
+    """How many trials of each experiment are in which state."""
+    t = schema.trial.c
+    found: dict[str, Counter[TrialState]] = {}
+    with _connection(store) as connection:
+        counted = sa.select(t.experiment, t.state, sa.func.count()).group_by(t.experiment, t.state)
+        for experiment, state, number in connection.execute(counted):
+            found.setdefault(experiment, Counter())[TrialState(state)] = number
+    return found
+
+
 def applications(store: Engine, experiments: Sequence[str]) -> list[tuple[str, float]]:
     """The factor of every application of these experiments, and the seconds until its settings were in force."""
     t = schema.trial.c
@@ -133,14 +145,13 @@ _AT_A_TIME = 200
 _SUMMARY = [column for column in schema.measurement.c if column.name not in ("points", "histogram", "id", "experiment")]
 
 
-def summaries(store: Engine, experiment: str) -> dict[int, dict[str, Measurement]]:
-    """What each trial measured, by trial and metric, without points and histograms."""
+def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = None) -> dict[int, dict[str, Measurement]]:
+    """What each trial, or each of some, measured, by trial and metric, without points and histograms."""
     table = schema.measurement
     found: dict[int, dict[str, Measurement]] = {}
+    wanted = sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase.in_(("prepare", "measure")))
     with _connection(store) as connection:
-        rows = connection.execute(
-            sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase.in_(("prepare", "measure")))
-        )
+        rows = connection.execute(wanted if orders is None else wanted.where(table.c.trial.in_(orders)))
         for row in rows.mappings():
             fields = dict(row)
             trial = fields.pop("trial")

@@ -8,8 +8,20 @@ from typer.testing import CliRunner
 
 from ceteris.cli.main import app
 
-HEAVY = ("pyarrow", "pydantic", "sqlalchemy", "alembic", "numpy", "scipy", "altair", "vl_convert", "jinja2")
-VERBS = ("check", "run", "status", "resume", "undo", "report", "compare", "export", "apply", "knobs", "schema")
+HEAVY = (
+    "pyarrow",
+    "pydantic",
+    "sqlalchemy",
+    "alembic",
+    "numpy",
+    "scipy",
+    "altair",
+    "vl_convert",
+    "jinja2",
+    "starlette",
+    "uvicorn",
+)
+VERBS = ("check", "run", "status", "resume", "undo", "report", "compare", "export", "apply", "knobs", "schema", "serve")
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -1,0 +1,57 @@
+"""`ceteris serve`: pages to watch experiments on."""
+
+import signal
+from typing import Annotated
+
+import typer
+
+from ceteris.cli.options import StoreUrl
+
+
+def serve(
+    port: Annotated[
+        int,
+        typer.Option("--port", metavar="N", min=0, max=65535, help="Where it listens; 0 takes any port that is free."),
+    ] = 8321,
+    bind: Annotated[
+        str,
+        typer.Option(
+            "--bind", metavar="ADDR", help="At which address; one that is not of loopback lets other machines in."
+        ),
+    ] = "127.0.0.1",
+    open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    store: StoreUrl = None,
+) -> None:
+    """Show the experiments of the store in a browser, those that run as they go on. Ctrl-C ends it.
+
+    The URL that it prints holds a token; without it nothing is shown.
+    From another machine: ssh -L 8321:localhost:8321 HOST.
+
+    Example: ceteris serve --open
+    """
+    from ceteris.cli import browser, conclude
+    from ceteris.store.open import file_of, name_of, open_engine, store_url
+    from ceteris.web import server
+    from ceteris.web.archive import Archive
+
+    url = store_url(store)
+    file = file_of(url)
+    exists = file is None or file.exists()
+    if exists:
+        open_engine(url, create=False).dispose()  # one of another release is told, or brought up to this one
+    place = server.listen(bind, port)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)  # as Ctrl-C
+    if not exists:
+        typer.echo(f"there is no store at {name_of(url)} yet; the page shows it when a plan is run", err=True)
+    if place.is_open:
+        words = f"other machines reach {place.url}: who has the URL reads all experiments, and it is not encrypted"
+        typer.echo(f"warning: {words}; rather use ssh -L {place.port}:localhost:{place.port}", err=True)
+    with browser.page_to_open() as page:
+
+        def tell(address: str) -> None:
+            typer.echo(address)
+            if open_:
+                page.open(address)
+
+        server.serve(Archive(url, conclude.report_view), place, tell)

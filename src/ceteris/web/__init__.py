@@ -1,0 +1,1 @@
+"""A local page to watch experiments: it reads the store and shows reports; it computes and changes nothing."""

@@ -1,0 +1,167 @@
+"""What the page of an experiment on its way shows: frozen, worded and rounded.
+
+In: the records of an experiment as the store has them now. Out: Live. Called by the archive; no statistics are computed
+here, the intervals are those of the looks that were taken.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ceteris.model import Experiment, ExperimentState, Look, Measurement, Plan, Purpose, Trial, TrialState
+from ceteris.report import trust
+from ceteris.units import show_duration
+from ceteris.web import pace
+from ceteris.web.funnel import Funnel, funnels
+from ceteris.web.latest import MadeTrial, Telemetry, latest, made_trials, telemetry
+
+_DOING = {
+    TrialState.APPLYING: "the settings are being made and read back",
+    TrialState.SETTLING: "the load runs: it settles or is measured",
+}
+_PURPOSES = {
+    Purpose.CALIBRATE: "to see how long the load takes to settle",
+    Purpose.NOISE_FLOOR: "to learn the noise of this machine",
+    Purpose.SCREEN: "to screen many factors at once",
+    Purpose.PLACEBO: "a placebo: the baseline against itself",
+    Purpose.CONFIRM: "to confirm what the screen showed",
+    Purpose.PRECONDITION: "to bring the device to its steady state",
+}
+_STEP = 10  # a screen reader is told of every so many percent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Current:
+    """The trial at hand."""
+
+    order: int
+    what: str
+    workload: str
+    load: str
+    why: str
+    doing: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """Everything the page shows. `announced` is what a screen reader says when it changes; `silent` a warning."""
+
+    id: str
+    title: str
+    question: str
+    state: str
+    running: bool
+    over: bool
+    when: str
+    pace: pace.Pace
+    counts: str
+    time: str
+    silent: str
+    announced: str
+    current: Current | None
+    confidence: str
+    funnels: tuple[Funnel, ...]
+    made: tuple[MadeTrial, ...]
+    telemetry: Telemetry
+    notes: tuple[str, ...]
+
+    @property
+    def percent(self) -> int:
+        """How much is made, rounded down, so that 100 is all."""
+        return int(self.pace.share * 100)
+
+
+def shown_orders(trials: Sequence[Trial]) -> list[int]:
+    """The trials whose measurements the page shows."""
+    return [trial.order for trial in latest(trials)]
+
+
+def live(
+    experiment: Experiment,
+    plan: Plan,
+    trials: Sequence[Trial],
+    summaries: Mapping[int, Mapping[str, Measurement]],
+    looks: Sequence[Look],
+    now: float,
+) -> Live:
+    """Word, round and order what the page shows at `now`, seconds since the epoch."""
+    running = experiment.state is ExperimentState.RUNNING
+    at_pace = pace.pace(trials)
+    seen = funnels(looks, plan.protocol.margins)
+    return Live(
+        id=experiment.id,
+        title=experiment.name,
+        question=plan.question,
+        state=str(experiment.state),
+        running=running,
+        over=experiment.ended is not None,
+        when=trust.clock(experiment.started),
+        pace=at_pace,
+        counts=_counts(at_pace),
+        time=_time(experiment, at_pace, now),
+        silent=_silent(experiment, plan, trials, now) if running else "",
+        announced=_announced(experiment, at_pace, seen),
+        current=_current(trials) if running else None,
+        confidence=f"{plan.protocol.confidence * 100:.3g} %",
+        funnels=seen,
+        made=made_trials(trials, summaries),
+        telemetry=telemetry(trials, summaries),
+        notes=experiment.notes,
+    )
+
+
+def clock(seconds: float) -> str:
+    """A time of day in UTC: `09:14:05 UTC`."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%H:%M:%S} UTC"
+
+
+def _counts(seen: pace.Pace) -> str:
+    words = [f"{seen.made} of {seen.counted} trials made"]
+    if seen.unusable:
+        words.append(f"{seen.unusable} of them invalid or failed")
+    if seen.spared:
+        words.append(f"{seen.spared} spared, since what they were for is decided")
+    return ", ".join(words)
+
+
+def _time(experiment: Experiment, seen: pace.Pace, now: float) -> str:
+    if experiment.ended is not None and experiment.state is not ExperimentState.RUNNING:
+        return f"took {show_duration(max(0.0, experiment.ended - experiment.started))}"
+    if experiment.state is not ExperimentState.RUNNING:
+        return "not begun"
+    words = f"{show_duration(max(0.0, now - experiment.started))} since the start"
+    if seen.left_s is None:
+        return f"{words}; how long it takes shows after the first trials"
+    return f"{words}; about {show_duration(seen.left_s)} left if every trial is needed"
+
+
+def _silent(experiment: Experiment, plan: Plan, trials: Sequence[Trial], now: float) -> str:
+    if not pace.may_be_cut_off(trials, experiment.started, now, plan.protocol.trial_s):
+        return ""
+    last = clock(pace.last_sign(trials, experiment.started))
+    return f"Nothing was written since {last}: it makes data, or it was cut off. Ask: ceteris status"
+
+
+def _announced(experiment: Experiment, seen: pace.Pace, decided: Sequence[Funnel]) -> str:
+    found = [f"{one.title} {one.verdict}" for one in decided if one.verdict]
+    words = f"The experiment is {experiment.state}"
+    if experiment.state is ExperimentState.RUNNING:
+        words = f"{int(seen.share * 100) // _STEP * _STEP} % of the trials are made"
+    return "; ".join([words, *found])
+
+
+def _current(trials: Sequence[Trial]) -> Current | None:
+    underway = [trial for trial in trials if trial.state in pace.UNDERWAY]
+    if not underway:
+        return None
+    trial = underway[-1]
+    return Current(
+        order=trial.order,
+        what=trial.subject,
+        workload=trial.workload,
+        load=str(trial.load),
+        why=_PURPOSES.get(trial.purpose, ""),
+        doing=_DOING.get(trial.state, str(trial.state)),
+        since=clock(trial.applied or trial.started) if trial.started else "",
+    )

@@ -1,0 +1,97 @@
+"""The server: a socket that is ours before anything is said, and an end that waits for nobody."""
+
+import asyncio
+import errno
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import uvicorn
+
+from ceteris.errors import UsageError
+from ceteris.web.archive import Archive
+from ceteris.web.guard import Guard, Hosts, is_loopback, make_token
+from ceteris.web.pages import Ending, Pages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where it listens: the socket, the name that was asked for, and whether others than this machine reach it."""
+
+    socket: socket.socket
+    named: str
+    address: str
+    port: int
+
+    @property
+    def is_open(self) -> bool:
+        """Whether other machines reach it."""
+        return not is_loopback(self.address)
+
+    @property
+    def url(self) -> str:
+        """Its address for a browser."""
+        is_any = self.address in ("0.0.0.0", "::")  # noqa: S104  compared, not bound
+        host = socket.gethostname() if is_any else self.address
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+
+def listen(named: str, port: int) -> Place:
+    """Listen at this address; port 0 takes any that is free. Raises UsageError where that is not possible."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(named, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError) as error:
+        raise UsageError(f"{named} is no address: {error}", "name one of this machine with --bind") from error
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        ours = "name an address of this machine with --bind"
+        todo = ours if error.errno == errno.EADDRNOTAVAIL else "choose another with --port, or any free one: --port 0"
+        raise UsageError(f"cannot listen at {named}, port {port}: {error.strerror}", todo) from error
+    address, taken = listening.getsockname()[:2]
+    return Place(socket=listening, named=named, address=address, port=taken)
+
+
+class _Server(uvicorn.Server):
+    """A server that tells those who wait that it ends, instead of waiting for them."""
+
+    def __init__(self, config: uvicorn.Config, ending: Ending) -> None:
+        super().__init__(config)
+        self._ending = ending
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End: streams and what is being made for someone come to nothing."""
+        self._ending.announce()
+        await super().shutdown(sockets)
+
+
+def serve(archive: Archive, place: Place, ready: Callable[[str], None]) -> None:
+    """Answer requests until Ctrl-C; `ready` gets the URL with its token when it is time to say it."""
+    token = make_token()
+    with place.socket, suppress(KeyboardInterrupt):
+        ready(f"{place.url}/?token={token}")
+        asyncio.run(_answer(archive, place, token))
+
+
+async def _answer(archive: Archive, place: Place, token: str) -> None:
+    ending = Ending()
+    # Browsers keep the cookies of all ports together.
+    guarded = Guard(
+        Pages(archive, ending).application(), token, Hosts(place.address, {place.named}), f"ceteris-{place.port}"
+    )
+    config = uvicorn.Config(
+        guarded,
+        lifespan="off",
+        ws="none",
+        access_log=False,  # it would hold the token
+        log_level="error",
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=1,
+    )
+    await _Server(config, ending).serve(sockets=[place.socket])

@@ -1,0 +1,53 @@
+"""`ceteris serve` while it runs."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Serving:
+    """The server while it runs."""
+
+    def __init__(self, process: "subprocess.Popen[str]", url: str) -> None:
+        self.process = process
+        self.url = url
+        found = re.fullmatch(r"http://(\S+):(\d+)/\?token=([\w-]{43})", url)
+        assert found, url
+        self.host, self.port, self.token = found[1], int(found[2]), found[3]
+
+    def get(self, path: str, **headers: str) -> str:
+        """A page, asked for with the cookie."""
+        known = {"Cookie": f"ceteris-{self.port}={self.token}"} | headers
+        address = f"http://127.0.0.1:{self.port}{path}"
+        with urllib.request.urlopen(urllib.request.Request(address, headers=known), timeout=20) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    def interrupt(self, number: int = signal.SIGINT) -> tuple[float, str]:
+        """Ctrl-C, or another signal; how long it took to end, and what it said beside the URL."""
+        began = time.monotonic()
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=20)
+        return time.monotonic() - began, out + err
+
+
+@contextmanager
+def serving(*arguments: str) -> Iterator[Serving]:
+    """The server, until the test is over."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ceteris.cli.main", "serve", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        yield Serving(process, process.stdout.readline().strip())
+    finally:
+        process.kill()
+        process.communicate()

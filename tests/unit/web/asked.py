@@ -1,0 +1,109 @@
+"""Requests put to the application without a socket, and streams as they come."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ceteris.cli import conclude
+from ceteris.store.open import store_url
+from ceteris.web.archive import Archive, ViewOf
+from ceteris.web.guard import Guard, Hosts
+from ceteris.web.pages import Ending, Pages
+
+TOKEN = "a-token-of-43-characters-as-secrets-makes-it"  # noqa: S105  for these tests
+COOKIE = "ceteris-8321"
+KNOWN = {"host": "127.0.0.1:8321", "cookie": f"{COOKIE}={TOKEN}"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    text: str
+
+
+class Site:
+    """The pages of a store."""
+
+    def __init__(self, store: Path, view_of: ViewOf = conclude.report_view) -> None:
+        self.ending = Ending()
+        archive = Archive(store_url(str(store)), view_of)
+        self._app = Guard(Pages(archive, self.ending).application(), TOKEN, Hosts("127.0.0.1"), COOKIE)
+
+    async def ask(self, path: str, method: str = "GET", headers: dict[str, str] = KNOWN) -> Answer:
+        """One request and its whole answer."""
+        sent: asyncio.Queue[Any] = asyncio.Queue()
+        await self._app(_scope(path, method, headers), _nothing, sent.put)
+        start = await sent.get()
+        body = b""
+        while not sent.empty():
+            body += (await sent.get()).get("body", b"")
+        told = {name.decode(): value.decode() for name, value in start["headers"]}
+        return Answer(start["status"], told, body.decode())
+
+    @asynccontextmanager
+    async def stream(self, path: str) -> AsyncIterator["Stream"]:
+        """A stream that is open."""
+        sent: asyncio.Queue[Any] = asyncio.Queue()
+        task = asyncio.create_task(self._app(_scope(path, "GET", KNOWN), _nothing, sent.put))
+        try:
+            yield Stream(sent, task)
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+class Stream:
+    """What comes of a stream."""
+
+    def __init__(self, sent: "asyncio.Queue[Any]", task: "asyncio.Task[None]") -> None:
+        self._sent = sent
+        self._task = task
+
+    async def parts(self) -> dict[str, str]:
+        """The parts of the next event."""
+        while True:
+            body = (await asyncio.wait_for(self._sent.get(), 10)).get("body", b"").decode()
+            if body.startswith("data: "):
+                found: dict[str, str] = json.loads(body.removeprefix("data: "))
+                return found
+
+    async def until(self, part: str, words: str) -> dict[str, str]:
+        """The first event in which a part says this."""
+        while True:
+            found = await self.parts()
+            if words in found.get(part, ""):
+                return found
+
+    async def end(self) -> None:
+        """Wait until it ends by itself."""
+        await asyncio.wait_for(self._task, 1)
+
+
+def _scope(path: str, method: str, headers: dict[str, str]) -> dict[str, Any]:
+    place, _, query = path.partition("?")
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": place,
+        "raw_path": place.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        "client": ("127.0.0.1", 40000),
+        "server": ("127.0.0.1", 8321),
+    }
+
+
+async def _nothing() -> dict[str, Any]:
+    """A client that stays and says no more."""
+    await asyncio.Event().wait()
+    return {}

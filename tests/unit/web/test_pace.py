@@ -1,0 +1,100 @@
+"""How far an experiment is, how long the rest takes, and where marks of a funnel are."""
+
+import math
+from dataclasses import replace
+
+import web_samples as samples
+
+from ceteris.model import Look, Purpose, Trial, TrialState, Verdict
+from ceteris.web.funnel import WIDTH, funnels
+from ceteris.web.pace import may_be_cut_off, pace
+
+
+def _made(count: int, *, length_s: float = 10.0, gap_s: float = 2.0, of: int = 20) -> list[Trial]:
+    trials = [samples._trial("e", order) for order in range(1, of + 1)]
+    for place in range(count):
+        began = 1000 + place * (length_s + gap_s)
+        trials[place] = replace(trials[place], state=TrialState.DONE, started=began, ended=began + length_s)
+    return trials
+
+
+def test_before_the_first_trial_nothing_is_known() -> None:
+    assert pace(_made(0)).left_s is None
+
+
+def test_the_rest_is_as_long_as_the_latest_trials_with_what_is_between() -> None:
+    found = pace(_made(5))
+    assert (found.made, found.counted) == (5, 20)
+    assert found.left_s is not None
+    assert math.isclose(found.left_s, 15 * 12.0)
+
+
+def test_an_interruption_does_not_count_as_usual() -> None:
+    trials = _made(6)
+    for place in (3, 4, 5):
+        late = trials[place]
+        assert late.started and late.ended
+        trials[place] = replace(late, started=late.started + 86400, ended=late.ended + 86400)
+    assert math.isclose(pace(trials).left_s or 0, 14 * 12.0)
+
+
+def test_what_brings_a_device_to_its_steady_state_says_nothing_of_the_rest() -> None:
+    trials = _made(3)
+    trials[0] = replace(trials[0], purpose=Purpose.PRECONDITION, started=1.0, ended=900.0)
+    assert math.isclose(pace(trials).left_s or 0, 17 * 12.0)
+
+
+def test_superseded_and_spared_trials_are_not_counted() -> None:
+    trials = _made(4)
+    trials[0] = replace(trials[0], state=TrialState.SUPERSEDED)
+    trials[19] = replace(trials[19], state=TrialState.SPARED)
+    trials[3] = replace(trials[3], state=TrialState.INVALID)
+    found = pace(trials)
+    assert (found.made, found.counted, found.unusable, found.spared) == (3, 18, 1, 1)
+
+
+def test_silence_is_told_only_when_it_is_long() -> None:
+    trials = _made(2)
+    ended = trials[1].ended or 0.0
+    assert not may_be_cut_off(trials, 0.0, ended + 100, trial_s=10)
+    assert may_be_cut_off(trials, 0.0, ended + 200, trial_s=10)
+    assert not may_be_cut_off(trials, 0.0, ended + 200, trial_s=60)
+
+
+def _look(number: int, low: float, high: float, verdict: Verdict | None = None) -> Look:
+    return Look(
+        factor="f",
+        arm="a",
+        workload="w",
+        response="throughput_per_s",
+        number=number,
+        pairs=number,
+        alpha_spent=0.0,
+        low=low,
+        high=high,
+        estimate=(low + high) / 2,
+        verdict=verdict,
+    )
+
+
+def test_a_funnel_follows_the_looks_in_order_and_ends_with_the_verdict() -> None:
+    looks = [_look(2, 0.01, 0.05), _look(1, -0.1, 0.2), _look(3, 0.02, 0.04, Verdict.BETTER)]
+    (found,) = funnels(looks, {"throughput_per_s": 0.02})
+    assert [step.number for step in found.steps] == [1, 2, 3]
+    assert found.decided == found.verdict == "better"
+    widths = [step.high - step.low for step in found.steps]
+    assert widths == sorted(widths, reverse=True)
+    assert found.margin_low < WIDTH / 2 < found.margin_high
+
+
+def test_an_interval_without_end_stays_in_the_picture_and_says_so() -> None:
+    (found,) = funnels([_look(1, -math.inf, math.inf), _look(2, -0.5, 3.0)], {"throughput_per_s": 0.02})
+    assert found.steps[0].beyond == (True, True)
+    assert (found.steps[0].low, found.steps[0].high) == (0.0, WIDTH)
+    assert all(0 <= place <= WIDTH for step in found.steps for place in (step.low, step.high))
+
+
+def test_each_comparison_and_each_purpose_has_a_funnel_of_its_own() -> None:
+    screened = replace(_look(1, 0.0, 0.1), purpose=Purpose.SCREEN)
+    other = replace(_look(1, 0.0, 0.1), response="response_p95_s")
+    assert len(funnels([_look(1, 0.0, 0.1), screened, other], {})) == 3
