@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED, Running
 from served import experiment, nothing_is_left, plan_on, running_below, trials
+from small_disk import SmallDisk
 
 from ceteris.engine.find import binary
 from ceteris.engine.protocol import MysqlServer, SqlJob
 from ceteris.engine.sql import Sql
 from ceteris.hosts.local import LocalHost
 from ceteris.model import ExperimentState, FailureClass, TrialState
-from faults.small_disk import SmallDisk
 
 LIVE = {
     "mariadb": '"mysql.innodb_io_capacity" = [200, 2000]',
