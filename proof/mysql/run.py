@@ -35,18 +35,18 @@ program = "{program}"
 innodb_buffer_pool_size = "64MiB"
 [factors]
 "mysql.innodb_flush_log_at_trx_commit" = [1, 2]
-"mysql.innodb_read_io_threads" = [4, 8]
 [[workload]]
 kind = "oltp_read_write"
 table_size = 5000
 threads = [2]
 [protocol]
-trial = "500ms"
+trial = "300ms"
 settle = "100ms"
 rounds = 2
 margin = "50%"
 placebo = false
 """
+ATTEMPTS = 3  # other work on this machine may make too many trials invalid
 PASSWORD = "proof of a password"  # noqa: S105  of a server that lives for seconds
 USER = "CREATE USER 'sha2'@'{host}' IDENTIFIED WITH caching_sha2_password BY '{password}'"
 
@@ -58,14 +58,16 @@ def experiment(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
     (folder / "data").mkdir()
     environment = os.environ | {"CETERIS_STATE": str(folder / "state"), "CETERIS_STORE": str(folder / "ceteris.db")}
     command = [sys.executable, "-m", "ceteris.cli.main", "run", str(plan), "--json"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 3):  # 3: other work on this machine made too many trials invalid
+    for _ in range(ATTEMPTS):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode != 3:
+            break
+    if done.returncode != 0:
         raise AssertionError(f"ceteris run ended with {done.returncode}: {done.stderr[-2000:]}")
-    effects = json.loads(done.stdout)["effects"]
-    for effect in effects:
+    for effect in json.loads(done.stdout)["effects"]:
         yield f"{effect['factor']}: {effect['from']} -> {effect['to']}", effect["verdict"]
-    if len(effects) < 2 or any((folder / "data").iterdir()):
-        raise AssertionError(f"effects {effects}, left behind {list((folder / 'data').iterdir())}: {done.stderr}")
+    if left := list((folder / "data").iterdir()):
+        raise AssertionError(f"left behind: {left}")
 
 
 def logins(program: Path, folder: Path) -> Iterator[tuple[str, str]]:

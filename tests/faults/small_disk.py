@@ -33,9 +33,14 @@ class SmallDisk:
 
     def fill(self) -> None:
         """Leave no byte free."""
-        with contextlib.suppress(OSError), (self.path / "ballast").open("wb", buffering=0) as file:
-            while True:
-                file.write(bytes(4096))
+        with (self.path / "ballast").open("wb") as file:
+            size, end = 2**30, 0
+            while size >= 4096:  # whoever else writes may take some
+                try:
+                    os.posix_fallocate(file.fileno(), end, size)
+                    end += size
+                except OSError:
+                    size //= 2
 
     def break_(self) -> None:
         """From now on every operation fails with an I/O error."""

@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED, Running
 from served import experiment, nothing_is_left, plan_on, running_below, trials
+from small_disk import SmallDisk
 
 from ceteris.engine.find import binary
 from ceteris.engine.protocol import MysqlServer, SqlJob
 from ceteris.engine.sql import Sql
 from ceteris.hosts.local import LocalHost
 from ceteris.model import ExperimentState, FailureClass, TrialState
-from faults.small_disk import SmallDisk
 
 LIVE = {
     "mariadb": '"mysql.innodb_io_capacity" = [200, 2000]',
     "postgres": '"postgres.work_mem" = ["4MB", "64kB"]',
 }
-LARGE = 'kind = "oltp_insert"\ntable_size = 2_000_000\nthreads = [2]'  # minutes of preparing, which no test waits for
+LARGE = 'kind = "oltp_insert"\ntable_size = 1_000_000\nthreads = [2]'  # seconds of preparing
 BOTH = pytest.mark.parametrize("kind", list(LIVE))
 
 
@@ -30,7 +30,7 @@ BOTH = pytest.mark.parametrize("kind", list(LIVE))
 def disk(place: Path, as_root: None) -> Iterator[SmallDisk]:
     """A small disk where the data is."""
     (place / "data").rmdir()
-    made = SmallDisk(place / "data", size_bytes=800 * 2**20)
+    made = SmallDisk(place / "data", size_bytes=1200 * 2**20)
     (place / "data" / "lost+found").rmdir()
     yield made
     made.remove()
