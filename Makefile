@@ -69,7 +69,7 @@ catalogue: $(VENV)/dev ## collect the messages of reports into the catalogue of 
 	$(BIN)/pybabel --quiet extract -F pyproject.toml -k 'tr trn:1,2 later laters:1,2' --no-location --sort-output \
 		--project ceteris --version '' -o $(VENV)/ceteris.pot src/ceteris
 	$(BIN)/pybabel --quiet update -i $(VENV)/ceteris.pot -o $(CATALOGUE).po -l zh_CN --no-fuzzy-matching \
-		--ignore-obsolete --omit-header --no-wrap
+		--ignore-obsolete --ignore-pot-creation-date --no-wrap
 	$(BIN)/pybabel compile -i $(CATALOGUE).po -o $(CATALOGUE).mo -l zh_CN --statistics
 
 clean: ## remove what was built
