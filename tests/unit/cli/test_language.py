@@ -14,6 +14,7 @@ from ceteris.store.open import open_engine, store_url
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 NUMBER = re.compile(r"\d[\d.,]*")
+PROTOCOL = '[protocol]\nbudget = "8h"\nrounds = 4\nmethod = "fixed"'
 WIDE = {"COLUMNS": "200"}
 LOCALE = {**WIDE, "LC_ALL": "", "LC_MESSAGES": "", "LANG": "zh_CN.UTF-8", "LANGUAGE": ""}
 
@@ -24,11 +25,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("store") / "s.db"
     opened = open_engine(store_url(str(file)), create=True)
     for name in ("before", "after"):
-        plan = checked(
-            simple('"vm.swappiness" = [60, 1]', FILEIO, '[protocol]\nbudget = "8h"\nrounds = 4\nmethod = "fixed"').replace(
-                '"n"', f'"{name}"'
-            )
-        )
+        text = simple('"vm.swappiness" = [60, 1]', FILEIO, PROTOCOL).replace('"n"', f'"{name}"')
+        plan = checked(text)
         scripted.carry_out(opened, plan, lambda trial: 0.06 * (trial.arm == "1"), wobble=0.01)
     return file
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import AsJson, Lang, StoreUrl
+from ceteris.language import of_environment, speaking
 
 Named = "An id, the start of one, a plan's name, or last."
 
@@ -30,7 +31,6 @@ def compare(
     from rich.console import Console
 
     from ceteris.cli import conclude
-    from ceteris.language import of_environment, speaking
     from ceteris.report import compared
     from ceteris.store import read
     from ceteris.store.open import open_engine, store_url

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import AsJson, ExperimentName, Lang, StoreUrl
+from ceteris.language import Language, of_environment, speaking
 
 
 class Form(StrEnum):
@@ -36,7 +37,6 @@ def report(
     Example: ceteris report last --format html -o report.html
     """
     from ceteris.cli import conclude
-    from ceteris.language import Language, of_environment, speaking
     from ceteris.store import read
     from ceteris.store.open import open_engine, store_url
 
