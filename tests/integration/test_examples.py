@@ -2,13 +2,14 @@
 
 import os
 import shutil
+import signal
 import tempfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED
+from command import RUN_ENDED, Running
 
 ELSEWHERE = "running-server.toml"  # it needs somebody's server: test_running_server.py has one
 ALL = sorted((Path(__file__).parent.parent.parent / "examples").glob("*.toml"))
@@ -19,6 +20,7 @@ SCALE = {
     "protocol.rounds": "2",
     "protocol.margin": "50%",
 }
+LONG = {"flush-method"}  # each trial has a start of the server; a few show that it runs
 SMALL = {"table_size": "500", "total_size": "4MiB"}
 
 
@@ -50,6 +52,13 @@ def test_an_example_runs(ceteris, example: Path, place: str, request: pytest.Fix
         sets["target.device"] = request.getfixturevalue("loop")
     arguments = [part for key, value in sets.items() for part in ("--set", f"{key}={value}")]
     assert ceteris("check", str(example), *arguments).code == 0
+    if example.stem in LONG:
+        running = Running("run", str(example), *arguments)
+        running.wait_for("trial ")
+        running.signal(signal.SIGINT)
+        stopped = running.end()
+        assert stopped.code == 130, stopped.err
+        return
     done = ceteris("run", str(example), *arguments)
     assert done.code in RUN_ENDED, done.err
 
