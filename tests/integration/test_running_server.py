@@ -196,6 +196,7 @@ def test_a_killed_controller_is_put_back_by_its_keeper_and_goes_on(ceteris: Cete
     assert others.is_as_before()
 
 
+@pytest.mark.parametrize("others", ["postgres"], indirect=True)
 def test_an_interrupted_one_is_put_back(others: Others, plan) -> None:
     running = _under_load(plan(trial="10s"), others)
     running.signal(signal.SIGINT)
@@ -274,6 +275,7 @@ def test_the_password_is_found_where_people_keep_it(ceteris: Ceteris, others: Ot
     assert others.password not in open_to_all.err
 
 
+@pytest.mark.parametrize("others", ["mariadb"], indirect=True)
 def test_a_plan_that_may_not_or_cannot_is_refused_and_nothing_is_touched(
     ceteris: Ceteris, others: Others, plan
 ) -> None:
@@ -305,6 +307,7 @@ def _without_port(dsn: str) -> str:
     return dsn.rpartition(":")[0]
 
 
+@pytest.mark.parametrize("others", ["postgres"], indirect=True)
 def test_a_user_who_may_not_is_told_what_is_missing_and_foreign_databases_stay(
     ceteris: Ceteris, others: Others, plan
 ) -> None:
