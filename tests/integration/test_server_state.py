@@ -80,8 +80,8 @@ def _points(metric: str, order: int) -> tuple[float, ...]:
 
 @pytest.mark.parametrize("kind", list(FACTORS))
 def test_a_trial_has_the_course_of_what_the_server_counted(ceteris, place, kind: str) -> None:
-    plan = _plan(place, kind, 'kind = "oltp_update_index"\ntable_size = 2000\nthreads = [4]')
-    done = ceteris("run", plan)
+    workload = 'kind = "oltp_update_index"\ntable_size = 2000\nthreads = [4]'
+    done = ceteris("run", _plan(place, kind, workload, trial='"700ms"'))
     assert done.code in RUN_ENDED, done.err
     orders, measured = _measured()
     assert orders, done.err
@@ -91,7 +91,7 @@ def test_a_trial_has_the_course_of_what_the_server_counted(ceteris, place, kind:
         assert not expected - found.keys()
         written = found["server_log_written_bytes_per_s"]
         assert (written.source, written.unit) == ("server", "B/s")
-        assert written.n >= 3  # every quarter
+        assert written.n >= 2  # every quarter
         assert written.low <= written.mean <= written.high
         assert len(_points("server_log_written_bytes_per_s", order)) == written.n
         if kind == "mariadb":
