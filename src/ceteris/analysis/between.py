@@ -14,6 +14,7 @@ import numpy as np
 from ceteris.analysis.effects import Summaries, whole_blocks
 from ceteris.findings import Between, EffectBetween, Estimate
 from ceteris.model import RESPONSES, Effect, Trial, Verdict
+from ceteris.stats.pairs import welch
 from ceteris.units import LoadLevel
 
 _FEWEST_ROUNDS = 3
@@ -76,22 +77,6 @@ def _trials(side: Side, workload: str, loads: Sequence[LoadLevel]) -> tuple[int,
     return tuple(sorted(trial.order for trial in mine))
 
 
-def _welch(sides: Sequence[Sequence[float]], confidence: float) -> tuple[float, float, float]:
-    """The difference of two means, second less first, with its interval (Welch 1947)."""
-    from scipy import special
-
-    estimate = float(np.mean(sides[1]) - np.mean(sides[0]))
-    parts = [float(np.var(side, ddof=1)) / len(side) if len(side) > 1 else math.inf for side in sides]
-    error = math.sqrt(sum(parts))
-    if not math.isfinite(error):
-        return estimate, -math.inf, math.inf
-    if error == 0:
-        return estimate, estimate, estimate
-    freedom = sum(parts) ** 2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True))
-    half = float(special.stdtrit(freedom, 0.5 + confidence / 2)) * error
-    return estimate, estimate - half, estimate + half
-
-
 def _between(
     sides: Sequence[Sequence[float]],
     workload: str,
@@ -101,7 +86,7 @@ def _between(
     confidence: float,
     trials: tuple[tuple[int, ...], ...],
 ) -> Between:
-    estimate, low, high = _welch(sides, confidence)
+    estimate, low, high = welch(sides, confidence)
     return Between(
         workload=workload,
         response=response,
@@ -121,7 +106,7 @@ def _judged(found: Between, sides: Sequence[Sequence[float]], levels: Sequence[B
     """With its verdict: levels that go apart first, then the interval, then both one-sided tests at the margin."""
     if any(one.low > 0 for one in levels) and any(one.high < 0 for one in levels):
         return replace(found, verdict=Verdict.DEPENDS_ON_LOAD)
-    _, low, high = _welch(sides, 1 - 2 * alpha)
+    _, low, high = welch(sides, 1 - 2 * alpha)
     inside = -found.margin < low and high < found.margin
     if inside:
         return replace(found, verdict=Verdict.EQUIVALENT)

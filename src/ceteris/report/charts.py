@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ceteris.language import later, tr
-from ceteris.report import numbers
 from ceteris.report.drift_chart import drift_chart
-from ceteris.report.line_charts import course_chart, path_chart, quantile_chart
-from ceteris.report.response_chart import DASHES, SHAPES, response_curve
+from ceteris.report.line_charts import course_chart, hint, lines, path_chart, quantile_chart, row
+from ceteris.report.response_chart import response_curve
 from ceteris.report.shown import Arm, EffectPoint, EffectTable, MatrixSection, ReportView, Section
 from ceteris.report.shown_curves import Curve
 from ceteris.units import LoadUnit
@@ -83,36 +82,17 @@ def _colour(arm: Arm) -> str:
     return f"var(--{arm.decided or ('ink' if arm.baseline else 'muted')})"
 
 
-def _cycled(values: Sequence[Any], n: int) -> list[Any]:
-    return [values[i % len(values)] for i in range(n)]
-
-
-def _hint(text: str, trials: Sequence[int]) -> str:
-    return tr("{text} · trials {trials}", text=text, trials=numbers.few(trials))
-
-
 def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
     """A metric over the load levels: a line per arm, its interval as a band (as a bar where there is one level)."""
     import altair as alt
 
     colours = {arm.name: _colour(arm) for arm in arms}
-    rows: list[Spec] = [
-        {
-            "arm": p.arm,
-            "load": p.load.n,
-            "value": p.value,
-            "colour": colours[p.arm],
-            **({"low": p.low, "high": p.high} if p.low is not None and p.high is not None else {}),
-            "hint": _hint(tr("{arm} at {load}: {figure}", arm=p.arm, load=p.load, figure=p.text), p.trials),
-        }
+    rows = [
+        row(p, tr("{arm} at {load}: {figure}", arm=p.arm, load=p.load, figure=p.text)) | {"colour": colours[p.arm]}
         for p in shown.points
     ]
     title = tr("load level ({unit})", unit=tr(_LOADS[shown.points[0].load.unit]))
     loads = sorted({p.load.n for p in shown.points})
-    drawn = [arm for arm in arms if any(p.arm == arm.name for p in shown.points)]
-    names = [arm.name for arm in drawn]
-    legend = alt.Legend(orient="top", columns=3 if sum(map(len, names)) < 30 else 2, labelLimit=130, offset=8)
-    colour = alt.Scale(domain=names, range=[_colour(arm) for arm in drawn])
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(
             "load:Q",
@@ -122,16 +102,8 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
         )
     )
     y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True, nice=True), axis=_value_axis())
-    stroke = alt.Stroke("arm:N", scale=colour, sort=names, legend=legend)
-    dashes, shapes = (alt.Scale(domain=names, range=_cycled(values, len(names))) for values in (DASHES, SHAPES))
-    dash = alt.StrokeDash("arm:N", scale=dashes, sort=names, legend=legend)
-    shape = alt.Shape("arm:N", scale=shapes, sort=names, legend=legend)
-    line = base.mark_line(strokeWidth=1.6).encode(y=y, stroke=stroke, strokeDash=dash)
-    dots = base.mark_point(size=34, strokeWidth=1.4, fill="var(--paper)", opacity=1).encode(
-        y=y, stroke=stroke, shape=shape, tooltip=alt.Tooltip("hint:N")
-    )
     return _spec(
-        alt.layer(*_intervals(rows, title), line, dots).properties(
+        alt.layer(*_intervals(rows, title), *lines(base, colours, y, "load:Q")).properties(
             width=_WIDTH,
             height=_HEIGHT,
             title=f"{shown.title}, {shown.unit}",
@@ -174,7 +146,7 @@ def _clamped(point: EffectPoint, limit: float) -> Spec:
         "high": within(point.high),
         "colour": f"var(--{point.decided or 'ink'})",
         "filled": f"var(--{point.decided or 'ink'})" if point.load is None else "var(--paper)",
-        "hint": _hint(f"{point.effect} {point.interval}", point.trials),
+        "hint": hint(f"{point.effect} {point.interval}", point.trials),
     }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ceteris.findings import Distribution
 from ceteris.language import later, tr
 from ceteris.model import Cell, Measurement
-from ceteris.report import numbers
+from ceteris.report import numbers, tables
 from ceteris.report.numbers import Kind
 from ceteris.report.shown_curves import Course, Courses, PathCurve, PathPoint, QuantileCurve, QuantilePoint
 
@@ -39,22 +39,7 @@ def path(cells: Sequence[Cell], arms: Sequence[str], key: str) -> PathCurve | No
         return None
     scale = numbers.scale(Kind.TIME, (time.mean for _, time in known))
     points = [
-        PathPoint(
-            arm=rate.arm,
-            load=rate.load,
-            rate=rate.mean,
-            value=time.mean * scale.factor,
-            low=None if time.low is None else time.low * scale.factor,
-            high=None if time.high is None else time.high * scale.factor,
-            text=tr(
-                "{arm} at {load}: {rate:,.0f}/s, {time:,.3g} {unit}",
-                arm=rate.arm,
-                load=rate.load,
-                rate=rate.mean,
-                time=time.mean * scale.factor,
-                unit=scale.unit,
-            ),
-        )
+        PathPoint(time=tables.curve_point(time, scale), rate=rate.mean)
         for rate, time in sorted(known, key=lambda pair: arms.index(pair[0].arm))
     ]
     return PathCurve(key=f"{key}-path", unit=scale.unit, rate_unit="/s", points=tuple(points))
@@ -80,6 +65,7 @@ def quantiles(found: Sequence[Distribution], arms: Sequence[str], key: str) -> Q
                 unit=scale.unit,
                 count=one.count,
             ),
+            trials=one.trials,
         )
         for one in mine
         for quantile, time in one.quantiles

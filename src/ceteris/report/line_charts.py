@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ceteris.language import tr
+from ceteris.report import numbers
 from ceteris.report.response_chart import DASHES, SHAPES
-from ceteris.report.shown_curves import Courses, PathCurve, QuantileCurve
+from ceteris.report.shown_curves import Courses, CurvePoint, PathCurve, QuantileCurve
 
 if TYPE_CHECKING:
     import altair as alt
@@ -22,10 +23,30 @@ _MANY_TRIALS = 2000  # in a list to choose from
 _WIDE = 620
 
 
-def _lines(chart: "alt.Chart", colours: Mapping[str, str], y: "alt.Y", order: str) -> list["alt.Chart"]:
-    """A line and points for each arm, told apart by colour, dashes and shapes."""
+def hint(text: str, trials: Sequence[int]) -> str:
+    """What is told of a point where one points at it."""
+    return tr("{text} · trials {trials}", text=text, trials=numbers.few(trials))
+
+
+def row(point: CurvePoint, text: str) -> dict[str, Any]:
+    """A point of a curve as data of a chart, with its interval where there is one."""
+    found = {
+        "arm": point.arm,
+        "load": point.load.n,
+        "value": point.value,
+        "hint": hint(text, point.trials),
+    }
+    if point.low is not None and point.high is not None:
+        found |= {"low": point.low, "high": point.high}
+    return found
+
+
+def lines(chart: "alt.Chart", colours: Mapping[str, str], y: "alt.Y", order: str) -> list["alt.Chart"]:
+    """A line and points for each arm that is there, told apart by colour, dashes and shapes."""
     import altair as alt
 
+    there = {one["arm"] for one in chart.data.values}
+    colours = {name: colour for name, colour in colours.items() if name in there}
     names = list(colours)
     legend = alt.Legend(orient="top", columns=3 if sum(map(len, names)) < 30 else 2, labelLimit=130, offset=8)
     stroke = alt.Stroke("arm:N", scale=alt.Scale(domain=names, range=list(colours.values())), sort=names, legend=legend)
@@ -55,11 +76,20 @@ def path_chart(
     """Response time over throughput: it turns up where more load only waits longer."""
     import altair as alt
 
-    rows: list[dict[str, Any]] = [
-        {"arm": p.arm, "load": p.load.n, "rate": p.rate, "value": p.value, "hint": p.text,
-         **({"low": max(p.low, 0.0), "high": p.high} if p.low is not None and p.high is not None else {})}
+    rows = [
+        row(
+            p.time,
+            tr(
+                "{arm} at {load}: {rate:,.0f}/s, {figure}",
+                arm=p.time.arm,
+                load=p.time.load,
+                rate=p.rate,
+                figure=p.time.text,
+            ),
+        )
+        | {"rate": p.rate}
         for p in shown.points
-    ]  # fmt: skip
+    ]
     x = alt.X(
         "rate:Q",
         title=tr("throughput, {unit}", unit=shown.rate_unit),
@@ -69,10 +99,8 @@ def path_chart(
     known = [row for row in rows if "low" in row]
     reach = alt.Chart(alt.InlineData(values=known)).mark_rule(strokeWidth=1.2, stroke="var(--muted)")
     layers = [reach.encode(x=x, y=alt.Y("low:Q", title=None), y2="high:Q")] if known else []
-    lines = _lines(
-        alt.Chart(alt.InlineData(values=rows)).encode(x=x), _drawn(rows, colours), _value(zero=True), "load:Q"
-    )
-    return alt.layer(*layers, *lines).properties(
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x)
+    return alt.layer(*layers, *lines(base, colours, _value(zero=True), "load:Q")).properties(
         width=width,
         height=height,
         title=tr("mean response time, {unit}, over throughput", unit=shown.unit),
@@ -88,7 +116,8 @@ def quantile_chart(
 
     levels = sorted({point.load for point in shown.points})
     rows: list[dict[str, Any]] = [
-        {"arm": p.arm, "load": p.load.n, "beyond": p.one_in, "value": p.value, "hint": p.text} for p in shown.points
+        {"arm": p.arm, "load": p.load.n, "beyond": p.one_in, "value": p.value, "hint": hint(p.text, p.trials)}
+        for p in shown.points
     ]
     most = max(point.one_in for point in shown.points)
     ticks = [tick for tick in (1, 10, 100, 1000, 10_000, 100_000) if tick <= most]
@@ -112,7 +141,7 @@ def quantile_chart(
     )
     at = tr("at {load}", load=levels[-1]) if len(levels) == 1 else tr("first at {load}", load=levels[-1])
     return (
-        alt.layer(*_lines(base, _drawn(rows, colours), _value(zero=False), "beyond:Q"))
+        alt.layer(*lines(base, colours, _value(zero=False), "beyond:Q"))
         .add_params(chosen)
         .properties(
             width=width,
@@ -121,12 +150,6 @@ def quantile_chart(
             description=tr("response time by percentile, one line per arm"),
         )
     )
-
-
-def _drawn(rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]) -> dict[str, str]:
-    """The colours of the arms that are drawn."""
-    there = {row["arm"] for row in rows}
-    return {name: colour for name, colour in colours.items() if name in there}
 
 
 def course_chart(shown: Courses) -> "alt.Chart":

@@ -59,6 +59,7 @@ class QuantilePoint:
     one_in: float
     value: float
     text: str
+    trials: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +73,10 @@ class QuantileCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathPoint:
-    """Response time and throughput of an arm at a load level, both in the chart's units."""
+    """The response time of an arm at a load level, and the throughput there, in the chart's units."""
 
-    arm: str
-    load: LoadLevel
+    time: CurvePoint
     rate: float
-    value: float
-    low: float | None
-    high: float | None
-    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -113,13 +113,14 @@ def curves(cells: Sequence[Cell], arms: Sequence[str], key: str) -> tuple[Curve,
         if not mine:
             continue
         unit = scales[metric]
-        points = tuple(_curve_point(cell, unit) for cell in sorted(mine, key=lambda c: (arms.index(c.arm), c.load)))
+        points = tuple(curve_point(cell, unit) for cell in sorted(mine, key=lambda c: (arms.index(c.arm), c.load)))
         name = "throughput" if metric == "throughput_per_s" else "p95"
         found.append(Curve(key=f"{key}-{name}", title=tr(METRICS[metric].title), unit=unit.unit, points=points))
     return tuple(found)
 
 
-def _curve_point(cell: Cell, scale: Scale) -> CurvePoint:
+def curve_point(cell: Cell, scale: Scale) -> CurvePoint:
+    """A cell in the unit of its curve."""
     shown = figure(cell, scale)
     return CurvePoint(
         arm=cell.arm,

@@ -12,9 +12,9 @@ from ceteris.engine.protocol import Counting, MysqlServer, PostgresServer
 from ceteris.errors import DatabaseError, HostError, QueryRefused, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.journal import Journal
-from ceteris.model import Change, ChangeState, Database, Measurement, PutStatements, Settings, Trial, Workload
+from ceteris.model import Change, ChangeState, Database, PutStatements, Settings, Trial, Workload
 from ceteris.registry import database_settings
-from ceteris.trial.served import InForce, Remarks, Served, Work, database_of, tested_names, text_of
+from ceteris.trial.served import Served, Work, database_of, tested_names, text_of
 from ceteris.workloads import jobs
 
 
@@ -34,7 +34,7 @@ class Running(Served):
     ) -> None:
         """Nothing is made yet. `own` is told the server's process, where that is on the target, `count` how its
         counters are read."""
-        self.readied: tuple[Measurement, ...] = ()
+        super().__init__(database.family)
         assert database.running is not None
         self._live = Live(host, engine, database.kind, database.running)
         self._database = database
@@ -45,7 +45,6 @@ class Running(Served):
         self._own = own
         self._count = count
         self._counts = False
-        self._remarks = Remarks()
         self._variables: Mapping[str, Variable] = {}
         self._made: dict[str, tuple[PutStatements, PutStatements]] = {}  # by name, what makes and what removes it
         self._used: set[str] = set()
@@ -53,7 +52,6 @@ class Running(Served):
         self._touched: dict[str, tuple[str, PutStatements]] = {}  # by name, the value before and the way back to it
         self._intended: set[tuple[str, str]] = set()
         self._bound: set[tuple[str, str, str]] = set()  # a variable, its value, and what cannot be as before with it
-        self._in_force = InForce()
 
     # --- data ---
 
@@ -220,19 +218,10 @@ class Running(Served):
         """Where a load of these settings connects to."""
         return self._live.address(self._name(workload, settings), timeout_s=60.0)
 
-    @property
-    def family(self) -> str:
-        """Whose counters the sampler reads, of all that is done there."""
-        return self._database.family
-
     def uncounted(self, why: str) -> None:
         """Its counters cannot be read any more, up to the next `apply`."""
         self._counts = False
-        self._remarks.uncounted(why)
-
-    def notes(self) -> list[str]:
-        """What a reader of the report must know of the server."""
-        return self._remarks.all()
+        super().uncounted(why)
 
     def close(self) -> None:
         """End the connection; databases and variables are the keeper's to put back."""

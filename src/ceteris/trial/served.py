@@ -5,8 +5,8 @@ In: a trial's settings. Out: what became of each setting, and where a load conne
 
 import re
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Protocol
 
 from ceteris.databases import Variable
 from ceteris.engine.protocol import Job, MysqlServer, PostgresServer
@@ -20,16 +20,20 @@ Work = Callable[[Job, Callable[[int, int], None]], None]  # carries out a job on
 Named = Mapping[str, str]
 
 
-class Served(Protocol):
-    """The servers of an experiment; `readied` is what making one ready for the last `apply` has taken."""
+class Served(ABC):
+    """The servers of an experiment; `readied` is what making one ready for the last `apply` has taken.
 
-    readied: tuple[Measurement, ...]
+    `family` is whose counters the sampler reads.
+    """
 
-    @property
-    def family(self) -> str:
-        """Whose counters the sampler reads."""
-        ...
+    def __init__(self, family: str) -> None:
+        """Nothing was said and nothing is in force yet."""
+        self.family = family
+        self.readied: tuple[Measurement, ...] = ()
+        self._in_force = InForce()
+        self._remarks: dict[str, None] = {}
 
+    @abstractmethod
     def make_data(
         self,
         trials: Iterable[Trial],
@@ -38,12 +42,12 @@ class Served(Protocol):
         progress: Callable[[int, int], None],
     ) -> None:
         """Make all data that these trials work on. Raises DatabaseError, EngineError and Interrupted."""
-        ...
 
+    @abstractmethod
     def put_back(self, workload: Workload, settings: Settings, work: Work) -> None:
         """Its data as it was made, where a load has worked on it since. Raises as `make_data`."""
-        ...
 
+    @abstractmethod
     def apply(
         self, workload: Workload, trial: Trial, tested: Collection[str], work: Work, land: Callable[[], None]
     ) -> tuple[Change, ...]:
@@ -52,15 +56,14 @@ class Served(Protocol):
         `land` ends a load that still goes on, before a restart. What the server refuses is a change with its words.
         Raises DatabaseError, EngineError and Interrupted.
         """
-        ...
 
+    @abstractmethod
     def verify(self) -> tuple[Change, ...]:
         """Read every setting of the last `apply` again; those that moved since."""
-        ...
 
+    @abstractmethod
     def server(self, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
         """Where a load of these settings connects to."""
-        ...
 
     def explained(self, error: CeterisError) -> CeterisError:
         """A load's error, and why the server ended where it has and that is known."""
@@ -68,39 +71,24 @@ class Served(Protocol):
 
     def uncounted(self, why: str) -> None:
         """The server's counters cannot be read any more."""
-        ...
+        self._remark(f"the server's counters were not read all the time: {why}")
 
     def notes(self) -> list[str]:
-        """What a reader of the report must know of the servers."""
-        ...
+        """What a reader of the report must know of the servers, each once, in the order in which it came up."""
+        return list(self._remarks)
 
-    def close(self) -> None:
-        """End what was started. Raises DatabaseError where that cannot be."""
-        ...
-
-    def leave(self) -> None:
-        """Leave no folder behind."""
-        ...
-
-
-class Remarks:
-    """What a reader of the report must know of servers, each once."""
-
-    def __init__(self) -> None:
-        self._said: dict[str, None] = {}
-
-    def add(self, words: str) -> None:
+    def _remark(self, words: str) -> None:
         """Keep it, unless it is empty."""
         if words:
-            self._said[words] = None
+            self._remarks[words] = None
 
-    def uncounted(self, why: str) -> None:
-        """That counters could not be read, and why."""
-        self.add(f"the server's counters were not read all the time: {why}")
+    @abstractmethod
+    def close(self) -> None:
+        """End what was started. Raises DatabaseError where that cannot be."""
 
-    def all(self) -> list[str]:
-        """In the order in which they were first said."""
-        return list(self._said)
+    @abstractmethod
+    def leave(self) -> None:
+        """Leave no folder behind."""
 
 
 class InForce:

@@ -11,10 +11,10 @@ from ceteris.databases import Instance, TakesEffect, Variable, contents
 from ceteris.engine.protocol import Counting, MysqlServer, PostgresServer
 from ceteris.errors import CeterisError, DatabaseError, EngineError, QueryRefused, ServerWouldNotStart
 from ceteris.hosts.transport import Host
-from ceteris.model import Change, ChangeState, Database, Measurement, NotTaken, Settings, Trial, Workload
+from ceteris.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Workload
 from ceteris.registry import database_settings
 from ceteris.trial import readiness
-from ceteris.trial.served import InForce, Named, Remarks, Served, Work, database_of, tested_names, text_of
+from ceteris.trial.served import Named, Served, Work, database_of, tested_names, text_of
 from ceteris.workloads import jobs
 
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
@@ -49,7 +49,7 @@ class Servers(Served):
         stopped: Callable[[], bool],
     ) -> None:
         """Nothing is made yet. `own` is told which processes are ours, `count` whose counters are to be read."""
-        self.readied: tuple[Measurement, ...] = ()
+        super().__init__(database.family)
         self._host = host
         self._engine = engine
         self._database = database
@@ -57,12 +57,10 @@ class Servers(Served):
         self._own = own
         self._count = count
         self._stopped = stopped
-        self._remarks = Remarks()
         self._made: dict[tuple[tuple[str, str], ...], _Server] = {}
         self._running: _Server | None = None
         self._started_with: Named = {}
         self._ready: set[str] = set()  # databases that were made ready since the start
-        self._in_force = InForce()
 
     # --- data ---
 
@@ -147,7 +145,7 @@ class Servers(Served):
         except ServerWouldNotStart as error:
             return tuple(_refused(workload, name, wanted[name], str(error)) for name in names or wanted)
         if name in server.unchecked:
-            self._remarks.add(readiness.check_rows(server.instance, name, server.made[name]))
+            self._remark(readiness.check_rows(server.instance, name, server.made[name]))
             server.unchecked.discard(name)
             if cold:  # counting has warmed what was cold
                 self._start(server, wanted, names, land, cold=True)
@@ -159,7 +157,7 @@ class Servers(Served):
                 self.readied = readiness.warm(server.instance, name, lambda: work(job, lambda _done, _total: None))
             measured, note = readiness.come_to_rest(server.instance, trial.order, self._stopped)
             self.readied += measured
-            self._remarks.add(note)
+            self._remark(note)
             self._ready.add(name)
         server.used = True
         return tuple(found)
@@ -225,19 +223,6 @@ class Servers(Served):
         if isinstance(error, EngineError) and self._running is not None:
             return _in_its_words(error, self._running.instance)
         return error
-
-    @property
-    def family(self) -> str:
-        """Whose counters are read while it runs."""
-        return self._database.family
-
-    def uncounted(self, why: str) -> None:
-        """Its counters cannot be read any more, up to its next start."""
-        self._remarks.uncounted(why)
-
-    def notes(self) -> list[str]:
-        """What a reader of the report must know of the servers."""
-        return self._remarks.all()
 
     def close(self) -> None:
         """End and remove all servers. Raises DatabaseError where one cannot be, the others being gone."""
