@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ceteris.language import tag, tr
 from ceteris.report import charts, numbers
+from ceteris.report.library import vega_embed
 from ceteris.report.shown import Figure, Judged, LevelTable, ReportView
 
 if TYPE_CHECKING:
@@ -111,7 +112,6 @@ def _environment() -> "Environment":
 
 def render(view: ReportView) -> str:
     """The whole report as one self-contained HTML page."""
-    import vl_convert
     from markupsafe import Markup
 
     drawn = charts.of_view(view)
@@ -119,7 +119,7 @@ def render(view: ReportView) -> str:
     specs = {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
     # Both are made by this program from escaped data: SVG by Vega, scripts from files of ours.
     stills = {key: Markup(charts.still(specs[key])) for key in [*timed, *specs][:_STILLS]}  # noqa: S704
-    library = _closed(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")) if specs else ""
+    library = _closed(vega_embed()) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
     limit = _strip_limit(view)
     return (

@@ -17,8 +17,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """Q values: of the claims below q, a share of q at most is expected to be false (Benjamini and Hochberg 1995)."""
-    if not p_values:
-        return []
-    from scipy import stats
-
-    return [float(value) for value in stats.false_discovery_control(p_values, method="bh")]
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")[::-1]
+    stepped = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1)) if len(p) else p
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return [float(value) for value in adjusted]

@@ -103,11 +103,11 @@ def _fit(levels: Array, logs: Array, start: Array | None = None) -> Array:
 
 def _is_noise(table: Array, missed: Array) -> bool:
     """Whether the distances of the levels from the law are what their own noise explains: a test of lack of fit."""
-    from scipy import stats
+    from scipy import special
 
     n, levels = table.shape
     within = float(((table - table.mean(axis=0)) ** 2).sum()) / (levels * (n - 1))
     free = levels - 3
     if within <= 0:
         return bool(np.abs(missed).max() < 1e-9)
-    return bool(stats.f.sf(n * float(missed @ missed) / free / within, free, levels * (n - 1)) >= 0.01)
+    return bool(special.fdtrc(free, levels * (n - 1), n * float(missed @ missed) / free / within) >= 0.01)

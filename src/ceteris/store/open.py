@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +14,12 @@ from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from ceteris.errors import StoreError, UsageError
+from ceteris.store import schema
 from ceteris.store.migrations import HEAD
 from ceteris.units import show_size
 
 _LEAST_FREE_BYTES = 2**20
+_PATIENCE_S = 10.0
 _READING_PATIENCE_S = 1.0
 
 
@@ -57,8 +60,18 @@ def name_of(url: str) -> str:
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     """Write-ahead log, so that reports are read while an experiment writes; every trial survives a power cut."""
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "busy_timeout = 10000"):
+    for pragma in (f"busy_timeout = {_PATIENCE_S * 1000:.0f}", "synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
+    given_up = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:  # here alone SQLite does not wait for another who opens it first
+            if "locked" not in str(error) or time.monotonic() > given_up:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 @contextmanager
@@ -102,8 +115,20 @@ def _make_engine(url: str, **options: type[sa.Pool]) -> Engine:
     return engine
 
 
+def _bring_up_to_date(connection: Connection, shown: str) -> None:
+    """Make the tables where there are none, else bring them to this release with Alembic; others wait meanwhile."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    found = _version(connection, shown)  # again: another may just have done it
+    if found is None:
+        schema.metadata.create_all(connection)
+        connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+        connection.execute(sa.text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD})
+    elif found != HEAD:
+        _upgrade(connection)
+
+
 def _upgrade(connection: Connection) -> None:
-    """Bring the tables to this release with Alembic."""
     from alembic import command  # slow to import, and rarely needed
     from alembic.config import Config
 
@@ -132,7 +157,7 @@ def open_engine(url: str, *, create: bool) -> Engine:
     engine = _make_engine(url)
     with failing_as_store_error(shown), engine.begin() as connection:
         if _version(connection, shown) != HEAD:
-            _upgrade(connection)
+            _bring_up_to_date(connection, shown)
     return engine
 
 

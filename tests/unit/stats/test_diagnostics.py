@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from scipy import stats
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
 from ceteris.stats import diagnostics
@@ -67,6 +68,15 @@ def test_a_drift_is_a_median_of_slopes() -> None:
     assert low < 0.01 < high
     assert slope == pytest.approx(0.01, abs=0.002)
     assert diagnostics.drift(np.zeros(5), np.arange(5.0)) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("digits", [6, 1], ids=["distinct", "with ties"])
+@pytest.mark.parametrize("n", [3, 8, 57])
+def test_a_drift_is_that_of_scipy(n: int, digits: int) -> None:
+    at = np.round(np.sort(RNG(n).uniform(0, 3, n)), digits)
+    y = np.round(RNG(n + 1).normal(0, 0.2, n), digits)
+    theirs = stats.theilslopes(y, at)
+    assert diagnostics.drift(at, y) == pytest.approx((theirs.slope, theirs.low_slope, theirs.high_slope))
 
 
 def test_a_course_is_smoothed_like_by_statsmodels() -> None:

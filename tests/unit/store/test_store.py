@@ -2,11 +2,15 @@
 
 import dataclasses
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
@@ -199,9 +203,30 @@ def test_an_unknown_or_ambiguous_name_lists_what_there_is(store: sa.engine.Engin
         read.find(store, "2026")
 
 
-def test_the_migrations_make_the_tables_of_this_release(store: sa.engine.Engine) -> None:
+def _differences(store: sa.engine.Engine) -> list[object]:
     with store.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), schema.metadata) == []
+        return list(compare_metadata(MigrationContext.configure(connection), schema.metadata))
+
+
+def test_the_migrations_make_the_tables_of_a_new_store(store: sa.engine.Engine, tmp_path: Path) -> None:
+    url = store_url(str(tmp_path / "old.db"))
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    with sa.create_engine(url).begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+    old = open_engine(url, create=False)
+    assert _differences(old) == _differences(store) == []
+    write.begin(old, EXPERIMENT, PLAN, [_trial(1)])
+    assert read.find(open_engine(url, create=False), "last") == EXPERIMENT
+
+
+def test_a_store_that_many_open_first_is_made_once(tmp_path: Path) -> None:
+    for attempt in range(5):
+        url = store_url(str(tmp_path / f"{attempt}.db"))
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(partial(open_engine, create=True), [url] * 8))
+        assert _differences(found[0]) == []
 
 
 def test_the_newest_migration_is_the_one_known() -> None:
