@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ceteris.parsers.log import Log, Reading, Run
 from ceteris.parsers.report import NotUnderstood, Report
 
 _DIRECTIONS = ("read", "write", "trim")
@@ -43,3 +44,32 @@ def _responses(sections: list[Mapping[str, Any]]) -> dict[str, float]:
         known = {float(name): value for name, value in percentiles}
         found |= {name: known[number] / _NS for name, number in _WANTED.items() if number in known}
     return found | {"max": max(one["max"] for one in times) / _NS}
+
+
+FORMAT = "fio-json"
+
+
+def recognises(text: str) -> float:
+    """By the keys of every version's report."""
+    ends = text[:4096] + text[-4096:]
+    return 0.9 if '"fio version"' in ends else 0.4 if '"jobs"' in ends else 0.0
+
+
+def read(text: str) -> Log:
+    """The jobs of a run, together."""
+    lines = text.splitlines()
+    try:
+        found = parse(text)
+    except NotUnderstood as error:
+        kept = tuple((number, line) for number, line in enumerate(lines, 1) if line.strip())
+        return Log(format=FORMAT, runs=(), not_understood=kept, remarks=(str(error),))
+    readings = [
+        Reading(metric="throughput_per_s", value=found.operations_per_s, unit="1/s", line=1, stated=""),
+        *(
+            Reading(metric=f"response_{name}_s", value=s, unit="s", line=1, stated="")
+            for name, s in found.responses_s.items()
+        ),
+    ]
+    if found.bytes_per_s is not None:
+        readings.append(Reading(metric="bytes_per_s", value=found.bytes_per_s, unit="B/s", line=1, stated=""))
+    return Log(format=FORMAT, runs=(Run(tool="fio", readings=tuple(readings), lines=(1, max(1, len(lines)))),))

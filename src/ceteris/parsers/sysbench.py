@@ -3,6 +3,7 @@
 import re
 import statistics
 
+from ceteris.parsers.log import Course, Log, Reading, Run
 from ceteris.parsers.report import NotUnderstood, Report, Second
 
 _NUMBER = r"([0-9.]+)"
@@ -143,3 +144,37 @@ def _seconds(text: str) -> list[Second]:
             )
         )
     return found
+
+
+FORMAT = "sysbench"
+
+
+def recognises(text: str) -> float:
+    """By the words of its banner, its interval lines and its report."""
+    ends = text[:4096] + text[-4096:]
+    if "percentile:" in ends and "total number of events:" in ends:
+        return 0.9
+    return 0.7 if "sysbench" in ends or _LINE.search(ends) else 0.0
+
+
+def read(text: str) -> Log:
+    """The run of a report."""
+    lines = text.splitlines()
+    try:
+        found = parse(text)
+    except NotUnderstood as error:
+        kept = tuple((number, line) for number, line in enumerate(lines, 1) if line.strip())
+        return Log(format=FORMAT, runs=(), not_understood=kept, remarks=(str(error),))
+    readings = [
+        Reading(metric="throughput_per_s", value=found.operations_per_s, unit="1/s", line=1, stated=""),
+        *(
+            Reading(metric=f"response_{name}_s", value=s, unit="s", line=1, stated="")
+            for name, s in found.responses_s.items()
+        ),
+    ]
+    at_s, values = tuple(one.at_s for one in found.seconds), tuple(one.operations_per_s for one in found.seconds)
+    courses = (Course(metric="throughput_per_s", unit="1/s", at_s=at_s, values=values),) if at_s else ()
+    return Log(
+        format=FORMAT,
+        runs=(Run(tool="sysbench", readings=tuple(readings), courses=courses, lines=(1, max(1, len(lines)))),),
+    )

@@ -1,0 +1,42 @@
+"""Which formats of logs can be read, and which of them a text is in, from its content alone."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ceteris.parsers import fio, sysbench
+from ceteris.parsers.log import Log
+
+_SURE_ENOUGH = 0.3
+
+
+class Format(Protocol):
+    """What each module of a format has: the word for `--format`, how sure it is of a text (0 to 1), and its reader.
+
+    `recognises` looks at the first and last kilobytes alone; `read` raises nothing, whatever the text.
+    """
+
+    FORMAT: str
+
+    def recognises(self, text: str, /) -> float: ...
+
+    def read(self, text: str, /) -> Log: ...
+
+
+_ALL: tuple[Format, ...] = (sysbench, fio)
+FORMATS: Mapping[str, Format] = {one.FORMAT: one for one in _ALL}
+"""By the names that `--format` takes."""
+
+
+def recognise(text: str) -> str | None:
+    """The format that is surest of the text; None where none is."""
+    sure, name = max((one.recognises(text), name) for name, one in FORMATS.items())
+    return name if sure >= _SURE_ENOUGH else None
+
+
+def read(text: str, format: str | None = None) -> Log:
+    """What the text says, in the format that is named, else the one recognised; with neither, nothing is understood."""
+    name = format or recognise(text)
+    if name is None:
+        lines = tuple((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
+        return Log(format="", runs=(), not_understood=lines, remarks=("it is in no format that is known",))
+    return FORMATS[name].read(text)
