@@ -17,6 +17,7 @@ from ceteris.model.experiment import (
     arm_of,
     arms_given_up,
 )
+from ceteris.model.imported import Origin, Source
 from ceteris.model.machine import (
     Action,
     BlockDevice,
@@ -100,6 +101,7 @@ __all__ = [
     "NotTaken",
     "Offer",
     "OpenLoop",
+    "Origin",
     "Plan",
     "Precondition",
     "Protocol",
@@ -110,6 +112,7 @@ __all__ = [
     "RunningServer",
     "Said",
     "Settings",
+    "Source",
     "Tag",
     "Target",
     "Trial",
