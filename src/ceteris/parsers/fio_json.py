@@ -10,7 +10,8 @@ from ceteris.parsers.numbers import number
 
 _SIDES = ("read", "write", "trim", "sync", "mixed")
 _KIB = 1 / 1024
-# How many of these make one second or byte. 3.0 gave times in ns and named them so; before, they are in µs. bw is bytes / 1024 in every version (stat.c).
+# How many of these make one second, or byte. 3.0 gave times in ns and named them so; before, they are in µs.
+# bw is bytes / 1024 in every version (stat.c).
 _TIMES = {"": 1e6, "_ns": 1e9}
 _PARTS = {"min": "min", "max": "max", "mean": "mean", "stddev": "stddev"}
 _BUCKET_BITS = 6  # fio's histogram has 64 buckets for each doubling, and 128 exact ones at its start
