@@ -1,8 +1,8 @@
 """What can be said of runs that others made: the same figures as of an experiment, and what they do not show.
 
 In: the trials of a set with what they measured. Out: a Judgement. Nobody paired these runs, and most were made once:
-then nothing is better or worse, whatever the figures say. With repetitions the means of logarithms are compared (Welch);
-with interval lines alone, how well each run's mean is known counts beside what single runs are taken to differ by.
+then nothing is better or worse, whatever the figures say. With repetitions the means of logarithms are compared
+(Welch); with interval lines alone, how well each run's mean is known counts, and what single runs are taken to differ.
 """
 
 import math
@@ -45,7 +45,10 @@ class Met:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """An arm against its baseline under a workload, by one response; `lone` are load levels that only one of them has."""
+    """An arm against its baseline under a workload, by one response.
+
+    `lone` are load levels that only one of them has, `worthless` those with a figure that is no positive number.
+    """
 
     factor: str
     baseline: str
@@ -65,7 +68,7 @@ class Comparison:
     @property
     def counted(self) -> tuple[Met, ...]:
         """The places that its verdict is from: the repeated ones where there are any."""
-        return tuple(met for met in self.met if met.place.known == self.known or self.known == "nothing")
+        return tuple(met for met in self.met if self.known in (met.place.known, "nothing"))
 
 
 def views(trials: Sequence[Trial], factors: Sequence[Factor]) -> list[Trial]:
@@ -87,8 +90,8 @@ def judge_set(
     protocol: Protocol,
     factors: Sequence[Factor],
     *,
-    courses: Courses = {},
-    options: Options = {},
+    courses: Courses,
+    options: Options,
 ) -> Judgement:
     """Judge every arm of a set; `options` are what the tool was asked in each trial."""
     seen = views(trials, factors)
@@ -99,11 +102,16 @@ def judge_set(
         for workload in workloads:
             for response in workload.responses:
                 mine = [t for t in seen if (t.factor, t.workload) == (factor.key, workload.name)]
-                made, lacking = _comparisons(mine, factor, workload.name, response, summaries, courses.get(response, {}))
+                made, lacking = comparisons(mine, factor, workload.name, response, summaries, courses.get(response, {}))
                 found += made
                 unjudged += lacking
     claims = max(1, sum(_may_decide(one) for one in found))
-    effects = [effect for one in found for effect in _effects(one, protocol, claims, options)]
+    firsts = {(workload.name, workload.response) for workload in workloads}
+    effects = [
+        effect
+        for one in found
+        for effect in _effects(one, protocol, claims, options, first=(one.workload, one.response) in firsts)
+    ]
     return Judgement(
         effects=tuple(effects),
         cells=tuple(means),
@@ -116,7 +124,7 @@ def judge_set(
     )
 
 
-def _comparisons(
+def comparisons(
     trials: Sequence[Trial],
     factor: Factor,
     workload: str,
@@ -179,7 +187,7 @@ def _may_decide(one: Comparison) -> bool:
     return one.known == "repetitions" or (one.known == "lines" and len(one.met) >= _FEWEST_PLACES)
 
 
-def _estimate(one: Comparison) -> Pooled:
+def estimate(one: Comparison) -> Pooled:
     """The mean over its places with all that is known of its error; of single figures their spread alone."""
     places = [met.place for met in one.counted]
     return spread(places) if one.known == "nothing" else pooled(places)
@@ -187,7 +195,7 @@ def _estimate(one: Comparison) -> Pooled:
 
 def _interval(one: Comparison, confidence: float) -> tuple[float, float]:
     """The interval of the whole; of interval lines as wide as the spread over load levels too."""
-    low, high = _estimate(one).interval(confidence)
+    low, high = estimate(one).interval(confidence)
     if one.known != "lines" or len(one.met) < 2:
         return low, high
     others = spread([met.place for met in one.met]).interval(confidence)
@@ -234,13 +242,16 @@ def _torn(one: Comparison, margin: float, confidence: float) -> bool:
     return len(verdicts) > 1
 
 
-def _effects(one: Comparison, protocol: Protocol, claims: int, options: Options) -> list[Effect]:
-    """The effect over all load levels, then the one at each."""
+def _effects(one: Comparison, protocol: Protocol, claims: int, options: Options, *, first: bool) -> list[Effect]:
+    """The effect over all load levels, then the one at each; of a response that is not its workload's `first`, figures.
+
+    Only what repetitions may decide gives those a verdict too.
+    """
     margin = protocol.margins.get(one.response, math.log1p(0.02))
     confidence = 1 - (1 - protocol.confidence) / claims if _may_decide(one) else protocol.confidence
-    verdict = _verdict(one, margin, confidence)
+    verdict = _verdict(one, margin, confidence) if first or _may_decide(one) else None
     low, high = _interval(one, confidence)
-    checks = checks_of(one, options)
+    checks, tags = checks_of(one, options), _tags(verdict, low, high, margin)
     whole = Effect(
         factor=one.factor,
         baseline=one.baseline,
@@ -248,19 +259,21 @@ def _effects(one: Comparison, protocol: Protocol, claims: int, options: Options)
         workload=one.workload,
         response=one.response,
         load=None,
-        estimate=_estimate(one).estimate,
+        estimate=estimate(one).estimate,
         low=low,
         high=high,
         confidence=confidence,
         pairs=sum(min(map(len, met.trials)) for met in one.counted),
         margin=margin,
-        method={"repetitions": "Welch over repetitions", "lines": "interval lines", "nothing": "spread over load levels"}[
-            one.known
-        ],
+        method={
+            "repetitions": "Welch over repetitions",
+            "lines": "interval lines",
+            "nothing": "spread over load levels",
+        }[one.known],
         look=0,
         verdict=verdict,
-        tags=_tags(verdict, low, high, margin),
-        reasons=(*reasons_of(one), *(check.found for check in checks if not check.passed)),
+        tags=tags,
+        reasons=(*reasons_of(one), *(check.found for check in checks if tags and not check.passed)),
         trials=_orders(one.counted),
         checks=checks,
     )
@@ -273,7 +286,7 @@ def _effects(one: Comparison, protocol: Protocol, claims: int, options: Options)
             replace(
                 whole,
                 load=load,
-                estimate=_estimate(at).estimate,
+                estimate=estimate(at).estimate,
                 low=bounds_of[0],
                 high=bounds_of[1],
                 confidence=protocol.confidence,
@@ -288,9 +301,9 @@ def _effects(one: Comparison, protocol: Protocol, claims: int, options: Options)
     return [whole, *levels]
 
 
-def _tags(verdict: Verdict, low: float, high: float, margin: float) -> tuple[Tag, ...]:
+def _tags(verdict: Verdict | None, low: float, high: float, margin: float) -> tuple[Tag, ...]:
     """What is decided at all is suspect: nobody interleaved these runs."""
-    if verdict is Verdict.UNDECIDED:
+    if verdict in (None, Verdict.UNDECIDED):
         return ()
     material = verdict in (Verdict.BETTER, Verdict.WORSE) and (low > margin or high < -margin)
     negligible = verdict is Verdict.EQUIVALENT and not low <= 0 <= high

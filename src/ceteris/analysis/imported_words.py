@@ -35,7 +35,7 @@ def _from(one: "Comparison") -> str:
         return tr("from {n} runs of each or more at each load level", n=fewest)
     if one.known == "lines":
         said = later(
-            "{none}; interval lines tell how well each mean is known, and {sd} is taken for how two runs of the same differ"
+            "{none}; interval lines tell how well each mean is known, and runs of the same are taken to differ by {sd}"
         )
         return tr(said, none=tr(NO_NOISE_FLOOR), sd=f"{RUN_TO_RUN_SD * 100:.0f} %")
     if len(one.met) == 1:
@@ -56,7 +56,9 @@ def _repeated(one: "Comparison") -> Check:
 
 
 def _interleaved() -> Check:
-    said = later("runs were not interleaved as far as the files tell: a drift of the machine would look like the setting")
+    said = later(
+        "runs were not interleaved as far as the files tell: a drift of the machine would look like the setting"
+    )
     return Check("order", False, tr(said))
 
 

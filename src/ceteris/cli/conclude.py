@@ -1,6 +1,7 @@
 """From the store to something read: the report of an experiment in its forms."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -10,11 +11,13 @@ from ceteris.analysis.between import Side, between, effects_between
 from ceteris.analysis.distribution import distributions
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.precondition import preconditioned, preconditioning
+from ceteris.cli import concluded_set
 from ceteris.errors import CeterisError, StoreError, UsageError
 from ceteris.experiment.walk import analyse
 from ceteris.findings import Preconditioned
 from ceteris.knobs import recipe
-from ceteris.model import Experiment, ExperimentState, Plan, TrialState
+from ceteris.language import tr
+from ceteris.model import Claim, Experiment, ExperimentState, Plan, TrialState
 from ceteris.plan.budget import cost_s
 from ceteris.plan.comparisons import candidates
 from ceteris.report import compared
@@ -46,6 +49,8 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
 def judged(store: Store, experiment: Experiment) -> tuple[Plan, Judgement]:
     """The stored plan of an experiment and what its trials show. Raises StoreError."""
     plan = read.plan(store, experiment.id)
+    if experiment.state is ExperimentState.IMPORTED:
+        return plan, concluded_set.judgement(store, experiment, plan)
     return plan, analyse(plan, experiment, store, finished=experiment.state is ExperimentState.DONE)
 
 
@@ -57,14 +62,15 @@ def _preconditioned(store: Store, experiment: Experiment, plan: Plan) -> tuple[P
     return preconditioned(trials, summaries, courses, plan.workloads)
 
 
-def report_view(store: Store, experiment: Experiment) -> ReportView:
-    """What every written form of the report shows."""
+def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportView:
+    """What every written form of the report shows; `claims` are set beside the numbers of a set."""
     plan, found = judged(store, experiment)
+    imported = experiment.state is ExperimentState.IMPORTED
     trials = read.trials(store, experiment.id)
     made = [trial.order for trial in trials if trial.state is TrialState.DONE]
     histograms = read.series(store, experiment.id, "response_mean_s", made)
     return view(
-        dataclasses.replace(experiment, notes=(*experiment.notes, *found.unjudged)),
+        dataclasses.replace(experiment, notes=(*_notes(experiment), *found.unjudged)),
         trials,
         read.summaries(store, experiment.id),
         found.effects,
@@ -78,9 +84,15 @@ def report_view(store: Store, experiment: Experiment) -> ReportView:
         distributions=distributions(trials, {order: one.histogram for order, one in histograms.items()}),
         series={metric: read.series(store, experiment.id, metric, made) for metric in TIMED},
         question=plan.question,
-        recipes=_recipes(plan),
-        planned_s=_planned_s(store, experiment, plan),
+        recipes={} if imported else _recipes(plan),
+        planned_s=None if imported else _planned_s(store, experiment, plan),
+        **concluded_set.tables(store, experiment, claims) if imported else {},
     )
+
+
+def _notes(experiment: Experiment) -> tuple[str, ...]:
+    lasting = concluded_set.LASTING if experiment.state is ExperimentState.IMPORTED else ()
+    return (*experiment.notes, *map(tr, lasting))
 
 
 def _planned_s(store: Store, experiment: Experiment, plan: Plan) -> float:
@@ -88,11 +100,12 @@ def _planned_s(store: Store, experiment: Experiment, plan: Plan) -> float:
     return cost_s(plan, [t for t in read.trials(store, experiment.id) if t.state is not TrialState.SUPERSEDED])
 
 
-def report_document(store: Store, experiment: Experiment) -> ReportDocument:
-    """The report as one document for programs."""
+def report_document(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportDocument:
+    """The report as one document for programs; `claims` are set beside the numbers of a set."""
     plan, found = judged(store, experiment)
+    imported = experiment.state is ExperimentState.IMPORTED
     trials = read.trials(store, experiment.id)
-    notes = (*experiment.notes, *found.unjudged, *served(trials, read.summaries(store, experiment.id)))
+    notes = (*_notes(experiment), *found.unjudged, *served(trials, read.summaries(store, experiment.id)))
     return document(
         dataclasses.replace(experiment, notes=notes),
         trials,
@@ -103,7 +116,8 @@ def report_document(store: Store, experiment: Experiment) -> ReportDocument:
         contrasts=found.contrasts,
         scalings=found.scalings,
         bounds=found.bounds,
-        planned_s=_planned_s(store, experiment, plan),
+        planned_s=0.0 if imported else _planned_s(store, experiment, plan),
+        **concluded_set.documented(store, experiment, claims) if imported else {},
     )
 
 
@@ -111,6 +125,8 @@ def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Expe
     """Two experiments beside each other; the margins are those of the first. Raises StoreError and UsageError."""
     if first[1].id == second[1].id:
         raise UsageError(f"{first[1].id} is both", "name two experiments; ceteris status lists them")
+    for _, one in (first, second):
+        refuse_set(one, "is compared with nothing", "import both into one set, as two levels: ceteris import --into")
     found = [judged(*one) for one in (first, second)]
     plan, other = found[0][0], found[1][0]
     theirs = {(workload.name, response) for workload in other.workloads for response in workload.responses}
@@ -127,6 +143,13 @@ def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Expe
         between(sides[0], sides[1], asked, plan.protocol.confidence),
         effects_between(found[0][1].effects, found[1][1].effects),
     )
+
+
+def refuse_set(experiment: Experiment, why: str, todo: str = "") -> None:
+    """Raise UsageError for what others measured, where that makes no sense."""
+    if experiment.state is ExperimentState.IMPORTED:
+        said = f"{experiment.id} ({experiment.name}) is what others measured, and {why}"
+        raise UsageError(said, todo or f"see it with: ceteris report {experiment.id}")
 
 
 def write_html(seen: ReportView, path: Path) -> Path:

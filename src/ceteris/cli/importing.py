@@ -68,7 +68,9 @@ class ImportDocument(_Document):
     version: Literal[1] = 1
     experiment: str | None = Field(description="the set; null where nothing was kept")
     name: str
-    factors: dict[str, list[str]] = Field(description="of the whole set: levels in order, others compared with the first")
+    factors: dict[str, list[str]] = Field(
+        description="of the whole set: levels in order, others compared with the first"
+    )
     files: list[FileDocument]
     cells: list[CellDocument] = Field(description="what these files brought")
 
@@ -156,9 +158,7 @@ def _file(outcome: carry.Outcome) -> FileDocument:
 
 def _cells(outcome: carry.Outcome) -> list[CellDocument]:
     return [
-        CellDocument(
-            labels=dict(run.placed.labels), workload=run.placed.workload, loads=[run.placed.load], runs=1
-        )
+        CellDocument(labels=dict(run.placed.labels), workload=run.placed.workload, loads=[run.placed.load], runs=1)
         for run in outcome.taken.runs
     ]
 

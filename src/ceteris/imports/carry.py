@@ -31,7 +31,7 @@ Item = Named | Exported
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a file: read and `kept`, `again` where these bytes are there already (as that path), or refused."""
+    """What became of a file: read and `kept`, or there already under the path `again`, or refused."""
 
     taken: Taken
     kept: bool
@@ -130,7 +130,7 @@ def carry_out(
             if again or one.refused or not one.runs:
                 tell(Outcome(one, kept=False, again=again))
                 continue
-            batch.append(found.put(one, started))
+            batch.append(found.put(one))
             if len(batch) >= _A_BATCH and store:
                 kept = _keep(store, kept, found, batch, version)
                 batch = []

@@ -7,7 +7,7 @@ import hashlib
 import io
 import lzma
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -17,7 +17,17 @@ from ceteris.parsers.redact import redact
 from ceteris.units import show_size
 
 MOST_BYTES = 256 * 2**20
-_PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+
+
+def _gzip(stream: BinaryIO) -> io.BufferedIOBase:
+    return gzip.GzipFile(fileobj=stream)
+
+
+_PACKED: dict[bytes, Callable[[BinaryIO], io.BufferedIOBase]] = {
+    b"\x1f\x8b": _gzip,
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+}
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
@@ -94,7 +104,7 @@ def _unpacked(found: bytes) -> bytes:
     opener = next((one for mark, one in _PACKED.items() if found.startswith(mark)), None)
     if opener is None:
         return found
-    stream: BinaryIO = opener(io.BytesIO(found))
+    stream = opener(io.BytesIO(found))
     pieces: list[bytes] = []
     try:
         while piece := stream.read(2**20):

@@ -1,6 +1,7 @@
 """From a run to measurements: every figure that it states under one name, with its course and its histogram."""
 
 import base64
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 
@@ -62,7 +63,7 @@ def _total(name: str, mean: float, run: Run) -> float:
 
 def _step(at_s: Sequence[float]) -> float | None:
     """The usual distance of points in time; None where they are too unlike, or there are less than two."""
-    steps = sorted(b - a for a, b in zip(at_s, at_s[1:], strict=False))
+    steps = sorted(b - a for a, b in itertools.pairwise(at_s))
     if not steps or steps[0] <= 0:
         return None
     usual = steps[len(steps) // 2]
@@ -86,4 +87,3 @@ def _histogram(run: Run) -> bytes:
     for value, count in counts:
         made.record_value(value, count)
     return base64.b64decode(made.encode())
-

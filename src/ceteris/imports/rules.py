@@ -63,8 +63,10 @@ class Rules(Table):
     """A file of rules: all that match apply in order, and what a later one says counts."""
 
     name: str = Field(default="", description="what the set is called")
-    levels: dict[str, list[str]] = Field(default={}, description="factor = its levels in order; the first is compared with")
-    rule: list[Rule] = []
+    levels: dict[str, list[str]] = Field(
+        default={}, description="factor = its levels in order; the first is compared with"
+    )
+    rule: list[Rule] = Field(default=[])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +130,10 @@ def _texts(rule: Rule) -> list[str]:
 def _groups(rule: Rule, path: str, options: Mapping[str, str]) -> dict[str, str] | None:
     """The named groups of a rule that matches, None of another."""
     matches = [rule.path.search(path)]
-    matches += [expression.search(options.get(name, "")) if name in options else None for name, expression in rule.options.items()]
+    matches += [
+        expression.search(options.get(name, "")) if name in options else None
+        for name, expression in rule.options.items()
+    ]
     if not all(matches):
         return None
     return {name: text for match in matches if match for name, text in match.groupdict().items() if text is not None}

@@ -81,7 +81,7 @@ class Gathered:
             self._seen.setdefault((cell, _alike(figures)), trial.order)
             self._trials = max(self._trials, trial.order)
 
-    def put(self, taken: Taken, now: float) -> Addition:
+    def put(self, taken: Taken) -> Addition:
         """A file's source and trials, numbered on."""
         self._sources += 1
         self.hashes[taken.sha256] = taken.named.path
@@ -95,9 +95,9 @@ class Gathered:
             not_understood=taken.not_understood,
             remarks=taken.remarks,
         )
-        return Addition(source, taken.content, [(*self._trial(run, now), run.rows) for run in taken.runs])
+        return Addition(source, taken.content, [(*self._trial(run), run.rows) for run in taken.runs])
 
-    def _trial(self, run: TakenRun, now: float) -> tuple[Trial, Origin]:
+    def _trial(self, run: TakenRun) -> tuple[Trial, Origin]:
         labels = dict(run.placed.labels) or {NO_FACTOR: AS_IT_IS}
         load = LoadLevel(0, LoadUnit.NOT_STATED) if run.placed.load is None else LoadLevel(run.placed.load)
         cell = self._note(labels, run.placed.workload, load, run.figures)

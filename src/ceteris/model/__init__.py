@@ -17,7 +17,7 @@ from ceteris.model.experiment import (
     arm_of,
     arms_given_up,
 )
-from ceteris.model.imported import Origin, Source
+from ceteris.model.imported import Claim, Evidence, Origin, Source, Standing, Tested
 from ceteris.model.machine import (
     Action,
     BlockDevice,
@@ -78,12 +78,14 @@ __all__ = [
     "Change",
     "ChangeState",
     "Check",
+    "Claim",
     "Combination",
     "Condition",
     "ControlGroup",
     "Database",
     "DatabaseFacts",
     "Effect",
+    "Evidence",
     "Experiment",
     "ExperimentState",
     "Factor",
@@ -113,8 +115,10 @@ __all__ = [
     "Said",
     "Settings",
     "Source",
+    "Standing",
     "Tag",
     "Target",
+    "Tested",
     "Trial",
     "TrialState",
     "UntilRestart",

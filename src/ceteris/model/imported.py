@@ -1,7 +1,8 @@
-"""What others measured: the files that were imported, and where each trial of such a set comes from."""
+"""What others measured: the files that were imported, where each trial of a set comes from, what is claimed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 
@@ -35,3 +36,57 @@ class Origin:
     lines: tuple[int, int]
     missing: str
     said: Mapping[str, Any]
+
+
+class Standing(StrEnum):
+    """How a claim stands beside the numbers that it names."""
+
+    SUPPORTED = "supported"
+    WEAK = "weak"
+    CONTRADICTED = "contradicted"
+    UNTESTABLE = "untestable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What somebody says that numbers show.
+
+    `claim` is better, worse, no_difference, ratio, recommend or a word that nothing can test. `tables` are what the
+    names of files begin with; without any, all of a set are meant. `aliases` give levels as the tables have them.
+    """
+
+    id: str
+    factor: str
+    claim: str
+    statement: str
+    levels: tuple[str, ...] = ()
+    workload: str = ""
+    tables: tuple[str, ...] = ()
+    better_level: str = ""
+    magnitude: str = ""
+    recommended_value: str = ""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A level over another as the claim's tables have it: a log ratio with its interval, from so many places."""
+
+    workload: str
+    level: str
+    other: str
+    estimate: float
+    low: float
+    high: float
+    places: int
+    repeated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tested:
+    """A claim beside the numbers: how it stands, why, and by which figures."""
+
+    claim: Claim
+    standing: Standing
+    reason: str
+    evidence: tuple[Evidence, ...] = ()

@@ -12,7 +12,20 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ceteris.findings import Bounded, Contrast, Matrix, Preconditioned, Scaling
-from ceteris.model import Cell, Effect, Experiment, ExperimentState, Tag, Trial, TrialState, Verdict
+from ceteris.model import (
+    Cell,
+    Effect,
+    Experiment,
+    ExperimentState,
+    Origin,
+    Source,
+    Standing,
+    Tag,
+    Tested,
+    Trial,
+    TrialState,
+    Verdict,
+)
 from ceteris.report.trust import machine_s
 from ceteris.units import LoadUnit
 
@@ -87,6 +100,49 @@ class UnusedTrial(_Document):
     reasons: list[str]
 
 
+class SourceDocument(_Document):
+    """A file that a set is from."""
+
+    number: int
+    path: str
+    sha256: str = Field(description="of its bytes as found")
+    size_bytes: int
+    format: str
+    runs: int
+    not_understood: list[tuple[int, str]] = Field(description="lines that no reader understood, with their numbers")
+    remarks: list[str]
+
+
+class OriginDocument(_Document):
+    """Where a trial of a set comes from."""
+
+    trial: int
+    source: int
+    lines: tuple[int, int]
+    missing: str = Field(description="what a text that was cut off lacks; empty where it is whole")
+
+
+class EvidenceDocument(_Document):
+    """A level over another, as a claim's tables have it; more is better."""
+
+    workload: str
+    level: str
+    other: str
+    log_ratio: Interval
+    places: int = Field(description="load levels where the two met")
+    repeated: bool
+
+
+class ClaimDocument(_Document):
+    """A claim and how it stands beside the numbers."""
+
+    id: str
+    statement: str
+    standing: Standing
+    reason: str
+    evidence: list[EvidenceDocument]
+
+
 class ReportDocument(_Document):
     """One experiment and what was concluded from it."""
 
@@ -115,6 +171,9 @@ class ReportDocument(_Document):
     contrasts: list[Contrast] = Field(description="which counters moved with each comparison")
     scalings: list[Scaling] = Field(description="how each arm's throughput follows the operations outstanding")
     bounds: list[Bounded] = Field(description="what bounds each arm at each load level, by rules of thumb")
+    sources: list[SourceDocument] = Field(description="the files of a set that was imported")
+    origins: list[OriginDocument] = Field(description="where each of its trials comes from")
+    claims: list[ClaimDocument] = Field(description="what an author claims, beside the numbers")
 
 
 def _finite(value: float | None) -> float | None:
@@ -178,6 +237,31 @@ def _unused(trial: Trial) -> UnusedTrial:
     return UnusedTrial(order=trial.order, state=trial.state, reasons=reasons)
 
 
+def _source(one: Source) -> SourceDocument:
+    fields = {name: getattr(one, name) for name in SourceDocument.model_fields}
+    return SourceDocument(**fields | {"not_understood": list(one.not_understood), "remarks": list(one.remarks)})
+
+
+def _claim(one: Tested) -> ClaimDocument:
+    return ClaimDocument(
+        id=one.claim.id,
+        statement=one.claim.statement,
+        standing=one.standing,
+        reason=one.reason,
+        evidence=[
+            EvidenceDocument(
+                workload=each.workload,
+                level=each.level,
+                other=each.other,
+                log_ratio=Interval(estimate=_finite(each.estimate), low=_finite(each.low), high=_finite(each.high)),
+                places=each.places,
+                repeated=each.repeated,
+            )
+            for each in one.evidence
+        ],
+    )
+
+
 def document(
     experiment: Experiment,
     trials: Sequence[Trial],
@@ -190,6 +274,9 @@ def document(
     scalings: Sequence[Scaling] = (),
     bounds: Sequence[Bounded] = (),
     planned_s: float = 0.0,
+    sources: Sequence[Source] = (),
+    origins: Sequence[Origin] = (),
+    claims: Sequence[Tested] = (),
 ) -> ReportDocument:
     """The experiment, its trials by state, every effect, cell and matrix, ready to be written as JSON."""
     unused = (TrialState.INVALID, TrialState.FAILED, TrialState.SUPERSEDED)
@@ -218,4 +305,7 @@ def document(
         contrasts=list(contrasts),
         scalings=list(scalings),
         bounds=list(bounds),
+        sources=[_source(one) for one in sources],
+        origins=[OriginDocument(trial=o.trial, source=o.source, lines=o.lines, missing=o.missing) for o in origins],
+        claims=[_claim(one) for one in claims],
     )

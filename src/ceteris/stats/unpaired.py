@@ -82,7 +82,7 @@ def _of_lines(values: Array) -> float:
 
 
 def pooled(places: Sequence[Place]) -> Pooled:
-    """The mean over places whose variances are known (Satterthwaite); one run's worth of noise where runs are single."""
+    """The mean over places whose variances are known (Satterthwaite), and the noise of a run where runs are single."""
     estimate = float(np.mean([one.estimate for one in places]))
     variances = np.array([one.variance for one in places])
     error = math.sqrt(float(variances.sum())) / len(places)

@@ -43,9 +43,7 @@ def import_(
     ] = None,
     name: Annotated[
         str,
-        typer.Option(
-            metavar="NAME", help="What the set is called. One of that name is added to.", show_default=False
-        ),
+        typer.Option(metavar="NAME", help="What the set is called. One of that name is added to.", show_default=False),
     ] = "",
     into: Annotated[
         str,
@@ -53,7 +51,9 @@ def import_(
     ] = "",
     baseline: Annotated[
         str,
-        typer.Option(metavar="VALUE", help="The level others are compared with. Default: the first.", show_default=False),
+        typer.Option(
+            metavar="VALUE", help="The level others are compared with. Default: the first.", show_default=False
+        ),
     ] = "",
     form: Annotated[
         str,

@@ -1,0 +1,85 @@
+"""From the store to what a report says of a set: its judgement, what does not fit, claims, and sources."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.engine import Engine as Store
+
+from ceteris.analysis.claims import Numbers, tested
+from ceteris.analysis.imported import judge_set
+from ceteris.analysis.judge import Judgement
+from ceteris.errors import UsageError
+from ceteris.imports.claims import read_claims
+from ceteris.language import later
+from ceteris.model import Claim, Experiment, ExperimentState, Plan, Tested, TrialState
+from ceteris.report import field
+from ceteris.report.shown_why import WordTable
+from ceteris.store import read, sources
+
+LASTING = (
+    later(
+        "these are other people's numbers: whether a difference holds on a machine of yours, ceteris run shows there"
+    ),
+    later("runs were not interleaved as far as the files tell: a drift of the machine would look like a setting"),
+)
+
+
+def judgement(store: Store, experiment: Experiment, plan: Plan) -> Judgement:
+    """What the trials of a set show, and what they do not."""
+    trials, own = read.trials(store, experiment.id), experiment.id
+    made = [trial.order for trial in trials if trial.state is TrialState.DONE]
+    judged = sorted({response for workload in plan.workloads for response in workload.responses})
+    return judge_set(
+        trials,
+        read.summaries(store, own),
+        plan.workloads,
+        plan.protocol,
+        plan.factors,
+        courses={response: read.series(store, own, response, made) for response in judged},
+        options={trial: origin.said["options"] for trial, origin in sources.origins(store, own).items()},
+    )
+
+
+def numbers(store: Store, experiment: Experiment, doubtful: frozenset[int] = frozenset()) -> Numbers:
+    """A set as claims are tested by."""
+    own = experiment.id
+    paths = {source.number: source.path for source in sources.sources(store, own)}
+    return Numbers(
+        plan=read.plan(store, own),
+        trials=read.trials(store, own),
+        summaries=read.summaries(store, own),
+        paths={trial: paths[origin.source] for trial, origin in sources.origins(store, own).items()},
+        doubtful=doubtful,
+    )
+
+
+def claims_of(experiment: Experiment, path: Path | None) -> list[Claim]:
+    """The claims of a file, which are set beside a set's numbers alone. Raises UsageError and PlanError."""
+    if path is None:
+        return []
+    if experiment.state is not ExperimentState.IMPORTED:
+        said = f"{experiment.id} ({experiment.name}) was measured by Ceteris, and judged already"
+        raise UsageError(said, "--claims is for a set that was imported")
+    return read_claims(path)
+
+
+def claimed(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> list[Tested]:
+    """The claims beside the set's numbers."""
+    return tested(claims, [numbers(store, experiment)]) if claims else []
+
+
+def tables(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, list[WordTable]]:
+    """What the report of a set shows beside its figures."""
+    found = claimed(store, experiment, claims)
+    files = field.files(sources.sources(store, experiment.id), sources.origins(store, experiment.id))
+    return {"field": [field.claims(found)] if found else [], "files": files}
+
+
+def documented(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, Any]:
+    """The same for the document."""
+    return {
+        "sources": sources.sources(store, experiment.id),
+        "origins": list(sources.origins(store, experiment.id).values()),
+        "claims": claimed(store, experiment, claims),
+    }
