@@ -6,6 +6,7 @@ BOTTOM = {"model", "findings", "errors", "units", "registry", "language"}
 
 MAY_IMPORT = {
     "hosts": set(),
+    "laws": set(),
     "stats": set(),
     "store": set(),
     "engine": {"hosts"},
@@ -15,7 +16,7 @@ MAY_IMPORT = {
     "workloads": {"engine", "parsers"},
     "plan": {"knobs.catalog", "knobs.guard", "stats"},
     "trial": {"knobs", "databases", "workloads", "parsers", "engine", "hosts", "stats"},
-    "analysis": {"stats"},
+    "analysis": {"stats", "laws"},
     "report": set(),
     "export": {"report"},
     "web": {"report", "store"},
@@ -36,6 +37,7 @@ MAY_IMPORT = {
         "engine",
         "hosts",
         "stats",
+        "laws",
     },
 }
 

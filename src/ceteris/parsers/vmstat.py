@@ -15,7 +15,7 @@ _CALL = re.compile(r"(?:.{0,80}[#$>]\s*)?(?:\S*/)?vmstat(?P<arguments>(?: +\S+)*
 _COLUMNS: dict[str, Column] = {
     "r": Column("running_tasks", "count"),
     "b": Column("blocked_tasks", "count"),
-    # bi and bo are in blocks of 1024 bytes on every Linux since 2.6, whatever -S says (vmstat(8), /proc/vmstat's pgpgin).
+    # bi and bo are in blocks of 1024 bytes on every Linux since 2.6, whatever -S says (vmstat(8)).
     **sizes({"bi": "device_read_bytes_per_s", "bo": "device_written_bytes_per_s"}, 1024.0),
     "in": Column("interrupts_per_s", "1/s"),
     "cs": Column("context_switches_per_s", "1/s"),

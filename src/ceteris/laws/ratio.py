@@ -1,0 +1,94 @@
+"""Two figures that keep one ratio over all cells of a table: queries per transaction, bytes per operation."""
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from statistics import median
+
+from ceteris.findings import Breach
+from ceteris.language import later, tr
+from ceteris.laws.amounts import BLOCK, BLOCK_SLACK, EACH, EACH_LESS, EACH_MORE, unlike_block, unlike_each
+from ceteris.laws.cell import told
+from ceteris.laws.curve import Grid, Place
+from ceteris.laws.looked import Looked
+from ceteris.laws.stated import Range
+from ceteris.laws.words import sentence, together
+
+SLACK = {EACH: EACH_LESS, BLOCK: BLOCK_SLACK}
+_FINEST, _SPREADS = 0.0003, 5.0
+_MOST = 0.6  # of the cells must agree before one of them is called odd
+
+
+def queries_per_transaction(grid: Grid) -> list[Breach]:
+    """Every transaction has as many queries: within 0.2 %, or five times what most cells differ by, 0.03 % at least.
+
+    3 % more where retries may be the reason: where no higher load of the same level has as few as usual. Of cells that
+    know the number the law within a cell has told.
+    """
+    return _constant(grid, EACH, "throughput_per_s", "queries_per_s")
+
+
+def bytes_per_operation(grid: Grid) -> list[Breach]:
+    """Every operation moves as many bytes, within 0.1 % or less in the same way; of tables that do not tell its size."""
+    return _constant(grid, BLOCK, "throughput_per_s", "bytes_per_s")
+
+
+def _constant(grid: Grid, law: str, of: str, total: str) -> list[Breach]:
+    found: dict[Place, Range] = {}
+    for place, cell in grid.cells.items():
+        each, whole = cell.range(of), cell.range(total)
+        known = cell.queries_each if law == EACH else cell.block_bytes
+        if each and whole and each.low > 0 and whole.low > 0 and not known:
+            found[place] = whole / each
+    if len(found) < 2:
+        return []
+    usual = _usual(found.values())
+    agreeing = {place for place, one in found.items() if _off(one, usual) <= SLACK[law]}
+    if len(agreeing) < max(2, _MOST * len(found)):
+        return _disagreeing(grid, law, found)
+    near = sorted(_off(found[place], usual) for place in agreeing)
+    slack = min(max(_SPREADS * near[int(_MOST * len(near))], _FINEST), SLACK[law])
+    settled = {place for place, one in found.items() if _off(one, usual) <= slack}
+    odd = [place for place, one in found.items() if _off(one, usual) > _most(place, one, usual, settled, slack, law)]
+    return [_odd(grid, place, law, usual, (of, total), odd) for place in odd]
+
+
+def _usual(found: Collection[Range]) -> float:
+    """The ratio in most cells; a whole number where it is one within rounding."""
+    usual = median(one.middle for one in found)
+    near = sum(one.low <= round(usual) * (1 + _FINEST) and one.high >= round(usual) * (1 - _FINEST) for one in found)
+    return float(round(usual)) if near >= _MOST * len(found) else usual
+
+
+def _off(one: Range, usual: float) -> float:
+    """How far a ratio lies from the usual one, beyond what rounding explains."""
+    return max(one.low / usual - 1, 1 - one.high / usual, 0.0)
+
+
+def _most(place: Place, one: Range, usual: float, settled: Collection[Place], slack: float, law: str) -> float:
+    """How far off is nothing odd."""
+    setting, load = place
+    retried = law == EACH and one.middle > usual
+    return EACH_MORE if retried and not any(s == setting and n > load for s, n in settled) else slack
+
+
+def _disagreeing(grid: Grid, law: str, found: Mapping[Place, Range]) -> list[Breach]:
+    """Too few cells agree to say which are right."""
+    low, high = min(found.values(), key=lambda one: one.middle), max(found.values(), key=lambda one: one.middle)
+    if high.low <= low.high * (1 + (EACH_MORE if law == EACH else SLACK[law])):
+        return []
+    where = together(grid.cells[place].where for place in found)
+    said = later("between {low:.4g} and {high:.4g} queries a transaction, and nothing says which is right")
+    if law == BLOCK:
+        said = later("between {low:,.0f} and {high:,.0f} bytes an operation, and nothing says which is right")
+    words = sentence(law, tr(said, low=low.middle, high=high.middle), where)
+    return [Breach(law=law, where=where, cells=tuple(grid.at[place] for place in found), words=words)]
+
+
+def _odd(grid: Grid, place: Place, law: str, usual: float, metrics: tuple[str, str], odd: Collection[Place]) -> Breach:
+    """A cell unlike the others, and which of its figures its neighbours on the curve bear out."""
+    cell, (of, total) = grid.cells[place], metrics
+    each, whole = (cell.figures[metric].range(metric) for metric in metrics)
+    words = unlike_each(cell, of, total, usual) if law == EACH else unlike_block(cell, (of,), total, usual)
+    looked = Looked(law=law, metrics=metrics, fits=False, words=words, tolerance=SLACK[law])
+    implied = {of: whole.times(1 / usual), total: each.times(usual)}
+    return told(cell, grid.at[place], [looked], implied, partial(grid.doubts, odd, place))
