@@ -9,7 +9,9 @@ from sqlalchemy.engine import Engine as Store
 from ceteris.analysis.claims import Numbers, tested
 from ceteris.analysis.imported import judge_set
 from ceteris.analysis.judge import Judgement
+from ceteris.analysis.unfit import unfit
 from ceteris.errors import UsageError
+from ceteris.findings import Breach
 from ceteris.imports.claims import read_claims
 from ceteris.language import later
 from ceteris.model import Claim, Experiment, ExperimentState, Plan, Tested, TrialState
@@ -64,22 +66,33 @@ def claims_of(experiment: Experiment, path: Path | None) -> list[Claim]:
     return read_claims(path)
 
 
-def claimed(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> list[Tested]:
-    """The claims beside the set's numbers."""
-    return tested(claims, [numbers(store, experiment)]) if claims else []
+def claimed(store: Store, experiment: Experiment, claims: Sequence[Claim], wrong: Sequence[Breach]) -> list[Tested]:
+    """The claims beside the set's numbers, of which some may not fit each other."""
+    doubtful = frozenset(order for one in wrong if one.grave for order in one.cells)
+    return tested(claims, [numbers(store, experiment, doubtful)]) if claims else []
+
+
+def breaches(store: Store, experiment: Experiment) -> list[Breach]:
+    """What the set states that cannot be; the cells are orders of trials."""
+    paths = {source.number: source.path for source in sources.sources(store, experiment.id)}
+    return unfit(read.trials(store, experiment.id), sources.origins(store, experiment.id), paths)
 
 
 def tables(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, list[WordTable]]:
     """What the report of a set shows beside its figures."""
-    found = claimed(store, experiment, claims)
+    wrong = breaches(store, experiment)
+    found = claimed(store, experiment, claims, wrong)
+    beside = [*([field.misfits(wrong)] if wrong else []), *([field.claims(found)] if found else [])]
     files = field.files(sources.sources(store, experiment.id), sources.origins(store, experiment.id))
-    return {"field": [field.claims(found)] if found else [], "files": files}
+    return {"field": beside, "files": files}
 
 
 def documented(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, Any]:
     """The same for the document."""
+    wrong = breaches(store, experiment)
     return {
+        "breaches": wrong,
         "sources": sources.sources(store, experiment.id),
         "origins": list(sources.origins(store, experiment.id).values()),
-        "claims": claimed(store, experiment, claims),
+        "claims": claimed(store, experiment, claims, wrong),
     }

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ceteris.findings import Bounded, Contrast, Matrix, Preconditioned, Scaling
+from ceteris.findings import Bounded, Breach, Contrast, Matrix, Preconditioned, Scaling
 from ceteris.model import (
     Cell,
     Effect,
@@ -173,6 +173,7 @@ class ReportDocument(_Document):
     bounds: list[Bounded] = Field(description="what bounds each arm at each load level, by rules of thumb")
     sources: list[SourceDocument] = Field(description="the files of a set that was imported")
     origins: list[OriginDocument] = Field(description="where each of its trials comes from")
+    breaches: list[Breach] = Field(description="what a set states that cannot be; cells are trials")
     claims: list[ClaimDocument] = Field(description="what an author claims, beside the numbers")
 
 
@@ -276,6 +277,7 @@ def document(
     planned_s: float = 0.0,
     sources: Sequence[Source] = (),
     origins: Sequence[Origin] = (),
+    breaches: Sequence[Breach] = (),
     claims: Sequence[Tested] = (),
 ) -> ReportDocument:
     """The experiment, its trials by state, every effect, cell and matrix, ready to be written as JSON."""
@@ -307,5 +309,6 @@ def document(
         bounds=list(bounds),
         sources=[_source(one) for one in sources],
         origins=[OriginDocument(trial=o.trial, source=o.source, lines=o.lines, missing=o.missing) for o in origins],
+        breaches=list(breaches),
         claims=[_claim(one) for one in claims],
     )

@@ -5,6 +5,7 @@ In: claims as tested, sources and origins. Out: tables of words. Called by the c
 
 from collections.abc import Mapping, Sequence
 
+from ceteris.findings import Breach
 from ceteris.language import later, tr
 from ceteris.model import Evidence, Origin, Source, Standing, Tested
 from ceteris.report import numbers
@@ -25,6 +26,21 @@ _HASH = 12
 def standing(one: Standing) -> str:
     """How a claim stands, in the language that is spoken."""
     return tr(_WORDS[one])
+
+
+def misfits(found: Sequence[Breach]) -> WordTable:
+    """What does not fit, contradictions first."""
+    ordered = sorted(found, key=lambda one: not one.grave)
+    grave = sum(one.grave for one in found)
+    said = later("{n} contradict each other; what else is told may be right, and says less than it seems to")
+    return WordTable(
+        title=tr("What does not fit"),
+        note=tr(said, n=grave),
+        head=(tr("law"), tr("what is stated, and what the others imply"), tr("trials")),
+        figures=(False, False, False),
+        rows=tuple((tr(one.law), one.words, numbers.few(one.cells)) for one in ordered[:_MOST_LINES]),
+        trials=(),
+    )
 
 
 def claims(found: Sequence[Tested]) -> WordTable:
