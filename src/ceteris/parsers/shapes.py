@@ -6,9 +6,9 @@ cut off or mixed with another has no known shape, and none of its numbers is tak
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from ceteris.parsers.log import Course, Reading, Run
+from ceteris.parsers.log import Reading
 
 # 16.5, 16,5 and 16.5G before b or B, as in 16.5Gb; signs, exponents and nan stay in the shape, where no table has them.
 _NUMBER = re.compile(r"(\d+(?:[.,]\d+)?(?:[KMGT]i?(?=[bB]))?)")
@@ -25,8 +25,8 @@ _PREFIX = re.compile(
 _UNIT = re.compile(r"(?:[A-Za-z%]+(?:/s(?:ec)?)?)?")
 _LONG = 4096
 _SIZES = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_MOST = 2.0**63  # no counter holds more; what is above is a difference gone wrong
-_MOST_S = 1e9  # thirty years: above it is 2^64 ns, which old versions print for no time at all
+MOST = 2.0**63  # no counter holds more; what is above is a difference gone wrong
+MOST_S = 1e9  # thirty years: above it is 2^64 ns, which old versions print for no time at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def value(token: str, decimals: int) -> float | None:
         found = float(token)
     except ValueError:
         return None
-    return found if found < _MOST else None
+    return found if found < MOST else None
 
 
 def may_lack_its_beginning(lines: Sequence[str], number: int) -> bool:
@@ -129,7 +129,7 @@ def in_base_unit(token: str, known: Field) -> float | None:
     if found is None:
         return None
     found /= known.per
-    return None if known.unit == "s" and found > _MOST_S else found
+    return None if known.unit == "s" and found > MOST_S else found
 
 
 def readings(line: int, parts: Sequence[str], known: Sequence[Part]) -> Iterator[Reading | None]:
@@ -152,88 +152,6 @@ def readings(line: int, parts: Sequence[str], known: Sequence[Part]) -> Iterator
                     subject=one.subject,
                 )
             )
-
-
-@dataclass(slots=True)
-class Draft:
-    """A run while it is being read."""
-
-    tool: str
-    version: str = ""
-    workload: str = ""
-    load: int | None = None
-    options: dict[str, str] = field(default_factory=dict)
-    readings: dict[tuple[str, str], Reading] = field(default_factory=dict)
-    rows: dict[tuple[Sequence[Part], str], list[tuple[int, float, Sequence[str]]]] = field(default_factory=dict)
-    histogram: list[tuple[float, int]] = field(default_factory=list)
-    stage: int = 0
-    section: str = ""
-    headings: set[str] = field(default_factory=set)
-    first: int = 0
-    last: int = 0
-
-    def touch(self, line: int) -> None:
-        """The line belongs to the run."""
-        self.first = self.first or line
-        self.last = line
-
-    def add(self, found: Reading) -> None:
-        """Keep a reading; the first of its name stands."""
-        self.readings.setdefault((found.metric, found.subject), found)
-
-    def row(self, line: int, at_s: float, parts: Sequence[str], known: Sequence[Part]) -> None:
-        """Keep the numbers of an interval line."""
-        percent = next((parts[2 * i + 1] for i, one in enumerate(known) if one is PERCENT), "")
-        self.rows.setdefault((known, percent), []).append((line, at_s, parts))
-
-    def courses(self, lost: list[int]) -> tuple[Course, ...]:
-        """The interval lines as courses; the numbers of lines that have one that is not certain go to `lost`."""
-        found = []
-        for (known, percent), kept in self.rows.items():
-            columns = [(2 * i + 1, one) for i, one in enumerate(known) if isinstance(one, Field)]
-            rows = kept
-            numbers = [_column(rows, place, one) for place, one in columns]
-            wrong = {index for column in numbers for index, number in enumerate(column) if number is None}
-            if wrong:
-                lost.extend(rows[index][0] for index in sorted(wrong))
-                rows = [row for index, row in enumerate(rows) if index not in wrong]
-                numbers = [[n for index, n in enumerate(column) if index not in wrong] for column in numbers]
-            if not rows:
-                continue
-            times = tuple(row[1] for row in rows)
-            for (_, one), column in zip(columns, numbers, strict=True):
-                name = one.metric.format(percent.replace(".", "")) if percent else one.metric
-                values = tuple(n for n in column if n is not None)
-                found.append(Course(metric=name, unit=one.unit, at_s=times, values=values, subject=one.subject))
-        return tuple(found)
-
-    def run(self, courses: tuple[Course, ...], missing: str) -> Run:
-        """The run, as it is kept."""
-        return Run(
-            tool=self.tool,
-            version=self.version,
-            workload=self.workload,
-            load=self.load,
-            options=dict(self.options),
-            readings=tuple(self.readings.values()),
-            courses=courses,
-            histogram=tuple(self.histogram),
-            lines=(self.first, self.last),
-            missing=missing,
-        )
-
-
-def _column(rows: Sequence[tuple[int, float, Sequence[str]]], place: int, known: Field) -> list[float | None]:
-    """The numbers of a column, fast where all are as the tool prints them."""
-    tokens = [row[2][place] for row in rows]
-    try:
-        numbers = [float(token) / known.per for token in tokens]
-    except ValueError:
-        return [in_base_unit(token, known) for token in tokens]
-    most = _MOST_S if known.unit == "s" else _MOST
-    if max(numbers) > most or (known.decimals == 0 and any("." in one for one in tokens)):
-        return [in_base_unit(token, known) for token in tokens]
-    return list(numbers)
 
 
 def shapes(table: Mapping[str, tuple[Part, ...]]) -> Mapping[str, tuple[Part, ...]]:

@@ -8,19 +8,9 @@ from ceteris.parsers import sysbench_command as commands
 from ceteris.parsers import sysbench_lines as known
 from ceteris.parsers import sysbench_sums
 from ceteris.parsers.log import Course, Log, Run
+from ceteris.parsers.reader import Draft, Reader
 from ceteris.parsers.report import NotUnderstood, Report, Second
-from ceteris.parsers.shapes import (
-    Asked,
-    Draft,
-    Part,
-    is_cut,
-    is_whole,
-    lines_of,
-    may_lack_its_beginning,
-    readings,
-    shape_of,
-    without_prefix,
-)
+from ceteris.parsers.shapes import Asked, Part, is_whole, may_lack_its_beginning, readings, shape_of
 
 FORMAT = "sysbench"
 _ENDS = 16384
@@ -56,31 +46,19 @@ def recognises(text: str) -> float:
 
 def read(text: str) -> Log:
     """Every run of the text."""
-    return _Reader(text).log()
+    return _Reader(text).log(FORMAT)
 
 
-class _Reader:
+class _Reader(Reader):
+    tool = "sysbench"
+
     def __init__(self, text: str) -> None:
-        self.lines = lines_of(text)
-        self.cut = len(self.lines) if is_cut(text) else 0
-        self.runs: list[Run] = []
-        self.unknown: set[int] = set()
-        self.draft = Draft(tool="sysbench")
+        super().__init__(text)
         self.command: commands.Command | None = None
         self.checkpoint: Draft | None = None
 
-    def log(self) -> Log:
-        for number, line in enumerate(self.lines, 1):
-            if not line or line.isspace():
-                continue
-            if self._interval(number, line) or self._line(number, line.strip()):
-                continue
-            bare = without_prefix(line)
-            if bare == line or not (self._interval(number, bare) or self._line(number, bare.strip())):
-                self.unknown.add(number)
-        self._end()
-        missed = tuple((number, self.lines[number - 1]) for number in sorted(self.unknown))
-        return Log(format=FORMAT, runs=tuple(self.runs), not_understood=missed, remarks=tuple(self._remarks()))
+    def understands(self, number: int, line: str) -> bool:
+        return self._interval(number, line) or self._line(number, line.strip())
 
     def _interval(self, number: int, line: str) -> bool:
         found = _INTERVAL.match(line)
@@ -219,13 +197,13 @@ class _Reader:
     def _begin(self, stage: int) -> None:
         """A new run; after a report at a checkpoint it goes on with what was asked."""
         before = self.draft
-        self._end()
+        self.end()
         if before is self.checkpoint and stage >= _RUNNING:
             self.draft.version, self.draft.workload, self.draft.load = before.version, before.workload, before.load
             self.draft.options = dict(before.options)
         self.checkpoint = None
 
-    def _end(self) -> None:
+    def end(self) -> None:
         draft, self.draft, self.command = self.draft, Draft(tool="sysbench"), None
         lost: list[int] = []
         courses = draft.courses(lost)
@@ -235,25 +213,14 @@ class _Reader:
         sysbench_sums.complete(draft)
         self.runs.append(draft.run((*courses, *sysbench_sums.courses(draft, courses)), sysbench_sums.missing(draft)))
 
-    def _remarks(self) -> list[str]:
-        """What a reader should know of the text as a whole."""
+    def remarks(self) -> list[str]:
         found = []
-        for sign in ("FATAL:", "ALERT:", "WARNING:"):
-            lines = [number for number in sorted(self.unknown) if sign in self.lines[number - 1]]
+        for sign in ("FATAL", "ALERT", "WARNING"):
+            lines = [number for number in sorted(self.unknown) if f"{sign}:" in self.lines[number - 1]]
             if lines:
                 times = "line" if len(lines) == 1 else f"{len(lines)} lines, the first is line"
-                found.append(f"sysbench says {sign.rstrip(':')} in {times} {lines[0]}")
-        seen: dict[tuple[tuple[str, float], ...], Run] = {}
-        for run in self.runs:
-            told = tuple((one.metric, one.value) for one in run.readings)
-            if told and told in seen:
-                first = seen[told]
-                found.append(
-                    f"lines {run.lines[0]} to {run.lines[1]} report the same numbers as lines "
-                    f"{first.lines[0]} to {first.lines[1]}"
-                )
-            seen.setdefault(told, run)
-        return found
+                found.append(f"sysbench says {sign} in {times} {lines[0]}")
+        return found + super().remarks()
 
 
 def parse(text: str) -> Report:

@@ -37,6 +37,9 @@ INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
         "thds: # tps: # qps: # (r/w/o: #/#/#) lat (ms,#%): # err/s: # reconn/s: #": (
             *(None, _PER_S, _QUERIES, _READ, _WRITTEN, _OTHER, PERCENT, _LATENCY, _ERRORS, _RECONNECTS),
         ),
+        "thds: # tps: # qps: # (r/w/o: #/#/#) lat (ms,#%): # err/s # reconn/s: #": (
+            *(None, _PER_S, _QUERIES, _READ, _WRITTEN, _OTHER, PERCENT, _LATENCY, _ERRORS, _RECONNECTS),
+        ),
         "thds: # eps: # lat (ms,#%): #": (None, _PER_S, PERCENT, _LATENCY),
         "reads: # MiB/s writes: # MiB/s fsyncs: #/s latency (ms,#%): #": (
             *_FILES,

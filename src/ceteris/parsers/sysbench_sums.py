@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from ceteris.parsers.log import Course, Reading
-from ceteris.parsers.shapes import Draft, size
+from ceteris.parsers.reader import Draft
+from ceteris.parsers.shapes import size
 
 _BLOCKS = ("file-block-size", "memory-block-size")
 _WANTED = {
