@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "plan": {"knobs.catalog", "knobs.guard", "stats"},
     "trial": {"knobs", "databases", "workloads", "parsers", "engine", "hosts", "stats"},
     "analysis": {"stats", "laws"},
+    "imports": {"parsers", "store"},
     "report": set(),
     "export": {"report"},
     "web": {"report", "store"},
@@ -38,6 +39,7 @@ MAY_IMPORT = {
         "hosts",
         "stats",
         "laws",
+        "imports",
     },
 }
 

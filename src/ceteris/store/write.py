@@ -4,7 +4,7 @@ import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import sqlalchemy as sa
@@ -50,11 +50,14 @@ def trial_row(trial: Trial) -> dict[str, Any]:
     }
 
 
+_MEASURED = tuple(field.name for field in fields(Measurement))
+
+
 def measurement_row(measurement: Measurement) -> dict[str, Any]:
     """A measurement as its table has it, but for the trial that it is of."""
     points = zlib.compress(array("d", measurement.points).tobytes()) if measurement.points else None
-    return {
-        **asdict(measurement),
+    return {  # not by asdict, which copies every point
+        **{name: getattr(measurement, name) for name in _MEASURED},
         "points": points,
         "histogram": measurement.histogram or None,
     }

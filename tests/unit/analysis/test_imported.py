@@ -102,9 +102,10 @@ class Set:
 
 
 def _simulated(rng: np.random.Generator, runs: int, delta: float, sd: float = 0.02) -> Set:
+    """So many runs of each arm at the lowest and the highest load."""
     found = Set()
     for arm, shift in (("a", 0.0), ("b", delta)):
-        for load in LEVELS:
+        for load in (LEVELS[0], LEVELS[-1]):
             for _ in range(runs):
                 found.add(arm, load, 100 * load * math.exp(shift + rng.normal(0, sd)))
     return found
@@ -150,7 +151,8 @@ def test_with_repetitions_the_error_rate_is_as_stated() -> None:
     covered = sum(one.low <= 0 <= one.high for one in found)
     assert claims <= 65
     assert 930 <= covered <= 970
-    assert sum(one.verdict is Verdict.EQUIVALENT for one in found) > 500
+    quiet = [_simulated(rng, 8, 0.0, 0.01).whole().verdict for _ in range(100)]
+    assert quiet.count(Verdict.EQUIVALENT) > 80
 
 
 def test_with_repetitions_a_real_effect_is_found_and_stays_suspect() -> None:
