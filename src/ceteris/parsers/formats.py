@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from ceteris.parsers import fio, sysbench
+from ceteris.parsers import fio, hammerdb, pgbench, sysbench, tpcc_mysql
 from ceteris.parsers.log import Log
 
 _SURE_ENOUGH = 0.3
@@ -22,7 +22,7 @@ class Format(Protocol):
     def read(self, text: str, /) -> Log: ...
 
 
-_ALL: tuple[Format, ...] = (sysbench, fio)
+_ALL: tuple[Format, ...] = (sysbench, tpcc_mysql, pgbench, hammerdb, fio)
 FORMATS: Mapping[str, Format] = {one.FORMAT: one for one in _ALL}
 """By the names that `--format` takes."""
 

@@ -1,49 +1,272 @@
-"""sysbench's text report, of 1.0 and of 0.4 and 0.5 before it, with the lines of --report-interval."""
+"""sysbench's output: 0.4, 0.5, 1.0 and 1.1, with command lines, interval lines, histograms, one run after the other."""
 
 import re
 import statistics
+from collections.abc import Mapping, Sequence
 
-from ceteris.parsers.log import Course, Log, Reading, Run
+from ceteris.parsers import sysbench_command as commands
+from ceteris.parsers import sysbench_lines as known
+from ceteris.parsers import sysbench_sums
+from ceteris.parsers.log import Course, Log, Run
+from ceteris.parsers.reader import Draft, Reader
 from ceteris.parsers.report import NotUnderstood, Report, Second
+from ceteris.parsers.shapes import Asked, Part, is_whole, may_lack_its_beginning, readings, shape_of
 
-_NUMBER = r"([0-9.]+)"
-_UNITS = {"b": 1, "Kb": 2**10, "Mb": 2**20, "Gb": 2**30, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "": 1}
-_LINE = re.compile(rf"^\[\s*{_NUMBER}s\s*\] (.*)$", re.MULTILINE)
-_LATENCY = re.compile(r"(?:latency|lat) \(ms,\s*(?P<of>[0-9]+)%\): (?P<ms>[0-9.]+)")
-_OLD_LATENCY = re.compile(r"response time: (?P<ms>[0-9.]+)ms \((?P<of>[0-9]+)%\)")
+FORMAT = "sysbench"
+_ENDS = 16384
+_INTERVAL = re.compile(r"\s*\[\s*(\d{1,9})s\s*\]\s*(.*)", re.DOTALL)
+_BANNER = re.compile(r"\s*sysbench\s+v?(\d+(?:\.\d+)+[\w.-]*?)(?::\s+multi-threaded|\s+\(using )")
+_BAR = re.compile(r"\s*(\d{1,9}[.,]\d{3}) +\|\**\s+(\d{1,18})\s*")
+_SIZE_UNIT = re.compile(r"[KMGT]?i?[bB]?")
+_HISTOGRAM = "Latency histogram (values are in milliseconds)"
+_COMMAND, _HEAD, _OPTIONS, _RUNNING, _REPORT = range(5)
+_SIGNS = (
+    ("total number of events:", 0.5),
+    ("Running the test with following options:", 0.4),
+    ("sysbench ", 0.3),
+    ("Threads fairness:", 0.3),
+    ("General statistics:", 0.2),
+    ("Test execution summary:", 0.3),
+    ("queries performed:", 0.3),
+    ("s ] thds: ", 0.5),
+    ("s] threads: ", 0.5),
+    ("Requests/sec executed", 0.4),
+    ("s ] reads: ", 0.5),
+    ("read/write requests:", 0.4),
+    ("th percentile:", 0.2),
+    ("approx.", 0.1),
+)
+
+
+def recognises(text: str) -> float:
+    """By the words of its banner, its interval lines and its report."""
+    ends = text if len(text) <= 2 * _ENDS else text[:_ENDS] + text[-_ENDS:]
+    return min(0.95, sum(sure for sign, sure in _SIGNS if sign in ends))
+
+
+def read(text: str) -> Log:
+    """Every run of the text."""
+    return _Reader(text).log(FORMAT)
+
+
+class _Reader(Reader):
+    tool = "sysbench"
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.command: commands.Command | None = None
+        self.checkpoint: Draft | None = None
+
+    def understands(self, number: int, line: str) -> bool:
+        return self._interval(number, line) or self._line(number, line.strip())
+
+    def _interval(self, number: int, line: str) -> bool:
+        found = _INTERVAL.match(line)
+        if not found:
+            return False
+        rest = found[2]
+        if rest.startswith("Checkpoint report:"):
+            self._stage(_RUNNING, number)
+            self.checkpoint = self.draft
+            return True
+        shape, parts = shape_of(rest)
+        columns = known.INTERVALS.get(shape)
+        if columns is None or (number == self.cut and not is_whole(parts, columns)):
+            return False
+        at_s = float(found[1])
+        rows = next((rows for (kept, _), rows in self.draft.rows.items() if kept is columns), None)
+        if self.draft.stage > _RUNNING or (rows and at_s < rows[-1][1]):
+            self._begin(_RUNNING)
+        self._stage(_RUNNING, number)
+        self.draft.row(number, at_s, parts, columns)
+        return True
+
+    def _line(self, number: int, line: str) -> bool:
+        if "sysbench" in line and (self._banner(number, line) or self._call(number, line)):
+            return True
+        if self.command and commands.goes_on(self.command, line):
+            self._asked(number)
+            return True
+        if line.rstrip(":") in known.HEADINGS or line == _HISTOGRAM:
+            return self._heading(number, line.rstrip(":"))
+        shape, parts = shape_of(line)
+        columns = known.REPORT.get(shape)
+        if columns is None:
+            columns = known.BELOW.get(self.draft.section, {}).get(shape)
+        if columns is not None:
+            return self._report(number, parts, columns)
+        return self._option(number, line, shape, parts) or self._bar(number, line)
+
+    def _banner(self, number: int, line: str) -> bool:
+        found = _BANNER.match(line)
+        if not found:
+            return False
+        if self.draft.stage > _COMMAND:
+            self._begin(_HEAD)
+        self._stage(_HEAD, number)
+        self.draft.version = found[1]
+        return True
+
+    def _call(self, number: int, line: str) -> bool:
+        command = commands.begins(line)
+        if command is None:
+            return False
+        self._begin(_COMMAND)
+        self.command = command
+        self._asked(number)
+        return True
+
+    def _asked(self, number: int) -> None:
+        """Put what the command asks for into the run."""
+        assert self.command is not None
+        self.draft.touch(number)
+        self.draft.options |= self.command.options
+        self.draft.workload = self.command.test or self.draft.workload
+        threads = self.command.options.get("threads") or self.command.options.get("num-threads") or ""
+        if threads.isdecimal() and len(threads) < 10:
+            self.draft.load = int(threads)
+
+    def _heading(self, number: int, name: str) -> bool:
+        if name in self.draft.headings:
+            self._begin(_REPORT)
+        self._stage(_RUNNING if name == _HISTOGRAM else _REPORT, number)
+        self.draft.headings.add(name)
+        self.draft.section = name
+        self._named(name)
+        return True
+
+    def _report(self, number: int, parts: Sequence[str], columns: Sequence[Part]) -> bool:
+        if (number == self.cut and not is_whole(parts, columns)) or may_lack_its_beginning(self.lines, number):
+            return False
+        found = list(readings(number, parts, columns))
+        if any(one and (one.metric, one.subject) in self.draft.readings for one in found):
+            self._begin(_REPORT)
+        self._stage(_REPORT, number)
+        for one in found:
+            if one:
+                self.draft.add(one)
+        return None not in found
+
+    def _option(self, number: int, line: str, shape: str, parts: Sequence[str]) -> bool:
+        name, colon, words = line.partition(":")
+        columns = known.OPTIONS.get(shape)
+        whole = number != self.cut
+        if columns is not None and whole:
+            if shape == "Number of threads: #":
+                if "," in parts[1] or "." in parts[1] or len(parts[1]) > 9:
+                    return False
+                self.draft.load = int(parts[1])
+            for index, one in enumerate(columns):
+                if isinstance(one, Asked):
+                    unit = _SIZE_UNIT.match(parts[2 * index + 2])
+                    self.draft.options.setdefault(one.option, parts[2 * index + 1] + (unit[0] if unit else ""))
+        elif line in known.SAYINGS:
+            self.draft.options.setdefault(*known.SAYINGS[line])
+        elif colon and name in known.WORDS and whole:
+            self.draft.options.setdefault(known.WORDS[name], words.strip())
+        elif shape not in known.IDLE and name not in known.TESTS:
+            return False
+        if shape == "Running the test with following options:":
+            if self.draft.stage >= _OPTIONS:
+                self._begin(_OPTIONS)
+            self._stage(_OPTIONS, number)
+        self.draft.touch(number)
+        self._named(name)
+        return True
+
+    def _named(self, words: str) -> None:
+        test = known.TESTS.get(words, "")
+        if test and not self.draft.workload:
+            self.draft.workload = test
+
+    def _bar(self, number: int, line: str) -> bool:
+        found = _BAR.fullmatch(line) if self.draft.section == _HISTOGRAM and number != self.cut else None
+        if not found:
+            return False
+        self._stage(_RUNNING, number)
+        # sysbench tells where the bucket is on its logarithmic scale; it ends 0.9 % above that, and a percentile that
+        # is reckoned from these numbers is the one that sysbench states.
+        self.draft.histogram.append((float(found[1].replace(",", ".")) / 1000, int(found[2])))
+        return True
+
+    def _stage(self, stage: int, number: int) -> None:
+        self.draft.stage = max(self.draft.stage, stage)
+        self.draft.touch(number)
+        self.command = None
+
+    def _begin(self, stage: int) -> None:
+        """A new run; after a report at a checkpoint it goes on with what was asked."""
+        before = self.draft
+        self.end()
+        if before is self.checkpoint and stage >= _RUNNING:
+            self.draft.version, self.draft.workload, self.draft.load = before.version, before.workload, before.load
+            self.draft.options = dict(before.options)
+        self.checkpoint = None
+
+    def end(self) -> None:
+        draft, self.draft, self.command = self.draft, Draft(tool="sysbench"), None
+        lost: list[int] = []
+        courses = draft.courses(lost)
+        self.unknown.update(lost)
+        if draft.stage < _OPTIONS and not draft.readings and not courses:
+            return  # a command alone, or one that prepares or cleans up
+        sysbench_sums.complete(draft)
+        self.runs.append(draft.run((*courses, *sysbench_sums.courses(draft, courses)), sysbench_sums.missing(draft)))
+
+    def remarks(self) -> list[str]:
+        found = []
+        for sign in ("FATAL", "ALERT", "WARNING"):
+            lines = [number for number in sorted(self.unknown) if f"{sign}:" in self.lines[number - 1]]
+            if lines:
+                times = "line" if len(lines) == 1 else f"{len(lines)} lines, the first is line"
+                found.append(f"sysbench says {sign} in {times} {lines[0]}")
+        return found + super().remarks()
 
 
 def parse(text: str) -> Report:
-    """The report of a whole run. Raises NotUnderstood."""
-    total_s = _first(rf"total time:\s+{_NUMBER}s", text)
-    events = _first(rf"total number of events:\s+{_NUMBER}", text)
-    if total_s is None or events is None:
-        raise NotUnderstood("has no summary of sysbench")
-    seconds = tuple(_seconds(text))
-    reads, writes = _first(rf"reads/s:\s+{_NUMBER}", text), _first(rf"writes/s:\s+{_NUMBER}", text)
-    transactions = _first(rf"transactions:\s+\d+\s+\({_NUMBER} per sec", text)
-    operations = (
-        reads + writes  # fsyncs are no operations
-        if reads is not None and writes is not None
-        else transactions
-        or _first(rf"{_NUMBER} Requests/sec executed", text)
-        or _first(rf"events per second:\s+{_NUMBER}", text)
-        or _first(rf"Total operations: \d+ \(\s*{_NUMBER} per second\)", text)
-        or (events / total_s if total_s else 0.0)
-    )
-    ignored = _first(rf"ignored errors:\s+\d+\s+\({_NUMBER} per sec", text)
-    if ignored is None:
-        ignored = _first(rf"deadlocks:\s+\d+\s+\({_NUMBER} per sec", text)
-    reconnects = _first(rf"reconnects:\s+{_NUMBER}", text)
+    """The report of a whole run, as a workload needs it. Raises NotUnderstood."""
+    for run in read(text).runs:
+        told = {one.metric: one.value for one in run.readings if not one.subject}
+        if "duration_s" in told and "operations" in told:
+            return _report(run, told)
+    raise NotUnderstood("has no summary of sysbench")
+
+
+def _report(run: Run, told: Mapping[str, float]) -> Report:
+    reconnects = int(told.get("reconnects", 0))
     return Report(
-        operations_per_s=operations,
-        bytes_per_s=_bytes(text),
-        queries_per_s=_queries(text),
-        responses_s=_responses(text),
-        ignored_per_s=ignored,
-        errors={"reconnects": int(reconnects)} if reconnects else {},
-        seconds=seconds,
+        operations_per_s=told.get("throughput_per_s", 0.0),
+        bytes_per_s=told.get("bytes_per_s"),
+        queries_per_s=told.get("queries_per_s"),
+        responses_s=_responses(told),
+        ignored_per_s=told.get("errors_per_s"),
+        errors={"reconnects": reconnects} if reconnects else {},
+        seconds=tuple(_seconds(run.courses)),
     )
+
+
+def _responses(told: Mapping[str, float]) -> dict[str, float]:
+    """Response times by their short names; one of 0.00 was too short to be told."""
+    names = {name.removeprefix("response_").removesuffix("_s"): value for name, value in told.items()}
+    return {name: names[name] for name in names if name in ("mean", "max") or name[1:].isdecimal() if names[name]}
+
+
+def _seconds(courses: Sequence[Course]) -> list[Second]:
+    at: dict[float, dict[str, float]] = {}
+    for course in courses:
+        for at_s, value in zip(course.at_s, course.values, strict=True):
+            at.setdefault(at_s, {})[course.metric] = value
+    return [
+        Second(
+            at_s=at_s,
+            operations_per_s=told["throughput_per_s"],
+            bytes_per_s=told.get("bytes_per_s"),
+            queries_per_s=told.get("queries_per_s"),
+            responses_s=_responses(told),
+        )
+        for at_s, told in sorted(at.items())
+        if "throughput_per_s" in told
+    ]
 
 
 def within(report: Report, start_s: float, end_s: float) -> Report:
@@ -67,114 +290,5 @@ def within(report: Report, start_s: float, end_s: float) -> Report:
 
 
 def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known else None
-
-
-def _first(pattern: str, text: str) -> float | None:
-    found = re.search(pattern, text)
-    return float(found[1]) if found else None
-
-
-def _bytes(text: str) -> float | None:
-    """Bytes read and written each second."""
-    read, written = _first(rf"read, MiB/s:\s+{_NUMBER}", text), _first(rf"written, MiB/s:\s+{_NUMBER}", text)
-    if read is not None and written is not None:
-        return (read + written) * _UNITS["MiB"]
-    if found := re.search(rf"Total transferred \S+\s+\({_NUMBER}([KMG]?b)/sec\)", text):
-        return float(found[1]) * _UNITS[found[2]]
-    moved = _first(rf"transferred \({_NUMBER} MiB/sec\)", text)
-    return None if moved is None else moved * _UNITS["MiB"]
-
-
-def _queries(text: str) -> float | None:
-    """Statements each second; of an old report, reads and writes and all others."""
-    found = _first(rf"\n\s+queries:\s+\d+\s+\({_NUMBER} per sec", text)
-    if found is not None:
-        return found
-    parts = [_first(rf"{name}:\s+\d+\s+\({_NUMBER} per sec", text) for name in ("requests", "other operations")]
-    return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
-
-
-def _responses(text: str) -> dict[str, float]:
-    """Response times; one of 0.00 was too short to be told."""
-    found = {}
-    for name, words in (("mean", "avg"), ("max", "max")):
-        value = re.search(rf"(?m)^\s+{words}:\s+{_NUMBER}(ms|s)?\s*$", text)
-        if value:
-            found[name] = _time(value[1], value[2])
-    percentile = re.search(rf"(?m)^\s+(?:approx\.\s+)?([0-9]+)(?:th)? percentile:\s+{_NUMBER}(ms|s)?\s*$", text)
-    if percentile:
-        found[f"p{percentile[1]}"] = _time(percentile[2], percentile[3])
-    return {name: value for name, value in found.items() if value}
-
-
-def _time(number: str, unit: str | None) -> float:
-    return float(number) / (1 if unit == "s" else 1000)
-
-
-def _seconds(text: str) -> list[Second]:
-    block = re.search(rf"Block size {_NUMBER}([KMG]i?[bB])", text)
-    size = float(block[1]) * _UNITS[block[2]] if block else 0.0
-    found = []
-    for line in _LINE.finditer(text):
-        at_s, words = float(line[1]), line[2]
-        read, written = (_first(rf"{name}: {_NUMBER} MiB/s", words) for name in ("reads", "writes"))
-        moved = _first(rf"^{_NUMBER} MiB/sec", words)
-        rate = _first(rf"(?:tps|eps): {_NUMBER}", words)
-        bytes_per_s = None
-        if read is not None and written is not None and size:
-            bytes_per_s = (read + written) * _UNITS["MiB"]
-            rate = bytes_per_s / size
-        elif moved is not None:
-            size_of_one = re.search(rf"block size: {_NUMBER}([KMG]iB)", text)
-            bytes_per_s = moved * _UNITS["MiB"]
-            rate = bytes_per_s / (float(size_of_one[1]) * _UNITS[size_of_one[2]]) if size_of_one else None
-        if rate is None:
-            continue
-        latency = _LATENCY.search(words) or _OLD_LATENCY.search(words)
-        responses = {f"p{latency['of']}": _time(latency["ms"], "ms")} if latency and float(latency["ms"]) else {}
-        found.append(
-            Second(
-                at_s=at_s,
-                operations_per_s=rate,
-                bytes_per_s=bytes_per_s,
-                queries_per_s=_first(rf"qps: {_NUMBER}", words),
-                responses_s=responses,
-            )
-        )
-    return found
-
-
-FORMAT = "sysbench"
-
-
-def recognises(text: str) -> float:
-    """By the words of its banner, its interval lines and its report."""
-    ends = text[:4096] + text[-4096:]
-    if "percentile:" in ends and "total number of events:" in ends:
-        return 0.9
-    return 0.7 if "sysbench" in ends or _LINE.search(ends) else 0.0
-
-
-def read(text: str) -> Log:
-    """The run of a report."""
-    lines = text.splitlines()
-    try:
-        found = parse(text)
-    except NotUnderstood as error:
-        kept = tuple((number, line) for number, line in enumerate(lines, 1) if line.strip())
-        return Log(format=FORMAT, runs=(), not_understood=kept, remarks=(str(error),))
-    readings = [
-        Reading(metric="throughput_per_s", value=found.operations_per_s, unit="1/s", line=1, stated=""),
-        *(
-            Reading(metric=f"response_{name}_s", value=s, unit="s", line=1, stated="")
-            for name, s in found.responses_s.items()
-        ),
-    ]
-    at_s, values = tuple(one.at_s for one in found.seconds), tuple(one.operations_per_s for one in found.seconds)
-    courses = (Course(metric="throughput_per_s", unit="1/s", at_s=at_s, values=values),) if at_s else ()
-    return Log(
-        format=FORMAT,
-        runs=(Run(tool="sysbench", readings=tuple(readings), courses=courses, lines=(1, max(1, len(lines)))),),
-    )
+    known_values = [value for value in values if value is not None]
+    return statistics.fmean(known_values) if known_values else None

@@ -1,0 +1,252 @@
+"""pgbench's output, of PostgreSQL 9 to 18: the report, lines of -P, latencies of statements (-r)."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ceteris.parsers.log import Course, Log
+from ceteris.parsers.reader import Draft, Reader
+from ceteris.parsers.shapes import Field, Part, is_whole, readings, shape_of, shapes
+
+FORMAT = "pgbench"
+_ENDS = 16384
+_SIGNS = (
+    ("number of transactions actually processed:", 0.6),
+    ("transaction type:", 0.3),
+    ("latency average", 0.2),
+    ("query mode:", 0.2),
+    (" tps, lat ", 0.6),
+    ("tps = ", 0.3),
+    ("statement latencies in milliseconds", 0.3),
+    ("pgbench (", 0.3),
+)
+_BANNER = re.compile(r"pgbench \((?:PostgreSQL\) )?(\d[\w.]*).*")
+_PROGRESS = re.compile(r"progress: (\d{1,12}[.,]\d+) s, (.*)")
+_SCRIPT = re.compile(r"SQL script (\d{1,6}): .+")
+_ASKED = {
+    "scaling factor": "scale",
+    "query mode": "protocol",
+    "number of clients": "client",
+    "number of threads": "jobs",
+    "maximum number of tries": "max-tries",
+    "number of transactions per client": "transactions",
+    "partition method": "partition-method",
+    "partitions": "partitions",
+}
+_STATEMENTS = re.compile(r"(?:- )?statement latencies in milliseconds( and failures|, failures and retries)?:")
+_STATEMENT = {
+    "": re.compile(r"(\d{1,12}\.\d{3,6})\s+(\S.*)"),
+    " and failures": re.compile(r"(\d{1,12}\.\d{3,6})\s+\d{1,18}\s+(\S.*)"),
+    ", failures and retries": re.compile(r"(\d{1,12}\.\d{3,6})\s+\d{1,18}\s+\d{1,18}\s+(\S.*)"),
+}
+_IDLE = re.compile(
+    r"(?:pgbench: )?(?:starting vacuum.*|end\.|dropping old tables\.\.\.|creating .*\.\.\."
+    r"|generating data.*|vacuuming.*"
+    r"|set primary keys?\.\.\.|done(?:\.| in .*)"
+    r"|\d+ of \d+ tuples \(\d+%\) (?:of \S+ )?done.*|script statistics:|- weight: .*|weight: .*)"
+)
+
+
+def _count(metric: str, subject: str = "") -> Field:
+    return Field(metric, "count", 0, subject=subject)
+
+
+def _ms(metric: str, subject: str = "") -> Field:
+    return Field(metric, "s", 3, 1000, subject)
+
+
+_TPS = Field("throughput_per_s", "1/s", 6)
+_WITH_CONNECTING = Field("throughput_per_s", "1/s", 6, subject="including connections")
+_PROGRESS_OF: tuple[Part, ...] = (Field("throughput_per_s", "1/s", 1), _ms("response_mean_s"), _ms("response_stddev_s"))
+_MORE = {
+    ", # failed": (_count("errors"),),
+    ", lag # ms": (_ms("schedule_lag_mean_s"),),
+    ", # skipped": (_count("skipped"),),
+}
+_MORE |= {", # retried, # retries": (_count("retried"), _count("retries"))}
+
+
+def _progresses() -> dict[str, tuple[Part, ...]]:
+    """Every line of -P: what follows the first three numbers depends on what was asked, and comes in this order."""
+    found: dict[str, tuple[Part, ...]] = {"# tps, lat # ms stddev #": _PROGRESS_OF}
+    for more, parts in _MORE.items():
+        found |= {shape + more: (*known, *parts) for shape, known in found.items()}
+    return found
+
+
+_INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(_progresses())
+_LINES: Mapping[str, tuple[Part, ...]] = shapes(
+    {
+        "duration: # s": (Field("duration_s", "s", 0),),
+        "number of transactions actually processed: #": (_count("operations"),),
+        "number of transactions actually processed: #/#": (_count("operations"), _count("operations", "asked")),
+        "number of failed transactions: # (#%)": (_count("errors"), None),
+        "number of serialization failures: # (#%)": (_count("errors", "serialization"), None),
+        "number of deadlock failures: # (#%)": (_count("errors", "deadlock"), None),
+        "number of other failures: # (#%)": (_count("errors", "other"), None),
+        "number of transactions retried: # (#%)": (_count("retried"), None),
+        "total number of retries: #": (_count("retries"),),
+        "number of transactions skipped: # (#%)": (_count("skipped"), None),
+        "number of transactions skipped: # (# %)": (_count("skipped"), None),
+        "number of transactions above the # ms latency limit: #/# (#%)": (None, _count("late"), None, None),
+        "number of transactions above the # ms latency limit: # (# %)": (None, _count("late"), None),
+        "number of transactions above the # ms latency limit: #/# (# %)": (None, _count("late"), None, None),
+        "latency average = # ms": (_ms("response_mean_s"),),
+        "latency average = # ms (including failures)": (_ms("response_mean_s"),),
+        "latency average: # ms": (_ms("response_mean_s"),),
+        "latency stddev = # ms": (_ms("response_stddev_s"),),
+        "latency stddev: # ms": (_ms("response_stddev_s"),),
+        "rate limit schedule lag: avg # (max #) ms": (_ms("schedule_lag_mean_s"), _ms("schedule_lag_max_s")),
+        "initial connection time = # ms": (_ms("connection_time_s"),),
+        "average connection time = # ms": (_ms("connection_time_mean_s"),),
+        # without and including reconnection times are what 14 and later count, as before those excluding connections
+        "tps = # (without initial connection time)": (_TPS,),
+        "tps = # (including reconnection times)": (_TPS,),
+        "tps = # (excluding connections establishing)": (_TPS,),
+        "tps = # (including connections establishing)": (_WITH_CONNECTING,),
+    }
+)
+_SCRIPTS: Mapping[str, tuple[Part, ...]] = shapes(
+    {
+        "- # transactions (#% of total, tps = #)": (_count("operations"), None, _TPS),
+        "- # transactions (#% of total)": (_count("operations", "all"), None),
+        "- number of transactions actually processed: # (tps = #)": (_count("operations"), _TPS),
+        "- number of failed transactions: # (#%)": (_count("errors"), None),
+        "- number of transactions retried: # (#%)": (_count("retried"), None),
+        "- total number of retries: #": (_count("retries"),),
+        "- number of transactions skipped: # (#%)": (_count("skipped"), None),
+        "- latency average = # ms": (_ms("response_mean_s"),),
+        "- latency stddev = # ms": (_ms("response_stddev_s"),),
+    }
+)
+
+
+def recognises(text: str) -> float:
+    """By the words of its report and its lines of progress."""
+    ends = text if len(text) <= 2 * _ENDS else text[:_ENDS] + text[-_ENDS:]
+    return min(0.96, sum(sure for sign, sure in _SIGNS if sign in ends))
+
+
+def read(text: str) -> Log:
+    """Every run of the text."""
+    return _Reader(text).log(FORMAT)
+
+
+class _Reader(Reader):
+    tool = "pgbench"
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.script = ""
+        self.statement: re.Pattern[str] | None = None
+        self.times: Counter[str] = Counter()  # how often a statement stood in the script
+
+    def understands(self, number: int, line: str) -> bool:
+        line = line.strip().strip("*")
+        if found := _PROGRESS.fullmatch(line):
+            return self._progress(number, found[1], found[2])
+        if found := _BANNER.fullmatch(line):
+            if self.draft.stage:
+                self.end()
+            self.draft.version = found[1]
+            return self._at(number, 1)
+        shape, parts = shape_of(line)
+        columns = _LINES.get(shape)
+        scripts = _SCRIPTS.get(shape) if self.script else None
+        if columns or scripts:
+            return self._take(number, parts, columns or scripts or (), self.script if scripts else "")
+        if number == self.cut and not is_whole(parts, ()):
+            return False
+        return self._words(number, line)
+
+    def _progress(self, number: int, at: str, rest: str) -> bool:
+        shape, parts = shape_of(rest)
+        columns = _INTERVALS.get(shape)
+        if columns is None or (number == self.cut and not is_whole(parts, columns)):
+            return False
+        at_s = float(at.replace(",", "."))
+        last = next((rows[-1][1] for rows in self.draft.rows.values()), None)
+        if self.draft.stage > 2 or (last is not None and at_s < last):
+            self.end()
+        self.draft.row(number, at_s, parts, columns)
+        return self._at(number, 2)
+
+    def _words(self, number: int, line: str) -> bool:
+        name, colon, words = line.partition(": ")
+        if name == "transaction type" and colon:
+            if self.draft.stage > 2:
+                self.end()
+            self.draft.workload = words.strip("<>").removeprefix("builtin: ")
+        elif name in _ASKED and colon:
+            self.draft.options.setdefault(_ASKED[name], words)
+            if name == "number of clients" and words.isdecimal() and len(words) < 10:
+                self.draft.load = int(words)
+        elif found := _STATEMENTS.fullmatch(line):
+            self.statement = _STATEMENT[found[1] or ""]
+        elif found := _SCRIPT.fullmatch(line):
+            self.script = f"script {found[1]}"
+        elif self.statement and (found := self.statement.fullmatch(line)):
+            return self._statement(number, found[1], found[2])
+        elif not _IDLE.fullmatch(line):
+            return False
+        else:
+            self.draft.touch(number)
+            return True
+        return self._at(number, 3)
+
+    def _statement(self, number: int, took: str, words: str) -> bool:
+        """How long a statement takes on average; the same statement may stand in a script several times."""
+        subject = f"{self.script}: {words}" if self.script else words
+        self.times[subject] += 1
+        if self.times[subject] > 1:
+            subject += f" ({self.times[subject]})"
+        known = Field("response_mean_s", "s", len(took.partition(".")[2]), 1000, subject)
+        for one in readings(number, ["", took, ""], [known]):
+            if one:
+                self.draft.add(one)
+        return self._at(number, 3)
+
+    def _take(self, number: int, parts: Sequence[str], columns: Sequence[Part], subject: str) -> bool:
+        if number == self.cut and not is_whole(parts, columns):
+            return False
+        if subject:
+            columns = [
+                Field(one.metric, one.unit, one.decimals, one.per, " ".join(filter(None, (subject, one.subject))))
+                if isinstance(one, Field)
+                else one
+                for one in columns
+            ]
+        found = list(readings(number, parts, columns))
+        if any(one and (one.metric, one.subject) in self.draft.readings for one in found):
+            self.end()
+        for one in found:
+            if one:
+                self.draft.add(one)
+        return self._at(number, 3) and None not in found
+
+    def _at(self, number: int, stage: int) -> bool:
+        self.draft.stage = max(self.draft.stage, stage)
+        self.draft.touch(number)
+        return True
+
+    def end(self) -> None:
+        draft, self.draft, self.script, self.statement = self.draft, Draft(tool=self.tool), "", None
+        self.times.clear()
+        lost: list[int] = []
+        courses = tuple(map(_from_the_start, draft.courses(lost)))
+        self.unknown.update(lost)
+        if draft.stage < 2:
+            return
+        names = {metric for metric, subject in draft.readings if not subject}
+        wanted = {"transactions": "operations", "response times": "response_mean_s", "tps": "throughput_per_s"}
+        missing = ", ".join(words for words, metric in wanted.items() if metric not in names)
+        self.runs.append(draft.run(courses, missing if draft.readings else "the whole report"))
+
+
+def _from_the_start(course: Course) -> Course:
+    """Times of --progress-timestamp are of the day: then they are told from the first line on."""
+    if course.at_s[0] < 1e9:
+        return course
+    first = course.at_s[0]
+    at_s = tuple(at - first for at in course.at_s)
+    return Course(metric=course.metric, unit=course.unit, at_s=at_s, values=course.values, subject=course.subject)

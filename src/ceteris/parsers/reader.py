@@ -1,0 +1,147 @@
+"""A text of lines being read into runs: what is common to all tools that print reports for people."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ceteris.parsers.log import Course, Log, Reading, Run
+from ceteris.parsers.shapes import (
+    MOST,
+    MOST_S,
+    PERCENT,
+    Field,
+    Part,
+    in_base_unit,
+    is_cut,
+    lines_of,
+    without_prefix,
+)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A run while it is being read."""
+
+    tool: str
+    version: str = ""
+    workload: str = ""
+    load: int | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    readings: dict[tuple[str, str], Reading] = field(default_factory=dict)
+    rows: dict[tuple[Sequence[Part], str], list[tuple[int, float, Sequence[str]]]] = field(default_factory=dict)
+    histogram: list[tuple[float, int]] = field(default_factory=list)
+    stage: int = 0
+    section: str = ""
+    headings: set[str] = field(default_factory=set)
+    first: int = 0
+    last: int = 0
+
+    def touch(self, line: int) -> None:
+        """The line belongs to the run."""
+        self.first = self.first or line
+        self.last = line
+
+    def add(self, found: Reading) -> None:
+        """Keep a reading; the first of its name stands."""
+        self.readings.setdefault((found.metric, found.subject), found)
+
+    def row(self, line: int, at_s: float, parts: Sequence[str], known: Sequence[Part]) -> None:
+        """Keep the numbers of an interval line."""
+        percent = next((parts[2 * i + 1] for i, one in enumerate(known) if one is PERCENT), "")
+        self.rows.setdefault((known, percent), []).append((line, at_s, parts))
+
+    def courses(self, lost: list[int]) -> tuple[Course, ...]:
+        """The interval lines as courses; the numbers of lines that have one that is not certain go to `lost`."""
+        found = []
+        for (known, percent), kept in self.rows.items():
+            columns = [(2 * i + 1, one) for i, one in enumerate(known) if isinstance(one, Field)]
+            rows = kept
+            numbers = [_column(rows, place, one) for place, one in columns]
+            wrong = {index for column in numbers for index, number in enumerate(column) if number is None}
+            if wrong:
+                lost.extend(rows[index][0] for index in sorted(wrong))
+                rows = [row for index, row in enumerate(rows) if index not in wrong]
+                numbers = [[n for index, n in enumerate(column) if index not in wrong] for column in numbers]
+            if not rows:
+                continue
+            times = tuple(row[1] for row in rows)
+            for (_, one), column in zip(columns, numbers, strict=True):
+                name = one.metric.format(percent.replace(".", "")) if percent else one.metric
+                values = tuple(n for n in column if n is not None)
+                found.append(Course(metric=name, unit=one.unit, at_s=times, values=values, subject=one.subject))
+        return tuple(found)
+
+    def run(self, courses: tuple[Course, ...], missing: str) -> Run:
+        """The run, as it is kept."""
+        return Run(
+            tool=self.tool,
+            version=self.version,
+            workload=self.workload,
+            load=self.load,
+            options=dict(self.options),
+            readings=tuple(self.readings.values()),
+            courses=courses,
+            histogram=tuple(self.histogram),
+            lines=(self.first, self.last),
+            missing=missing,
+        )
+
+
+def _column(rows: Sequence[tuple[int, float, Sequence[str]]], place: int, known: Field) -> list[float | None]:
+    """The numbers of a column, fast where all are as the tool prints them."""
+    tokens = [row[2][place] for row in rows]
+    try:
+        numbers = [float(token) / known.per for token in tokens]
+    except ValueError:
+        return [in_base_unit(token, known) for token in tokens]
+    most = MOST_S if known.unit == "s" else MOST
+    if max(numbers) > most or (known.decimals == 0 and any("." in one for one in tokens)):
+        return [in_base_unit(token, known) for token in tokens]
+    return list(numbers)
+
+
+class Reader(ABC):
+    """Goes over the lines once. A format says of each whether it understands it, and ends the last run."""
+
+    tool = ""
+
+    def __init__(self, text: str) -> None:
+        self.lines = lines_of(text)
+        self.cut = len(self.lines) if is_cut(text) else 0  # the line that may lack its end
+        self.runs: list[Run] = []
+        self.unknown: set[int] = set()
+        self.draft = Draft(tool=self.tool)
+
+    @abstractmethod
+    def understands(self, number: int, line: str) -> bool:
+        """Take what the line says; False where that, or some of it, is not certain."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Finish the run that is being read, if there is one, and begin another."""
+
+    def log(self, format: str) -> Log:
+        """All runs; what no run has understood, with its numbers."""
+        for number, line in enumerate(self.lines, 1):
+            if not line or line.isspace() or self.understands(number, line):
+                continue
+            bare = without_prefix(line).strip()
+            if not bare or bare == line.strip() or not self.understands(number, bare):
+                self.unknown.add(number)
+        self.end()
+        missed = tuple((number, self.lines[number - 1].rstrip("\r")) for number in sorted(self.unknown))
+        return Log(format=format, runs=tuple(self.runs), not_understood=missed, remarks=tuple(self.remarks()))
+
+    def remarks(self) -> list[str]:
+        """What a reader of the log should know: a report that stands twice."""
+        found = []
+        seen: dict[tuple[tuple[str, str, float], ...], Run] = {}
+        for run in self.runs:
+            told = tuple((one.metric, one.subject, one.value) for one in run.readings)
+            if told and told in seen:
+                first = seen[told].lines
+                found.append(
+                    f"lines {run.lines[0]} to {run.lines[1]} report the same numbers as lines {first[0]} to {first[1]}"
+                )
+            seen.setdefault(told, run)
+        return found

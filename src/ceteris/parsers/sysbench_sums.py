@@ -1,0 +1,109 @@
+"""What follows from the numbers that sysbench states, where it does not state it itself, and what a run lacks."""
+
+from collections.abc import Iterator, Sequence
+
+from ceteris.parsers.log import Course, Reading
+from ceteris.parsers.reader import Draft
+from ceteris.parsers.shapes import size
+
+_BLOCKS = ("file-block-size", "memory-block-size")
+_WANTED = {
+    "total time": "duration_s",
+    "number of events": "operations",
+    "response times": "response_mean_s",
+    "fairness of threads": "thread_time_mean_s",
+}
+
+
+def complete(draft: Draft) -> None:
+    """Add the sums and rates that follow, the version's family, the mode of files and the number of threads."""
+    mode = draft.options.get("file-test-mode", "")
+    files = draft.workload == "fileio"
+    if files and mode:
+        draft.workload = f"fileio {mode}"
+    for name in _BLOCKS:
+        if name in draft.options:
+            draft.options[name] = _bytes(draft.options[name])
+    for metric, first, second in (
+        ("throughput_per_s", ("reads_per_s", ""), ("writes_per_s", "")),  # an fsync is no operation
+        ("bytes_per_s", ("read_bytes_per_s", ""), ("written_bytes_per_s", "")),
+        ("queries_per_s", ("queries_per_s", "read and write"), ("queries_per_s", "other")),
+    ):
+        _add(draft, metric, first, second)
+    if not files:
+        _rate(draft)
+    draft.version = draft.version or _family(draft)
+    draft.load = draft.load or _threads(draft)
+
+
+def _add(draft: Draft, metric: str, first: tuple[str, str], second: tuple[str, str]) -> None:
+    one, two = draft.readings.get(first), draft.readings.get(second)
+    if one and two and (metric, "") not in draft.readings:
+        stated = f"{one.stated} + {two.stated}"
+        draft.add(Reading(metric=metric, value=one.value + two.value, unit=one.unit, line=one.line, stated=stated))
+
+
+def _rate(draft: Draft) -> None:
+    """Events each second, where nothing says how many."""
+    events, lasted = draft.readings.get(("operations", "")), draft.readings.get(("duration_s", ""))
+    told = draft.readings.get(("throughput_per_s", "events"))
+    if ("throughput_per_s", "") in draft.readings:
+        return
+    if told:
+        draft.add(Reading(metric=told.metric, value=told.value, unit="1/s", line=told.line, stated=told.stated))
+    elif events and lasted and lasted.value:
+        stated = f"{events.stated} / {lasted.stated}"
+        value = events.value / lasted.value
+        draft.add(Reading(metric="throughput_per_s", value=value, unit="1/s", line=lasted.line, stated=stated))
+
+
+def _family(draft: Draft) -> str:
+    """The version as far as the form of the report tells it."""
+    if "Test execution summary" in draft.headings:
+        return "0.4"
+    if "response time" in draft.headings:
+        return "0.5"
+    if ("throughput_per_s", "events") in draft.readings:
+        return "1.1"
+    return "1.0" if "General statistics" in draft.headings and "Latency (ms)" in draft.headings else ""
+
+
+def _threads(draft: Draft) -> int | None:
+    """How many threads did the events, if each did so many on average: nothing but a whole number will do."""
+    events, each = draft.readings.get(("operations", "")), draft.readings.get(("thread_events_mean", ""))
+    if not events or not each or each.value < 1:
+        return None
+    threads = round(events.value / each.value)
+    return threads if abs(events.value / threads - each.value) < 0.0001 else None
+
+
+def _bytes(words: str) -> str:
+    """A block size in bytes where it is a whole number of them."""
+    found = size(words.rstrip("bB"))
+    return str(int(found)) if found and found.is_integer() else words
+
+
+def courses(draft: Draft, told: Sequence[Course]) -> Iterator[Course]:
+    """Bytes in both directions, and operations from the size of one, second by second."""
+    by_name = {course.metric: course for course in told}
+    read, written, both = (by_name.get(name) for name in ("read_bytes_per_s", "written_bytes_per_s", "bytes_per_s"))
+    if read and written and read.at_s == written.at_s:
+        values = tuple(map(sum, zip(read.values, written.values, strict=True)))
+        both = Course(metric="bytes_per_s", unit="B/s", at_s=read.at_s, values=values)
+        yield both
+    block = next((draft.options[name] for name in _BLOCKS if name in draft.options), "")
+    if both and "throughput_per_s" not in by_name and block.isdecimal() and int(block):
+        values = tuple(value / int(block) for value in both.values)
+        yield Course(metric="throughput_per_s", unit="1/s", at_s=both.at_s, values=values)
+
+
+def missing(draft: Draft) -> str:
+    """What a whole report has and this one lacks, in words; empty where it is whole."""
+    names = {metric for metric, _ in draft.readings}
+    if not names:
+        return "the whole report"
+    if draft.workload.startswith("fileio") and "File operations" not in draft.headings and "reads_per_s" in names:
+        lacking = [words for words, metric in (("response times", "response_sum_s"),) if metric not in names]  # 1.1
+    else:
+        lacking = [words for words, metric in _WANTED.items() if metric not in names]
+    return ", ".join(lacking)
