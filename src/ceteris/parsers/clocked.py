@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import printed
+from ceteris.parsers.repeats import once
 from ceteris.parsers.samples import Clock, Column, Samples, banner, clock, stacked, unended, whole
 
 _NAMED = {
@@ -157,7 +158,7 @@ def read(text: str, tool: str, columns: Mapping[str, Column]) -> Log:
     rest = [(number, line) for number, line in enumerate(lines, 1) if not tables.line(number, line, number == cut)]
     if tables.unread:
         tables.remarks.append(f"columns that are not read: {', '.join(sorted(tables.unread))}")
-    runs = tuple(
+    runs, copies = once(
         Run(
             tool=tool,
             options=one.options,
@@ -169,5 +170,5 @@ def read(text: str, tool: str, columns: Mapping[str, Column]) -> Log:
         for one in tables.machines
         if not one.empty
     )
-    remarks = [*tables.remarks[:20], *stacked(tables.devices)]
-    return Log(format=tool, runs=runs, not_understood=tuple(rest), remarks=tuple(dict.fromkeys(remarks)))
+    remarks = [*tables.remarks[:20], *stacked(tables.devices), *copies]
+    return Log(format=tool, runs=tuple(runs), not_understood=tuple(rest), remarks=tuple(dict.fromkeys(remarks)))

@@ -3,6 +3,7 @@
 from ceteris.parsers import fio_json, fio_normal, fio_terse
 from ceteris.parsers.json_lines import documents
 from ceteris.parsers.log import Log, Run
+from ceteris.parsers.repeats import once
 from ceteris.parsers.report import NotUnderstood, Report
 
 FORMAT = "fio"
@@ -23,7 +24,7 @@ def read(text: str) -> Log:
     runs, remarks = fio_json.runs(found)
     terse, besides = fio_terse.runs(besides)
     normal, besides, told = fio_normal.runs(besides)
-    every = sorted([*runs, *terse, *normal], key=lambda one: one.lines)
+    every, copies = once(sorted([*runs, *terse, *normal], key=lambda one: one.lines))
     for one in found:
         if "jobs" not in one.top and "client_stats" not in one.top:
             besides += [(number, lines[number - 1]) for number in range(one.first, one.last + 1)]
@@ -33,7 +34,7 @@ def read(text: str) -> Log:
         format=FORMAT,
         runs=tuple(every),
         not_understood=tuple(sorted({one for one in besides if one[1].strip()})),
-        remarks=tuple(dict.fromkeys([*remarks, *told])),
+        remarks=tuple(dict.fromkeys([*remarks, *told, *copies])),
     )
 
 

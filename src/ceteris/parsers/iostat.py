@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import printed
+from ceteris.parsers.repeats import once
 from ceteris.parsers.samples import CPU, Clock, Column, Samples, banner, clock, shares, sizes, stacked, unended, whole
 
 FORMAT = "iostat"
@@ -130,6 +131,8 @@ def read(text: str) -> Log:
             remarks += told
     if reader.unread:
         remarks.append(f"columns that are not read: {', '.join(sorted(reader.unread))}")
+    runs, copies = once(runs)
+    remarks += copies
     return Log(format=FORMAT, runs=tuple(runs), not_understood=tuple(rest), remarks=tuple(dict.fromkeys(remarks)))
 
 

@@ -151,7 +151,7 @@ class _Reader:
         elif "IOPS" in found["what"]:
             now.add(at, "throughput_per_s", value, line, f"{found['value']} IOPS", "small" if all(at) else "")
         else:
-            # 10.2 and 11.1 print no unit and mean ms: one of their reports has 0.26 where 5 are outstanding at 19019 IOPS.
+            # 10.2 and 11.1 print no unit and mean ms: 0.26 stands where 5 are outstanding at 19019 IOPS.
             unit = found["unit"] or "ms"
             now.add(
                 at,

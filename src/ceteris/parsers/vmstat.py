@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import number as whole_number
+from ceteris.parsers.repeats import once
 from ceteris.parsers.samples import Clock, Column, Samples, clock, shares, sizes, unended
 
 FORMAT = "vmstat"
@@ -74,12 +75,13 @@ def read(text: str) -> Log:
         elif not starts or not _row(starts[-1], number, line, number == cut, lines):
             rest.append((number, line))
     told = [_run(one) for one in starts if one.rows]
-    remarks = [remark for _run, remarks in told for remark in remarks]
+    runs, copies = once(run for run, _remarks in told)
+    remarks = [*(remark for _run, remarks in told for remark in remarks), *copies]
     if told:
         remarks.append("memory and swap (swpd to so) are not read: their unit is chosen by -S and is not printed")
     return Log(
         format=FORMAT,
-        runs=tuple(run for run, _remarks in told),
+        runs=tuple(runs),
         not_understood=tuple(rest),
         remarks=tuple(dict.fromkeys(remarks)),
     )
