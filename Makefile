@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 PACKAGE := pyproject.toml ceteris.data/scripts/ceteris $(ENGINE)
 
-.PHONY: all demo check test proof soak campaign packages schema catalogue clean help
+.PHONY: all demo check test proof field soak campaign packages schema catalogue clean help
 
 all: $(BIN)/ceteris ## build into .venv/ and say where the command is
 	@echo "ceteris is $(abspath $(BIN)/ceteris)"
@@ -53,6 +53,9 @@ proof: packages $(BIN)/python ## what takes long: the engine under Miri and sani
 	$(BIN)/python proof/power_cut/run.py
 	$(BIN)/python proof/other_kernel/run.py
 	$(BIN)/python proof/mysql/run.py
+
+field: $(BIN)/ceteris ## import five published reports, check and judge them, and say which of their advice their own numbers support
+	$(BIN)/python examples/field/run.py
 
 soak: packages $(BIN)/ceteris ## start and end a private server 1,000 times, every tenth time by a kill; some minutes
 	$(BIN)/python proof/soak/run.py

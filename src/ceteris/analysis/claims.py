@@ -8,7 +8,7 @@ same are taken to differ by; a mean that leans that way by less is weak, and one
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from ceteris.analysis import imported
@@ -25,19 +25,22 @@ _SMALL = math.log1p(0.05)
 
 _CHANCE = 1.96 * math.sqrt(2) * RUN_TO_RUN_SD
 _CONFIDENCE = 0.95
+_MOST = 4
+_NO_SPEED = re.compile(r"\((stability|safety|capacity)\)")
 _LIMIT = re.compile(r"threads\s*(<=|>=|<|>|=)\s*([0-9]+)")
 _COMPARES = {"<": int.__lt__, ">": int.__gt__, "<=": int.__le__, ">=": int.__ge__, "=": int.__eq__}
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """A set: its plan, trials and summaries, the file of each trial, and trials with a doubtful figure."""
+    """A set: its plan, trials and summaries, the file of each trial, trials with a doubtful figure, and at a limit."""
 
     plan: Plan
     trials: Sequence[Trial]
     summaries: Summaries
     paths: Mapping[int, str]
     doubtful: frozenset[int] = frozenset()
+    limited: frozenset[int] = frozenset()
 
 
 class _Untestable(Exception):
@@ -46,31 +49,39 @@ class _Untestable(Exception):
 
 def tested(claims: Sequence[Claim], sets: Sequence[Numbers]) -> list[Tested]:
     """Each claim by the numbers that it names, in whichever set they are."""
-    return [_test(claim, sets) for claim in claims]
+    named = any(claim.tables for claim in claims)
+    return [_test(claim, sets, tables_named=named) for claim in claims]
 
 
-def _test(claim: Claim, sets: Sequence[Numbers]) -> Tested:
+def _test(claim: Claim, sets: Sequence[Numbers], *, tables_named: bool) -> Tested:
     try:
-        parts, lacking = _parts(claim, sets)
-        pairs = [pair for part in parts for pair in _evidence(claim, part)]
-        if not pairs:
+        parts, lacking = _parts(claim, sets, tables_named=tables_named)
+        found = [one for part in parts for one in _evidence(claim, part)]
+        if not found:
             raise _Untestable(tr("its tables have no two of these levels under the same load"))
-        evidence = [one for one, _ in pairs]
+        evidence = [one.evidence for one in found]
         standing, reason = _judge(claim, evidence)
     except _Untestable as why:
         return Tested(claim=claim, standing=Standing.UNTESTABLE, reason=str(why))
-    if any(doubtful for _, doubtful in pairs):
+    if any(one.doubtful for one in found):
         reason += tr("; some of these figures do not fit each other")
+        standing = Standing.WEAK if standing is Standing.SUPPORTED else standing
+    if any(one.limited for one in found) and claim.claim in ("no_difference", "recommend"):
+        reason += tr("; both come to the same limit, which hides what the setting does")
         standing = Standing.WEAK if standing is Standing.SUPPORTED else standing
     if lacking:
         reason += tr("; {tables} not looked at", tables=", ".join(lacking))
     return Tested(claim=claim, standing=standing, reason=reason, evidence=tuple(evidence))
 
 
-def _parts(claim: Claim, sets: Sequence[Numbers]) -> tuple[list[Numbers], list[str]]:
+def _parts(claim: Claim, sets: Sequence[Numbers], *, tables_named: bool) -> tuple[list[Numbers], list[str]]:
     """What the claim is about of each set, and its tables that are nowhere."""
     if claim.claim not in ("better", "worse", "no_difference", "ratio", "recommend"):
         raise _Untestable(tr("{claim} is nothing that numbers show", claim=claim.claim))
+    if other := _NO_SPEED.search(claim.factor):
+        raise _Untestable(tr("these figures do not show {what}", what=other[1]))
+    if tables_named and not claim.tables:
+        raise _Untestable(tr("no table is behind it"))
     found: list[Numbers] = []
     there: set[str] = set()
     for one in sets:
@@ -82,11 +93,9 @@ def _parts(claim: Claim, sets: Sequence[Numbers]) -> tuple[list[Numbers], list[s
             if tables or (not claim.tables and _factor(claim, [trial])):
                 mine.append(trial)
         if mine:
-            found.append(Numbers(one.plan, mine, one.summaries, one.paths, one.doubtful))
+            found.append(replace(one, trials=mine))
     if not found:
-        said = (
-            later("its numbers are not here: {tables}") if claim.tables else later("it names no table, and none has it")
-        )
+        said = later("its numbers are not here: {tables}") if claim.tables else later("nothing here has its factor")
         raise _Untestable(tr(said, tables=", ".join(claim.tables)))
     return found, [table for table in claim.tables if table not in there]
 
@@ -115,8 +124,17 @@ def _level(claim: Claim, word: str, levels: Sequence[str]) -> str:
     return near[0] if len(near) == 1 else ""
 
 
-def _evidence(claim: Claim, part: Numbers) -> Iterator[tuple[Evidence, bool]]:
-    """The level that is said to be better over every other that is named, or tried; whether a figure is doubtful."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Evidence, and whether a figure behind it is doubtful, or all of them stand at a limit."""
+
+    evidence: Evidence
+    doubtful: bool
+    limited: bool
+
+
+def _evidence(claim: Claim, part: Numbers) -> Iterator[_Found]:
+    """The level that is said to be better over every other that is named, or tried."""
     factor = _factor(claim, part.trials)
     keys = list(dict.fromkeys(key for trial in part.trials for key in trial.settings))
     if not factor and len(keys) == 1 and not claim.aliases:
@@ -141,20 +159,22 @@ def _within(claim: Claim, trial: Trial) -> bool:
 def _compared(claim: Claim, known: Sequence[str]) -> list[tuple[str, str]]:
     """Pairs of levels, the one that is said to be better first."""
     named = {word: _level(claim, word, known) for word in claim.levels}
-    better = claim.recommended_value if claim.claim == "recommend" else claim.better_level
-    words = [word.strip() for word in re.split(r",| or ", better) if word.strip()]
-    firsts = [level for level in (_level(claim, word, known) for word in words) if level]
+    said = [claim.better_level, *([claim.recommended_value] if claim.claim == "recommend" else [])]
+    words = [word.strip() for text in said for word in re.split(r",| or ", text) if word.strip()]
+    firsts = list(dict.fromkeys(level for level in (_level(claim, word, known) for word in words) if level))
     others = [level for level in named.values() if level] if len(claim.levels) > 1 else list(known)
     if claim.claim == "no_difference":
         return [(level, others[0]) for level in others[1:]] if len(others) > 1 else []
+    if not words and claim.claim == "ratio":
+        raise _Untestable(tr("it states figures of one setting, and compares nothing"))
     if not words:
-        raise _Untestable(tr("it does not say which level is better"))
+        raise _Untestable(tr("it does not say which of two levels is better"))
     if not firsts:
-        raise _Untestable(tr("its tables do not have {level}", level=better))
+        raise _Untestable(tr("its tables do not have {level}", level=tr(", ").join(dict.fromkeys(words))))
     return [(first, other) for first in firsts for other in others if other not in firsts]
 
 
-def _of_workloads(part: Numbers, trials: Sequence[Trial], factor: Factor) -> Iterator[tuple[Evidence, bool]]:
+def _of_workloads(part: Numbers, trials: Sequence[Trial], factor: Factor) -> Iterator[_Found]:
     arms = set(map(str, factor.levels))
     mine = imported.views([t for t in trials if str(t.settings.get(factor.key)) in arms], [factor])
     done = [trial for trial in mine if trial.state is TrialState.DONE]
@@ -175,7 +195,7 @@ def _of_workloads(part: Numbers, trials: Sequence[Trial], factor: Factor) -> Ite
                 places=len(one.met),
                 repeated=one.known == "repetitions",
             )
-            yield evidence, bool(orders & part.doubtful)
+            yield _Found(evidence, bool(orders & part.doubtful), len(orders & part.limited) * 2 > len(orders))
 
 
 def _told_by(one: imported.Comparison) -> tuple[float, float, float]:
@@ -197,13 +217,20 @@ def _judge(claim: Claim, evidence: Sequence[Evidence]) -> tuple[Standing, str]:
     judged = [_of_one(claim, one) for one in evidence]
     order = (Standing.CONTRADICTED, Standing.WEAK, Standing.SUPPORTED)
     worst = min((standing for standing, _ in judged), key=order.index)
-    return worst, tr("; ").join(dict.fromkeys(reason for standing, reason in judged if standing is worst))
+    judged.sort(key=lambda one: order.index(one[0]))
+    reasons = list(dict.fromkeys(reason for _, reason in judged))
+    more = tr("; and {n} more", n=len(reasons) - _MOST) if len(reasons) > _MOST else ""
+    return worst, tr("; ").join(reasons[:_MOST]) + more
 
 
 def _of_one(claim: Claim, one: Evidence) -> tuple[Standing, str]:
     """How one pair of levels under one workload stands to it."""
     where = tr("{level} over {other} under {workload}", level=one.level, other=one.other, workload=one.workload)
     found = f"{where}: {show_percent(one.estimate)}"
+    if claim.keep:
+        if one.estimate < -_SMALL:
+            return Standing.CONTRADICTED, tr("{found}: the other is better", found=found)
+        return Standing.SUPPORTED, tr("{found}: nothing speaks for the other", found=found)
     if claim.claim == "no_difference":
         if one.low > 0 or one.high < 0:
             return Standing.CONTRADICTED, tr("{found}, beyond chance", found=found)
@@ -212,18 +239,22 @@ def _of_one(claim: Claim, one: Evidence) -> tuple[Standing, str]:
         return Standing.WEAK, tr("{found}, which one run of each cannot tell from nothing, nor from much", found=found)
     if one.low > 0:
         return Standing.SUPPORTED, tr("{found}, beyond chance", found=found)
-    if one.estimate < -_MARGIN:
+    if one.estimate < -_SMALL or one.high < 0:
         return Standing.CONTRADICTED, tr("{found}: its own numbers go the other way", found=found)
-    if one.estimate <= _MARGIN:
+    if abs(one.estimate) <= _MARGIN:
         return Standing.WEAK, tr("{found}: no difference", found=found)
-    said = later("{found}, which chance alone may be") if one.repeated else later("{found}, and one run of each")
+    said = later("{found}, which chance alone may be")
+    if not one.repeated and one.estimate < 0:
+        said = later("{found}, the other way, by no more than the spread or what single runs may differ by")
+    elif not one.repeated:
+        said = later("{found}, no more than the spread over load levels or what single runs may differ by")
     return Standing.WEAK, tr(said, found=found)
 
 
 def _as_stated(figure: Stated, evidence: Sequence[Evidence]) -> tuple[Standing, str]:
     """Whether the ratio is as it is said to be: within the figure's own rounding, or near it."""
     ratios = [math.exp(one.estimate) for one in evidence]
-    words = ", ".join(f"{ratio:.3g}" for ratio in ratios)
+    words = ", ".join(map(figure.told, ratios))
     miss = max(figure.miss(ratio) for ratio in ratios)
     found = tr("its tables give {ratios}, it says {stated}", ratios=words, stated=figure.words)
     if miss <= figure.rounding:

@@ -18,7 +18,14 @@ class Stated:
     high: float
     words: str
     share: bool
+    left: bool = False
     rounding: float = _ROUNDING
+
+    def told(self, ratio: float) -> str:
+        """A ratio as this one is told."""
+        if not self.share:
+            return f"{ratio:.3g}x"
+        return f"{100 / ratio:.3g}%" if self.left else f"{(ratio - 1) * 100:.3g}%"
 
     def miss(self, ratio: float) -> float:
         """How far a ratio lies outside, as a share of it."""
@@ -37,6 +44,7 @@ def stated(words: str) -> Stated | None:
         ratio = float(share[1]) / 100
         if not 0 < ratio < 1:
             return None
-        better = 1 + ratio if ratio * 100 < _WHOLE else 1 / ratio
-        return Stated(0.0 if upto else better, better, words, share=True)
+        left = ratio * 100 >= _WHOLE
+        better = 1 / ratio if left else 1 + ratio
+        return Stated(0.0 if upto else better, better, words, share=True, left=left)
     return None

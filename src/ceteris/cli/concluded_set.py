@@ -14,6 +14,7 @@ from ceteris.errors import UsageError
 from ceteris.findings import Breach
 from ceteris.imports.claims import read_claims
 from ceteris.language import later
+from ceteris.laws.ceiling import CEILING
 from ceteris.model import Claim, Experiment, ExperimentState, Plan, Tested, TrialState
 from ceteris.report import field
 from ceteris.report.shown_why import WordTable
@@ -43,7 +44,7 @@ def judgement(store: Store, experiment: Experiment, plan: Plan) -> Judgement:
     )
 
 
-def numbers(store: Store, experiment: Experiment, doubtful: frozenset[int] = frozenset()) -> Numbers:
+def numbers(store: Store, experiment: Experiment, wrong: Sequence[Breach]) -> Numbers:
     """A set as claims are tested by."""
     own = experiment.id
     paths = {source.number: source.path for source in sources.sources(store, own)}
@@ -52,7 +53,8 @@ def numbers(store: Store, experiment: Experiment, doubtful: frozenset[int] = fro
         trials=read.trials(store, own),
         summaries=read.summaries(store, own),
         paths={trial: paths[origin.source] for trial, origin in sources.origins(store, own).items()},
-        doubtful=doubtful,
+        doubtful=frozenset(order for one in wrong if one.grave for order in one.cells),
+        limited=frozenset(order for one in wrong if one.law == CEILING for order in one.cells),
     )
 
 
@@ -68,8 +70,7 @@ def claims_of(experiment: Experiment, path: Path | None) -> list[Claim]:
 
 def claimed(store: Store, experiment: Experiment, claims: Sequence[Claim], wrong: Sequence[Breach]) -> list[Tested]:
     """The claims beside the set's numbers, of which some may not fit each other."""
-    doubtful = frozenset(order for one in wrong if one.grave for order in one.cells)
-    return tested(claims, [numbers(store, experiment, doubtful)]) if claims else []
+    return tested(claims, [numbers(store, experiment, wrong)]) if claims else []
 
 
 def breaches(store: Store, experiment: Experiment) -> list[Breach]:

@@ -22,6 +22,7 @@ from ceteris.model import Experiment
 from ceteris.parsers.formats import FORMATS
 from ceteris.registry import nearest
 
+_ROWS, _LOADS = 30, 8
 _SHOWN = 5  # lines of each sort on a terminal; the document and the report have all
 
 
@@ -216,18 +217,35 @@ def show(found: ImportDocument, console: Console) -> None:
 
 
 def _table(found: ImportDocument) -> Table:
-    factors = list(dict.fromkeys(factor for cell in found.cells for factor in cell.labels))
+    """A row for each factor under each workload, with its levels."""
     shown = Table(box=None, pad_edge=False, header_style="dim")
-    for factor in factors:
-        shown.add_column(Text(factor), overflow="fold")
-    shown.add_column("workload", overflow="fold")
-    shown.add_column("threads", overflow="fold")
+    for title in ("factor", "levels", "workload", "threads"):
+        shown.add_column(title, overflow="fold")
     shown.add_column("runs", justify="right", no_wrap=True)
+    rows: dict[tuple[tuple[str, ...], str], list[CellDocument]] = {}
     for cell in found.cells:
-        loads = ", ".join("not stated" if load is None else str(load) for load in cell.loads)
-        labels = [Text(cell.labels.get(factor, "")) for factor in factors]
-        shown.add_row(*labels, Text(cell.workload), loads, str(cell.runs))
+        rows.setdefault((tuple(cell.labels), cell.workload), []).append(cell)
+    for (factors, workload), cells in list(rows.items())[:_ROWS]:
+        levels = (dict.fromkeys(cell.labels[factor] for cell in cells) for factor in factors)
+        loads = {load for cell in cells for load in cell.loads}
+        shown.add_row(
+            Text(" × ".join(factors)),
+            Text(" × ".join(", ".join(each) for each in levels)),
+            Text(workload),
+            _loads(loads),
+            str(sum(cell.runs for cell in cells)),
+        )
+    if len(rows) > _ROWS:
+        shown.add_row(f"… {len(rows) - _ROWS} more")
     return shown
+
+
+def _loads(loads: set[int | None]) -> str:
+    stated = sorted(load for load in loads if load is not None)
+    words = [str(load) for load in stated]
+    if len(words) > _LOADS:
+        words = [*words[:2], "…", words[-1]]
+    return ", ".join([*words, *(["not stated"] if None in loads else [])])
 
 
 def _several(console: Console, lines: Sequence[str], title: str, many: str = "") -> None:

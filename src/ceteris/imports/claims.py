@@ -22,6 +22,7 @@ class ClaimTable(Table):
     better_level: str = ""
     magnitude: str = ""
     recommended_value: str = ""
+    keep: bool = Field(default=False, description="it recommends to leave things as they are")
     aliases: dict[str, str] = Field(default={}, description="a level of the claim = that level as the tables have it")
 
 

@@ -34,6 +34,7 @@ Words = Annotated[str, Field(min_length=1, max_length=200)]
 class Rule(Table):
     """Where `path` is found in a file's path and every one of `options` in what the tool was asked, it says the rest.
 
+    Labels and columns of a table, and its `workload`, are options too. A label with no level takes a label away.
     A named group is a level of the factor of its name, or the `workload`, `load`, `repetition` or `format`. Texts may
     hold groups in braces.
     """
@@ -101,7 +102,7 @@ def place(run: Run, path: str, rules: Sequence[Rule], given: Mapping[str, str]) 
     labels = dict(run.labels)
     own: dict[str, str] = {}
     for rule in rules:
-        groups = _groups(rule, path, run.options)
+        groups = _groups(rule, path, {**run.labels, "workload": run.workload, **run.options})
         if groups is None:
             continue
         if rule.skip:

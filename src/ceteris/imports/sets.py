@@ -35,6 +35,8 @@ _CONFIDENCE = 0.95
 _JUDGED = ("throughput_per_s", "bytes_per_s", "normalised", "queries_per_s", "response_mean_s", "response_p95_s")
 _ALSO = ("response_p95_s",)
 _MARGIN = 0.02
+_LONG = 40  # letters of a workload's name
+_STATED = "stated"
 _ALIKE = ("throughput_per_s", "bytes_per_s", "queries_per_s", "response_mean_s", "response_max_s", "operations")
 
 Cell = tuple[tuple[tuple[str, str], ...], str, LoadLevel]
@@ -54,6 +56,7 @@ class Gathered:
     baseline: str = ""
     levels: dict[str, list[str]] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
+    _called: dict[str, str] = field(default_factory=dict)
     _loads: dict[str, set[LoadLevel]] = field(default_factory=lambda: defaultdict(set))
     _metrics: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _cells: dict[Cell, int] = field(default_factory=lambda: defaultdict(int))
@@ -70,6 +73,7 @@ class Gathered:
     ) -> None:
         """Go on from what the store has of it."""
         self.levels = {factor.key: list(factor.labels) for factor in plan.factors}
+        self._called = {workload.parameters[_STATED]: workload.name for workload in plan.workloads}
         for source in sources:
             self.hashes[source.sha256] = source.path
             self._sources = max(self._sources, source.number)
@@ -100,7 +104,8 @@ class Gathered:
     def _trial(self, run: TakenRun) -> tuple[Trial, Origin]:
         labels = dict(run.placed.labels) or {NO_FACTOR: AS_IT_IS}
         load = LoadLevel(0, LoadUnit.NOT_STATED) if run.placed.load is None else LoadLevel(run.placed.load)
-        cell = self._note(labels, run.placed.workload, load, run.figures)
+        workload = self._name_of(run.placed.workload)
+        cell = self._note(labels, workload, load, run.figures)
         alike = _alike(run.figures)
         twin = self._seen.get((cell, alike)) if len(alike) > 1 else None
         self._trials += 1
@@ -123,7 +128,7 @@ class Gathered:
             baseline=arm == self.levels[factor][0],
             purpose=Purpose.COMPARE,
             settings=labels,
-            workload=run.placed.workload,
+            workload=workload,
             load=load,
             state=TrialState.INVALID if unused else TrialState.DONE,
             invalid_because=unused or ((run.missing,) if run.missing else ()),
@@ -131,6 +136,14 @@ class Gathered:
         return trial, Origin(
             trial=self._trials, source=self._sources, lines=run.lines, missing=run.missing, said=run.said
         )
+
+    def _name_of(self, stated: str) -> str:
+        """A workload's name: of what tells a whole configuration, the beginning, where no other begins so."""
+        if stated not in self._called:
+            short = stated.split(",", maxsplit=1)[0].strip() if len(stated) > _LONG else stated
+            taken = self._called.values()
+            self._called[stated] = short if short and short not in taken else stated
+        return self._called[stated]
 
     def _note(self, labels: Mapping[str, str], workload: str, load: LoadLevel, figures: Mapping[str, float]) -> Cell:
         for factor, level in labels.items():
@@ -179,13 +192,14 @@ class Gathered:
 
     def _workload(self, name: str) -> Workload:
         metrics = self._metrics[name]
+        stated_as = next((whole for whole, short in self._called.items() if short == name), name)
         judged = [metric for metric in _JUDGED if metric in metrics]
         response = judged[0] if judged else _JUDGED[0]
         stated = sorted(load.n for load in self._loads[name] if load.unit is not LoadUnit.NOT_STATED)
         return Workload(
             name=name,
             kind=NO_FACTOR,
-            parameters={},
+            parameters={_STATED: stated_as},
             load_levels=tuple(stated),
             response=response,
             data="keep",

@@ -53,6 +53,7 @@ class Claim:
 
     `claim` is better, worse, no_difference, ratio, recommend or a word that nothing can test. `tables` are what the
     names of files begin with; without any, all of a set are meant. `aliases` give levels as the tables have them.
+    `keep`: a recommendation to leave things as they are.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Claim:
     magnitude: str = ""
     recommended_value: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
+    keep: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,9 +36,9 @@ def misfits(found: Sequence[Breach]) -> WordTable:
     return WordTable(
         title=tr("What does not fit"),
         note=tr(said, n=grave),
-        head=(tr("law"), tr("what is stated, and what the others imply"), tr("trials")),
-        figures=(False, False, False),
-        rows=tuple((tr(one.law), one.words, numbers.few(one.cells)) for one in ordered[:_MOST_LINES]),
+        head=(tr("what is stated, and what the others imply"), tr("trials")),
+        figures=(False, False),
+        rows=tuple((one.words, numbers.few(one.cells)) for one in ordered[:_MOST_LINES]),
         trials=(),
     )
 

@@ -12,10 +12,10 @@ from sqlalchemy.engine import Engine
 from ceteris.cli import importing
 from ceteris.errors import UsageError
 from ceteris.imports import carry
-from ceteris.model import Experiment, Trial, TrialState
-from ceteris.parsers.log import Course, Reading, Run
 from ceteris.imports.measured import measurements
 from ceteris.imports.reading import run_of, said_of
+from ceteris.model import Experiment, Trial, TrialState
+from ceteris.parsers.log import Course, Reading, Run
 from ceteris.store import read, sources
 from ceteris.store.open import open_engine, store_url
 from ceteris.units import LoadUnit
