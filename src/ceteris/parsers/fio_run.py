@@ -60,7 +60,7 @@ class Sheet:
         active = self.active()
         found: list[Reading] = []
         for side, known in self.sides.items():
-            subject = "" if [side] == active else side
+            subject = "" if side == "mixed" or (self.both and [side] == active) else side
             idle = side not in active and side != "sync"
             for name, one in known.items():
                 metric = _NAMES.get((side, name), name)
