@@ -1,75 +1,78 @@
-"""fio's --output-format=json: all jobs together, reads, writes and trims together."""
+"""fio's reports in every form it prints: JSON, normal and terse; for a workload, all jobs and directions together."""
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from ceteris.parsers.log import Log, Reading, Run
+from ceteris.parsers import fio_json, fio_normal, fio_terse
+from ceteris.parsers.json_lines import documents
+from ceteris.parsers.log import Log, Run
+from ceteris.parsers.repeats import once
 from ceteris.parsers.report import NotUnderstood, Report
 
-_DIRECTIONS = ("read", "write", "trim")
-_WANTED = {"p95": 95.0, "p99": 99.0}
-_NS = 1e9
-
-
-def parse(text: str) -> Report:
-    """The report of a run; what fio says before and after the JSON is passed over. Raises NotUnderstood."""
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        jobs = list(json.loads(text[start : end + 1])["jobs"])
-        sections = [one for job in jobs for one in _sections(job)]
-        operations = sum(float(one["iops"]) for one in sections)
-        moved = sum(float(one["bw_bytes"]) for one in sections)
-        errors = {f"{job['jobname']}: error {job['error']}": 1 for job in jobs if job["error"]}
-        return Report(operations_per_s=operations, bytes_per_s=moved, responses_s=_responses(sections), errors=errors)
-    except (ValueError, KeyError, TypeError) as error:
-        raise NotUnderstood(f"is not the JSON of fio: {error!r}") from error
-
-
-def _sections(job: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The kinds of operations that a job has done; all in one where it was told to report them so."""
-    names = ("mixed",) if "mixed" in job else _DIRECTIONS
-    return (job[name] for name in names if name in job and job[name]["total_ios"])
-
-
-def _responses(sections: list[Mapping[str, Any]]) -> dict[str, float]:
-    """Times from submitting to the end; percentiles of several jobs or kinds cannot be put together again."""
-    times = [one["lat_ns"] for one in sections]
-    count = sum(one["N"] for one in times)
-    if not count:
-        return {}
-    found = {"mean": sum(one["mean"] * one["N"] for one in times) / count / _NS}
-    if len(sections) == 1:
-        percentiles = (times[0].get("percentile") or sections[0]["clat_ns"].get("percentile") or {}).items()
-        known = {float(name): value for name, value in percentiles}
-        found |= {name: known[number] / _NS for name, number in _WANTED.items() if number in known}
-    return found | {"max": max(one["max"] for one in times) / _NS}
-
-
-FORMAT = "fio-json"
+FORMAT = "fio"
 
 
 def recognises(text: str) -> float:
-    """By the keys of every version's report."""
-    ends = text[:4096] + text[-4096:]
-    return 0.9 if '"fio version"' in ends else 0.4 if '"jobs"' in ends else 0.0
+    """By the keys of JSON, the first fields of a terse line, or the lines that head a job's report."""
+    ends = text[:16384] + "\n" + text[-16384:]
+    if '"fio version"' in ends or ('"jobs"' in ends and '"jobname"' in ends):
+        return 0.95
+    return max(fio_normal.recognises(ends), fio_terse.recognises(ends))
 
 
 def read(text: str) -> Log:
-    """The jobs of a run, together."""
-    lines = text.splitlines()
-    try:
-        found = parse(text)
-    except NotUnderstood as error:
-        kept = tuple((number, line) for number, line in enumerate(lines, 1) if line.strip())
-        return Log(format=FORMAT, runs=(), not_understood=kept, remarks=(str(error),))
-    readings = [
-        Reading(metric="throughput_per_s", value=found.operations_per_s, unit="1/s", line=1, stated=""),
-        *(
-            Reading(metric=f"response_{name}_s", value=s, unit="s", line=1, stated="")
-            for name, s in found.responses_s.items()
-        ),
-    ]
-    if found.bytes_per_s is not None:
-        readings.append(Reading(metric="bytes_per_s", value=found.bytes_per_s, unit="B/s", line=1, stated=""))
-    return Log(format=FORMAT, runs=(Run(tool="fio", readings=tuple(readings), lines=(1, max(1, len(lines)))),))
+    """The jobs of all reports; each direction of a job on its own, and their sum where all are known."""
+    lines = text.removeprefix("\ufeff").splitlines()
+    found, besides = documents(lines)
+    runs, remarks = fio_json.runs(found)
+    terse, besides = fio_terse.runs(besides)
+    normal, besides, told = fio_normal.runs(besides)
+    every, copies = once(sorted([*runs, *terse, *normal], key=lambda one: one.lines))
+    for one in found:
+        if "jobs" not in one.top and "client_stats" not in one.top:
+            besides += [(number, lines[number - 1]) for number in range(one.first, one.last + 1)]
+    if (runs and (terse or normal)) or (terse and normal):
+        remarks.append("has the same jobs in several forms of report")
+    return Log(
+        format=FORMAT,
+        runs=tuple(every),
+        not_understood=tuple(sorted({one for one in besides if one[1].strip()})),
+        remarks=tuple(dict.fromkeys([*remarks, *told, *copies])),
+    )
+
+
+def parse(text: str) -> Report:
+    """The report of one run, its jobs together; what fio says besides is passed over. Raises NotUnderstood."""
+    runs = [one for one in read(text).runs if one.workload != fio_normal.GROUP]
+    whole = [one for one in runs if not one.missing]
+    if not runs or len(whole) != len(runs):
+        raise NotUnderstood(f"has no whole report of fio: {runs[0].missing or 'no job' if runs else 'no job'}")
+    operations = [_value(one, "throughput_per_s") for one in runs]
+    moved = [_value(one, "bytes_per_s") for one in runs]
+    if all(one is None for one in operations) and not any(one.readings for one in runs):
+        raise NotUnderstood("has no job of fio that did anything")
+    failed = [one for one in runs if _value(one, "error_code")]
+    return Report(
+        operations_per_s=sum(one or 0.0 for one in operations),
+        bytes_per_s=sum(one or 0.0 for one in moved),
+        responses_s=_responses(runs),
+        errors={f"{one.labels.get('job', '')}: error {_value(one, 'error_code'):g}": 1 for one in failed},
+    )
+
+
+def _value(run: Run, metric: str, subject: str = "") -> float | None:
+    return next((one.value for one in run.readings if (one.metric, one.subject) == (metric, subject)), None)
+
+
+def _responses(runs: list[Run]) -> dict[str, float]:
+    """Times from submitting to the end; percentiles of several jobs or kinds cannot be put together again."""
+    timed = [(run, one.subject, one.value) for run in runs for one in run.readings if one.metric == "response_count"]
+    count = sum(n for _run, _side, n in timed)
+    if not count:
+        return {}
+    means = [(_value(run, "response_mean_s", side) or 0.0, n) for run, side, n in timed]
+    most = [_value(run, "response_max_s", side) or 0.0 for run, side, _n in timed]
+    found = {"mean": sum(mean * n for mean, n in means) / count, "max": max(most)}
+    if len(timed) == 1:
+        run, side, _n = timed[0]
+        for name in ("p95", "p99"):
+            value = _value(run, f"response_{name}_s", side)
+            found |= {} if value is None else {name: value}
+    return found

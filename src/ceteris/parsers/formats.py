@@ -3,7 +3,19 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from ceteris.parsers import fio, hammerdb, pgbench, sysbench, tpcc_mysql
+from ceteris.parsers import (
+    fio,
+    hammerdb,
+    iostat,
+    mpstat,
+    orion,
+    pgbench,
+    sar,
+    sysbench,
+    table,
+    tpcc_mysql,
+    vmstat,
+)
 from ceteris.parsers.log import Log
 from ceteris.parsers.redact import redact
 from ceteris.parsers.shapes import lines_of
@@ -24,7 +36,19 @@ class Format(Protocol):
     def read(self, text: str, /) -> Log: ...
 
 
-_ALL: tuple[Format, ...] = (sysbench, tpcc_mysql, pgbench, hammerdb, fio)
+_ALL: tuple[Format, ...] = (
+    sysbench,
+    tpcc_mysql,
+    pgbench,
+    hammerdb,
+    fio,
+    orion,
+    iostat,
+    vmstat,
+    sar,
+    mpstat,
+    table,
+)
 FORMATS: Mapping[str, Format] = {one.FORMAT: one for one in _ALL}
 """By the names that `--format` takes."""
 
