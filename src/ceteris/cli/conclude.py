@@ -57,6 +57,11 @@ def _preconditioned(store: Store, experiment: Experiment, plan: Plan) -> tuple[P
     return preconditioned(trials, summaries, courses, plan.workloads)
 
 
+def _unlawful(found: Judgement) -> list[str]:
+    """What breaks a law of arithmetic or physics, in words."""
+    return [breach.words for breach in found.breaches]
+
+
 def report_view(store: Store, experiment: Experiment) -> ReportView:
     """What every written form of the report shows."""
     plan, found = judged(store, experiment)
@@ -64,7 +69,7 @@ def report_view(store: Store, experiment: Experiment) -> ReportView:
     made = [trial.order for trial in trials if trial.state is TrialState.DONE]
     histograms = read.series(store, experiment.id, "response_mean_s", made)
     return view(
-        dataclasses.replace(experiment, notes=(*experiment.notes, *found.unjudged)),
+        dataclasses.replace(experiment, notes=(*experiment.notes, *found.unjudged, *_unlawful(found))),
         trials,
         read.summaries(store, experiment.id),
         found.effects,
@@ -92,7 +97,12 @@ def report_document(store: Store, experiment: Experiment) -> ReportDocument:
     """The report as one document for programs."""
     plan, found = judged(store, experiment)
     trials = read.trials(store, experiment.id)
-    notes = (*experiment.notes, *found.unjudged, *served(trials, read.summaries(store, experiment.id)))
+    notes = (
+        *experiment.notes,
+        *found.unjudged,
+        *_unlawful(found),
+        *served(trials, read.summaries(store, experiment.id)),
+    )
     return document(
         dataclasses.replace(experiment, notes=notes),
         trials,
