@@ -121,6 +121,7 @@ def judge_set(
         contrasts=(),
         scalings=tuple(_scalings(seen, summaries, protocol)),
         bounds=bounds(means, seen),
+        breaches=(),
     )
 
 

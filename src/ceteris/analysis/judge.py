@@ -14,6 +14,7 @@ from ceteris.analysis.contrast import contrast
 from ceteris.analysis.decision import Finding, LevelFinding, Question, look, next_look, probabilities, too_few
 from ceteris.analysis.drift import drifts
 from ceteris.analysis.effects import Pair, Series, Summaries, cells
+from ceteris.analysis.lawful import Lawful
 from ceteris.analysis.matrix import matrices
 from ceteris.analysis.noise import unlike_itself
 from ceteris.analysis.overload import overloads
@@ -21,7 +22,7 @@ from ceteris.analysis.questions import arrays, looked, looks_at, place_of, quest
 from ceteris.analysis.reasons import method_of, reasons_of, tags_of
 from ceteris.analysis.saturation import saturation
 from ceteris.analysis.scaling import scalings
-from ceteris.findings import Bounded, Contrast, Drift, Matrix, Scaling
+from ceteris.findings import Bounded, Breach, Contrast, Drift, Matrix, Scaling
 from ceteris.language import later, tr
 from ceteris.model import (
     Cell,
@@ -43,7 +44,7 @@ from ceteris.units import LoadLevel
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What an experiment showed: effects with verdicts, cell means, matrices, how the machine drifted, which counters
-    moved, how arms scale and what bounds them; in words, what could not be judged."""
+    moved, how arms scale, what bounds them, which trials break a law; in words, what could not be judged."""
 
     effects: tuple[Effect, ...]
     cells: tuple[Cell, ...]
@@ -53,6 +54,7 @@ class Judgement:
     contrasts: tuple[Contrast, ...]
     scalings: tuple[Scaling, ...]
     bounds: tuple[Bounded, ...]
+    breaches: tuple[Breach, ...]
 
 
 def judge(
@@ -87,7 +89,7 @@ def judge(
         {workload.name: unlike_itself(trials, summaries, workload, purpose) for workload in workloads}
         for purpose in (Purpose.NOISE_FLOOR, Purpose.PLACEBO)
     )
-    timeline = Timeline.of(trials)
+    timeline, lawful = Timeline.of(trials), Lawful.of(trials, summaries)
     for one, question in questions(trials, summaries, workloads, protocol, factors):
         mine = screens.of(one, trials, factors) if one.purpose is Purpose.SCREEN else None
         known = Circumstances(
@@ -97,6 +99,7 @@ def judge(
             noise=before[one.workload],
             placebo=meanwhile[one.workload],
             drives=drives,
+            lawful=lawful,
         )
         try:
             if mine:
@@ -133,6 +136,7 @@ def judge(
         contrasts=tuple(contrasts),
         scalings=tuple(described.values()),
         bounds=bounds(means, trials),
+        breaches=tuple(breach for found in lawful.breaches.values() for breach in found),
     )
 
 

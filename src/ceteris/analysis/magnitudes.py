@@ -12,7 +12,10 @@ _WHOLE = 30.0  # a percentage below is what is gained, above it is what is left
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """How many times as fast the better level is said to be: between `low` and `high`; `share`: told in percent."""
+    """How many times as fast the better level is said to be: between `low` and `high`.
+
+    `share`: told in percent, and `left`: of what the other one does.
+    """
 
     low: float
     high: float

@@ -62,6 +62,11 @@ def _preconditioned(store: Store, experiment: Experiment, plan: Plan) -> tuple[P
     return preconditioned(trials, summaries, courses, plan.workloads)
 
 
+def _unlawful(found: Judgement) -> list[str]:
+    """What breaks a law of arithmetic or physics, in words."""
+    return [breach.words for breach in found.breaches]
+
+
 def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportView:
     """What every written form of the report shows; `claims` are set beside the numbers of a set."""
     plan, found = judged(store, experiment)
@@ -70,7 +75,7 @@ def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = 
     made = [trial.order for trial in trials if trial.state is TrialState.DONE]
     histograms = read.series(store, experiment.id, "response_mean_s", made)
     return view(
-        dataclasses.replace(experiment, notes=(*_notes(experiment), *found.unjudged)),
+        dataclasses.replace(experiment, notes=(*_notes(experiment), *found.unjudged, *_unlawful(found))),
         trials,
         read.summaries(store, experiment.id),
         found.effects,
@@ -105,7 +110,12 @@ def report_document(store: Store, experiment: Experiment, claims: Sequence[Claim
     plan, found = judged(store, experiment)
     imported = experiment.state is ExperimentState.IMPORTED
     trials = read.trials(store, experiment.id)
-    notes = (*_notes(experiment), *found.unjudged, *served(trials, read.summaries(store, experiment.id)))
+    notes = (
+        *_notes(experiment),
+        *found.unjudged,
+        *_unlawful(found),
+        *served(trials, read.summaries(store, experiment.id)),
+    )
     return document(
         dataclasses.replace(experiment, notes=notes),
         trials,

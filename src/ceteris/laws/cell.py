@@ -80,18 +80,21 @@ def told(
     if len(ways) > 1:
         on_curve = [metric for metric in ways if doubts and doubts(metric, stated(cell, metric), values[metric])]
         typed = {m: v for m in ways if m in cell.figures and (v := cell.figures[m].mistyped(mending[m])) is not None}
+        slips = [metric for metric in ways if mistaken_unit(metric, stated(cell, metric), values[metric])]
         if len(on_curve) == 1:
             ways, why = on_curve, tr(later(", as its neighbours on the curve say"))
         elif len(typed) == 1 and not on_curve:
             ways, why = list(typed), tr(later(", one digit or a swap of two away"))
             values |= typed
+        elif len(slips) == 1 and not on_curve:
+            ways = slips
     words = wrong[0].words
     if ways:
         said_so = tr(" or ").join(f"{named(metric, cell)} {said(cell, metric, values[metric])}" for metric in ways)
         words += tr(later("; {values} would"), values=said_so) + why
         if also := dict.fromkeys(tr(looked.law) for looked in wrong if looked.law != law):
             words += tr(later(", by {laws} too"), laws=tr(", ").join(also))
-        if unit := mistaken_unit(stated(cell, ways[0]), values[ways[0]]):
+        if unit := mistaken_unit(ways[0], stated(cell, ways[0]), values[ways[0]]):
             words += f" ({unit})"
     only = ways[0] if len(ways) == 1 else ""
     return Breach(

@@ -14,7 +14,8 @@ Place = tuple[Setting, float]  # levels and a load
 
 _LEAST_SCATTER = 0.01
 _FEWEST = 3  # cells whose distance from the curve tells how far cells usually lie from it
-_CLEAR = 3.0
+_CLEAR = 6.0  # of squares, in scatters: odds of twenty to one where distances are normal
+_FAR = 4.0
 _NEAREST = 3  # loads
 _MANY = 100  # levels: the first of them tell how the others go
 
@@ -97,12 +98,10 @@ class Curve:
     def doubts(self, place: Place, stated: float, implied: float) -> bool | None:
         """Whether what is stated lies off the curve and what is implied on it; None where that is not clear."""
         at = self.expected(place)
-        if at is None or stated <= 0 or implied <= 0 or abs(math.log(stated / implied)) < _CLEAR * self.scatter:
+        if at is None or stated <= 0 or implied <= 0 or self.scatter == math.inf:
             return None
-        off, would_be = abs(math.log(stated) - at), abs(math.log(implied) - at)
-        if would_be * _CLEAR < off:
-            return True
-        return False if off * _CLEAR < would_be else None
+        off, would_be = (abs(math.log(value) - at) / self.scatter for value in (stated, implied))
+        return None if abs(off**2 - would_be**2) < _CLEAR or min(off, would_be) > _FAR else off > would_be
 
     def _within(self, setting: Setting, load: float) -> Iterator[float]:
         """Between the next loads below and above; beyond the last of them as the last two go on."""

@@ -14,6 +14,7 @@ from ceteris.laws.stated import Range
 from ceteris.laws.words import sentence, together
 
 SLACK = {EACH: EACH_LESS, BLOCK: BLOCK_SLACK}
+_STEPS = {EACH: 1.0, BLOCK: 512.0}
 _FINEST, _SPREADS = 0.0003, 5.0
 _MOST = 0.6  # of the cells must agree before one of them is called odd
 
@@ -28,7 +29,7 @@ def queries_per_transaction(grid: Grid) -> list[Breach]:
 
 
 def bytes_per_operation(grid: Grid) -> list[Breach]:
-    """Every operation moves as many bytes, within 0.1 % or less in the same way; of tables that do not tell its size."""
+    """Every operation moves as many bytes, within 0.1 % or less in the same way, where tables do not tell its size."""
     return _constant(grid, BLOCK, "throughput_per_s", "bytes_per_s")
 
 
@@ -41,7 +42,7 @@ def _constant(grid: Grid, law: str, of: str, total: str) -> list[Breach]:
             found[place] = whole / each
     if len(found) < 2:
         return []
-    usual = _usual(found.values())
+    usual = _usual(found.values(), _STEPS[law])
     agreeing = {place for place, one in found.items() if _off(one, usual) <= SLACK[law]}
     if len(agreeing) < max(2, _MOST * len(found)):
         return _disagreeing(grid, law, found)
@@ -52,11 +53,13 @@ def _constant(grid: Grid, law: str, of: str, total: str) -> list[Breach]:
     return [_odd(grid, place, law, usual, (of, total), odd) for place in odd]
 
 
-def _usual(found: Collection[Range]) -> float:
-    """The ratio in most cells; a whole number where it is one within rounding."""
-    usual = median(one.middle for one in found)
-    near = sum(one.low <= round(usual) * (1 + _FINEST) and one.high >= round(usual) * (1 - _FINEST) for one in found)
-    return float(round(usual)) if near >= _MOST * len(found) else usual
+def _usual(found: Collection[Range], step: float) -> float:
+    """The ratio of most cells, by those that are written most finely; a multiple of `step` where it is one."""
+    finest = sorted(found, key=lambda one: one.high / one.low)[: max(len(found) // 2, 3)]
+    usual = median(one.middle for one in finest)
+    whole = Range(round(usual / step) * step, round(usual / step) * step)
+    fitting = sum(one.widened(_FINEST).meets(whole) for one in found)
+    return whole.low if whole.low > 0 and fitting >= _MOST * len(found) else usual
 
 
 def _off(one: Range, usual: float) -> float:

@@ -61,6 +61,12 @@ class Written(NamedTuple):
     exponent: int
     scale: float
 
+    @property
+    def zeros(self) -> int:
+        """How many digits at the end of a whole number may be nothing but rounding."""
+        whole = self.whole
+        return 0 if self.decimals else max(min(len(whole) - len(whole.rstrip("0")), len(whole) - _SURE_DIGITS), 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -87,9 +93,7 @@ class Figure:
         seen = self.written
         if seen is None or (metric in COUNTS and not seen.decimals and seen.number == self.value):
             return 0.0
-        whole = seen.whole
-        zeros = 0 if seen.decimals else max(min(len(whole) - len(whole.rstrip("0")), len(whole) - _SURE_DIGITS), 0)
-        return 0.5 * 10.0 ** (zeros - len(seen.decimals) + seen.exponent) * (seen.scale or _scale_of_zero(metric))
+        return 0.5 * 10.0 ** (seen.zeros - len(seen.decimals) + seen.exponent) * (seen.scale or _scale_of_zero(metric))
 
     def range(self, metric: str) -> Range:
         """The values that are written so."""

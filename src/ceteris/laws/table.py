@@ -21,6 +21,7 @@ _LARGE, _SPIKE = math.log(3), math.log(1.5)
 _SCATTERS = 8.0
 _MOST_JUMPS = 0.1
 _UNIT_SLACK = 0.08
+_SUSPECTS = 4
 _MANY = 2000  # cells
 
 
@@ -100,14 +101,15 @@ def best(grid: Grid) -> Iterator[Breach]:
     yield Breach(law=BEST, where=where, cells=cells, words=words, tolerance=_BEST_SLACK)
 
 
-def jumps(grid: Grid, known: Collection[tuple[int, str]] = ()) -> Iterator[Breach]:
+def jumps(grid: Grid, known: Collection[int] = ()) -> Iterator[Breach]:
     """A cell three times off what its neighbours let expect, or a peak or dip of 1.5 times; eight times the scatter.
 
-    `known` are figures, by their cell's position, that are told of already. At most a tenth of a table's cells are.
+    `known` are the positions of cells of which a figure is called wrong already. At most a tenth of a
+    table's cells are. Tools do not mistype, so logs are left alone.
     """
-    if len(grid.cells) > _MANY:
+    if not grid.table or len(grid.cells) > _MANY:
         return
-    told: set[Place] = {place for place, at in grid.at.items() if any(at == one for one, _ in known)}
+    told = {place for place, at in grid.at.items() if at in known}
     for metric in _CURVES:
         curve = grid.curve(metric)
         found: set[Place] = set()
@@ -124,19 +126,30 @@ def jumps(grid: Grid, known: Collection[tuple[int, str]] = ()) -> Iterator[Breac
 
 
 def _farthest(curve: Curve) -> Place | None:
-    """The cell that lies off by the most, if that is too much."""
-    off = {
+    """The cell that lies off too much, and without which the others lie off least."""
+    off = _distances(curve)
+    rest = {
+        far: _without(curve, far) for far in sorted(off, key=lambda place: -off[place])[:_SUSPECTS] if off[far] > _SPIKE
+    }
+    if not rest:
+        return None
+    far = min(rest, key=lambda place: sum(_distances(rest[place]).values()))
+    limit = max(_SPIKE if _spike(curve, far) else _LARGE, _SCATTERS * rest[far].scatter)
+    return far if off[far] > limit else None
+
+
+def _distances(curve: Curve) -> dict[Place, float]:
+    return {
         (setting, load): abs(value - at)
         for setting, column in curve.columns.items()
         for load, value in column.items()
         if (at := curve.expected((setting, load))) is not None
     }
-    if not off:
-        return None
-    far = max(off, key=lambda place: off[place])
-    rest = Curve({s: {n: v for n, v in column.items() if (s, n) != far} for s, column in curve.columns.items()})
-    limit = max(_SPIKE if _spike(curve, far) else _LARGE, _SCATTERS * rest.scatter)
-    return far if off[far] > limit else None
+
+
+def _without(curve: Curve, place: Place) -> Curve:
+    columns = {s: {n: v for n, v in column.items() if (s, n) != place} for s, column in curve.columns.items()}
+    return Curve({setting: column for setting, column in columns.items() if column})
 
 
 def _spike(curve: Curve, place: Place) -> bool:
@@ -162,7 +175,7 @@ def _jump(grid: Grid, place: Place, metric: str, curve: Curve, left: Curve) -> B
         times=max(stated, implied) / min(stated, implied),
         implied=shown(metric, implied),
     )
-    unit = mistaken_unit(stated, implied, _UNIT_SLACK)
+    unit = mistaken_unit(metric, stated, implied, _UNIT_SLACK)
     words += f" ({unit})" if unit else ""
     return Breach(
         law=JUMP,

@@ -91,25 +91,27 @@ def together(names: Iterable[str]) -> str:
 
 
 _UNITS = (
-    (1.024, later("as if M were 1,000 Ki or 1,024 k")),
-    (2**20 / 1e6, later("as if MB and MiB were mixed up")),
-    (8.0, later("as if bits and bytes were mixed up")),
-    (1000.0, later("as if ms and s, or thousands, were mixed up")),
-    (1024.0, later("as if a binary prefix were lost")),
-    (60.0, later("as if minutes and seconds were mixed up")),
-    (10.0, later("as if a digit were lost or added")),
-    (100.0, later("as if a share and a percentage were mixed up, or two digits lost")),
+    (1.024, "bytes_per_s", later("as if M were 1,000 Ki or 1,024 k")),
+    (2**20 / 1e6, "bytes_per_s", later("as if MB and MiB were mixed up")),
+    (8.0, "bytes_per_s", later("as if bits and bytes were mixed up")),
+    (1024.0, "bytes_per_s", later("as if a binary prefix were lost")),
+    (60.0, "_s", later("as if minutes and seconds were mixed up")),
+    (1000.0, "_s", later("as if ms and s, or thousands, were mixed up")),
+    (10.0, "", later("as if a digit were lost or added")),
+    (100.0, "", later("as if two digits were lost or added")),
+    (1000.0, "", later("as if three digits were lost or added")),
 )
 _UNIT_SLACK = 0.004
 
 
-def mistaken_unit(stated: float, implied: float, slack: float = _UNIT_SLACK) -> str:
-    """The mistake that the ratio of two figures tells of, within 0.4 %; empty where none does."""
+def mistaken_unit(metric: str, stated: float, implied: float, slack: float = _UNIT_SLACK) -> str:
+    """The mistake with such a metric that the ratio of two figures tells of, within 0.4 %; empty where none does."""
     if stated <= 0 or implied <= 0:
         return ""
     ratio = max(stated, implied) / min(stated, implied)
-    known = [(abs(ratio / factor - 1), words) for factor, words in _UNITS if abs(ratio / factor - 1) < slack]
-    return tr(min(known)[1]) if known else ""
+    kind = "_s" if metric.endswith("_s") and not metric.endswith("per_s") else metric
+    known = [words for factor, of, words in _UNITS if abs(ratio / factor - 1) < slack and kind.endswith(of)]
+    return tr(known[0]) if known else ""
 
 
 def sentence(law: str, words: str, where: str) -> str:
@@ -118,18 +120,20 @@ def sentence(law: str, words: str, where: str) -> str:
 
 
 def alike(found: Sequence[Breach], cells: Sequence[Stated]) -> list[Breach]:
-    """Breaches of one law in half of a table's cells, four at least, told as one: the first, and how many they are."""
+    """Breaches of one law in half of a table's cells, four at least, as one: one of the usual kind, and how many."""
     size = Counter(cell.table for cell in cells if cell.table)
-    groups: dict[tuple[str, str, str], list[Breach]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[Breach]] = defaultdict(list)
     for breach in found:
         own = len(breach.cells) == 1 and cells[breach.cells[0]].table
-        groups[(breach.law, breach.metric, own) if own else (breach.words, "", "")].append(breach)
+        groups[(breach.law, own) if own else (breach.words, "")].append(breach)
     told: list[Breach] = []
-    for (_, _, name), group in groups.items():
+    for (_, name), group in groups.items():
         if name and len(group) >= max(_FEW, size[name] / 2):
-            said = later("{words} and likewise in {n} of the table's {all} cells")
-            words = tr(said, words=group[0].words, n=len(group), all=size[name])
-            told.append(replace(group[0], words=words, cells=tuple(one.cells[0] for one in group)))
+            ((usual, _),) = Counter(one.metric for one in group).most_common(1)
+            first = next(one for one in group if one.metric == usual)
+            message = later("{words} and likewise in {n} of the table's {all} cells")
+            words = tr(message, words=first.words, n=len(group), all=size[name])
+            told.append(replace(first, words=words, cells=tuple(one.cells[0] for one in group)))
         else:
             told += group
     return told

@@ -104,8 +104,10 @@ def _side(sheet: Sheet, side: str, section: Members) -> None:
         _put(sheet, side, "bytes_per_s", section, "bw_bytes")
     else:
         _put(sheet, side, "bytes_per_s", section, "bw", _KIB, " KiB/s")
-    in_bytes = "io_kbytes" in section  # since 2.21; before, io_bytes is in KiB
-    _put(sheet, side, "bytes", section, "io_bytes", 1.0 if in_bytes else _KIB, "" if in_bytes else " KiB")
+    if "io_kbytes" in section:  # since 2.21; before, io_bytes is in KiB
+        _put(sheet, side, "bytes", section, "io_bytes")
+    elif section.whole:
+        _put(sheet, side, "bytes", section, "io_bytes", _KIB, " KiB")
     _put(sheet, side, "operations", section, "total_ios")
     _put(sheet, side, "duration_s", section, "runtime", 1e3, " ms")
     for suffix, per_s in _TIMES.items():
@@ -114,7 +116,7 @@ def _side(sheet: Sheet, side: str, section: Members) -> None:
             times = section.get(f"{name}{suffix}")
             if not isinstance(times, Members):
                 continue
-            if _number(times, "N")[0] == 0 or (_number(times, "max")[0] == 0 and _number(times, "mean")[0] == 0):
+            if _number(times, "N")[0] == 0 or not (_number(times, "max")[0] or _number(times, "mean")[0]):
                 continue  # nothing was timed
             for part, word in _PARTS.items():
                 _put(sheet, side, f"{said}_{word}_s", times, part, per_s, unit)

@@ -148,7 +148,6 @@ class _Reports:
                 version=self.version,
                 options={},
                 ended=True,
-                directions_end=True,
             )
             self.groups.append(self.now)
             return True
@@ -283,6 +282,7 @@ def runs(lines: list[tuple[int, str]]) -> tuple[list[Run], list[tuple[int, str]]
         ]
         for job in of_it:
             job.grouped = True
+        group.directions_end = set(group.sheet.sides) == {side for job in of_it for side in job.sheet.active()}
         status = group.run()
         if len(of_it) == 1:
             of_all = (

@@ -60,7 +60,7 @@ class Sheet:
         active = self.active()
         found: list[Reading] = []
         for side, known in self.sides.items():
-            subject = "" if [side] == active else side
+            subject = "" if side == "mixed" or (self.both and [side] == active) else side
             idle = side not in active and side != "sync"
             for name, one in known.items():
                 metric = _NAMES.get((side, name), name)
@@ -98,7 +98,7 @@ def percentile(number: float) -> str:
 def outstanding(options: Mapping[str, str], jobs: int) -> int | None:
     """How many operations the jobs have outstanding at once; None where the report does not tell."""
     depth, engine = options.get("iodepth", "1"), options.get("ioengine", "")
-    if not depth.isascii() or not depth.isdecimal() or len(depth) > 6:
+    if not jobs or not depth.isascii() or not depth.isdecimal() or len(depth) > 6:
         return None
     if engine in _ONE_AT_A_TIME or depth == "1":
         return jobs

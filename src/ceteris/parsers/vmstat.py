@@ -11,7 +11,7 @@ from ceteris.parsers.samples import Clock, Column, Samples, clock, shares, sizes
 FORMAT = "vmstat"
 
 _HEAD = re.compile(r"^ *r +b +swpd +free .*\bbi +bo +in +cs +us +sy +id\b.*$", re.MULTILINE)
-_TITLE = re.compile(r" *procs -+.*")
+_TITLE = re.compile(r" *-*procs-* *-+.*")
 _CALL = re.compile(r"(?:.{0,80}[#$>]\s*)?(?:\S*/)?vmstat(?P<arguments>(?: +\S+)*) *")
 _COLUMNS: dict[str, Column] = {
     "r": Column("running_tasks", "count"),
