@@ -17,6 +17,8 @@ from ceteris.parsers import (
     vmstat,
 )
 from ceteris.parsers.log import Log
+from ceteris.parsers.redact import redact
+from ceteris.parsers.shapes import lines_of
 
 _SURE_ENOUGH = 0.3
 
@@ -58,9 +60,13 @@ def recognise(text: str) -> str | None:
 
 
 def read(text: str, format: str | None = None) -> Log:
-    """What the text says, in the format that is named, else the one recognised; with neither, nothing is understood."""
+    """What the text says without its passwords, in the format that is named or else the one that is recognised.
+
+    Where no format is recognised, no line is understood.
+    """
+    text = redact(text)
     name = format or recognise(text)
     if name is None:
-        lines = tuple((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
+        lines = tuple((number, line) for number, line in enumerate(lines_of(text), 1) if line.strip())
         return Log(format="", runs=(), not_understood=lines, remarks=("it is in no format that is known",))
     return FORMATS[name].read(text)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ceteris.parsers.log import Course, Log
-from ceteris.parsers.reader import Draft, Reader
+from ceteris.parsers.reader import Draft, Intervals, Reader
 from ceteris.parsers.shapes import Field, Part, is_whole, readings, shape_of, shapes
 
 FORMAT = "pgbench"
@@ -58,12 +58,12 @@ def _ms(metric: str, subject: str = "") -> Field:
 _TPS = Field("throughput_per_s", "1/s", 6)
 _WITH_CONNECTING = Field("throughput_per_s", "1/s", 6, subject="including connections")
 _PROGRESS_OF: tuple[Part, ...] = (Field("throughput_per_s", "1/s", 1), _ms("response_mean_s"), _ms("response_stddev_s"))
-_MORE = {
+_MORE: dict[str, tuple[Part, ...]] = {
     ", # failed": (_count("errors"),),
     ", lag # ms": (_ms("schedule_lag_mean_s"),),
     ", # skipped": (_count("skipped"),),
+    ", # retried, # retries": (_count("retried"), _count("retries")),
 }
-_MORE |= {", # retried, # retries": (_count("retried"), _count("retries"))}
 
 
 def _progresses() -> dict[str, tuple[Part, ...]]:
@@ -165,10 +165,10 @@ class _Reader(Reader):
         if columns is None or (number == self.cut and not is_whole(parts, columns)):
             return False
         at_s = float(at.replace(",", "."))
-        last = next((rows[-1][1] for rows in self.draft.rows.values()), None)
-        if self.draft.stage > 2 or (last is not None and at_s < last):
+        kept = self.draft.intervals.get(shape)
+        if self.draft.stage > 2 or (kept and at_s < kept.rows[-1][1]):
             self.end()
-        self.draft.row(number, at_s, parts, columns)
+        self.draft.intervals.setdefault(shape, Intervals(columns)).rows.append((number, at_s, parts))
         return self._at(number, 2)
 
     def _words(self, number: int, line: str) -> bool:
@@ -232,9 +232,7 @@ class _Reader(Reader):
     def end(self) -> None:
         draft, self.draft, self.script, self.statement = self.draft, Draft(tool=self.tool), "", None
         self.times.clear()
-        lost: list[int] = []
-        courses = tuple(map(_from_the_start, draft.courses(lost)))
-        self.unknown.update(lost)
+        courses = tuple(map(_from_the_start, draft.courses(self.unknown)))
         if draft.stage < 2:
             return
         names = {metric for metric, subject in draft.readings if not subject}

@@ -1,12 +1,11 @@
 """A text of lines being read into runs: what is common to all tools that print reports for people."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ceteris.parsers.log import Course, Log, Reading, Run
 from ceteris.parsers.shapes import (
-    MOST,
     MOST_S,
     PERCENT,
     Field,
@@ -14,6 +13,7 @@ from ceteris.parsers.shapes import (
     in_base_unit,
     is_cut,
     lines_of,
+    percentile,
     without_prefix,
 )
 
@@ -28,7 +28,7 @@ class Draft:
     load: int | None = None
     options: dict[str, str] = field(default_factory=dict)
     readings: dict[tuple[str, str], Reading] = field(default_factory=dict)
-    rows: dict[tuple[Sequence[Part], str], list[tuple[int, float, Sequence[str]]]] = field(default_factory=dict)
+    intervals: dict[str, "Intervals"] = field(default_factory=dict)  # by shape
     histogram: list[tuple[float, int]] = field(default_factory=list)
     stage: int = 0
     section: str = ""
@@ -45,31 +45,9 @@ class Draft:
         """Keep a reading; the first of its name stands."""
         self.readings.setdefault((found.metric, found.subject), found)
 
-    def row(self, line: int, at_s: float, parts: Sequence[str], known: Sequence[Part]) -> None:
-        """Keep the numbers of an interval line."""
-        percent = next((parts[2 * i + 1] for i, one in enumerate(known) if one is PERCENT), "")
-        self.rows.setdefault((known, percent), []).append((line, at_s, parts))
-
-    def courses(self, lost: list[int]) -> tuple[Course, ...]:
-        """The interval lines as courses; the numbers of lines that have one that is not certain go to `lost`."""
-        found = []
-        for (known, percent), kept in self.rows.items():
-            columns = [(2 * i + 1, one) for i, one in enumerate(known) if isinstance(one, Field)]
-            rows = kept
-            numbers = [_column(rows, place, one) for place, one in columns]
-            wrong = {index for column in numbers for index, number in enumerate(column) if number is None}
-            if wrong:
-                lost.extend(rows[index][0] for index in sorted(wrong))
-                rows = [row for index, row in enumerate(rows) if index not in wrong]
-                numbers = [[n for index, n in enumerate(column) if index not in wrong] for column in numbers]
-            if not rows:
-                continue
-            times = tuple(row[1] for row in rows)
-            for (_, one), column in zip(columns, numbers, strict=True):
-                name = one.metric.format(percent.replace(".", "")) if percent else one.metric
-                values = tuple(n for n in column if n is not None)
-                found.append(Course(metric=name, unit=one.unit, at_s=times, values=values, subject=one.subject))
-        return tuple(found)
+    def courses(self, lost: set[int]) -> tuple[Course, ...]:
+        """The interval lines as courses; lines with a number that is not certain go to `lost`."""
+        return tuple(course for lines in self.intervals.values() for course in lines.courses(lost))
 
     def run(self, courses: tuple[Course, ...], missing: str) -> Run:
         """The run, as it is kept."""
@@ -87,17 +65,52 @@ class Draft:
         )
 
 
-def _column(rows: Sequence[tuple[int, float, Sequence[str]]], place: int, known: Field) -> list[float | None]:
+@dataclass(slots=True)
+class Intervals:
+    """Interval lines of one shape: the line, the time, and the parts of each."""
+
+    known: Sequence[Part]
+    rows: list[tuple[int, float, Sequence[str]]] = field(default_factory=list)
+
+    def courses(self, lost: set[int]) -> Iterator[Course]:
+        """A course of each number, and of each percentile where these change."""
+        place = next((2 * index + 1 for index, one in enumerate(self.known) if one is PERCENT), None)
+        if place is None:
+            yield from self._of("", self.rows, lost)
+            return
+        tokens = dict.fromkeys(row[2][place] for row in self.rows)
+        for token in tokens:
+            rows = self.rows if len(tokens) == 1 else [row for row in self.rows if row[2][place] == token]
+            percent = percentile(token)
+            if percent:
+                yield from self._of(percent, rows, lost)
+            else:
+                lost.update(row[0] for row in rows)
+
+    def _of(self, percent: str, rows: list[tuple[int, float, Sequence[str]]], lost: set[int]) -> Iterator[Course]:
+        columns = [(2 * index + 1, one) for index, one in enumerate(self.known) if isinstance(one, Field)]
+        numbers = [_column(rows, place, one) for place, one in columns]
+        wrong = {index for column in numbers for index, number in enumerate(column) if number is None}
+        lost.update(rows[index][0] for index in wrong)
+        if len(wrong) == len(rows):
+            return
+        times = tuple(row[1] for index, row in enumerate(rows) if index not in wrong)
+        for (_, one), column in zip(columns, numbers, strict=True):
+            values = tuple(number for index, number in enumerate(column) if number is not None and index not in wrong)
+            name = one.metric.format(percent) if percent else one.metric
+            yield Course(metric=name, unit=one.unit, at_s=times, values=values, subject=one.subject)
+
+
+def _column(rows: Sequence[tuple[int, float, Sequence[str]]], place: int, known: Field) -> Sequence[float | None]:
     """The numbers of a column, fast where all are as the tool prints them."""
     tokens = [row[2][place] for row in rows]
     try:
-        numbers = [float(token) / known.per for token in tokens]
+        numbers = list(map(float, tokens))
     except ValueError:
         return [in_base_unit(token, known) for token in tokens]
-    most = MOST_S if known.unit == "s" else MOST
-    if max(numbers) > most or (known.decimals == 0 and any("." in one for one in tokens)):
+    if max(numbers) > MOST_S or known.decimals is None or (known.decimals == 0 and any("." in one for one in tokens)):
         return [in_base_unit(token, known) for token in tokens]
-    return list(numbers)
+    return numbers if known.per == 1 else [number / known.per for number in numbers]
 
 
 class Reader(ABC):

@@ -61,7 +61,8 @@ _SHORT = re.compile(rf"(?P<before>(?:^|\s)-p)(?![\s-]|$){_VALUE}")
 _MYSQL = ("mysql", "mariadb", "percona", "xtrabackup", "mariabackup", "innobackupex", "tpcc_start", "tpcc_load")
 # Not told: a variable of the shell, an answer of the server, nothing, and what is hidden already.
 _NO_SECRET = re.compile(
-    r"""["'{]?(?:\$[\w({]\S*|<[\w -]+>|yes|no|true|false|null|none|\**|x{3,})["'}]?""", re.IGNORECASE
+    r"""["'{]?(?:(?-i:\$\{?[A-Z_][A-Z0-9_]*\}?)|\$\(.*|<[\w -]+>|yes|no|true|false|null|none|\**|x{3,})["'}]?""",
+    re.IGNORECASE,
 )
 
 
@@ -69,22 +70,38 @@ def redact(text: str) -> str:
     """The text with `***` for every password in it; all else, and the number of every line, is as it was."""
     lowered = text.lower()
     signs = {sign for sign in _SIGNS if sign in lowered}
-    if not signs and "-p" not in lowered:
+    if "-p" in lowered and any(name in lowered for name in _MYSQL):
+        signs.add("-p")
+    if not signs:
         return text
     patterns = [(sign, pattern) for sign, pattern in _PATTERNS if sign in signs]
-    lines = text.split("\n")
+    told, done = [], 0
     of_mysql = goes_on = False
-    for index, line in enumerate(lines):
+    for start, end in _spans(text, lowered, signs):
+        line = text[start:end]
         low = line.lower()
         of_mysql = (goes_on and of_mysql) or any(name in low for name in _MYSQL)
         goes_on = line.rstrip().endswith("\\")
         for sign, pattern in patterns:
             if sign in low:
-                line = pattern.sub(_replaced, line)  # noqa: PLW2901  one pattern after the other
-        if of_mysql and "-p" in low:
-            line = _SHORT.sub(_replaced, line)  # noqa: PLW2901
-        lines[index] = line
-    return "\n".join(lines)
+                line = pattern.sub(_replaced, line)
+        told += [text[done:start], _SHORT.sub(_replaced, line) if of_mysql else line]
+        done = end
+    return "".join([*told, text[done:]])
+
+
+def _spans(text: str, lowered: str, signs: set[str]) -> list[tuple[int, int]]:
+    """Where the lines are that have a sign; all of them where one may go on with the line before."""
+    if len(lowered) != len(text) or "\\\n" in text or "\\\r\n" in text:
+        signs, lowered = {""}, text
+    found = set()
+    for sign in signs:
+        at = lowered.find(sign)
+        while at >= 0:
+            start, end = lowered.rfind("\n", 0, at) + 1, lowered.find("\n", at)
+            found.add((start, end if end >= 0 else len(text)))
+            at = lowered.find(sign, end + 1) if end >= 0 else -1
+    return sorted(found)
 
 
 def _replaced(found: re.Match[str]) -> str:

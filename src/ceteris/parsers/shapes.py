@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ceteris.parsers.log import Reading
 
 # 16.5, 16,5 and 16.5G before b or B, as in 16.5Gb; signs, exponents and nan stay in the shape, where no table has them.
-_NUMBER = re.compile(r"(\d+(?:[.,]\d+)?(?:[KMGT]i?(?=[bB]))?)")
+NUMBER = re.compile(r"(\d+(?:[.,]\d+)?(?:[KMGT]i?(?=[bB]))?)")
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 # What stands before a line that somebody quoted or gave a time; taken off only where the line means nothing else.
 _PREFIX = re.compile(
@@ -73,7 +73,7 @@ def is_cut(text: str) -> bool:
 
 def shape_of(line: str) -> tuple[str, list[str]]:
     """The shape, and the parts of the line: what is between the numbers, and at odd places the numbers."""
-    parts = _NUMBER.split(line)
+    parts = NUMBER.split(line)
     return " ".join("#".join(parts[::2]).split()), parts
 
 
@@ -132,26 +132,33 @@ def in_base_unit(token: str, known: Field) -> float | None:
     return None if known.unit == "s" and found > MOST_S else found
 
 
+def percentile(token: str) -> str:
+    """95 of 95, 999 of 99.9, as metrics are called; empty where it is no share of a hundred."""
+    found = float(token.replace(",", "."))
+    return f"{found:g}".replace(".", "") if 0 < found <= 100 else ""
+
+
 def readings(line: int, parts: Sequence[str], known: Sequence[Part]) -> Iterator[Reading | None]:
     """What the numbers of a line are, None for each that cannot be read with certainty."""
-    percent = next((parts[2 * i + 1] for i, one in enumerate(known) if one is PERCENT), "")
+    places = [index for index, one in enumerate(known) if one is PERCENT]
+    percent = percentile(parts[2 * places[0] + 1]) if places else ""
     for index, one in enumerate(known):
-        if isinstance(one, Field):
-            token, after = parts[2 * index + 1], parts[2 * index + 2]
-            found = in_base_unit(token, one)
-            unit = _UNIT.match(after)
-            yield (
-                None
-                if found is None
-                else Reading(
-                    metric=one.metric.format(percent.replace(".", "")) if percent else one.metric,
-                    value=found,
-                    unit=one.unit,
-                    line=line,
-                    stated=token + (unit[0] if unit else ""),
-                    subject=one.subject,
-                )
-            )
+        if not isinstance(one, Field):
+            continue
+        token, after = parts[2 * index + 1], parts[2 * index + 2]
+        found = in_base_unit(token, one)
+        unit = _UNIT.match(after)
+        if found is None or ("{}" in one.metric and not percent):
+            yield None
+            continue
+        yield Reading(
+            metric=one.metric.format(percent),
+            value=found,
+            unit=one.unit,
+            line=line,
+            stated=token + (unit[0] if unit else ""),
+            subject=one.subject,
+        )
 
 
 def shapes(table: Mapping[str, tuple[Part, ...]]) -> Mapping[str, tuple[Part, ...]]:

@@ -8,15 +8,18 @@ from ceteris.parsers import sysbench_command as commands
 from ceteris.parsers import sysbench_lines as known
 from ceteris.parsers import sysbench_sums
 from ceteris.parsers.log import Course, Log, Run
-from ceteris.parsers.reader import Draft, Reader
+from ceteris.parsers.reader import Draft, Intervals, Reader
 from ceteris.parsers.report import NotUnderstood, Report, Second
-from ceteris.parsers.shapes import Asked, Part, is_whole, may_lack_its_beginning, readings, shape_of
+from ceteris.parsers.shapes import NUMBER, Asked, Part, is_whole, may_lack_its_beginning, readings, shape_of
 
 FORMAT = "sysbench"
 _ENDS = 16384
+_EARLY = 120
+_ROUNDING = 0.021  # of four numbers with two decimals
 _INTERVAL = re.compile(r"\s*\[\s*(\d{1,9})s\s*\]\s*(.*)", re.DOTALL)
 _BANNER = re.compile(r"\s*sysbench\s+v?(\d+(?:\.\d+)+[\w.-]*?)(?::\s+multi-threaded|\s+\(using )")
 _BAR = re.compile(r"\s*(\d{1,9}[.,]\d{3}) +\|\**\s+(\d{1,18})\s*")
+_CSV = re.compile(r"(\d{1,9}),(\d{1,9}(?:,\d{1,18}\.\d\d){8})")
 _SIZE_UNIT = re.compile(r"[KMGT]?i?[bB]?")
 _HISTOGRAM = "Latency histogram (values are in milliseconds)"
 _COMMAND, _HEAD, _OPTIONS, _RUNNING, _REPORT = range(5)
@@ -56,9 +59,12 @@ class _Reader(Reader):
         super().__init__(text)
         self.command: commands.Command | None = None
         self.checkpoint: Draft | None = None
+        self.known: dict[str, Sequence[Part]] = {}  # interval lines with their spaces, so that these are looked at once
 
     def understands(self, number: int, line: str) -> bool:
-        return self._interval(number, line) or self._line(number, line.strip())
+        if "[" in line[:_EARLY] and self._interval(number, line):
+            return True
+        return self._line(number, line.strip())
 
     def _interval(self, number: int, line: str) -> bool:
         found = _INTERVAL.match(line)
@@ -69,16 +75,38 @@ class _Reader(Reader):
             self._stage(_RUNNING, number)
             self.checkpoint = self.draft
             return True
-        shape, parts = shape_of(rest)
-        columns = known.INTERVALS.get(shape)
-        if columns is None or (number == self.cut and not is_whole(parts, columns)):
+        parts = NUMBER.split(rest)
+        shape = "#".join(parts[::2])
+        columns = self.known.get(shape)
+        if columns is None:
+            columns = known.INTERVALS.get(" ".join(shape.split()))
+            if columns is None:
+                return False
+            self.known[shape] = columns
+        return self._row(number, shape, float(found[1]), parts, columns)
+
+    def _csv(self, number: int, line: str) -> bool:
+        """An interval as comma-separated values, certain by the statements that it tells of each kind and of all."""
+        found = _CSV.fullmatch(line)
+        if not found:
             return False
-        at_s = float(found[1])
-        rows = next((rows for (kept, _), rows in self.draft.rows.items() if kept is columns), None)
-        if self.draft.stage > _RUNNING or (rows and at_s < rows[-1][1]):
+        tokens = found[2].split(",")
+        if abs(float(tokens[2]) - float(tokens[3]) - float(tokens[4]) - float(tokens[5])) > _ROUNDING:
+            return False
+        parts = [part for token in tokens for part in ("", token)] + [""]
+        return self._row(number, "csv", float(found[1]), parts, known.CSV)
+
+    def _row(self, number: int, shape: str, at_s: float, parts: Sequence[str], columns: Sequence[Part]) -> bool:
+        if number == self.cut and not is_whole(parts, columns):
+            return False
+        kept = self.draft.intervals.get(shape)
+        if self.draft.stage > _RUNNING or (kept and at_s < kept.rows[-1][1]):
             self._begin(_RUNNING)
+            kept = None
+        if kept is None:
+            kept = self.draft.intervals[shape] = Intervals(columns)
+        kept.rows.append((number, at_s, parts))
         self._stage(_RUNNING, number)
-        self.draft.row(number, at_s, parts, columns)
         return True
 
     def _line(self, number: int, line: str) -> bool:
@@ -95,7 +123,7 @@ class _Reader(Reader):
             columns = known.BELOW.get(self.draft.section, {}).get(shape)
         if columns is not None:
             return self._report(number, parts, columns)
-        return self._option(number, line, shape, parts) or self._bar(number, line)
+        return self._option(number, line, shape, parts) or self._bar(number, line) or self._csv(number, line)
 
     def _banner(self, number: int, line: str) -> bool:
         found = _BANNER.match(line)
@@ -205,13 +233,12 @@ class _Reader(Reader):
 
     def end(self) -> None:
         draft, self.draft, self.command = self.draft, Draft(tool="sysbench"), None
-        lost: list[int] = []
-        courses = draft.courses(lost)
-        self.unknown.update(lost)
+        courses = draft.courses(self.unknown)
         if draft.stage < _OPTIONS and not draft.readings and not courses:
             return  # a command alone, or one that prepares or cleans up
         sysbench_sums.complete(draft)
-        self.runs.append(draft.run((*courses, *sysbench_sums.courses(draft, courses)), sysbench_sums.missing(draft)))
+        courses = sysbench_sums.courses(draft, courses)
+        self.runs.append(draft.run(courses, sysbench_sums.missing(draft)))
 
     def remarks(self) -> list[str]:
         found = []

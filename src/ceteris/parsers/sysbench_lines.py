@@ -89,6 +89,9 @@ INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
 )
 """After the time in brackets."""
 
+CSV: tuple[Part, ...] = (None, _PER_S, _QUERIES, _READ, _WRITTEN, _OTHER, _LATENCY, _ERRORS, _RECONNECTS)
+"""After the time, where a script wants it so, as that of sysbench-tpcc may; the report tells the percentile."""
+
 REPORT: Mapping[str, tuple[Part, ...]] = shapes(
     {
         # transactions

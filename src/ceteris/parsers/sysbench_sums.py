@@ -1,6 +1,7 @@
 """What follows from the numbers that sysbench states, where it does not state it itself, and what a run lacks."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ceteris.parsers.log import Course, Reading
 from ceteris.parsers.reader import Draft
@@ -83,18 +84,30 @@ def _bytes(words: str) -> str:
     return str(int(found)) if found and found.is_integer() else words
 
 
-def courses(draft: Draft, told: Sequence[Course]) -> Iterator[Course]:
-    """Bytes in both directions, and operations from the size of one, second by second."""
-    by_name = {course.metric: course for course in told}
+def courses(draft: Draft, told: Sequence[Course]) -> tuple[Course, ...]:
+    """What was told second by second, with bytes in both directions, and operations from the size of one."""
+    found = list(_named(draft, told))
+    by_name = {course.metric: course for course in found}
     read, written, both = (by_name.get(name) for name in ("read_bytes_per_s", "written_bytes_per_s", "bytes_per_s"))
     if read and written and read.at_s == written.at_s:
         values = tuple(map(sum, zip(read.values, written.values, strict=True)))
         both = Course(metric="bytes_per_s", unit="B/s", at_s=read.at_s, values=values)
-        yield both
+        found.append(both)
     block = next((draft.options[name] for name in _BLOCKS if name in draft.options), "")
-    if both and "throughput_per_s" not in by_name and block.isdecimal() and int(block):
+    if both and "throughput_per_s" not in by_name and block.isdecimal() and 0 < len(block) < 16 and int(block):
         values = tuple(value / int(block) for value in both.values)
-        yield Course(metric="throughput_per_s", unit="1/s", at_s=both.at_s, values=values)
+        found.append(Course(metric="throughput_per_s", unit="1/s", at_s=both.at_s, values=values))
+    return tuple(found)
+
+
+def _named(draft: Draft, told: Sequence[Course]) -> Iterator[Course]:
+    """The courses, those of a percentile by the one that the report is of: sysbench has one for both."""
+    percentiles = {name for name, _ in draft.readings if name.startswith("response_p")}
+    for course in told:
+        if "{}" not in course.metric:
+            yield course
+        elif len(percentiles) == 1:
+            yield replace(course, metric=next(iter(percentiles)))
 
 
 def missing(draft: Draft) -> str:

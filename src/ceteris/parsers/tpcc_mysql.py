@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ceteris.parsers.log import Course, Log
-from ceteris.parsers.reader import Draft, Reader
+from ceteris.parsers.reader import Draft, Intervals, Reader
 from ceteris.parsers.redact import HIDDEN
 from ceteris.parsers.shapes import Field, Part, is_whole, may_lack_its_beginning, readings, shape_of, shapes
 
@@ -86,7 +86,7 @@ class _Reader(Reader):
         shape, parts = shape_of(line)
         columns = _INTERVALS.get(shape)
         if columns is not None:
-            return self._interval(number, parts, columns)
+            return self._interval(number, shape, parts, columns)
         if number == self.cut and not is_whole(parts, ()):
             return False
         return self._result(number, line, shape, parts) or self._idle(number, line, shape)
@@ -111,7 +111,7 @@ class _Reader(Reader):
         self._at(number, 3)
         return True
 
-    def _interval(self, number: int, parts: Sequence[str], columns: Sequence[Part]) -> bool:
+    def _interval(self, number: int, shape: str, parts: Sequence[str], columns: Sequence[Part]) -> bool:
         at = parts[1]
         if not at.isdecimal() or len(at) > 9 or may_lack_its_beginning(self.lines, number):
             return False
@@ -124,7 +124,8 @@ class _Reader(Reader):
         # The line tells no rate. How long it is of is certain after the line before it, with nothing lost between.
         lasted = at_s - self.before[1] if self.before and self._follows(number, self.before[0]) else self.step_s
         self.before = (number, at_s)
-        self.draft.row(number, at_s, [*parts, str(lasted)], columns)
+        kept = self.draft.intervals.setdefault(shape, Intervals(columns))
+        kept.rows.append((number, at_s, [*parts, str(lasted)]))
         return True
 
     def _follows(self, number: int, before: int) -> bool:
@@ -189,9 +190,7 @@ class _Reader(Reader):
             return
         draft.workload = "tpcc"
         rates = tuple(_rates(draft))
-        lost: list[int] = []
-        courses = tuple(one for one in draft.courses(lost) if one.metric != "operations")
-        self.unknown.update(lost)
+        courses = tuple(one for one in draft.courses(self.unknown) if one.metric != "operations")
         wanted = {"TpmC": ("throughput_per_s", ""), "raw results": ("operations", _KINDS[0])}
         missing = ", ".join(words for words, key in wanted.items() if key not in draft.readings)
         self.runs.append(draft.run((*rates, *courses), missing if draft.readings else "the whole report"))
@@ -200,12 +199,12 @@ class _Reader(Reader):
 def _rates(draft: Draft) -> list[Course]:
     """Transactions each second, of the lines that are known to be of so many seconds."""
     found = []
-    for (known, _), rows in draft.rows.items():
-        for index, one in enumerate(known):
+    for lines in draft.intervals.values():
+        for index, one in enumerate(lines.known):
             if isinstance(one, Field) and one.metric == "operations":
                 timed = [
                     (at_s, float(parts[2 * index + 1]) / float(parts[-1]))
-                    for _, at_s, parts in rows
+                    for _, at_s, parts in lines.rows
                     if float(parts[-1]) and parts[2 * index + 1].isdecimal() and len(parts[2 * index + 1]) < 16
                 ]
                 if timed:
