@@ -6,7 +6,21 @@ from dataclasses import dataclass, field
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import printed
 from ceteris.parsers.repeats import once
-from ceteris.parsers.samples import CPU, Clock, Column, Samples, banner, clock, shares, sizes, stacked, unended, whole
+from ceteris.parsers.samples import (
+    COLOURS,
+    CPU,
+    SINCE_BOOT,
+    Clock,
+    Column,
+    Samples,
+    banner,
+    clock,
+    shares,
+    sizes,
+    stacked,
+    unended,
+    whole,
+)
 
 FORMAT = "iostat"
 
@@ -110,7 +124,7 @@ class _Text:
 def recognises(text: str) -> float:
     """By the heads of its tables."""
     ends = text[:8192] + text[-8192:]
-    devices = re.search(r"^Device:? +.*(?:%util|_wrtn|kB/s|MB/s)", ends, re.MULTILINE) or re.search(
+    devices = re.search(r"^Device:? +.*(?:%util|_wrtn|_w\+d|kB/s|MB/s)", ends, re.MULTILINE) or re.search(
         r"^ +(?:tps|r/s) .*Device\s*$", ends, re.MULTILINE
     )
     cpu = "avg-cpu:" in ends
@@ -151,6 +165,7 @@ class _Reader:
 
     def line(self, number: int, line: str, unended: bool) -> bool:
         """Whether the line is one of iostat's."""
+        line = COLOURS.sub("", line)
         words = line.split()
         if not words:
             return True
@@ -265,15 +280,17 @@ def _run(text: _Text) -> tuple[Run, list[str]]:
     remarks: list[str] = []
     reports = [one for one in text.reports if one.rows]
     clocks = Clock()
-    times = [None if one.at is None else clocks.at(one.at) for one in reports]
-    if reports and text.banner and not text.skips_first:
-        first = reports.pop(0)
+    times = [None if one.at is None else clocks.after(one.at) for one in reports]
+    after_first = bool(reports) and text.banner and not text.skips_first
+    alone = after_first and len(reports) == 1
+    if alone:
+        remarks.append(f"the only report (line {reports[0].first}) is of the time since boot, unless -y was given")
+    elif after_first:
+        left = reports.pop(0).first
+        remarks.append(
+            f"the first report (line {left}) is of the time since boot, unless -y was given, and is left out"
+        )
         times = times[1:]
-        words = "the first report" if reports else "the only report"
-        remarks.append(f"{words} (line {first.first}) is of the time since boot, unless -y was given, and is left out")
-        after_first = True
-    else:
-        after_first = False
     step = text.interval_s
     if len(times) > 1 and times[0] is not None and times[1] is not None:
         step = times[1] - times[0]
@@ -295,6 +312,7 @@ def _run(text: _Text) -> tuple[Run, list[str]]:
     }
     made = Run(
         tool="iostat",
+        workload=SINCE_BOOT if alone else "",
         version=_version(text.columns),
         options=text.options,
         readings=samples.readings(),
