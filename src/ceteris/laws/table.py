@@ -9,6 +9,7 @@ from ceteris.language import later, tr
 from ceteris.laws.curve import Curve, Grid, Place, Setting
 from ceteris.laws.stated import Stated
 from ceteris.laws.words import mistaken_unit, named, said, sentence, shown, together
+from ceteris.units import LoadLevel
 
 GAP = later("missing or zero cells")
 BEST = later("ratio to the best")
@@ -97,7 +98,7 @@ def best(grid: Grid) -> Iterator[Breach]:
     if not without or len(grid.settings) < 2 or len(loads) / 2 < len(without) < len(loads):
         return
     cells = tuple(grid.at[place] for place in ratios if place[1] in without)
-    where = together(tr("{table}, {n} threads", table=grid.table, n=f"{load:g}") for load in without)
+    where = together(tr(", ").join((grid.table, str(LoadLevel(round(load))))) for load in without)
     words = sentence(BEST, tr(later("ratios to the best, and none of them is 1")), where)
     yield Breach(law=BEST, where=where, cells=cells, words=words, tolerance=_BEST_SLACK)
 
