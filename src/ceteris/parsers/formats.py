@@ -21,6 +21,7 @@ from ceteris.parsers.redact import redact
 from ceteris.parsers.shapes import lines_of
 
 _SURE_ENOUGH = 0.3
+_CERTAIN = 0.9
 
 
 class Format(Protocol):
@@ -54,9 +55,15 @@ FORMATS: Mapping[str, Format] = {one.FORMAT: one for one in _ALL}
 
 
 def recognise(text: str) -> str | None:
-    """The format that is surest of the text; None where none is."""
-    sure, name = max((one.recognises(text), name) for name, one in FORMATS.items())
-    return name if sure >= _SURE_ENOUGH else None
+    """The format that is surest of the text, or the first that is certain; None where none is sure enough."""
+    surest, found = _SURE_ENOUGH, None
+    for name, one in FORMATS.items():
+        sure = one.recognises(text)
+        if sure >= _CERTAIN:
+            return name
+        if sure > surest or (sure == surest and found is None):
+            surest, found = sure, name
+    return found
 
 
 def read(text: str, format: str | None = None) -> Log:
