@@ -4,25 +4,47 @@ In: trials of a set and where each comes from. Out: breaches, whose cells are or
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ceteris.findings import Breach
 from ceteris.laws import Figure, Stated, of_set
-from ceteris.model import Origin, Trial
+from ceteris.model import Measurement, Origin, Trial
 from ceteris.units import LoadUnit, parse_size
 
 _BLOCKS = ("file-block-size", "file_block_size", "bs", "block-size", "block_size", "memory-block-size")
 _IN_WORDS = re.compile(r"(?<![\w.])([0-9]+)\s*(?:-byte|([KM])i?B?|B)\b(?: blocks)?", re.IGNORECASE)
+_SIZED = ("fileio", "random", "sequential")
 _CLOSED = ("sysbench", "pgbench", "fio", "tpcc")
+_RATED = ("rate", "rate_iops", "thinktime")
+_LATE = "schedule_lag_mean_s"  # which pgbench tells of a rate that it was to keep
+_ALSO_CALLED = {"iops_peak": "throughput_per_s", "throughput_peak": "bytes_per_s"}
+SAMPLED = ("throughput_per_s", "queries_per_s", "bytes_per_s", "read_bytes_per_s", "written_bytes_per_s")
+"""What the points of a table's series are read for."""
+
+Courses = Mapping[str, Mapping[int, Measurement]]
 
 
-def unfit(trials: Sequence[Trial], origins: Mapping[int, Origin], paths: Mapping[int, str]) -> list[Breach]:
-    """Every breach of a law in what the trials state; `paths` are those of the sources, by number."""
-    known = [trial for trial in trials if trial.order in origins]
-    cells = [_stated(trial, origins[trial.order], paths) for trial in known]
-    return [replace(one, cells=tuple(known[at].order for at in one.cells)) for one in of_set(cells)]
+def unfit(
+    trials: Sequence[Trial], origins: Mapping[int, Origin], paths: Mapping[int, str], courses: Courses
+) -> list[Breach]:
+    """Every breach of a law in what the trials state; `paths` are those of the sources, by number.
+
+    `courses` are what trials state over time, by metric.
+    """
+    cells = [(t.order, _stated(t, origins[t.order], paths)) for t in trials if t.order in origins]
+    points = [(order, point) for order, cell in cells if cell.table for point in _points(order, cell, courses)]
+    known, stated = [order for order, _ in cells + points], [cell for _, cell in cells + points]
+    return [replace(one, cells=tuple(dict.fromkeys(known[at] for at in one.cells))) for one in of_set(stated)]
+
+
+def _points(order: int, cell: Stated, courses: Courses) -> Iterator[Stated]:
+    """Each point of a table's series, as a cell."""
+    mine = {metric: courses[metric][order].points for metric in SAMPLED if order in courses.get(metric, {})}
+    for number in range(max(map(len, mine.values()), default=0)):
+        figures = {metric: Figure(points[number]) for metric, points in mine.items() if number < len(points)}
+        yield replace(cell, figures=figures, sample=number + 1)
 
 
 def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
@@ -30,7 +52,9 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
     figures: dict[str, Figure] = {}
     for metric, value, _unit, _line, stated, subject in said["readings"]:
         if not subject:
-            figures.setdefault(metric, Figure(value, stated))
+            figures.setdefault(_ALSO_CALLED.get(metric, metric), Figure(value, stated))
+    if said["tool"] == "fio":  # whose percentiles are of the completion alone, unlike its mean and its extremes
+        figures = {metric: one for metric, one in figures.items() if not metric.startswith("response_p")}
     workload = str(said.get("workload") or trial.workload)
     return Stated(
         figures=figures,
@@ -40,7 +64,9 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
         workload=trial.workload,
         levels={key: str(level) for key, level in trial.settings.items()},
         load=float(trial.load.n) if trial.load.unit is LoadUnit.OUTSTANDING else None,
-        closed=any(tool in f"{said['tool']} {workload}".casefold() for tool in _CLOSED),
+        closed=any(tool in f"{said['tool']} {workload}".casefold() for tool in _CLOSED)
+        and _LATE not in figures
+        and not any(said["options"].get(name) for name in _RATED),
         think="tpcc" in workload.casefold(),
         block_bytes=_block_bytes(said["options"], workload),
     )
@@ -54,7 +80,7 @@ def _block_bytes(options: Mapping[str, Any], workload: str) -> float | None:
                 return float(parse_size(_size(str(options[name]))))
             except ValueError:
                 continue
-    if "fileio" not in workload.casefold() and "random" not in workload.casefold():
+    if not any(word in workload.casefold() for word in _SIZED):
         return None
     sizes = {float(n) * {"": 1, "K": 2**10, "M": 2**20}[unit.upper()] for n, unit in _IN_WORDS.findall(workload)}
     return next(iter(sizes)) if len(sizes) == 1 else None

@@ -9,7 +9,7 @@ from sqlalchemy.engine import Engine as Store
 from ceteris.analysis.claims import Numbers, tested
 from ceteris.analysis.imported import judge_set
 from ceteris.analysis.judge import Judgement
-from ceteris.analysis.unfit import unfit
+from ceteris.analysis.unfit import SAMPLED, unfit
 from ceteris.errors import UsageError
 from ceteris.findings import Breach
 from ceteris.imports.claims import read_claims
@@ -75,8 +75,11 @@ def claimed(store: Store, experiment: Experiment, claims: Sequence[Claim], wrong
 
 def breaches(store: Store, experiment: Experiment) -> list[Breach]:
     """What the set states that cannot be; the cells are orders of trials."""
-    paths = {source.number: source.path for source in sources.sources(store, experiment.id)}
-    return unfit(read.trials(store, experiment.id), sources.origins(store, experiment.id), paths)
+    trials, own = read.trials(store, experiment.id), experiment.id
+    paths = {source.number: source.path for source in sources.sources(store, own)}
+    orders = [trial.order for trial in trials]
+    courses = {metric: read.series(store, own, metric, orders) for metric in SAMPLED}
+    return unfit(trials, sources.origins(store, own), paths, courses)
 
 
 def tables(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, list[WordTable]]:

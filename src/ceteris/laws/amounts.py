@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ceteris.language import later, tr
 from ceteris.laws.looked import Looked, near, operations, summed, value_of
-from ceteris.laws.stated import Range, Stated
+from ceteris.laws.stated import COUNTS, Range, Stated
 from ceteris.laws.words import named, said, shown
 
 BLOCK = later("IOPS x block size")
@@ -21,6 +21,7 @@ EACH_LESS, EACH_MORE = 0.002, 0.03
 _PARTS_SLACK = 0.005
 _SHARE_SLACK = 0.02
 _LONGEST_RUN_S = 86400.0
+_NEVER_NEGATIVE = ("_s", "_share", "normalised", "load_average", "_utilisation")
 
 
 def block_size(cell: Stated) -> Iterator[Looked]:
@@ -164,6 +165,8 @@ def shares(cell: Stated) -> Iterator[Looked]:
 def signs(cell: Stated) -> Iterator[Looked]:
     """Nothing that is counted or timed is negative, and what was done was done at some rate, in a day at most."""
     for metric, figure in cell.figures.items():
+        if metric not in COUNTS and not metric.endswith(_NEVER_NEGATIVE):
+            continue
         words = tr(later("{name} {value} is negative"), name=named(metric, cell), value=said(cell, metric))
         yield Looked(law=SIGNS, metrics=(metric,), fits=figure.value >= 0, words=words)
     for metric, count in (("throughput_per_s", "operations"), ("queries_per_s", "queries")):

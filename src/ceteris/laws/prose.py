@@ -36,11 +36,11 @@ def _tried(claim: Claimed, grids: Sequence[Grid]) -> Breach | None:
     grid, ratios, found = seen[0]
     middle = (found.low + found.high) / 2
     words = tr(
-        later("{stated:+.4g} % from {start} to {end} is said, and the table gives {implied:+.3g} %"),
-        stated=claim.percent.value,
+        later("{stated} from {start} to {end} is said, and the table gives {implied}"),
+        stated=f"{claim.percent.value:+.4g} %",
         start=claim.start,
         end=claim.end,
-        implied=(middle - 1) * 100,
+        implied=f"{(middle - 1) * 100:+.3g} %",
     )
     where = tr(", ").join(dict.fromkeys((claim.where, grid.table)))
     return Breach(

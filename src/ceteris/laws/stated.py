@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ceteris.language import tr
+from ceteris.units import LoadLevel
 
 _NUMBER = re.compile(r"[-+]?(\d[\d,_]*|(?=\.\d))(?:\.(\d+))?(?:[eE]([-+]?\d+))?")
 _FLOAT = 1e-9
@@ -176,7 +177,7 @@ class Stated:
             parts.append(tr("line {n}", n=self.line))
         parts += [heading(self.levels)]
         if self.load is not None:
-            parts.append(tr("{n} threads", n=f"{self.load:g}"))
+            parts.append(str(LoadLevel(round(self.load))))
         if self.sample is not None:
             parts.append(tr("sample {n}", n=self.sample))
         return tr(", ").join(part for part in parts if part)

@@ -8,7 +8,8 @@ from ceteris.findings import Breach
 from ceteris.language import later, tr
 from ceteris.laws.curve import Curve, Grid, Place, Setting
 from ceteris.laws.stated import Stated
-from ceteris.laws.words import mistaken_unit, named, sentence, shown, together
+from ceteris.laws.words import mistaken_unit, named, said, sentence, shown, together
+from ceteris.units import LoadLevel
 
 GAP = later("missing or zero cells")
 BEST = later("ratio to the best")
@@ -17,8 +18,9 @@ JUMP = later("a jump in the curve")
 _RATES = ("throughput_per_s", "queries_per_s", "bytes_per_s", "reads_per_s", "writes_per_s", "normalised")
 _CURVES = ("throughput_per_s", "queries_per_s", "bytes_per_s", "normalised", "response_mean_s", "response_p95_s")
 _BEST_SLACK = 0.005
-_LARGE, _SPIKE = math.log(3), math.log(1.5)
+_LARGE, _SPIKE = math.log(3), math.log(1.1)
 _SCATTERS = 8.0
+_TWICE = 2.0
 _MOST_JUMPS = 0.1
 _UNIT_SLACK = 0.08
 _SUSPECTS = 4
@@ -57,8 +59,8 @@ def _gap(grid: Grid, setting: Setting, absent: Sequence[float], metric: str, zer
         grid.cells.get((setting, load)) or replace(like, levels=dict(setting), load=load, figures={}) for load in absent
     ]
     where = together(cell.where for cell in places)
-    said = later("{name} is 0, where its neighbours have figures") if zero else later("{name} is missing")
-    words = sentence(GAP, tr(said, name=named(metric, _fullest(grid))), where)
+    message = later("{name} is 0, where its neighbours have figures") if zero else later("{name} is missing")
+    words = sentence(GAP, tr(message, name=named(metric, _fullest(grid))), where)
     cells = tuple(grid.at[setting, load] for load in absent if (setting, load) in grid.at)
     only = metric if zero else ""
     return Breach(
@@ -75,8 +77,8 @@ def best(grid: Grid) -> Iterator[Breach]:
     ratios = {place: cell.figures["normalised"] for place, cell in grid.cells.items() if "normalised" in cell.figures}
     for place, figure in ratios.items():
         if figure.range("normalised").low > 1 + _BEST_SLACK:
-            said = later("a ratio of {value} to the best is more than 1")
-            words = sentence(BEST, tr(said, value=shown("normalised", figure.value)), grid.cells[place].where)
+            message = later("a ratio of {value} to the best is more than 1")
+            words = sentence(BEST, tr(message, value=shown("normalised", figure.value)), grid.cells[place].where)
             yield Breach(
                 law=BEST,
                 where=grid.cells[place].where,
@@ -96,13 +98,13 @@ def best(grid: Grid) -> Iterator[Breach]:
     if not without or len(grid.settings) < 2 or len(loads) / 2 < len(without) < len(loads):
         return
     cells = tuple(grid.at[place] for place in ratios if place[1] in without)
-    where = together(tr("{table}, {n} threads", table=grid.table, n=f"{load:g}") for load in without)
+    where = together(tr(", ").join((grid.table, str(LoadLevel(round(load))))) for load in without)
     words = sentence(BEST, tr(later("ratios to the best, and none of them is 1")), where)
     yield Breach(law=BEST, where=where, cells=cells, words=words, tolerance=_BEST_SLACK)
 
 
 def jumps(grid: Grid, known: Collection[int] = ()) -> Iterator[Breach]:
-    """A cell three times off what its neighbours let expect, or a peak or dip of 1.5 times; eight times the scatter.
+    """A cell three times off what its neighbours let expect, or a peak or dip of 10 %; eight times the scatter.
 
     `known` are the positions of cells of which a figure is called wrong already. At most a tenth of a
     table's cells are. Tools do not mistype, so logs are left alone.
@@ -167,12 +169,12 @@ def _jump(grid: Grid, place: Place, metric: str, curve: Curve, left: Curve) -> B
     cell = grid.cells[place]
     stated = cell.figures[metric].value
     implied = math.exp(left.expected(place) or curve.columns[place[0]][place[1]])
-    said = later("{name} {value} lies {times:.3g} times off the {implied} that its neighbours let expect")
+    off = max(stated, implied) / min(stated, implied)
     words = tr(
-        said,
+        later("{name} {value} lies {times} off the {implied} that its neighbours let expect"),
         name=named(metric, cell),
-        value=shown(metric, stated),
-        times=max(stated, implied) / min(stated, implied),
+        value=said(cell, metric),
+        times=tr("{n} times", n=f"{off:.3g}") if off >= _TWICE else f"{off - 1:.0%}",
         implied=shown(metric, implied),
     )
     unit = mistaken_unit(metric, stated, implied, _UNIT_SLACK)

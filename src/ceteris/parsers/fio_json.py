@@ -1,5 +1,6 @@
 """fio's --output-format=json and json+, of 2.x and 3.x."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -24,7 +25,7 @@ class _Job:
     members: Members
     options: Mapping[str, str]
     version: str
-    cut: bool
+    entries: int  # of the same name in the report
 
 
 def runs(documents: list[Document]) -> tuple[list[Run], list[str]]:
@@ -36,9 +37,9 @@ def runs(documents: list[Document]) -> tuple[list[Run], list[str]]:
         named = next((name for name in ("jobs", "client_stats") if name in top), "")
         version = text_of(top.get("fio version")).removeprefix("fio-")
         options = _options(top.get("global options"))
-        jobs = [
-            _Job(members=one, options=options, version=version, cut=not top.whole) for one in objects(top.get(named))
-        ]
+        entries = list(objects(top.get(named)))
+        names = Counter(text_of(one.get("jobname")) for one in entries)
+        jobs = [_Job(one, options, version, names[text_of(one.get("jobname"))]) for one in entries]
         made = [_run(job, document) for job in jobs if text_of(job.members.get("jobname")) != "All clients"]
         if named and not made and not top.whole:
             made = [Run(tool="fio", version=version, lines=(document.first, document.last), missing="its jobs")]
@@ -71,6 +72,7 @@ def _run(job: _Job, document: Document) -> Run:
         if isinstance(section, Members):
             sheet.both &= section.whole
             _side(sheet, side, section)
+    sheet.settle()
     sheet.both &= members.whole or "mixed" in sheet.sides or {"read", "write", "trim"} <= set(sheet.sides)
     for name, metric in (("error", "error_code"), ("total_err", "errors")):
         value, leaf = _number(members, name)
@@ -82,19 +84,24 @@ def _run(job: _Job, document: Document) -> Run:
             sheet.more.append(
                 Reading(metric=metric, value=value / 100, unit="1", line=leaf.line, stated=f"{leaf.word} %")
             )
-    grouped = "group_reporting" in options and options["group_reporting"] != "0"
-    together = options.get("numjobs", "1") if grouped else "1"
     last = max([one.line for one in sheet.readings()], default=members.line)
     made = run(
         sheet,
         version=job.version,
         options=options,
         job=text_of(members.get("jobname")),
-        jobs=int(together) if together.isascii() and together.isdecimal() and len(together) < 7 else 1,
+        jobs=_together(options.get("numjobs", "1"), job.entries),
         lines=(members.line, last),
         missing="" if members.whole else f"the report breaks off in line {document.last}",
     )
     return _histogram(made, members, sheet.active())
+
+
+def _together(asked: str, entries: int) -> int:
+    """How many jobs an entry is of: all of them where there is one entry for all; 0 where it cannot be told."""
+    if not asked.isascii() or not asked.isdecimal() or len(asked) > 6 or not int(asked):
+        return 0
+    return int(asked) if entries == 1 else 1 if entries % int(asked) == 0 else 0
 
 
 def _side(sheet: Sheet, side: str, section: Members) -> None:

@@ -282,7 +282,9 @@ def runs(lines: list[tuple[int, str]]) -> tuple[list[Run], list[tuple[int, str]]
         ]
         for job in of_it:
             job.grouped = True
-        group.directions_end = set(group.sheet.sides) == {side for job in of_it for side in job.sheet.active()}
+        group.directions_end = set(group.sheet.sides) - {"mixed"} == {
+            side for job in of_it for side in job.sheet.active()
+        }
         status = group.run()
         if len(of_it) == 1:
             of_all = (

@@ -6,7 +6,21 @@ from dataclasses import dataclass, field
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import printed
 from ceteris.parsers.repeats import once
-from ceteris.parsers.samples import CPU, Clock, Column, Samples, banner, clock, shares, sizes, stacked, unended, whole
+from ceteris.parsers.samples import (
+    COLOURS,
+    CPU,
+    SINCE_BOOT,
+    Clock,
+    Column,
+    Samples,
+    banner,
+    clock,
+    shares,
+    sizes,
+    stacked,
+    unended,
+    whole,
+)
 
 FORMAT = "iostat"
 
@@ -75,10 +89,11 @@ for _word, _times in _UNITS.items():
 _VERSIONS = (
     ("f/s", "12.3 or newer"),
     ("d/s", "12.1 or newer"),
-    ("rareq-sz", "11.5.7 to 12.1"),
     ("areq-sz", "11.5.7 or newer"),
+    ("rareq-sz", "11.5.7 or newer"),
 )
-_OLD_VERSIONS = (("r_await", "9.1.2 to 11.5.6"), ("avgqu-sz", "before 9.1.2"))
+"""What a column shows of the version, which iostat does not print; the first that is there."""
+_OLD_VERSIONS = (("rareq-sz", "11.5.7 to 12.1"), ("r_await", "9.1.2 to 11.5.6"), ("svctm", "before 9.1.2"))
 
 
 @dataclass(slots=True)
@@ -98,7 +113,7 @@ class _Text:
     first: int
     last: int
     options: dict[str, str] = field(default_factory=dict)
-    version: str = ""
+    columns: set[str] = field(default_factory=set)
     reports: list[_Report] = field(default_factory=list)
     banner: bool = False
     skips_first: bool = False
@@ -109,7 +124,7 @@ class _Text:
 def recognises(text: str) -> float:
     """By the heads of its tables."""
     ends = text[:8192] + text[-8192:]
-    devices = re.search(r"^Device:? +.*(?:%util|_wrtn|kB/s|MB/s)", ends, re.MULTILINE) or re.search(
+    devices = re.search(r"^Device:? +.*(?:%util|_wrtn|_w\+d|kB/s|MB/s)", ends, re.MULTILINE) or re.search(
         r"^ +(?:tps|r/s) .*Device\s*$", ends, re.MULTILINE
     )
     cpu = "avg-cpu:" in ends
@@ -118,8 +133,8 @@ def recognises(text: str) -> float:
 
 def read(text: str) -> Log:
     """Each device's and the processors' course; the first report is of the time since boot and no sample."""
-    reader = _Reader()
     lines = text.removeprefix("\ufeff").splitlines()
+    reader = _Reader(lines)
     cut = unended(text, lines)
     rest = [(number, line) for number, line in enumerate(lines, 1) if not reader.line(number, line, number == cut)]
     runs: list[Run] = []
@@ -140,6 +155,7 @@ def read(text: str) -> Log:
 class _Reader:
     """A line after the other."""
 
+    lines: list[str]
     texts: list[_Text] = field(default_factory=list)
     called: tuple[bool, float | None] = (False, None)
     header: list[str] = field(default_factory=list)
@@ -149,12 +165,14 @@ class _Reader:
 
     def line(self, number: int, line: str, unended: bool) -> bool:
         """Whether the line is one of iostat's."""
+        line = COLOURS.sub("", line)
         words = line.split()
         if not words:
             return True
         if (machine := banner(line)) is not None:
             self._begin(number, banner=True)
             self.texts[-1].options.update(machine)
+            self.texts[-1].skips_first |= self._skips(number)
             return True
         if "iostat" in line and (found := _CALL.fullmatch(line)):
             self._call(found["arguments"].split())
@@ -170,6 +188,11 @@ class _Reader:
         if not understood and self.texts and unended:
             self.texts[-1].missing = f"line {number} breaks off"
         return understood
+
+    def _skips(self, number: int) -> bool:
+        """Whether -y was given: where the report since boot would be, it leaves a second blank line (until 12.6)."""
+        after = [bool(line.strip()) for line in self.lines[number : number + 4]]
+        return after == [False, False, True, True]
 
     def _begin(self, number: int, *, banner: bool) -> None:
         skips, interval = self.called
@@ -204,9 +227,7 @@ class _Reader:
         self.header, self.heading, self.device = words, line, ""
         known = CPU if part == "cpu" else _COLUMNS
         self.unread |= {word for word in words if word not in known and word.rstrip(":") != "Device"}
-        for column, version in (*_VERSIONS, *_OLD_VERSIONS):
-            if column in words and part == "disk":
-                now.version = now.version or version
+        now.columns |= set(words)
         return True
 
     def _row(self, number: int, line: str, words: list[str], unended: bool) -> bool:
@@ -249,20 +270,27 @@ def _time(line: str) -> int | None:
     return at[0] if at and found and len(found["clock"]) - at[1] <= 5 else None
 
 
+def _version(columns: set[str]) -> str:
+    known = _OLD_VERSIONS if "svctm" in columns else _VERSIONS
+    return next((version for column, version in known if column in columns), "")
+
+
 def _run(text: _Text) -> tuple[Run, list[str]]:
     """The reports as courses, and what is to be told of them."""
     remarks: list[str] = []
     reports = [one for one in text.reports if one.rows]
     clocks = Clock()
-    times = [None if one.at is None else clocks.at(one.at) for one in reports]
-    if reports and text.banner and not text.skips_first:
-        first = reports.pop(0)
+    times = [None if one.at is None else clocks.after(one.at) for one in reports]
+    after_first = bool(reports) and text.banner and not text.skips_first
+    alone = after_first and len(reports) == 1
+    if alone:
+        remarks.append(f"the only report (line {reports[0].first}) is of the time since boot, unless -y was given")
+    elif after_first:
+        left = reports.pop(0).first
+        remarks.append(
+            f"the first report (line {left}) is of the time since boot, unless -y was given, and is left out"
+        )
         times = times[1:]
-        words = "the first report" if reports else "the only report"
-        remarks.append(f"{words} (line {first.first}) is of the time since boot, unless -y was given, and is left out")
-        after_first = True
-    else:
-        after_first = False
     step = text.interval_s
     if len(times) > 1 and times[0] is not None and times[1] is not None:
         step = times[1] - times[0]
@@ -284,7 +312,8 @@ def _run(text: _Text) -> tuple[Run, list[str]]:
     }
     made = Run(
         tool="iostat",
-        version=text.version,
+        workload=SINCE_BOOT if alone else "",
+        version=_version(text.columns),
         options=text.options,
         readings=samples.readings(),
         courses=samples.courses(),

@@ -9,7 +9,11 @@ from ceteris.parsers.samples import CPU, Column
 FORMAT = "mpstat"
 
 _COLUMNS = {**CPU, "intr/s": Column("interrupts_per_s", "1/s")}
-_HEAD = re.compile(r"^\S+(?: [AP]M)? +(?:CPU|NODE) +(?:%us(?:er|r) +%nice +%sys +%iowait +%irq|intr/s)", re.MULTILINE)
+_HEAD = re.compile(
+    r"^\S+(?: [AP]M)? +(?:CPU|NODE) +(?:CORE +SOCK +NODE +)?"
+    r"(?:%us(?:er|r) +%nice +%sys +%iowait +%irq|intr/s)",
+    re.MULTILINE,
+)
 
 
 def recognises(text: str) -> float:

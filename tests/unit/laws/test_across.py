@@ -9,7 +9,7 @@ from published import LOADS, log, normalised, printed, scaled, table, with_figur
 
 from ceteris.laws import Breach, Claimed, Figure, Stated, of_set
 
-_SETS = 200
+_SETS = 150
 Planted = tuple[list[Stated], int, str]  # cells, which of them is wrong, and in what
 
 

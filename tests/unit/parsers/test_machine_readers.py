@@ -301,3 +301,76 @@ def test_json_in_one_line_is_read_alike() -> None:
     flat = json.dumps(json.loads(text[text.index("{") : text.rindex("}") + 1]))
     said = [{(one.metric, one.subject, one.value) for one in fio.read(each).runs[0].readings} for each in (flat, text)]
     assert said[0] == said[1]
+
+
+def test_three_forms_of_one_run_of_fio_agree() -> None:
+    text = (GOLDEN / "fio" / "three-forms-3.33.log").read_text(encoding="utf-8")
+    terse = next(line for line in text.splitlines() if line.startswith("5;"))
+    exact = text[text.index("\n{") : text.index("\n}") + 3]
+    people = text.replace(terse, "").replace(exact, "\n")
+    (json_run,), (terse_run,), (people_run,) = (fio.read(each).runs for each in (exact, terse + "\n", people))
+    assert (json_run.load, people_run.load) == (2, 2)
+    for metric, subject in [
+        ("throughput_per_s", ""),
+        ("bytes_per_s", ""),
+        ("reads_per_s", ""),
+        ("written_bytes_per_s", ""),
+        ("bytes", "read"),
+        ("duration_s", "write"),
+        ("response_mean_s", "read"),
+        ("response_max_s", "write"),
+        ("completion_stddev_s", "write"),
+        ("response_p95_s", "read"),
+        ("response_p999_s", "write"),
+    ]:
+        stated = _value(json_run, metric, subject)
+        assert _value(terse_run, metric, subject) == pytest.approx(stated, rel=0.01), metric
+        assert _value(people_run, metric, subject) == pytest.approx(stated, rel=0.01), metric
+    (once,) = fio.read(text).runs
+    assert once.readings[0].line > json_run.readings[0].line, "in the whole text it stands further down"
+    assert sum("tell again" in remark for remark in fio.read(text).remarks) == 2
+
+
+def test_what_fio_states_of_both_is_their_sum() -> None:
+    (run,) = _golden("fio/both-3.33.log").runs
+    assert _value(run, "throughput_per_s") == 9886 + 9876
+    assert any("prints zeros" in remark for remark in _golden("fio/both-3.33.log").remarks)
+    (bits,) = _golden("fio/bits-3.33.log").runs
+    assert _value(bits, "bytes_per_s") == pytest.approx(_value(bits, "operations") * 4096 / 1.001, rel=0.001)
+
+
+def test_counts_of_json_plus_lie_between_the_smallest_and_the_largest() -> None:
+    (run,) = _golden("fio/json-plus-3.33.log").runs
+    assert sum(count for _end, count in run.histogram) == _value(run, "completion_count")
+    ends = [end for end, _count in run.histogram]
+    assert ends == sorted(ends)
+    assert ends[0] >= _value(run, "completion_min_s")
+    assert ends[-1] >= _value(run, "completion_max_s")
+    assert ends[-2] < _value(run, "completion_max_s")
+
+
+def test_two_jobs_and_what_fio_states_of_both_are_three_runs() -> None:
+    reads, writes, both = _golden("fio/normal-two-jobs-3.33.log").runs
+    assert (reads.labels["job"], writes.labels["job"]) == ("reads", "writes")
+    assert both.workload == "all jobs of a group"
+    assert _value(both, "read_bytes_per_s") == _value(reads, "bytes_per_s")
+    assert _value(both, "written_bytes_per_s") == _value(writes, "bytes_per_s")
+
+
+def test_a_second_blank_line_shows_that_the_report_since_boot_was_skipped() -> None:
+    log = _golden("iostat/iso-12.6-skipping.log")
+    assert not log.remarks
+    assert all(len(one.values) == 2 for one in log.runs[0].courses)
+    text = (GOLDEN / "iostat" / "extended-12.6.log").read_text(encoding="utf-8")
+    assert "\n\n\n" not in text.split("avg-cpu", 1)[0]
+
+
+@pytest.mark.parametrize("name", ["extended-12.6", "pretty-12.6", "plain-12.6-timestamps", "short-12.6"])
+def test_every_device_row_of_iostat_counts(name: str) -> None:
+    text = (GOLDEN / "iostat" / f"{name}.log").read_text(encoding="utf-8")
+    (run,) = iostat.read(text).runs
+    values = [one.value for one in run.readings] + [value for one in run.courses for value in one.values]
+    tables = text.split("avg-cpu:")[2:]  # the first is of the time since boot
+    words = [word for part in tables for line in part.splitlines()[1:] for word in line.split()]
+    numbers = [word for word in words if word[0].isdigit() and ":" not in word and "/" not in word]
+    assert len(values) == len(numbers)
