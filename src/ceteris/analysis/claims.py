@@ -47,7 +47,7 @@ class _Untestable(Exception):
     """Why a claim cannot be tested."""
 
 
-def tested(claims: Sequence[Claim], sets: Sequence[Numbers]) -> list[Tested]:
+def weigh(claims: Sequence[Claim], sets: Sequence[Numbers]) -> list[Tested]:
     """Each claim by the numbers that it names, in whichever set they are."""
     named = any(claim.tables for claim in claims)
     return [_test(claim, sets, tables_named=named) for claim in claims]

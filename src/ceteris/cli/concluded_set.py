@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.claims import Numbers, tested
+from ceteris.analysis.claims import Numbers, weigh
 from ceteris.analysis.imported import judge_set
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.unfit import SAMPLED, unfit
@@ -70,7 +70,7 @@ def claims_of(experiment: Experiment, path: Path | None) -> list[Claim]:
 
 def claimed(store: Store, experiment: Experiment, claims: Sequence[Claim], wrong: Sequence[Breach]) -> list[Tested]:
     """The claims beside the set's numbers, of which some may not fit each other."""
-    return tested(claims, [numbers(store, experiment, wrong)]) if claims else []
+    return weigh(claims, [numbers(store, experiment, wrong)]) if claims else []
 
 
 def breaches(store: Store, experiment: Experiment) -> list[Breach]:
