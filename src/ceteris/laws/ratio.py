@@ -9,7 +9,7 @@ from ceteris.language import later, tr
 from ceteris.laws.amounts import BLOCK, BLOCK_SLACK, EACH, EACH_LESS, EACH_MORE, unlike_block, unlike_each
 from ceteris.laws.cell import told
 from ceteris.laws.curve import Grid, Place
-from ceteris.laws.looked import Looked
+from ceteris.laws.misfit import Misfit
 from ceteris.laws.stated import Range
 from ceteris.laws.words import sentence, together
 
@@ -92,6 +92,6 @@ def _odd(grid: Grid, place: Place, law: str, usual: float, metrics: tuple[str, s
     cell, (of, total) = grid.cells[place], metrics
     each, whole = (cell.figures[metric].range(metric) for metric in metrics)
     words = unlike_each(cell, of, total, usual) if law == EACH else unlike_block(cell, (of,), total, usual)
-    looked = Looked(law=law, metrics=metrics, fits=False, words=words, tolerance=SLACK[law])
+    misfit = Misfit(law=law, words=words, tolerance=SLACK[law])
     implied = {of: whole.times(1 / usual), total: each.times(usual)}
-    return told(cell, grid.at[place], [looked], implied, partial(grid.doubts, odd, place))
+    return told(cell, grid.at[place], [misfit], implied, partial(grid.doubts, odd, place))
