@@ -53,6 +53,7 @@ def of_set(cells: Sequence[Stated], claims: Sequence[Claimed] = ()) -> list[Brea
     found = _within(cells, tables)
     for grid in tables:
         found += ratio.queries_per_transaction(grid) + ratio.bytes_per_operation(grid)
+    found += ratio.in_two_tables(tables)
     known = {at for breach in found for at in breach.cells if breach.metric}
     for grid in tables:
         found += [*table.gaps(grid), *table.best(grid)]

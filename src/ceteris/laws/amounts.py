@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ceteris.language import later, tr
-from ceteris.laws.looked import Looked, near, operations, summed, value_of
+from ceteris.laws.misfit import Misfit, near, operations, summed, value_of
 from ceteris.laws.stated import COUNTS, Range, Stated
 from ceteris.laws.words import named, said, shown
 
@@ -24,7 +24,7 @@ _LONGEST_RUN_S = 86400.0
 _NEVER_NEGATIVE = ("_s", "_share", "normalised", "load_average", "_utilisation")
 
 
-def block_size(cell: Stated) -> Iterator[Looked]:
+def block_size(cell: Stated) -> Iterator[Misfit]:
     """IOPS x block size = throughput, within 0.1 %: of reads, of writes and of both. By definition.
 
     2.4 % more where throughput is a round number, whose M may be 1,000 Ki as well.
@@ -39,12 +39,12 @@ def block_size(cell: Stated) -> Iterator[Looked]:
         right, ranges = cell.range(moved), [summed(cell, way) for way in (ways if moved == "bytes_per_s" else [rates])]
         if right is None or ranges[0] is None:
             continue
-        implied = {moved: ranges[0].times(block)} | ({rates[0]: right.times(1 / block)} if len(rates) == 1 else {})
-        words = unlike_block(cell, rates, moved, block)
         seen = cell.figures[moved].written
         slack = BLOCK_SLACK + (_ROUND if seen and seen.zeros else 0.0)
-        fits = any(one is not None and near(one.times(block), right, slack) for one in ranges)
-        yield Looked(law=BLOCK, metrics=(*rates, moved), fits=fits, words=words, implied=implied, tolerance=slack)
+        if any(one is not None and near(one.times(block), right, slack) for one in ranges):
+            continue
+        implied = {moved: ranges[0].times(block)} | ({rates[0]: right.times(1 / block)} if len(rates) == 1 else {})
+        yield Misfit(law=BLOCK, words=unlike_block(cell, rates, moved, block), implied=implied, tolerance=slack)
 
 
 def unlike_block(cell: Stated, rates: tuple[str, ...], moved: str, block: float) -> str:
@@ -56,7 +56,7 @@ def unlike_block(cell: Stated, rates: tuple[str, ...], moved: str, block: float)
     return tr(message, name=name, iops=iops, other=named(moved, cell), throughput=said(cell, moved), kib=block / 1024)
 
 
-def rate(cell: Stated) -> Iterator[Looked]:
+def rate(cell: Stated) -> Iterator[Misfit]:
     """Rate = events / time, within 0.2 %, 0.1 s for starting and ending, and the operations under way at the end."""
     time = cell.range("duration_s")
     if time is None or time.low <= 0:
@@ -71,31 +71,26 @@ def rate(cell: Stated) -> Iterator[Looked]:
             rates.append(stated + synced)
         if metric == "queries_per_s" and (besides := cell.range("queries_other")):  # which sysbench 0.5 tells apart
             counts.append(Range(max(events.low - besides.high, 0.0), max(events.high - besides.low, 0.0)))
-        n, s = (cell.figures[name].value for name in (count, "duration_s"))
+        if any(near(one, number / time, slack) for one in rates for number in counts):
+            continue
         words = tr(
             later("{name} {rate} does not fit {count:,.0f} in {time:,.6g} s"),
             name=named(metric, cell),
             rate=said(cell, metric),
-            count=n,
-            time=s,
+            count=cell.figures[count].value,
+            time=cell.figures["duration_s"].value,
         )
-        yield Looked(
-            law=RATE,
-            metrics=(metric, count, "duration_s"),
-            fits=any(near(one, number / time, slack) for one in rates for number in counts),
-            words=words,
-            implied={metric: events / time, count: stated * time, "duration_s": events / stated},
-            tolerance=slack,
-        )
+        implied = {metric: events / time, count: stated * time, "duration_s": events / stated}
+        yield Misfit(law=RATE, words=words, implied=implied, tolerance=slack)
 
 
-def queries(cell: Stated) -> Iterator[Looked]:
+def queries(cell: Stated) -> Iterator[Misfit]:
     """Queries read + written + other = total, exactly, since they are counted; old tools leave the others out."""
     names = ("queries_read", "queries_write", "queries_other")
     yield from _parts(cell, QUERIES, names, "queries", 0.0, names[:2])
 
 
-def queries_each(cell: Stated) -> Iterator[Looked]:
+def queries_each(cell: Stated) -> Iterator[Misfit]:
     """Queries = transactions x queries of each: 0.2 % fewer, and 3 % more, as what is tried again is counted."""
     if not cell.queries_each:
         return
@@ -104,10 +99,10 @@ def queries_each(cell: Stated) -> Iterator[Looked]:
         if many is None or transactions is None:
             continue
         wanted = transactions.times(cell.queries_each)
-        yield Looked(
+        if wanted.low * (1 - EACH_LESS) <= many.high and many.low <= wanted.high * (1 + EACH_MORE):
+            continue
+        yield Misfit(
             law=EACH,
-            metrics=(of, total),
-            fits=wanted.low * (1 - EACH_LESS) <= many.high and many.low <= wanted.high * (1 + EACH_MORE),
             words=unlike_each(cell, of, total, cell.queries_each),
             implied={of: many.times(1 / cell.queries_each), total: wanted},
             tolerance=EACH_MORE,
@@ -121,7 +116,7 @@ def unlike_each(cell: Stated, of: str, total: str, each: float) -> str:
     return tr(message, n=said(cell, of), m=said(cell, total), each=each, **names)
 
 
-def parts(cell: Stated) -> Iterator[Looked]:
+def parts(cell: Stated) -> Iterator[Misfit]:
     """Reads + writes = operations each second, fsyncs counted or not, and bytes too, within 0.5 %."""
     also = ("reads_per_s", "writes_per_s", "fsyncs_per_s")
     yield from _parts(cell, PARTS, also[:2], "throughput_per_s", _PARTS_SLACK, also)
@@ -130,21 +125,19 @@ def parts(cell: Stated) -> Iterator[Looked]:
 
 def _parts(
     cell: Stated, law: str, names: tuple[str, ...], whole: str, slack: float, otherwise: tuple[str, ...] = ()
-) -> Iterator[Looked]:
+) -> Iterator[Misfit]:
     """Whether figures add up; `otherwise` are those that a tool may have added up instead."""
     ways, total = [summed(cell, names), summed(cell, otherwise) if otherwise else None], cell.range(whole)
-    if ways[0] is None or total is None:
+    if ways[0] is None or total is None or any(one is not None and near(one, total, slack) for one in ways):
         return
-    message = later("{parts} make {sum}, and {total} is stated")
-    figures = " + ".join(said(cell, name) for name in names)
-    yield Looked(
-        law=law,
-        metrics=(*names, whole),
-        fits=any(one is not None and near(one, total, slack) for one in ways),
-        words=tr(message, parts=figures, sum=said(cell, whole, value_of(cell, names)), total=said(cell, whole)),
-        implied={whole: ways[0]} | {name: _rest(cell, names, name, total) for name in names},
-        tolerance=slack,
+    words = tr(
+        later("{parts} make {sum}, and {total} is stated"),
+        parts=" + ".join(said(cell, name) for name in names),
+        sum=said(cell, whole, value_of(cell, names)),
+        total=said(cell, whole),
     )
+    implied = {whole: ways[0]} | {name: _rest(cell, names, name, total) for name in names}
+    yield Misfit(law=law, words=words, implied=implied, tolerance=slack)
 
 
 def _rest(cell: Stated, names: tuple[str, ...], name: str, total: Range) -> Range:
@@ -153,25 +146,25 @@ def _rest(cell: Stated, names: tuple[str, ...], name: str, total: Range) -> Rang
     return total - (others or Range(0.0, 0.0))
 
 
-def shares(cell: Stated) -> Iterator[Looked]:
+def shares(cell: Stated) -> Iterator[Misfit]:
     """No share is more than all, within 2 %: tools print a little more than 100 % at times."""
     for metric, figure in cell.figures.items():
-        if metric.endswith("_share") or metric == "device_utilisation":
+        is_share = metric.endswith("_share") or metric == "device_utilisation"
+        if is_share and figure.range(metric).low > 1 + _SHARE_SLACK:
             words = tr(later("{name} {value} is more than all"), name=named(metric, cell), value=said(cell, metric))
-            fits = figure.range(metric).low <= 1 + _SHARE_SLACK
-            yield Looked(law=SHARES, metrics=(metric,), fits=fits, words=words, tolerance=_SHARE_SLACK)
+            yield Misfit(law=SHARES, words=words, tolerance=_SHARE_SLACK)
 
 
-def signs(cell: Stated) -> Iterator[Looked]:
+def signs(cell: Stated) -> Iterator[Misfit]:
     """Nothing that is counted or timed is negative, and what was done was done at some rate, in a day at most."""
     for metric, figure in cell.figures.items():
-        if metric not in COUNTS and not metric.endswith(_NEVER_NEGATIVE):
-            continue
-        words = tr(later("{name} {value} is negative"), name=named(metric, cell), value=said(cell, metric))
-        yield Looked(law=SIGNS, metrics=(metric,), fits=figure.value >= 0, words=words)
+        if figure.value < 0 and (metric in COUNTS or metric.endswith(_NEVER_NEGATIVE)):
+            words = tr(later("{name} {value} is negative"), name=named(metric, cell), value=said(cell, metric))
+            yield Misfit(law=SIGNS, words=words)
     for metric, count in (("throughput_per_s", "operations"), ("queries_per_s", "queries")):
         zero, done = cell.range(metric), cell.value(count)
         if zero is None or done is None or cell.value(metric) != 0 or "duration_s" in cell.figures:
             continue
-        words = tr(later("{name} is 0, and {count:,.0f} were counted"), name=named(metric, cell), count=done)
-        yield Looked(law=SIGNS, metrics=(metric, count), fits=done / _LONGEST_RUN_S <= zero.high, words=words)
+        if done / _LONGEST_RUN_S > zero.high:
+            words = tr(later("{name} is 0, and {count:,.0f} were counted"), name=named(metric, cell), count=done)
+            yield Misfit(law=SIGNS, words=words)

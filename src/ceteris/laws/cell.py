@@ -7,7 +7,7 @@ from dataclasses import replace
 from ceteris.findings import Breach
 from ceteris.language import later, tr
 from ceteris.laws import amounts, times
-from ceteris.laws.looked import Looked
+from ceteris.laws.misfit import Misfit
 from ceteris.laws.stated import Figure, Range, Stated
 from ceteris.laws.words import mistaken_unit, named, said, sentence
 
@@ -29,9 +29,9 @@ LAWS = (
 )
 
 
-def broken(cell: Stated) -> list[Looked]:
+def broken(cell: Stated) -> list[Misfit]:
     """What does not fit."""
-    return [looked for law in LAWS for looked in law(cell) if not looked.fits]
+    return [misfit for law in LAWS for misfit in law(cell)]
 
 
 def breaches(cell: Stated, position: int = 0, doubts: Doubts | None = None) -> list[Breach]:
@@ -41,7 +41,7 @@ def breaches(cell: Stated, position: int = 0, doubts: Doubts | None = None) -> l
         return []
     mending = _mending(cell, wrong)
     if not mending:
-        return [told(cell, position, [looked], {}) for looked in wrong]
+        return [told(cell, position, [misfit], {}) for misfit in wrong]
     return [told(cell, position, wrong, mending, doubts)]
 
 
@@ -51,11 +51,11 @@ def stated(cell: Stated, metric: str) -> float:
     return value or 0.0
 
 
-def _mending(cell: Stated, wrong: Sequence[Looked]) -> dict[str, Range]:
+def _mending(cell: Stated, wrong: Sequence[Misfit]) -> dict[str, Range]:
     """The figures that, being another one, would make every law hold; and which one they would be."""
     found: dict[str, Range] = {}
-    for looked in wrong:
-        for metric, implied in looked.implied.items():
+    for misfit in wrong:
+        for metric, implied in misfit.implied.items():
             if metric not in found and 0 < implied.high < math.inf and not broken(_with(cell, metric, implied.middle)):
                 found[metric] = implied
     return found
@@ -68,7 +68,7 @@ def _with(cell: Stated, metric: str, value: float) -> Stated:
 
 
 def told(
-    cell: Stated, position: int, wrong: Sequence[Looked], mending: Mapping[str, Range], doubts: Doubts | None = None
+    cell: Stated, position: int, wrong: Sequence[Misfit], mending: Mapping[str, Range], doubts: Doubts | None = None
 ) -> Breach:
     """What is wrong in words: what would mend it, and the one figure that is called wrong where one is singled out.
 
@@ -92,7 +92,7 @@ def told(
     if ways:
         said_so = tr(" or ").join(f"{named(metric, cell)} {said(cell, metric, values[metric])}" for metric in ways)
         words += tr(later("; {values} would"), values=said_so) + why
-        if also := dict.fromkeys(tr(looked.law) for looked in wrong if looked.law != law):
+        if also := dict.fromkeys(tr(misfit.law) for misfit in wrong if misfit.law != law):
             words += tr(later(", by {laws} too"), laws=tr(", ").join(also))
         if unit := mistaken_unit(ways[0], stated(cell, ways[0]), values[ways[0]]):
             words += f" ({unit})"

@@ -1,7 +1,9 @@
 """Two figures that keep one ratio over all cells of a table: queries per transaction, bytes per operation."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from statistics import median
 
 from ceteris.findings import Breach
@@ -9,13 +11,14 @@ from ceteris.language import later, tr
 from ceteris.laws.amounts import BLOCK, BLOCK_SLACK, EACH, EACH_LESS, EACH_MORE, unlike_block, unlike_each
 from ceteris.laws.cell import told
 from ceteris.laws.curve import Grid, Place
-from ceteris.laws.looked import Looked
-from ceteris.laws.stated import Range
+from ceteris.laws.misfit import Misfit
+from ceteris.laws.stated import Range, Stated
 from ceteris.laws.words import sentence, together
 
 SLACK = {EACH: EACH_LESS, BLOCK: BLOCK_SLACK}
 _STEPS = {EACH: 1.0, BLOCK: 512.0}
 _FINEST, _SPREADS = 0.0003, 5.0
+_FEWEST = 3  # cells that two tables have in common
 _MOST = 0.6  # of the cells must agree before one of them is called odd
 
 
@@ -31,6 +34,31 @@ def queries_per_transaction(grid: Grid) -> list[Breach]:
 def bytes_per_operation(grid: Grid) -> list[Breach]:
     """Every operation moves as many bytes, within 0.1 % or less in the same way, where tables do not tell its size."""
     return _constant(grid, BLOCK, "throughput_per_s", "bytes_per_s")
+
+
+def in_two_tables(grids: Sequence[Grid]) -> Iterator[Breach]:
+    """The same two laws where one table has the one figure, and another of the same settings the other."""
+    for one, other in combinations([grid for grid in grids if grid.table], 2):
+        shared = [place for place in one.cells if place in other.cells]
+        if len(shared) < _FEWEST or one.cells[shared[0]].workload != other.cells[shared[0]].workload:
+            continue
+        cells = {place: _together(one.cells[place], other.cells[place]) for place in shared}
+        here, there = (set().union(*(grid.cells[place].figures for place in shared)) for grid in (one, other))
+        joined = Grid(cells, {place: one.at[place] for place in shared})
+        second = {one.at[place]: other.at[place] for place in shared}
+        found: list[Breach] = []
+        for law, metric in ((queries_per_transaction, "queries_per_s"), (bytes_per_operation, "bytes_per_s")):
+            if not {metric, "throughput_per_s"} <= here and not {metric, "throughput_per_s"} <= there:
+                found += law(joined)
+        for breach in found:
+            yield replace(breach, cells=(*breach.cells, *(second[at] for at in breach.cells)))
+
+
+def _together(one: Stated, other: Stated) -> Stated:
+    """A cell that has what two tables say of it."""
+    return replace(
+        one, figures={**other.figures, **one.figures}, table=f"{one.table} + {other.table}", block_bytes=None
+    )
 
 
 def _constant(grid: Grid, law: str, of: str, total: str) -> list[Breach]:
@@ -92,6 +120,6 @@ def _odd(grid: Grid, place: Place, law: str, usual: float, metrics: tuple[str, s
     cell, (of, total) = grid.cells[place], metrics
     each, whole = (cell.figures[metric].range(metric) for metric in metrics)
     words = unlike_each(cell, of, total, usual) if law == EACH else unlike_block(cell, (of,), total, usual)
-    looked = Looked(law=law, metrics=metrics, fits=False, words=words, tolerance=SLACK[law])
+    misfit = Misfit(law=law, words=words, tolerance=SLACK[law])
     implied = {of: whole.times(1 / usual), total: each.times(usual)}
-    return told(cell, grid.at[place], [looked], implied, partial(grid.doubts, odd, place))
+    return told(cell, grid.at[place], [misfit], implied, partial(grid.doubts, odd, place))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ceteris.language import later, tr
-from ceteris.laws.looked import Looked, near, operations, summed
+from ceteris.laws.misfit import Misfit, near, operations, summed
 from ceteris.laws.stated import Range, Stated
 from ceteris.laws.words import named, said, shown
 
@@ -18,7 +18,7 @@ _SUM_SLACK = 0.01
 _BUCKET = 0.025
 
 
-def little(cell: Stated) -> Iterator[Looked]:
+def little(cell: Stated) -> Iterator[Misfit]:
     """Threads = rate x mean response time in a closed loop (Little 1961).
 
     5 % more, and as much as the operations that the run's ends cut; 30 % less, or 50 µs an operation, since a client
@@ -32,7 +32,7 @@ def little(cell: Stated) -> Iterator[Looked]:
     if not cell.closed or not threads or mean is None or not rates:
         return
     cut = _cut(cell)
-    fits = any(
+    if any(
         (one * mean).low <= threads * (1 + _MORE + cut)
         and (
             cell.think
@@ -40,7 +40,8 @@ def little(cell: Stated) -> Iterator[Looked]:
             or threads / one.high - mean.high <= _CLIENT_S
         )
         for one in rates
-    )
+    ):
+        return
     rate, stated = rates[0], Range(threads, threads)
     implied = {"load": rate * mean, "response_mean_s": stated / rate}
     if ways and len(ways[0]) == 1:
@@ -52,50 +53,47 @@ def little(cell: Stated) -> Iterator[Looked]:
         seen=(rate * mean).middle,
         threads=threads,
     )
-    metrics = (*(ways[0] if ways else ("operations",)), "response_mean_s", "load")
-    yield Looked(law=LITTLE, metrics=metrics, fits=fits, words=words, implied=implied, tolerance=_LESS)
+    yield Misfit(law=LITTLE, words=words, implied=implied, tolerance=_LESS)
 
 
-def total_time(cell: Stated) -> Iterator[Looked]:
+def total_time(cell: Stated) -> Iterator[Misfit]:
     """Mean response time x operations = the sum of response times, within 1 %. By definition."""
     names = ("response_mean_s", "operations", "response_sum_s")
     mean, count, total = (cell.range(name) for name in names)
-    if mean is None or count is None or total is None:
+    if mean is None or count is None or total is None or near(mean * count, total, _SUM_SLACK):
         return
     m, n, s = (cell.figures[name].value for name in names)
-    message = later(
-        "{mean} on average over {count:,.0f} operations make {product:,.6g} s, and {total:,.6g} s are stated"
+    words = tr(
+        later("{mean} on average over {count:,.0f} operations make {product:,.6g} s, and {total:,.6g} s are stated"),
+        mean=said(cell, "response_mean_s"),
+        count=n,
+        product=m * n,
+        total=s,
     )
-    yield Looked(
-        law=SUM,
-        metrics=names,
-        fits=near(mean * count, total, _SUM_SLACK),
-        words=tr(message, mean=said(cell, "response_mean_s"), count=n, product=m * n, total=s),
-        implied={"response_sum_s": mean * count, "response_mean_s": total / count, "operations": total / mean},
-        tolerance=_SUM_SLACK,
-    )
+    implied = {"response_sum_s": mean * count, "response_mean_s": total / count, "operations": total / mean}
+    yield Misfit(law=SUM, words=words, implied=implied, tolerance=_SUM_SLACK)
 
 
-def time_available(cell: Stated) -> Iterator[Looked]:
+def time_available(cell: Stated) -> Iterator[Misfit]:
     """The sum of response times is at most threads x time in a closed loop; 5 % more, and what the ends cut."""
     total, time, threads = cell.range("response_sum_s"), cell.range("duration_s"), cell.load
     if not cell.closed or not threads or total is None or time is None or time.low <= 0:
         return
+    if total.low <= threads * time.high * (1 + _MORE + _cut(cell)):
+        return
     s, d = cell.figures["response_sum_s"].value, cell.figures["duration_s"].value
-    message = later(
-        "operations took {total:,.6g} s together, and {threads:g} threads have {all:,.6g} s in {time:,.6g} s"
+    words = tr(
+        later("operations took {total:,.6g} s together, and {threads:g} threads have {all:,.6g} s in {time:,.6g} s"),
+        total=s,
+        threads=threads,
+        all=threads * d,
+        time=d,
     )
-    yield Looked(
-        law=TIME,
-        metrics=("response_sum_s", "duration_s", "load"),
-        fits=total.low <= threads * time.high * (1 + _MORE + _cut(cell)),
-        words=tr(message, total=s, threads=threads, all=threads * d, time=d),
-        implied={"response_sum_s": time.times(threads), "duration_s": total.times(1 / threads), "load": total / time},
-        tolerance=_MORE,
-    )
+    implied = {"response_sum_s": time.times(threads), "duration_s": total.times(1 / threads), "load": total / time}
+    yield Misfit(law=TIME, words=words, implied=implied, tolerance=_MORE)
 
 
-def order(cell: Stated) -> Iterator[Looked]:
+def order(cell: Stated) -> Iterator[Misfit]:
     """Shortest ≤ percentiles in their order ≤ longest, and the mean where these allow it.
 
     2.5 %, as tools read percentiles off buckets. A mean may lie above the 95th percentile, but not above 95 % of that
@@ -104,15 +102,15 @@ def order(cell: Stated) -> Iterator[Looked]:
     steps = [(share, name) for name in cell.figures if (share := _quantile(name)) is not None]
     known = [(share, name, cell.figures[name].range(name)) for share, name in sorted(steps) if cell.value(name)]
     for (_, lower, low), (_, upper, high) in pairwise(known):
-        words = tr(
-            later("{one} {low} is more than {other} {high}"),
-            one=named(lower, cell),
-            low=said(cell, lower),
-            other=named(upper, cell),
-            high=said(cell, upper),
-        )
-        fits = low.low <= high.high * (1 + _BUCKET)
-        yield Looked(law=ORDER, metrics=(lower, upper), fits=fits, words=words, tolerance=_BUCKET)
+        if low.low > high.high * (1 + _BUCKET):
+            words = tr(
+                later("{one} {low} is more than {other} {high}"),
+                one=named(lower, cell),
+                low=said(cell, lower),
+                other=named(upper, cell),
+                high=said(cell, upper),
+            )
+            yield Misfit(law=ORDER, words=words, tolerance=_BUCKET)
     mean = cell.range("response_mean_s")
     if mean is None or not known:
         return
@@ -122,14 +120,9 @@ def order(cell: Stated) -> Iterator[Looked]:
     if known[-1][0] == 1.0:
         starts = [0.0, *(share for share, _, _ in known[:-1])]
         most = sum((share - start) * one.high for (share, _, one), start in zip(known, starts, strict=True))
-    message = later("the mean {mean} does not lie where shortest, longest and percentiles allow it")
-    yield Looked(
-        law=ORDER,
-        metrics=("response_mean_s", *(name for _, name, _ in known)),
-        fits=least * (1 - _BUCKET) <= mean.high and mean.low <= most * (1 + _BUCKET),
-        words=tr(message, mean=said(cell, "response_mean_s")),
-        tolerance=_BUCKET,
-    )
+    if not least * (1 - _BUCKET) <= mean.high or not mean.low <= most * (1 + _BUCKET):
+        message = later("the mean {mean} does not lie where shortest, longest and percentiles allow it")
+        yield Misfit(law=ORDER, words=tr(message, mean=said(cell, "response_mean_s")), tolerance=_BUCKET)
 
 
 def _cut(cell: Stated) -> float:

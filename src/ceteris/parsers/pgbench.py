@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from ceteris.parsers.log import Course, Log
 from ceteris.parsers.reader import Draft, Intervals, Reader
@@ -10,6 +11,8 @@ from ceteris.parsers.shapes import Field, Part, count, is_whole, readings, shape
 
 FORMAT = "pgbench"
 _ENDS = 16384
+_LONG = 4096
+_ELSEWHERE = ("|", ";", "<", ">", "&", "1>", "2>")
 _SIGNS = (
     ("number of transactions actually processed:", 0.6),
     ("transaction type:", 0.3),
@@ -23,6 +26,9 @@ _SIGNS = (
 _BANNER = re.compile(r"pgbench \((?:PostgreSQL\) )?([0-9][\w.]*).*")
 _PROGRESS = re.compile(r"progress: ([0-9]{1,12}[.,][0-9]+) s, (.*)")
 _SCRIPT = re.compile(r"SQL script ([0-9]{1,6}): .+")
+_LETTERS = {"R": "rate", "L": "latency-limit", "P": "progress", "T": "time", "c": "client", "j": "jobs", "b": "builtin"}
+_LETTERS |= {"t": "transactions", "M": "protocol", "s": "scale", "f": "file"}
+_SWITCHES = {"S": "select-only", "N": "skip-some-updates", "C": "connect", "n": "no-vacuum", "r": "report-per-command"}
 _ASKED = {
     "scaling factor": "scale",
     "query mode": "protocol",
@@ -40,7 +46,8 @@ _STATEMENT = {
     ", failures and retries": re.compile(r"([0-9]{1,12}[.,][0-9]{3,6})\s+[0-9]{1,18}\s+[0-9]{1,18}\s+(\S.*)"),
 }
 _IDLE = re.compile(
-    r"(?:pgbench: )?(?:starting vacuum.*|end\.|dropping old tables\.\.\.|creating .*\.\.\."
+    r"NOTICE:.{0,200} does not exist, skipping"
+    r"|(?:pgbench: )?(?:starting vacuum.*|end\.|dropping old tables\.\.\.|creating .*\.\.\."
     r"|generating data.*|vacuuming.*"
     r"|set primary keys?\.\.\.|done(?:\.| in .*)"
     r"|[0-9]+ of [0-9]+ tuples \([0-9]+%\) (?:of \S+ )?done.*|script statistics:)"
@@ -135,6 +142,32 @@ def read(text: str) -> Log:
     return _Reader(text).log(FORMAT)
 
 
+def _command(line: str) -> Sequence[str]:
+    """The words after pgbench in a command line, up to where the shell takes over; none in any other line."""
+    if "pgbench " not in line or len(line) > _LONG:
+        return ()
+    words = line.split()
+    place = next((index for index, word in enumerate(words) if word.rsplit("/", 1)[-1] == "pgbench"), len(words))
+    rest = list(takewhile(lambda word: not word.startswith(_ELSEWHERE), words[place + 1 :]))
+    return rest if any(word.startswith("-") for word in rest) else ()
+
+
+def _options(words: Sequence[str]) -> dict[str, str]:
+    """What a command line asks for by its long names; where the server is, and as whom, is left out."""
+    found: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        name, given, value = word[2:].partition("=")
+        if word.startswith("--"):
+            if given and "pass" not in name and name not in ("host", "port", "username", "dbname"):
+                found[name] = value
+        elif word.startswith("-") and word[1:2] in _LETTERS:
+            found[_LETTERS[word[1]]] = word[2:] or next(rest, "")
+        elif word.startswith("-") and word[1:2] in _SWITCHES:
+            found[_SWITCHES[word[1]]] = "on"
+    return found
+
+
 class _Reader(Reader):
     tool = "pgbench"
 
@@ -154,6 +187,11 @@ class _Reader(Reader):
                 self.end()
             self.draft.version = found[1]
             return self._at(number, 1)
+        if words := _command(line):
+            self.end()
+            self.draft.options = _options(words)
+            self.draft.touch(number)
+            return True
         shape, parts = shape_of(line)
         columns = _LINES.get(shape)
         scripts = _SCRIPTS.get(shape) if self.script else None

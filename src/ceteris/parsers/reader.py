@@ -1,6 +1,7 @@
 """A text of lines being read into runs: what is common to all tools that print reports for people."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -33,10 +34,11 @@ class Draft:
     options: dict[str, str] = field(default_factory=dict)
     readings: dict[tuple[str, str], Reading] = field(default_factory=dict)
     intervals: dict[str, "Intervals"] = field(default_factory=dict)  # by shape
-    histogram: list[tuple[float, int]] = field(default_factory=list)
+    histogram: Counter[float] = field(default_factory=Counter)
     stage: int = 0
     section: str = ""
     headings: set[str] = field(default_factory=set)
+    goes_on: bool = False  # from where an earlier report of the same run ended
     first: int = 0
     last: int = 0
 
@@ -63,7 +65,7 @@ class Draft:
             options=dict(self.options),
             readings=tuple(self.readings.values()),
             courses=courses,
-            histogram=tuple(self.histogram),
+            histogram=tuple(sorted(self.histogram.items())),
             lines=(self.first, self.last),
             missing=missing,
         )

@@ -206,7 +206,7 @@ class _Reader(Reader):
         self._stage(_RUNNING, number)
         # sysbench tells where the bucket is on its logarithmic scale; it ends 0.9 % above that, and a percentile that
         # is reckoned from these numbers is the one that sysbench states.
-        self.draft.histogram.append((float(found[1].replace(",", ".")) / 1000, int(found[2])))
+        self.draft.histogram[float(found[1].replace(",", ".")) / 1000] += int(found[2])
         return True
 
     def _stage(self, stage: int, number: int) -> None:
@@ -221,6 +221,7 @@ class _Reader(Reader):
         if before is self.checkpoint and stage >= _RUNNING:
             self.draft.version, self.draft.workload, self.draft.load = before.version, before.workload, before.load
             self.draft.options = dict(before.options)
+            self.draft.goes_on = True
         self.checkpoint = None
 
     def end(self) -> None:

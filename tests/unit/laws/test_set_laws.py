@@ -190,20 +190,35 @@ def test_of_two_cells_that_disagree_neither_is_singled_out() -> None:
     assert "nothing says which is right" in breach.words
 
 
-def test_the_curve_says_which_of_two_figures_fits() -> None:
+def _plain() -> list[Stated]:
+    """Two levels without an error."""
     tps = {8: 600.0, 16: 800.0, 32: 950.0, 64: 1000.0, 128: 1010.0, 256: 1005.0}
-    cells = [
-        _oltp(level, load, t * more, t * more * 18)
-        for level, more in (("0%", 1), ("15%", 1.01))
-        for load, t in tps.items()
-    ]
+    levels = {"0%": 1.0, "15%": 1.03}
+    return [_oltp(name, n, t * more, t * more * 18) for name, more in levels.items() for n, t in tps.items()]
+
+
+def test_the_curve_says_which_of_two_figures_fits() -> None:
+    cells = _plain()
     at = next(n for n, cell in enumerate(cells) if cell.levels["OP"] == "15%" and cell.load == 64)
     cells[at] = with_figure(cells[at], "throughput_per_s", printed(1200))
     (breach,) = of_set(cells)
     assert breach.words == (
-        "queries per transaction: TPS 1,200.00 does not fit QPS 18,180.00 at 18 queries a transaction; TPS 1,010.00 "
+        "queries per transaction: TPS 1,200.00 does not fit QPS 18,540.00 at 18 queries a transaction; TPS 1,030.00 "
         "would, as its neighbours on the curve say [000-T15, OP 15%, 64 threads]"
     )
+
+
+def test_a_figure_in_one_table_is_held_against_that_in_another() -> None:
+    cells = _plain()
+    tps = [with_figure(replace(cell, table="T18"), "queries_per_s", None) for cell in cells]
+    qps = [with_figure(replace(cell, table="T19"), "throughput_per_s", None) for cell in cells]
+    assert of_set(tps + qps) == []
+    at = next(n for n, cell in enumerate(cells) if cell.levels["OP"] == "15%" and cell.load == 64)
+    tps[at] = with_figure(tps[at], "throughput_per_s", printed(1200))
+    told = [breach for breach in of_set(tps + qps) if breach.law == "queries per transaction"]
+    assert [(b.where, b.cells, b.metric) for b in told] == [
+        ("T18 + T19, OP 15%, 64 threads", (at, len(cells) + at), "throughput_per_s")
+    ]
 
 
 def test_retries_at_the_highest_loads_are_no_breach() -> None:

@@ -1,4 +1,4 @@
-"""What a law found in a cell, and arithmetic that laws share."""
+"""What a law finds wrong in a cell, and arithmetic that laws share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,16 +7,14 @@ from ceteris.laws.stated import Range, Stated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
-    """Whether some figures fit each other: the law by its English name, and in words what does not fit.
+class Misfit:
+    """Figures that do not fit each other, by the law that they break (its English name), in words.
 
     `implied` is what a figure would have to be for the others to be right, one at a time; `tolerance` the slack beside
     rounding, as a share.
     """
 
     law: str
-    metrics: tuple[str, ...]
-    fits: bool
     words: str
     implied: Mapping[str, Range] = field(default_factory=dict)
     tolerance: float = 0.0
