@@ -46,7 +46,7 @@ def test_damaged_logs_are_reported(store: Engine, tmp_path: Path, format: str) -
     folder.mkdir()
     for level in ("a", "b"):
         for number, path in enumerate(sorted((GOLDEN / format).iterdir())):
-            for version in range(3):
+            for version in range(2):
                 (folder / f"{level}-{number}-{version}").write_bytes(mutated(rng, path.read_bytes()))
     rules = tmp_path / "rules.toml"
     rules.write_text("[[rule]]\npath = '/(?P<x>[ab])-'\n")
@@ -63,5 +63,5 @@ def test_damaged_logs_are_reported(store: Engine, tmp_path: Path, format: str) -
     seen = conclude.report_view(store, kept)
     text.render(seen, Console(file=io.StringIO(), width=100))
     markdown.render(seen)
-    if format == "sysbench":  # charts take seconds
+    if format == "table":  # charts take seconds
         html.render(seen)
