@@ -18,36 +18,38 @@ _SIGNS = (
     ("Active Virtual Users", 0.3),
     (" NOPM", 0.2),
 )
-_VUSER = re.compile(r"(?:Vuser|Virtual User) (\d{1,6}):\s?(.*)")
+_VUSER = re.compile(r"(?:Vuser|Virtual User) ([0-9]{1,6}):\s?(.*)")
 # 4.0 and later put new orders first, unless they are told to print the old form.
 _RESULT = re.compile(
-    r"(?:TEST RESULT : )?System achieved (?:(?P<nopm>\d+) NOPM from (?P<tpm>\d+) (?P<database>[A-Za-z][\w ]{0,40}?) TPM"
-    r"|(?P<old_tpm>\d+) (?P<old_database>[A-Za-z][\w ]{0,40}?) TPM at (?P<old_nopm>\d+) NOPM)"
+    r"(?:TEST RESULT : )?System achieved "
+    r"(?:(?P<nopm>[0-9]+) NOPM from (?P<tpm>[0-9]+) (?P<database>[A-Za-z][\w ]{0,40}?) TPM"
+    r"|(?P<old_tpm>[0-9]+) (?P<old_database>[A-Za-z][\w ]{0,40}?) TPM at (?P<old_nopm>[0-9]+) NOPM)"
 )
-_BANNER = re.compile(r"HammerDB (?:CLI )?v?(\d+(?:\.\d+)+)\b.*")
+_BANNER = re.compile(r"HammerDB (?:CLI )?v?([0-9]+(?:\.[0-9]+)+)\b.*")
 _PROFILE = re.compile(
-    r">+ (?:SUMMARY OF \d{1,6} ACTIVE VIRTUAL USERS|COMBINED METRICS ACROSS ALL USERS|VIRTUAL USER (\d{1,6}))\b.*"
+    r"[> ]*>> (?:SUMMARY OF [0-9]{1,6} ACTIVE VIRTUAL USERS"
+    r"|COMBINED METRICS ACROSS ALL USERS|VIRTUAL USER ([0-9]{1,6}))\b.*"
 )
-_PROCEDURE = re.compile(r">+ PROC: (\w{1,60})")
+_PROCEDURE = re.compile(r"[> ]*>> PROC: (\w{1,60})")
 _TIMES = re.compile(r"([A-Z][A-Z0-9]{1,6}): ([^\s]+)")
 _SETTING = re.compile(
     r"(?:hammerdb>\s*)?(diset|dbset|vuset|loadscript|vucreate|vurun|vudestroy|tcset|tcstart)\b\s*(.*)"
 )
 _CHANGED = re.compile(r"(?:Changed|Value) (\S+) ?(.*)")
-_RAMPED = re.compile(r"Rampup \d+ minutes complete \.\.\.|\d{1,6} +\.\.\.,")
-_ACTIVE = re.compile(r"(\d{1,6}) Active Virtual Users configured")
-_TESTED = re.compile(r"Timing test period of (\d{1,6}) in minutes")
-_BEGUN = re.compile(r"Beginning rampup time of (\d{1,6}) minutes")
+_RAMPED = re.compile(r"Rampup [0-9]+ minutes complete \.\.\.|[0-9]{1,6} +\.\.\.,")
+_ACTIVE = re.compile(r"([0-9]{1,6}) Active Virtual Users configured")
+_TESTED = re.compile(r"Timing test period of ([0-9]{1,6}) in minutes")
+_BEGUN = re.compile(r"Beginning rampup time of ([0-9]{1,6}) minutes")
 _QUERIES = re.compile(
-    r"(?:query (\d{1,3}) completed|Completed (\d{1,9}) query set\(s\)) in (\d{1,9}(?:\.\d{1,9})?) seconds"
+    r"(?:query ([0-9]{1,3}) completed|Completed ([0-9]{1,9}) query set\(s\)) in ([0-9]{1,9}(?:\.[0-9]{1,9})?) seconds"
 )
 _IDLE = re.compile(
     r"RUNNING|WAIT IDLE|FINISHED SUCCESS|created.*|Initializing xtprof time profiler"
     r"|(?:Rampup|Test) complete, Taking (?:start|end) .*|Test complete: view .*|(?:Start|End) Snapshot .*"
-    r"|Processing \d+ transactions with(?:out)? output suppressed\.\.\."
+    r"|Processing [0-9]+ transactions with(?:out)? output suppressed\.\.\."
     r"|(?:DBVersion|Operating in|Delaying login|Logging in|Checkpoint|Gathering|Calculating|Writing timing)\b.*"
-    r"|\d+ out of \d+ Virtual Users reported|ALL VIRTUAL USERS COMPLETE|Virtual Users? (?:created|deleted).*"
-    r"|Hammerdb Log @ .*|Timestamp \d+ @ .*|\w+ Hammerdb Time Profile Report @ .*|\+(?:-\+)+|[+-]{3,}"
+    r"|[0-9]+ out of [0-9]+ Virtual Users reported|ALL VIRTUAL USERS COMPLETE|Virtual Users? (?:created|deleted).*"
+    r"|Hammerdb Log @ .*|Timestamp [0-9]+ @ .*|\w+ Hammerdb Time Profile Report @ .*|\+(?:-\+)+|[+-]{3,}"
     r"|Script loaded.*|Benchmark set to .*|Database set to .*|vudestroy success|Copyright .*|Type \"help\".*"
     r"|The xml is well-formed.*"
 )
@@ -61,7 +63,8 @@ _STATED = {
     **{f"P{n}": (f"response_p{n}_s", "s", 1000.0) for n in (99, 95, 90, 75, 50, 25)},
     "RATIO": ("time_share", "1", 100.0),
 }
-_MS = re.compile(r"(\d+[.,]\d{3})ms")
+_NAMES = {"neword": "new_order", "ostat": "order_status", "slev": "stock_level"}
+_MS = re.compile(r"([0-9]+[.,][0-9]{3})ms")
 
 
 def recognises(text: str) -> float:
@@ -80,7 +83,8 @@ class _Reader(Reader):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.users = ""  # of whom the profile is: all of them is empty, None of them is nobody's
+        self.users = ""  # of whom the profile is, where that is one
+        self.whose = False  # whether that is known
         self.procedure = ""
         self.version = ""
         self.asked: dict[str, str] = {}
@@ -113,12 +117,14 @@ class _Reader(Reader):
     def _profile(self, number: int, line: str) -> bool:
         if found := _PROFILE.fullmatch(line):
             self.users = f" of user {found[1]}" if found[1] else ""
-            self.procedure = ""
+            self.procedure, self.whose = "", number != self.cut
         elif found := _PROCEDURE.fullmatch(line):
-            if number == self.cut:
+            if number == self.cut or not self.whose:
                 return False
-            self.procedure = found[1].lower()
+            self.procedure = _NAMES.get(found[1].lower(), found[1].lower())
         else:
+            if ">>" in line:
+                self.procedure, self.whose = "", False  # whose times follow is not known
             return False
         self.draft.touch(number)
         return True
@@ -132,8 +138,9 @@ class _Reader(Reader):
             if one is None or (number == self.cut and line.endswith(words) and not words.endswith(("ms", "%"))):
                 understood = False
             elif (one.metric, one.subject) in self.draft.readings:
+                procedure, users = self.procedure, self.users
                 self.end()
-                self.procedure = subject.removesuffix(self.users)
+                self.procedure, self.users, self.whose = procedure, users, True
                 self.draft.add(one)
             else:
                 self.draft.add(one)
@@ -161,6 +168,8 @@ class _Reader(Reader):
         if found := _BANNER.fullmatch(line):
             self.version = found[1]
         elif found := _ACTIVE.fullmatch(line):
+            if self.may_lack_its_beginning(number):
+                return False
             if self.draft.stage > 1:
                 self.end()
             self.draft.load = int(found[1])
@@ -199,6 +208,7 @@ class _Reader(Reader):
 
     def end(self) -> None:
         draft, self.draft, self.procedure, self.users = self.draft, Draft(tool=self.tool), "", ""
+        self.whose = False
         if not draft.stage:
             return
         draft.version = self.version

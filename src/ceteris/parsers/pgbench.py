@@ -3,13 +3,16 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from ceteris.parsers.log import Course, Log
 from ceteris.parsers.reader import Draft, Intervals, Reader
-from ceteris.parsers.shapes import Field, Part, is_whole, readings, shape_of, shapes
+from ceteris.parsers.shapes import Field, Part, count, is_whole, readings, shape_of, shapes
 
 FORMAT = "pgbench"
 _ENDS = 16384
+_LONG = 4096
+_ELSEWHERE = ("|", ";", "<", ">", "&", "1>", "2>")
 _SIGNS = (
     ("number of transactions actually processed:", 0.6),
     ("transaction type:", 0.3),
@@ -20,9 +23,12 @@ _SIGNS = (
     ("statement latencies in milliseconds", 0.3),
     ("pgbench (", 0.3),
 )
-_BANNER = re.compile(r"pgbench \((?:PostgreSQL\) )?(\d[\w.]*).*")
-_PROGRESS = re.compile(r"progress: (\d{1,12}[.,]\d+) s, (.*)")
-_SCRIPT = re.compile(r"SQL script (\d{1,6}): .+")
+_BANNER = re.compile(r"pgbench \((?:PostgreSQL\) )?([0-9][\w.]*).*")
+_PROGRESS = re.compile(r"progress: ([0-9]{1,12}[.,][0-9]+) s, (.*)")
+_SCRIPT = re.compile(r"SQL script ([0-9]{1,6}): .+")
+_LETTERS = {"R": "rate", "L": "latency-limit", "P": "progress", "T": "time", "c": "client", "j": "jobs", "b": "builtin"}
+_LETTERS |= {"t": "transactions", "M": "protocol", "s": "scale", "f": "file"}
+_SWITCHES = {"S": "select-only", "N": "skip-some-updates", "C": "connect", "n": "no-vacuum", "r": "report-per-command"}
 _ASKED = {
     "scaling factor": "scale",
     "query mode": "protocol",
@@ -35,15 +41,16 @@ _ASKED = {
 }
 _STATEMENTS = re.compile(r"(?:- )?statement latencies in milliseconds( and failures|, failures and retries)?:")
 _STATEMENT = {
-    "": re.compile(r"(\d{1,12}\.\d{3,6})\s+(\S.*)"),
-    " and failures": re.compile(r"(\d{1,12}\.\d{3,6})\s+\d{1,18}\s+(\S.*)"),
-    ", failures and retries": re.compile(r"(\d{1,12}\.\d{3,6})\s+\d{1,18}\s+\d{1,18}\s+(\S.*)"),
+    "": re.compile(r"([0-9]{1,12}[.,][0-9]{3,6})\s+(\S.*)"),
+    " and failures": re.compile(r"([0-9]{1,12}[.,][0-9]{3,6})\s+[0-9]{1,18}\s+(\S.*)"),
+    ", failures and retries": re.compile(r"([0-9]{1,12}[.,][0-9]{3,6})\s+[0-9]{1,18}\s+[0-9]{1,18}\s+(\S.*)"),
 }
 _IDLE = re.compile(
-    r"(?:pgbench: )?(?:starting vacuum.*|end\.|dropping old tables\.\.\.|creating .*\.\.\."
+    r"NOTICE:.{0,200} does not exist, skipping"
+    r"|(?:pgbench: )?(?:starting vacuum.*|end\.|dropping old tables\.\.\.|creating .*\.\.\."
     r"|generating data.*|vacuuming.*"
     r"|set primary keys?\.\.\.|done(?:\.| in .*)"
-    r"|\d+ of \d+ tuples \(\d+%\) (?:of \S+ )?done.*|script statistics:|- weight: .*|weight: .*)"
+    r"|[0-9]+ of [0-9]+ tuples \([0-9]+%\) (?:of \S+ )?done.*|script statistics:)"
 )
 
 
@@ -112,6 +119,9 @@ _SCRIPTS: Mapping[str, tuple[Part, ...]] = shapes(
         "- # transactions (#% of total)": (_count("operations", "all"), None),
         "- number of transactions actually processed: # (tps = #)": (_count("operations"), _TPS),
         "- number of failed transactions: # (#%)": (_count("errors"), None),
+        "- number of serialization failures: # (#%)": (_count("errors", "serialization"), None),
+        "- number of deadlock failures: # (#%)": (_count("errors", "deadlock"), None),
+        "- number of other failures: # (#%)": (_count("errors", "other"), None),
         "- number of transactions retried: # (#%)": (_count("retried"), None),
         "- total number of retries: #": (_count("retries"),),
         "- number of transactions skipped: # (#%)": (_count("skipped"), None),
@@ -132,12 +142,39 @@ def read(text: str) -> Log:
     return _Reader(text).log(FORMAT)
 
 
+def _command(line: str) -> Sequence[str]:
+    """The words after pgbench in a command line, up to where the shell takes over; none in any other line."""
+    if "pgbench " not in line or len(line) > _LONG:
+        return ()
+    words = line.split()
+    place = next((index for index, word in enumerate(words) if word.rsplit("/", 1)[-1] == "pgbench"), len(words))
+    rest = list(takewhile(lambda word: not word.startswith(_ELSEWHERE), words[place + 1 :]))
+    return rest if any(word.startswith("-") for word in rest) else ()
+
+
+def _options(words: Sequence[str]) -> dict[str, str]:
+    """What a command line asks for by its long names; where the server is, and as whom, is left out."""
+    found: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        name, given, value = word[2:].partition("=")
+        if word.startswith("--"):
+            if given and "pass" not in name and name not in ("host", "port", "username", "dbname"):
+                found[name] = value
+        elif word.startswith("-") and word[1:2] in _LETTERS:
+            found[_LETTERS[word[1]]] = word[2:] or next(rest, "")
+        elif word.startswith("-") and word[1:2] in _SWITCHES:
+            found[_SWITCHES[word[1]]] = "on"
+    return found
+
+
 class _Reader(Reader):
     tool = "pgbench"
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.script = ""
+        self.script = ""  # of which the lines with a dash are
+        self.begun = False  # whether its first line was there
         self.statement: re.Pattern[str] | None = None
         self.times: Counter[str] = Counter()  # how often a statement stood in the script
 
@@ -150,11 +187,16 @@ class _Reader(Reader):
                 self.end()
             self.draft.version = found[1]
             return self._at(number, 1)
+        if words := _command(line):
+            self.end()
+            self.draft.options = _options(words)
+            self.draft.touch(number)
+            return True
         shape, parts = shape_of(line)
         columns = _LINES.get(shape)
         scripts = _SCRIPTS.get(shape) if self.script else None
         if columns or scripts:
-            return self._take(number, parts, columns or scripts or (), self.script if scripts else "")
+            return self._take(number, shape, parts, columns or scripts or (), self.script if scripts else "")
         if number == self.cut and not is_whole(parts, ()):
             return False
         return self._words(number, line)
@@ -179,12 +221,16 @@ class _Reader(Reader):
             self.draft.workload = words.strip("<>").removeprefix("builtin: ")
         elif name in _ASKED and colon:
             self.draft.options.setdefault(_ASKED[name], words)
-            if name == "number of clients" and words.isdecimal() and len(words) < 10:
-                self.draft.load = int(words)
-        elif found := _STATEMENTS.fullmatch(line):
+            if name == "number of clients":
+                self.draft.load = count(words)
+        elif (found := _STATEMENTS.fullmatch(line)) and bool(self.script) == line.startswith("- "):
             self.statement = _STATEMENT[found[1] or ""]
         elif found := _SCRIPT.fullmatch(line):
-            self.script = f"script {found[1]}"
+            self.script, self.begun, self.statement = f"script {found[1]}", False, None
+        elif line.startswith("- weight: "):
+            # The first line of each script: where it comes again, the line that named the next one was lost.
+            self.script, self.begun = "" if self.begun else self.script, True
+            self.statement = None
         elif self.statement and (found := self.statement.fullmatch(line)):
             return self._statement(number, found[1], found[2])
         elif not _IDLE.fullmatch(line):
@@ -200,15 +246,18 @@ class _Reader(Reader):
         self.times[subject] += 1
         if self.times[subject] > 1:
             subject += f" ({self.times[subject]})"
-        known = Field("response_mean_s", "s", len(took.partition(".")[2]), 1000, subject)
+        known = Field("response_mean_s", "s", len(re.split("[.,]", took)[1]), 1000, subject)
         for one in readings(number, ["", took, ""], [known]):
             if one:
                 self.draft.add(one)
         return self._at(number, 3)
 
-    def _take(self, number: int, parts: Sequence[str], columns: Sequence[Part], subject: str) -> bool:
+    def _take(self, number: int, shape: str, parts: Sequence[str], columns: Sequence[Part], subject: str) -> bool:
         if number == self.cut and not is_whole(parts, columns):
             return False
+        after_others = self.script and number - 1 in self.unknown
+        if (number == 1 or after_others) and not subject and f"- {shape}" in _SCRIPTS:
+            return False  # may be of a script: the dash was cut off, or is in the line of others
         if subject:
             columns = [
                 Field(one.metric, one.unit, one.decimals, one.per, " ".join(filter(None, (subject, one.subject))))
@@ -231,6 +280,7 @@ class _Reader(Reader):
 
     def end(self) -> None:
         draft, self.draft, self.script, self.statement = self.draft, Draft(tool=self.tool), "", None
+        self.begun = False
         self.times.clear()
         courses = tuple(map(_from_the_start, draft.courses(self.unknown)))
         if draft.stage < 2:

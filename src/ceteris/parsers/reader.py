@@ -1,10 +1,12 @@
 """A text of lines being read into runs: what is common to all tools that print reports for people."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ceteris.parsers.log import Course, Log, Reading, Run
+from ceteris.parsers.repeats import once
 from ceteris.parsers.shapes import (
     MOST_S,
     PERCENT,
@@ -16,6 +18,9 @@ from ceteris.parsers.shapes import (
     percentile,
     without_prefix,
 )
+
+_MANY = 6
+_DIGITS = tuple("0123456789")
 
 
 @dataclass(slots=True)
@@ -29,10 +34,11 @@ class Draft:
     options: dict[str, str] = field(default_factory=dict)
     readings: dict[tuple[str, str], Reading] = field(default_factory=dict)
     intervals: dict[str, "Intervals"] = field(default_factory=dict)  # by shape
-    histogram: list[tuple[float, int]] = field(default_factory=list)
+    histogram: Counter[float] = field(default_factory=Counter)
     stage: int = 0
     section: str = ""
     headings: set[str] = field(default_factory=set)
+    goes_on: bool = False  # from where an earlier report of the same run ended
     first: int = 0
     last: int = 0
 
@@ -59,7 +65,7 @@ class Draft:
             options=dict(self.options),
             readings=tuple(self.readings.values()),
             courses=courses,
-            histogram=tuple(self.histogram),
+            histogram=tuple(sorted(self.histogram.items())),
             lines=(self.first, self.last),
             missing=missing,
         )
@@ -124,6 +130,7 @@ class Reader(ABC):
         self.runs: list[Run] = []
         self.unknown: set[int] = set()
         self.draft = Draft(tool=self.tool)
+        self.prefixed = False  # whether what is asked about stood behind a quotation mark, a time or a name
 
     @abstractmethod
     def understands(self, number: int, line: str) -> bool:
@@ -133,28 +140,43 @@ class Reader(ABC):
     def end(self) -> None:
         """Finish the run that is being read, if there is one, and begin another."""
 
+    def may_lack_its_beginning(self, number: int) -> bool:
+        """Whether the line begins with what may be the rest of a number: cut off there, or by words of others."""
+        first = self.lines[number - 1][:1]
+        return first in _DIGITS and not self.prefixed and (number == 1 or number - 1 in self.unknown)
+
     def log(self, format: str) -> Log:
         """All runs; what no run has understood, with its numbers."""
         for number, line in enumerate(self.lines, 1):
             if not line or line.isspace() or self.understands(number, line):
                 continue
             bare = without_prefix(line).strip()
-            if not bare or bare == line.strip() or not self.understands(number, bare):
+            self.prefixed = bare != line.strip()
+            if bare and not (self.prefixed and self.understands(number, bare)):
                 self.unknown.add(number)
+            self.prefixed = False
         self.end()
         missed = tuple((number, self.lines[number - 1].rstrip("\r")) for number in sorted(self.unknown))
-        return Log(format=format, runs=tuple(self.runs), not_understood=missed, remarks=tuple(self.remarks()))
+        if self.cut in self.unknown and self.runs and not self.runs[-1].missing:
+            self.runs[-1] = replace(self.runs[-1], missing=f"what follows line {self.cut}, which breaks off")
+        runs, copies = self._once()
+        return Log(format=format, runs=tuple(runs), not_understood=missed, remarks=(*self.remarks(), *copies))
 
     def remarks(self) -> list[str]:
-        """What a reader of the log should know: a report that stands twice."""
-        found = []
+        """What a reader of the log should know."""
+        return []
+
+    def _once(self) -> tuple[list[Run], list[str]]:
+        """Copies apart, also those of a report alone, without what stood above it: so many numbers are no accident."""
+        kept, remarks = once(self.runs)
+        runs: list[Run] = []
         seen: dict[tuple[tuple[str, str, float], ...], Run] = {}
-        for run in self.runs:
+        for run in kept:
             told = tuple((one.metric, one.subject, one.value) for one in run.readings)
-            if told and told in seen:
-                first = seen[told].lines
-                found.append(
-                    f"lines {run.lines[0]} to {run.lines[1]} report the same numbers as lines {first[0]} to {first[1]}"
-                )
-            seen.setdefault(told, run)
-        return found
+            before = seen.setdefault(told, run)
+            if before is run or len(told) < _MANY:
+                runs.append(run)
+            else:
+                at, of = run.lines, before.lines
+                remarks.append(f"lines {at[0]} to {at[1]} report the same numbers as lines {of[0]} to {of[1]}")
+        return runs, remarks

@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from ceteris.parsers.log import Reading
 
 # 16.5, 16,5 and 16.5G before b or B, as in 16.5Gb; signs, exponents and nan stay in the shape, where no table has them.
-NUMBER = re.compile(r"(\d+(?:[.,]\d+)?(?:[KMGT]i?(?=[bB]))?)")
+NUMBER = re.compile(r"([0-9]+(?:[.,][0-9]+)?(?:[KMGT]i?(?=[bB]))?)")
+_PLAIN = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 # What stands before a line that somebody quoted or gave a time; taken off only where the line means nothing else.
 _PREFIX = re.compile(
-    r"(?:[>|#*`\s]+"
+    r"(?:(?:>(?!>)|[|#*`\s])+"
     r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z| ?[+-]\d\d:?\d\d| UTC)?\]?:?\s+"
     r"|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?\s+"
     r"|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d(?: \d{4})?:?\s+"
     r"|(?:stdout|stderr) [FP] "
-    r"|[A-Za-z][\w.-]{0,60} +\| )+"
+    r"|[A-Za-z][\w.-]{0,60} +\| )+",
+    re.ASCII,
 )
 _UNIT = re.compile(r"(?:[A-Za-z%]+(?:/s(?:ec)?)?)?")
 _LONG = 4096
@@ -83,6 +85,11 @@ def without_prefix(line: str) -> str:
     return line[found.end() :].rstrip("*` ") if found and found.end() else line
 
 
+def count(words: str) -> int | None:
+    """A whole number of at most nine digits."""
+    return int(words) if words.isascii() and words.isdigit() and len(words) < 10 else None
+
+
 def size(token: str) -> float | None:
     """Bytes of a token such as 16K, 16.5Gi or 512; K is 1024. There are no thousands in it, so a comma is decimal."""
     number = token.rstrip("iKMGT")
@@ -96,22 +103,16 @@ def value(token: str, decimals: int) -> float | None:
     A comma is taken for a decimal one only where as many digits follow as the tool prints, so that 1,234 is never
     1.234 where it may be a thousand; a count (0 decimals) has neither comma nor point.
     """
+    if not _PLAIN.fullmatch(token):
+        return None
     if "," in token:
         if not decimals or len(token) - token.index(",") - 1 != decimals:
             return None
         token = token.replace(",", ".")
     elif decimals == 0 and "." in token:
         return None
-    try:
-        found = float(token)
-    except ValueError:
-        return None
+    found = float(token)
     return found if found < MOST else None
-
-
-def may_lack_its_beginning(lines: Sequence[str], number: int) -> bool:
-    """Whether the line begins with what may be the rest of a number: the text was cut off there."""
-    return number == 1 and lines[0][:1].isdigit()
 
 
 def is_whole(parts: Sequence[str], known: Sequence[Part]) -> bool:
@@ -120,7 +121,8 @@ def is_whole(parts: Sequence[str], known: Sequence[Part]) -> bool:
         return True
     last = known[-1] if known else None
     decimals = last.decimals if isinstance(last, Field) else 0
-    return bool(decimals) and len(re.split("[.,]", parts[-2])[-1]) == decimals
+    places = re.split("[.,]", parts[-2])[1:]
+    return bool(decimals and places) and len(places[0]) == decimals
 
 
 def in_base_unit(token: str, known: Field) -> float | None:

@@ -10,17 +10,19 @@ from ceteris.parsers import sysbench_sums
 from ceteris.parsers.log import Course, Log, Run
 from ceteris.parsers.reader import Draft, Intervals, Reader
 from ceteris.parsers.report import NotUnderstood, Report, Second
-from ceteris.parsers.shapes import NUMBER, Asked, Part, is_whole, may_lack_its_beginning, readings, shape_of
+from ceteris.parsers.shapes import NUMBER, Asked, Part, count, is_whole, readings, shape_of
 
 FORMAT = "sysbench"
 _ENDS = 16384
 _EARLY = 120
 _ROUNDING = 0.021  # of four numbers with two decimals
-_INTERVAL = re.compile(r"\s*\[\s*(\d{1,9})s\s*\]\s*(.*)", re.DOTALL)
-_BANNER = re.compile(r"\s*sysbench\s+v?(\d+(?:\.\d+)+[\w.-]*?)(?::\s+multi-threaded|\s+\(using )")
-_BAR = re.compile(r"\s*(\d{1,9}[.,]\d{3}) +\|\**\s+(\d{1,18})\s*")
-_CSV = re.compile(r"(\d{1,9}),(\d{1,9}(?:,\d{1,18}\.\d\d){8})")
+_INTERVAL = re.compile(r"\s*\[\s*([0-9]{1,9})s\s*\]\s*(.*)", re.DOTALL)
+_BANNER = re.compile(r"\s*sysbench\s+v?([0-9]+(?:\.[0-9]+)+[\w.-]*?)(?::\s+multi-threaded|\s+\(using )")
+_BAR = re.compile(r"\s*([0-9]{1,9}[.,][0-9]{3}) +\|\**\s+([0-9]{1,18})\s*")
+_CSV = re.compile(r"([0-9]{1,9}),([0-9]{1,9}(?:,[0-9]{1,18}\.[0-9][0-9]){8})")
 _SIZE_UNIT = re.compile(r"[KMGT]?i?[bB]?")
+_CHECKPOINTS = re.compile(r"Report checkpoint\(s\) at ([0-9, ]+) seconds")
+_OPTIONS_FOLLOW = "Running the test with following options:"
 _HISTOGRAM = "Latency histogram (values are in milliseconds)"
 _COMMAND, _HEAD, _OPTIONS, _RUNNING, _REPORT = range(5)
 _SIGNS = (
@@ -110,7 +112,7 @@ class _Reader(Reader):
         return True
 
     def _line(self, number: int, line: str) -> bool:
-        if "sysbench" in line and (self._banner(number, line) or self._call(number, line)):
+        if ("sysbench" in line or ".lua" in line) and (self._banner(number, line) or self._call(number, line)):
             return True
         if self.command and commands.goes_on(self.command, line):
             self._asked(number)
@@ -151,8 +153,7 @@ class _Reader(Reader):
         self.draft.options |= self.command.options
         self.draft.workload = self.command.test or self.draft.workload
         threads = self.command.options.get("threads") or self.command.options.get("num-threads") or ""
-        if threads.isdecimal() and len(threads) < 10:
-            self.draft.load = int(threads)
+        self.draft.load = count(threads) or self.draft.load
 
     def _heading(self, number: int, name: str) -> bool:
         if name in self.draft.headings:
@@ -164,7 +165,7 @@ class _Reader(Reader):
         return True
 
     def _report(self, number: int, parts: Sequence[str], columns: Sequence[Part]) -> bool:
-        if (number == self.cut and not is_whole(parts, columns)) or may_lack_its_beginning(self.lines, number):
+        if (number == self.cut and not is_whole(parts, columns)) or self.may_lack_its_beginning(number):
             return False
         found = list(readings(number, parts, columns))
         if any(one and (one.metric, one.subject) in self.draft.readings for one in found):
@@ -176,28 +177,19 @@ class _Reader(Reader):
         return None not in found
 
     def _option(self, number: int, line: str, shape: str, parts: Sequence[str]) -> bool:
-        name, colon, words = line.partition(":")
-        columns = known.OPTIONS.get(shape)
-        whole = number != self.cut
-        if columns is not None and whole:
-            if shape == "Number of threads: #":
-                if "," in parts[1] or "." in parts[1] or len(parts[1]) > 9:
-                    return False
-                self.draft.load = int(parts[1])
-            for index, one in enumerate(columns):
-                if isinstance(one, Asked):
-                    unit = _SIZE_UNIT.match(parts[2 * index + 2])
-                    self.draft.options.setdefault(one.option, parts[2 * index + 1] + (unit[0] if unit else ""))
-        elif line in known.SAYINGS:
-            self.draft.options.setdefault(*known.SAYINGS[line])
-        elif colon and name in known.WORDS and whole:
-            self.draft.options.setdefault(known.WORDS[name], words.strip())
-        elif shape not in known.IDLE and name not in known.TESTS:
+        """What was asked, or a line that only tells of progress. After a report it is of the next run."""
+        asked = _asked(line, shape, parts) if number != self.cut else {}
+        name = line.partition(":")[0]
+        if asked is None or not (asked or shape in known.IDLE or name in known.TESTS):
             return False
-        if shape == "Running the test with following options:":
-            if self.draft.stage >= _OPTIONS:
-                self._begin(_OPTIONS)
+        if self.draft.stage == _REPORT or (shape == _OPTIONS_FOLLOW and self.draft.stage == _OPTIONS):
+            self._begin(_OPTIONS)
+        if shape == _OPTIONS_FOLLOW:
             self._stage(_OPTIONS, number)
+        if "threads" in asked and "#" in shape:
+            self.draft.load = count(asked["threads"])
+        self.draft.options = asked | self.draft.options
+        self.draft.headings.add(shape)
         self.draft.touch(number)
         self._named(name)
         return True
@@ -214,7 +206,7 @@ class _Reader(Reader):
         self._stage(_RUNNING, number)
         # sysbench tells where the bucket is on its logarithmic scale; it ends 0.9 % above that, and a percentile that
         # is reckoned from these numbers is the one that sysbench states.
-        self.draft.histogram.append((float(found[1].replace(",", ".")) / 1000, int(found[2])))
+        self.draft.histogram[float(found[1].replace(",", ".")) / 1000] += int(found[2])
         return True
 
     def _stage(self, stage: int, number: int) -> None:
@@ -229,6 +221,7 @@ class _Reader(Reader):
         if before is self.checkpoint and stage >= _RUNNING:
             self.draft.version, self.draft.workload, self.draft.load = before.version, before.workload, before.load
             self.draft.options = dict(before.options)
+            self.draft.goes_on = True
         self.checkpoint = None
 
     def end(self) -> None:
@@ -247,7 +240,24 @@ class _Reader(Reader):
             if lines:
                 times = "line" if len(lines) == 1 else f"{len(lines)} lines, the first is line"
                 found.append(f"sysbench says {sign} in {times} {lines[0]}")
-        return found + super().remarks()
+        return found
+
+
+def _asked(line: str, shape: str, parts: Sequence[str]) -> dict[str, str] | None:
+    """The options of a line; None where it has one that is not certain."""
+    name, colon, words = line.partition(":")
+    if found := _CHECKPOINTS.fullmatch(line):
+        return {"report-checkpoints": found[1].replace(" ", "")}
+    if line in known.SAYINGS:
+        return dict([known.SAYINGS[line]])
+    if colon and name in known.WORDS:
+        return {known.WORDS[name]: words.strip()}
+    asked = {}
+    for index, one in enumerate(known.OPTIONS.get(shape, ())):
+        if isinstance(one, Asked):
+            unit = _SIZE_UNIT.match(parts[2 * index + 2])
+            asked[one.option] = parts[2 * index + 1] + (unit[0] if unit else "")
+    return None if "threads" in asked and not count(asked["threads"]) else asked
 
 
 def parse(text: str) -> Report:
@@ -275,7 +285,7 @@ def _report(run: Run, told: Mapping[str, float]) -> Report:
 def _responses(told: Mapping[str, float]) -> dict[str, float]:
     """Response times by their short names; one of 0.00 was too short to be told."""
     names = {name.removeprefix("response_").removesuffix("_s"): value for name, value in told.items()}
-    return {name: names[name] for name in names if name in ("mean", "max") or name[1:].isdecimal() if names[name]}
+    return {name: names[name] for name in names if name in ("mean", "max") or name[1:].isdigit() if names[name]}
 
 
 def _seconds(courses: Sequence[Course]) -> list[Second]:

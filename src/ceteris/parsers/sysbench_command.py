@@ -23,13 +23,16 @@ class Command:
 
 
 def begins(line: str) -> Command | None:
-    """The command of a line that calls sysbench, or None."""
+    """The command of a line that calls sysbench, or a script of its that is a program; or None."""
     words = line.replace("\\", " ").split()
     for place, word in enumerate(words):
-        if word.rsplit("/", 1)[-1].strip(_QUOTES) == "sysbench":
-            rest = words[place + 1 :]
+        name = word.rsplit("/", 1)[-1].strip(_QUOTES)
+        if name == "sysbench" or (name.endswith(".lua") and not word.startswith("-")):
+            rest = words[place + (name == "sysbench") :]
             break
     else:
+        return None
+    if not rest or (rest[0].endswith(".lua") and not any(word.startswith("--") for word in rest)):
         return None
     if not any(_says(word) for word in rest):
         return None

@@ -5,9 +5,14 @@ from dataclasses import replace
 
 from ceteris.parsers.log import Course, Reading
 from ceteris.parsers.reader import Draft
-from ceteris.parsers.shapes import size
+from ceteris.parsers.shapes import count, size
 
 _BLOCKS = ("file-block-size", "memory-block-size")
+_RATED = ("fileio", "oltp", "memory")  # tests that state their rate
+_UNRATED = ("cpu", "threads", "mutex")
+_HEAD = ("Running the test with following options:", "Threads started!")
+_OF_RATES = {"SQL statistics", "OLTP test statistics", "File operations", "CPU speed"}
+_OF_ANY = ("duration_s", "operations", "response_", "thread_", "unfinished", "throughput_per_s")
 _WANTED = {
     "total time": "duration_s",
     "number of events": "operations",
@@ -19,22 +24,29 @@ _WANTED = {
 def complete(draft: Draft) -> None:
     """Add the sums and rates that follow, the version's family, the mode of files and the number of threads."""
     mode = draft.options.get("file-test-mode", "")
-    files = draft.workload == "fileio"
-    if files and mode:
+    if draft.workload == "fileio" and mode:
         draft.workload = f"fileio {mode}"
     for name in _BLOCKS:
         if name in draft.options:
             draft.options[name] = _bytes(draft.options[name])
+    if draft.goes_on and not draft.version.startswith("0."):
+        _since_the_start(draft)
     for metric, first, second in (
         ("throughput_per_s", ("reads_per_s", ""), ("writes_per_s", "")),  # an fsync is no operation
         ("bytes_per_s", ("read_bytes_per_s", ""), ("written_bytes_per_s", "")),
         ("queries_per_s", ("queries_per_s", "read and write"), ("queries_per_s", "other")),
     ):
         _add(draft, metric, first, second)
-    if not files:
-        _rate(draft)
+    _rate(draft)
     draft.version = draft.version or _family(draft)
     draft.load = draft.load or _threads(draft)
+
+
+def _since_the_start(draft: Draft) -> None:
+    """After a checkpoint all is counted anew, but since 1.0 the time is still told from the start of the run."""
+    told = draft.readings.pop(("duration_s", ""), None)
+    if told:
+        draft.add(replace(told, subject="since the start"))
 
 
 def _add(draft: Draft, metric: str, first: tuple[str, str], second: tuple[str, str]) -> None:
@@ -45,10 +57,13 @@ def _add(draft: Draft, metric: str, first: tuple[str, str], second: tuple[str, s
 
 
 def _rate(draft: Draft) -> None:
-    """Events each second, where nothing says how many."""
+    """Events each second, where the test is known to be one that states no rate: in others an fsync is an event."""
     events, lasted = draft.readings.get(("operations", "")), draft.readings.get(("duration_s", ""))
     told = draft.readings.get(("throughput_per_s", "events"))
-    if ("throughput_per_s", "") in draft.readings:
+    known = draft.workload in _UNRATED or draft.headings.issuperset(_HEAD)
+    if ("throughput_per_s", "") in draft.readings or not known or draft.workload.startswith(_RATED):
+        return
+    if draft.headings & _OF_RATES or any(not metric.startswith(_OF_ANY) for metric, _ in draft.readings):
         return
     if told:
         draft.add(Reading(metric=told.metric, value=told.value, unit="1/s", line=told.line, stated=told.stated))
@@ -75,7 +90,7 @@ def _threads(draft: Draft) -> int | None:
     if not events or not each or each.value < 1:
         return None
     threads = round(events.value / each.value)
-    return threads if abs(events.value / threads - each.value) < 0.0001 else None
+    return threads if threads and abs(events.value / threads - each.value) < 0.0001 else None
 
 
 def _bytes(words: str) -> str:
@@ -94,8 +109,8 @@ def courses(draft: Draft, told: Sequence[Course]) -> tuple[Course, ...]:
         both = Course(metric="bytes_per_s", unit="B/s", at_s=read.at_s, values=values)
         found.append(both)
     block = next((draft.options[name] for name in _BLOCKS if name in draft.options), "")
-    if both and "throughput_per_s" not in by_name and block.isdecimal() and 0 < len(block) < 16 and int(block):
-        values = tuple(value / int(block) for value in both.values)
+    if both and "throughput_per_s" not in by_name and (of_one := count(block)):
+        values = tuple(value / of_one for value in both.values)
         found.append(Course(metric="throughput_per_s", unit="1/s", at_s=both.at_s, values=values))
     return tuple(found)
 
@@ -119,4 +134,6 @@ def missing(draft: Draft) -> str:
         lacking = [words for words, metric in (("response times", "response_sum_s"),) if metric not in names]  # 1.1
     else:
         lacking = [words for words, metric in _WANTED.items() if metric not in names]
+        if ("operations", "transactions") in draft.readings and "queries" not in names:
+            lacking.append("statements")
     return ", ".join(lacking)

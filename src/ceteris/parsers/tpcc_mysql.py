@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from ceteris.parsers.log import Course, Log
 from ceteris.parsers.reader import Draft, Intervals, Reader
 from ceteris.parsers.redact import HIDDEN
-from ceteris.parsers.shapes import Field, Part, is_whole, may_lack_its_beginning, readings, shape_of, shapes
+from ceteris.parsers.shapes import Field, Part, count, is_whole, readings, shape_of, shapes, without_prefix
 
 FORMAT = "tpcc-mysql"
 _ENDS = 16384
@@ -15,11 +15,11 @@ _NAMES = {"New-Order": _KINDS[0], "Payment": _KINDS[1], "Order-Status": _KINDS[2
 _NAMES |= {"Stock-Level": _KINDS[4]}
 _SIGNS = ("TPC-C Load Generator", "<TpmC>", "<Raw Results>", "RAMP-UP TIME.(", "TpmC", ", 99%: ")
 _ASKED = re.compile(r"\[(\w+)\]: ?(.*)")
-_INTERVAL_S = re.compile(r"option i with value '(\d{1,6})'")
+_INTERVAL_S = re.compile(r"option i with value '([0-9]{1,6})'")
 _HEADINGS = ("<Raw Results>", "<Raw Results2(sum ver.)>", "<TpmC>", "<90th Percentile RT (MaxRT)>", "<RT Histogram>")
 
 
-def _count(metric: str, subject: str) -> Field:
+def _number(metric: str, subject: str) -> Field:
     return Field(metric, "count", 0, subject=subject)
 
 
@@ -28,32 +28,33 @@ def _ms(metric: str, subject: str) -> Field:
     return Field(metric, "s", 3, 1000, subject)
 
 
-_OTHERS = tuple(part for kind in _KINDS[1:] for part in (_count("operations", kind), _ms("response_max_s", kind)))
+_OTHERS = tuple(part for kind in _KINDS[1:] for part in (_number("operations", kind), _ms("response_max_s", kind)))
 _INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
     {
         "#, trx: #, #%: #, #%: #, max_rt: #, #|#, #|#, #|#, #|#": (
-            *(None, _count("operations", _KINDS[0]), None, _ms("response_p95_s", _KINDS[0])),
+            *(None, _number("operations", _KINDS[0]), None, _ms("response_p95_s", _KINDS[0])),
             *(None, _ms("response_p99_s", _KINDS[0]), _ms("response_max_s", _KINDS[0]), *_OTHERS),
         ),
         "#, trx: # max_rt: #, #|#, #|#, #|#, #|#": (
-            *(None, _count("operations", _KINDS[0]), _ms("response_max_s", _KINDS[0]), *_OTHERS),
+            *(None, _number("operations", _KINDS[0]), _ms("response_max_s", _KINDS[0]), *_OTHERS),
         ),
     }
     # Before that there are seconds, milliseconds and hundredths, and nothing in the text tells which: counts alone.
     | {
         "#, " + ", ".join(["#(#):" + times] * 5): (
             None,
-            *(part for kind in _KINDS for part in (_count("operations", kind), *[None] * (times.count("#") + 1))),
+            *(part for kind in _KINDS for part in (_number("operations", kind), *[None] * (times.count("#") + 1))),
         )
         for times in ("#", "#|#")
     }
     | {
         "#, " + ", ".join(["#:#|#"] * 5): (
             None,
-            *(part for kind in _KINDS for part in (_count("operations", kind), None, None)),
+            *(part for kind in _KINDS for part in (_number("operations", kind), None, None)),
         )
     }
 )
+_SHARES = {"#%": "within_limit_share", "#% (>=#%)": "share", "#% (>= #%)": "share"}
 _RAW = ("sc:# lt:# rt:# fl:#", "sc:# lt:# rt:# fl:# avg_rt: # (#)")
 _TPMC = Field("throughput_per_s", "1/s", 3, 60)  # new orders a minute are what it counts
 
@@ -99,8 +100,8 @@ class _Reader(Reader):
         self.draft.touch(number)
         self.draft.stage = 1
         self.draft.options[name] = HIDDEN if name == "pass" and words else words
-        if name == "connection" and words.isdecimal() and len(words) < 10:
-            self.draft.load = int(words)
+        if name == "connection":
+            self.draft.load = count(words)
         return True
 
     def _heading(self, number: int, name: str) -> bool:
@@ -112,8 +113,8 @@ class _Reader(Reader):
         return True
 
     def _interval(self, number: int, shape: str, parts: Sequence[str], columns: Sequence[Part]) -> bool:
-        at = parts[1]
-        if not at.isdecimal() or len(at) > 9 or may_lack_its_beginning(self.lines, number):
+        at = count(parts[1])
+        if at is None or self.may_lack_its_beginning(number):
             return False
         if number == self.cut and not is_whole(parts, columns):
             return False
@@ -122,33 +123,32 @@ class _Reader(Reader):
             self.end()
         self._at(number, 2)
         # The line tells no rate. How long it is of is certain after the line before it, with nothing lost between.
-        lasted = at_s - self.before[1] if self.before and self._follows(number, self.before[0]) else self.step_s
+        lasted = at_s - self.before[1] if self.before and self._follows(number, self.before[0]) else 0.0
         self.before = (number, at_s)
         kept = self.draft.intervals.setdefault(shape, Intervals(columns))
         kept.rows.append((number, at_s, [*parts, str(lasted)]))
         return True
 
     def _follows(self, number: int, before: int) -> bool:
-        return all(not line.strip() for line in self.lines[before : number - 1])
+        return not any(map(str.strip, map(without_prefix, self.lines[before : number - 1])))
 
     def _result(self, number: int, line: str, shape: str, parts: Sequence[str]) -> bool:
         bare = shape.removeprefix("[#] ")
         sum_of = " (sum)" if "Results2" in self.draft.section else ""
         if bare in _RAW and self.draft.section.startswith("<Raw") and parts[1] in "01234":
             kind = _KINDS[int(parts[1])] + sum_of
-            known: list[Part] = [None, _count("operations", kind), _count("late", kind), _count("retries", kind)]
-            known += [_count("errors", kind), Field("response_mean_s", "s", 1, 1000, kind), None]
+            known: list[Part] = [None, _number("operations", kind), _number("late", kind), _number("retries", kind)]
+            known += [_number("errors", kind), Field("response_mean_s", "s", 1, 1000, kind), None]
             return self._take(number, parts, known[: shape.count("#")])
         if shape == "in # sec.":
             return self._take(number, parts, [Field("duration_s", "s", 0)])
-        if shape == "# TpmC" and not may_lack_its_beginning(self.lines, number):
+        if shape == "# TpmC" and not self.may_lack_its_beginning(number):
             return self._take(number, parts, [_TPMC])
         name = line.partition(":")[0]
-        if name in _NAMES and "%" in shape:
-            share = "share" if ">=" in line else "within_limit_share"
-            return self._take(
-                number, parts, [Field(share, "1", 2, 100, _NAMES[name]), *[None] * (shape.count("#") - 1)]
-            )
+        share = _SHARES.get(shape.partition(": ")[2].replace("[OK]", "").replace("[NG] *", "").strip(), "")
+        if name in _NAMES and share:
+            known = [Field(share, "1", 2, 100, _NAMES[name]), *[None] * (shape.count("#") - 1)]
+            return self._take(number, parts, known)
         return False
 
     def _take(self, number: int, parts: Sequence[str], known: Sequence[Part]) -> bool:
@@ -189,15 +189,17 @@ class _Reader(Reader):
         if not draft.stage:
             return
         draft.workload = "tpcc"
-        rates = tuple(_rates(draft))
+        rates = tuple(_rates(draft, self.step_s))
         courses = tuple(one for one in draft.courses(self.unknown) if one.metric != "operations")
         wanted = {"TpmC": ("throughput_per_s", ""), "raw results": ("operations", _KINDS[0])}
         missing = ", ".join(words for words, key in wanted.items() if key not in draft.readings)
         self.runs.append(draft.run((*rates, *courses), missing if draft.readings else "the whole report"))
 
 
-def _rates(draft: Draft) -> list[Course]:
-    """Transactions each second, of the lines that are known to be of so many seconds."""
+def _rates(draft: Draft, told_s: float) -> list[Course]:
+    """Transactions each second, of the lines that are known to be of so many seconds, as all others or as was asked."""
+    lasted = [float(parts[-1]) for lines in draft.intervals.values() for _, _, parts in lines.rows]
+    step_s = told_s or min((s for s in lasted[1:] if s), default=0.0)
     found = []
     for lines in draft.intervals.values():
         for index, one in enumerate(lines.known):
@@ -205,7 +207,7 @@ def _rates(draft: Draft) -> list[Course]:
                 timed = [
                     (at_s, float(parts[2 * index + 1]) / float(parts[-1]))
                     for _, at_s, parts in lines.rows
-                    if float(parts[-1]) and parts[2 * index + 1].isdecimal() and len(parts[2 * index + 1]) < 16
+                    if float(parts[-1]) == step_s > 0 and count(parts[2 * index + 1]) is not None
                 ]
                 if timed:
                     at_s, values = zip(*timed, strict=True)
