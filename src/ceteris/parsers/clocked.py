@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import printed
 from ceteris.parsers.repeats import once
-from ceteris.parsers.samples import Clock, Column, Samples, banner, clock, stacked, unended, whole
+from ceteris.parsers.samples import COLOURS, Clock, Column, Samples, banner, clock, stacked, unended, whole
 
-_NAMED = {
+_NAMED = (
     "CPU",
+    "NODE",
     "DEV",
     "IFACE",
-    "NODE",
-    "CORE",
-    "SOCK",
     "INTR",
     "TTY",
     "FAN",
@@ -23,8 +21,11 @@ _NAMED = {
     "IN",
     "BUS",
     "FILESYSTEM",
+    "MOUNTPOINT",
     "FCHOST",
-}
+)
+_PLACES = ("CORE", "SOCK", "NODE")  # where a processor is (mpstat -T), which is not told of all of them together
+_HEADS = {*_NAMED, "dentunusd", "totsck", "tcp6sck", "manufact", "MHz"}
 _AVERAGE = re.compile(r"[^\W\d]\D{0,30}?[:：](?=\s|$)")  # Average:, Durchschn.:, Moyenne :, 平均时间:
 _RESTART = re.compile(r"LINUX RESTART|LINUX NEUSTART|RESTART")
 
@@ -58,7 +59,7 @@ class _Tables:
     unread: set[str] = field(default_factory=set)
     devices: set[str] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
-    rows: dict[tuple[str, str], float] = field(default_factory=dict)
+    latest: dict[str, float] = field(default_factory=dict)
 
     def line(self, number: int, line: str, unended: bool) -> bool:
         """Whether the line is of such a table."""
@@ -67,22 +68,24 @@ class _Tables:
         if (machine := banner(line)) is not None:
             self._begin(number, machine)
             return True
-        stated = line.lstrip()
+        stated = COLOURS.sub("", line).lstrip()
         found = clock(stated)
         average = None if found else _AVERAGE.match(stated)
         if found is None and average is None:
             return False
         rest = stated[found[1] if found else average.end() if average else 0 :]
         words = rest.split()
-        if not words:
-            return False
+        if not words or words[0] == "COM":
+            return bool(words)  # a comment in sar's file
         if _RESTART.search(rest):
             self.remarks.append(f"the machine was started anew (line {number}); what follows is a run of its own")
             self._begin(number, self.machines[-1].options if self.machines else {})
             return True
-        if all(printed(word.rstrip("%kMGT")) is None for word in words) and words[0] not in ("all", "sum", "SUM"):
-            return self._head(number, line, words, found[0] if found else None)
-        understood = self._row(number, line, words, found[0] if found else None, unended)
+        at = found[0] if found else None
+        plain = all(printed(word.rstrip("%kMGT")) is None for word in words)
+        if plain and (words[0] != "all" or _HEADS & set(words)):
+            return self._head(number, line, words, at)
+        understood = self._row(number, line, words, at, unended)
         if not understood and unended and self.machines:
             self.machines[-1].missing = f"line {number} breaks off"
         return understood
@@ -92,9 +95,10 @@ class _Tables:
         self.header = []
 
     def _head(self, number: int, line: str, words: list[str], at: int | None) -> bool:
-        if not any(
-            word in self.columns or word in _NAMED or "/" in word or word.startswith(("%", "kb")) for word in words
-        ):
+        known = (
+            word in self.columns or word in _HEADS or "/" in word or word.startswith(("%", "kb")) for word in words
+        )
+        if not any(known):
             return False
         if not self.machines:
             self._begin(number, {})
@@ -103,35 +107,34 @@ class _Tables:
             now.begins = at
         now.last = number
         self.header, self.heading = words, line
-        self.unread |= {word for word in words if word not in self.columns and word not in _NAMED}
+        if "INTR" not in words:
+            self.unread |= {word for word in words if word not in self.columns and word not in {*_NAMED, *_PLACES}}
         return True
 
     def _row(self, number: int, line: str, words: list[str], at: int | None, unended: bool) -> bool:
         """The numbers of a line, which are of the time before it; of all, where no time of day stands there."""
-        if len(words) != len(self.header) or (unended and not whole(words, line, self.heading)):
+        header = self.header
+        if words[0] == "all" and set(_PLACES) < set(header):
+            header = [name for name in header if name not in _PLACES]
+        if len(words) != len(header) or (unended and not whole(words, line, self.heading)):
             return False
         now = self.machines[-1]
-        now.last = number
-        subject = " ".join(
-            _subject(name, word) for name, word in zip(self.header, words, strict=True) if name in _NAMED
-        ).strip()
-        pairs = [(name, word) for name, word in zip(self.header, words, strict=True) if name in self.columns]
+        named = dict(zip(header, words, strict=True))
+        subject = next((_subject(name, named[name]) for name in _NAMED if name in named), "")
+        pairs = [(name, word) for name, word in zip(header, words, strict=True) if name in self.columns]
         values = [self.columns[name].value(word) for name, word in pairs]
         if any(value is None for value in values):
             return False
+        now.last = number
         at_s = 0.0
         if at is not None and pairs:
-            clocks = now.clocks.setdefault(
-                f"{pairs[0][0]} {len(self.header)} {subject}", Clock(first=now.begins, last=now.begins or at)
-            )
-            later = clocks.at(at)
-            if later is None or later == self.rows.get(
-                (pairs[0][0], f"{len(self.machines)} {len(self.header)} {subject}")
-            ):
+            table = f"{len(self.machines)} {header} {subject}"
+            later = now.clocks.setdefault(table, Clock(first=now.begins, last=now.begins or at)).at(at)
+            if later is None or later == self.latest.get(table):
                 self.remarks.append(f"line {number} is of a time that was told before, and is left out")
                 return False
-            self.rows[pairs[0][0], f"{len(self.machines)} {len(self.header)} {subject}"] = at_s = later
-        if "DEV" in self.header:
+            self.latest[table] = at_s = later
+        if "DEV" in header:
             self.devices.add(subject)
         for (name, word), value in zip(pairs, values, strict=True):
             if value is None:
@@ -146,8 +149,8 @@ class _Tables:
 def _subject(name: str, word: str) -> str:
     """Which processor or device; the whole machine where it is all of them."""
     if word in ("all", "sum", "SUM"):
-        return ""
-    return f"{name.lower()}{word}" if name in ("CPU", "NODE", "CORE", "SOCK") else word
+        return "all nodes" if name == "NODE" else ""
+    return f"{name.lower()}{word}" if name in ("CPU", "NODE") else word
 
 
 def read(text: str, tool: str, columns: Mapping[str, Column]) -> Log:

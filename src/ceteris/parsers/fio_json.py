@@ -1,5 +1,6 @@
 """fio's --output-format=json and json+, of 2.x and 3.x."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -24,21 +25,58 @@ class _Job:
     members: Members
     options: Mapping[str, str]
     version: str
-    cut: bool
+    entries: int  # of the same name in the report
+
+
+@dataclass(slots=True)
+class _Report:
+    """The jobs of one document, and when it was made."""
+
+    runs: list[Run]
+    made_ms: float | None
+    lines: tuple[int, int]
+
+    def goes_on_as(self, later: "_Report") -> bool:
+        """Whether the later report is of the same run, which went on: begun at the same time, with more of all."""
+        if (
+            self.made_ms is None
+            or later.made_ms is None
+            or [one.labels for one in self.runs] != [one.labels for one in later.runs]
+        ):
+            return False
+        begun = [
+            at - 1000 * max(_known(one.runs, "duration_s"), default=0.0)
+            for one, at in ((self, self.made_ms), (later, later.made_ms))
+        ]
+        grown = all(
+            sum(_known(self.runs, name)) <= sum(_known(later.runs, name))
+            for name in ("operations", "response_max_s", "duration_s")
+        )
+        exact = self.made_ms % 1000 or later.made_ms % 1000
+        return (
+            bool(self.runs)
+            and later.made_ms > self.made_ms
+            and grown
+            and abs(begun[0] - begun[1]) <= (100 if exact else 1100)
+        )
+
+
+def _known(runs: list[Run], metric: str) -> list[float]:
+    return [one.value for run in runs for one in run.readings if one.metric == metric]
 
 
 def runs(documents: list[Document]) -> tuple[list[Run], list[str]]:
     """The jobs of all reports, and what is to be told of them."""
-    found: list[Run] = []
+    reports: list[_Report] = []
     remarks: list[str] = []
     for document in documents:
         top = document.top
         named = next((name for name in ("jobs", "client_stats") if name in top), "")
         version = text_of(top.get("fio version")).removeprefix("fio-")
         options = _options(top.get("global options"))
-        jobs = [
-            _Job(members=one, options=options, version=version, cut=not top.whole) for one in objects(top.get(named))
-        ]
+        entries = list(objects(top.get(named)))
+        names = Counter(text_of(one.get("jobname")) for one in entries)
+        jobs = [_Job(one, options, version, names[text_of(one.get("jobname"))]) for one in entries]
         made = [_run(job, document) for job in jobs if text_of(job.members.get("jobname")) != "All clients"]
         if named and not made and not top.whole:
             made = [Run(tool="fio", version=version, lines=(document.first, document.last), missing="its jobs")]
@@ -50,12 +88,20 @@ def runs(documents: list[Document]) -> tuple[list[Run], list[str]]:
             remarks.append(
                 f"disk_util in line {disks[0].line} is of all jobs together, and belongs to none of the runs"
             )
-        found += made
+        now = _Report(made, _milliseconds(top), (document.first, document.last))
+        if reports and reports[-1].goes_on_as(now):
+            first, last = reports.pop().lines
+            remarks.append(f"lines {first} to {last} tell of the same run before its end (--status-interval)")
+        reports.append(now)
     if any(_of_completion(job) for one in documents for job in objects(one.top.get("jobs"))):
         remarks.append(COMPLETION)
-    if sum("jobs" in one.top for one in documents) > 1:
-        remarks.append("has several reports; with --status-interval each is of all the time up to it")
-    return found, remarks
+    return [run for one in reports for run in one.runs], remarks
+
+
+def _milliseconds(top: Members) -> float | None:
+    """When a report was made; to the second in older versions."""
+    exact, seconds = _number(top, "timestamp_ms")[0], _number(top, "timestamp")[0]
+    return exact if exact is not None else seconds * 1000 if seconds is not None else None
 
 
 def _options(value: object) -> dict[str, str]:
@@ -71,6 +117,7 @@ def _run(job: _Job, document: Document) -> Run:
         if isinstance(section, Members):
             sheet.both &= section.whole
             _side(sheet, side, section)
+    sheet.settle()
     sheet.both &= members.whole or "mixed" in sheet.sides or {"read", "write", "trim"} <= set(sheet.sides)
     for name, metric in (("error", "error_code"), ("total_err", "errors")):
         value, leaf = _number(members, name)
@@ -82,19 +129,24 @@ def _run(job: _Job, document: Document) -> Run:
             sheet.more.append(
                 Reading(metric=metric, value=value / 100, unit="1", line=leaf.line, stated=f"{leaf.word} %")
             )
-    grouped = "group_reporting" in options and options["group_reporting"] != "0"
-    together = options.get("numjobs", "1") if grouped else "1"
     last = max([one.line for one in sheet.readings()], default=members.line)
     made = run(
         sheet,
         version=job.version,
         options=options,
         job=text_of(members.get("jobname")),
-        jobs=int(together) if together.isascii() and together.isdecimal() and len(together) < 7 else 1,
+        jobs=_together(options.get("numjobs", "1"), job.entries),
         lines=(members.line, last),
         missing="" if members.whole else f"the report breaks off in line {document.last}",
     )
     return _histogram(made, members, sheet.active())
+
+
+def _together(asked: str, entries: int) -> int:
+    """How many jobs an entry is of: all of them where there is one entry for all; 0 where it cannot be told."""
+    if not asked.isascii() or not asked.isdecimal() or len(asked) > 6 or not int(asked):
+        return 0
+    return int(asked) if entries == 1 else 1 if entries % int(asked) == 0 else 0
 
 
 def _side(sheet: Sheet, side: str, section: Members) -> None:

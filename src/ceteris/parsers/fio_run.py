@@ -47,6 +47,11 @@ class Sheet:
         """The first statement of a number holds."""
         self.sides.setdefault(side, {}).setdefault(name, Number(value, line, stated))
 
+    def settle(self) -> None:
+        """Leave out a `mixed` beside the directions it is of: fio 3.33 prints nothing but zeros there."""
+        if {"read", "write", "trim"} & set(self.sides):
+            self.sides.pop("mixed", None)
+
     def active(self) -> list[str]:
         """The directions in which anything was done."""
         return [
@@ -98,7 +103,7 @@ def percentile(number: float) -> str:
 def outstanding(options: Mapping[str, str], jobs: int) -> int | None:
     """How many operations the jobs have outstanding at once; None where the report does not tell."""
     depth, engine = options.get("iodepth", "1"), options.get("ioengine", "")
-    if not depth.isascii() or not depth.isdecimal() or len(depth) > 6:
+    if not jobs or not depth.isascii() or not depth.isdecimal() or len(depth) > 6:
         return None
     if engine in _ONE_AT_A_TIME or depth == "1":
         return jobs
@@ -109,6 +114,7 @@ def run(
     sheet: Sheet, *, version: str, options: Mapping[str, str], job: str, jobs: int, lines: tuple[int, int], missing: str
 ) -> Run:
     """The run that a job was."""
+    sheet.settle()
     return Run(
         tool="fio",
         version=version,

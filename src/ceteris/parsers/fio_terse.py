@@ -54,7 +54,7 @@ def _run(line: int, text: str) -> Run | None:
         version="" if version == 2 else fields[1].removeprefix("fio-"),
         options={"terse-version": fields[0]},
         job=fields[head - 3],
-        jobs=0,
+        jobs=0,  # how many were together is not told
         lines=(line, line),
         missing=f"line {line} breaks off" if cut else "",
     )

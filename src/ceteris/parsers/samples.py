@@ -32,6 +32,9 @@ _LETTERS = {
     "T": _KIB**4,
     "P": _KIB**5,
 }  # sysstat's --human
+SINCE_BOOT = "since boot"
+"""The workload of a run that is what a tool says first, where it says nothing else."""
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _PARTITION = re.compile(
     r"(?P<disk>(?:sd|hd|vd|xvd)[a-z]{1,3})[0-9]+|(?P<other>(?:nvme[0-9]+n|mmcblk|loop|nbd)[0-9]+)p[0-9]+"
 )
@@ -160,6 +163,10 @@ class Clock:
     first: int | None = None
     last: int = 0
     days: int = 0
+
+    def after(self, seconds: int) -> float | None:
+        """As `at`, and None also for a time that was told before."""
+        return None if self.first is not None and seconds == self.last else self.at(seconds)
 
     def at(self, seconds: int) -> float | None:
         """Seconds after the first time; None where it is earlier than the one before, so is no later sample."""

@@ -56,11 +56,16 @@ _HEAD = re.compile(
     r"IFACE +rx|proc/s|cswch/s|pgpgin/s|pswpin/s|kbmemfree|call/s|totsck)",
     re.MULTILINE,
 )
+_OTHER = re.compile(
+    r"Linux \S+ \([^)]*\)[^\n]*\n\s*\n?[0-9]{1,2}[:.][0-9]{2}[:.][0-9]{2}\b"
+)  # other tables under the banner
 
 
 def recognises(text: str) -> float:
     """By the heads of its tables, which begin with the time of day."""
-    return 0.9 if _HEAD.search(text[:8192]) or _HEAD.search(text[-8192:]) else 0.0
+    if _HEAD.search(text[:8192]) or _HEAD.search(text[-8192:]):
+        return 0.9
+    return 0.7 if _OTHER.match(text.removeprefix("\ufeff").lstrip()[:8192]) else 0.0
 
 
 def read(text: str) -> Log:

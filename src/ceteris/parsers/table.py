@@ -11,6 +11,7 @@ from ceteris.parsers.numbers import decimals
 from ceteris.parsers.repeats import once
 from ceteris.parsers.samples import unended
 from ceteris.parsers.table_cells import Style, cell_of, empty
+from ceteris.parsers.table_heads import head_of
 from ceteris.parsers.table_wide import Table
 
 FORMAT = "table"
@@ -27,14 +28,23 @@ class _Block:
     """Lines that stand together with the same separator."""
 
     separator: str
-    title: str
+    above: list[tuple[int, str]]
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
+
+    @property
+    def title(self) -> tuple[int, str]:
+        """The line above that names a measure, else one that is a heading, else the last; 0 where there is none."""
+        named = [one for one in self.above if head_of(one[1]).metric is not None]
+        headings = [one for one in self.above if one[1].startswith(("#", "**", "Table", "Tab"))]
+        return [(0, ""), *self.above, *headings, *named][-1]
 
     def goes_on(self, line: str) -> bool:
         """Whether a line of numbers belongs to this table, even after a blank line or something said between."""
-        cells = _cells(line, self.separator) if self.separator in line or self.separator == " " else []
-        widths = {len(row) for _line, row in self.rows}
-        return len(cells) > 1 and any(map(_number, cells)) and len(cells) in widths
+        other = any(mark in line and mark != self.separator for mark in "\t|")
+        cells = _cells(line, self.separator) if not other and (self.separator in line or self.separator == " ") else []
+        return (
+            len(cells) > 1 and any(map(_number, cells)) and len(cells) in (len(self.rows[0][1]), len(self.rows[-1][1]))
+        )
 
 
 def recognises(text: str) -> float:
@@ -108,7 +118,7 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
     """The tables of a text, and the lines that are in none. A line above a table is its title."""
     blocks: list[_Block] = []
     rest: list[int] = []
-    title = ""
+    above: list[tuple[int, str]] = []
     now: _Block | None = None
     for number, line in enumerate(lines, 1):
         if not line.strip() or ("-" in line and (_RULE.fullmatch(line) or _BOX.fullmatch(line))):
@@ -116,36 +126,38 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
         following = lines[number] if number < len(lines) else line
         if now is not None and now.goes_on(line):
             now.rows.append((number, _cells(line, now.separator)))
+            above = []
+            continue
+        if now is not None and len(now.rows) > 1 and now.goes_on(following):
+            rest.append(number)  # said between the lines of a table
             continue
         separator = _separator(line, following)
         cells = _cells(line, separator) if separator else [line.strip()]
         filled = [cell for cell in cells if cell]
-        if now is not None and len(now.rows) > 1 and now.goes_on(following):
-            rest.append(number)  # said between the lines of a table
-        elif len(filled) == 1 and len(filled[0]) > 1 and not _number(filled[0]):
-            title, now = filled[0], None  # also a spreadsheet's line with nothing but its first cell
+        above = [*above[-2:], (number, filled[0] if len(filled) == 1 else line.strip())]
+        if len(filled) < 2:  # also a spreadsheet's line with nothing but its first cell
             rest.append(number)
-        elif not separator or len(filled) < 2:
-            rest.append(number)
+            now = None
         else:
             if now is None or now.separator != separator or len(now.rows) > 1:
-                now = _Block(separator=separator, title=title)
+                now = _Block(separator=separator, above=above[:-1])
                 blocks.append(now)
-                title = ""
             now.rows.append((number, cells))
-    return _titled(blocks, rest, lines)
+    return _tables(blocks, rest)
 
 
-def _titled(blocks: list[_Block], rest: list[int], lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
+def _tables(blocks: list[_Block], rest: list[int]) -> tuple[list[_Block], list[int]]:
     """Only tables of two lines or more; the lines of the others are in none, and neither are titles that were used."""
     for block in blocks:
         widths = [len(row) for _line, row in block.rows[:3]]
         if len(widths) == 3 and widths[0] < widths[1] == widths[2] and not any(map(_number, block.rows[0][1])):
-            block.title = f"{block.separator} ".join(block.rows.pop(0)[1])  # a title with a comma in it
-    used = {block.title for block in blocks if len(block.rows) > 1 and block.title}
+            line, row = block.rows.pop(0)  # a title with a comma in it
+            block.above.append((line, f"{block.separator} ".join(row)))
+    whole = [block for block in blocks if len(block.rows) > 1]
+    used = {block.title[0] for block in whole}
     dropped = [line for block in blocks if len(block.rows) < 2 for line, _cells in block.rows]
-    kept = [line for line in rest if not any(title in lines[line - 1] for title in used)] if used else rest
-    return [block for block in blocks if len(block.rows) > 1], sorted([*kept, *dropped])
+    beside = [line for block in whole for line, _text in block.above if line not in dropped and line not in rest]
+    return whole, sorted({*rest, *dropped, *beside} - used)
 
 
 def _heads(rows: list[tuple[int, list[str]]]) -> tuple[list[tuple[int, list[str]]], list[tuple[int, list[str]]]]:
@@ -168,12 +180,16 @@ def _unsure(block: _Block, lines: Sequence[str]) -> str:
     """Leave out the last number of a text that ends within its line, unless others of its column show it is whole."""
     line, row = block.rows[-1]
     index = len(row) - 1
-    if lines[line - 1].rstrip().endswith(("|", '"')) or not _number(row[-1]):
+    if lines[line - 1].rstrip().endswith(("|", '"')) or not re.search("[0-9]", row[-1]):
         return ""
     others = {
         decimals(cells[index]) for _line, cells in block.rows[1:-1] if len(cells) > index and _number(cells[index])
     }
-    if decimals(row[-1]) > 0 and others == {decimals(row[-1])}:
+    if (
+        decimals(row[-1]) > 0
+        and not any("," in cell for _line, cells in block.rows for cell in cells)
+        and others == {decimals(row[-1])}
+    ):
         return ""
     block.rows[-1] = (line, [*row[:-1], ""])
     return f"line {line} has no end: its last number may be cut, and is left out"
@@ -196,7 +212,7 @@ def _read(block: _Block) -> tuple[list[Run], set[int], list[str]]:
     if not rows or not heads:
         return [], {line for line, _row in block.rows}, []
     aligned = block.separator != " "
-    table = Table(title=block.title, heads=heads, rows=rows, semicolons=block.separator == ";", aligned=aligned)
+    table = Table(title=block.title[1], heads=heads, rows=rows, semicolons=block.separator == ";", aligned=aligned)
     table.read()
     if not table.runs:
         return [], {line for line, _row in block.rows}, table.remarks

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import number as whole_number
 from ceteris.parsers.repeats import once
-from ceteris.parsers.samples import Clock, Column, Samples, clock, shares, sizes, unended
+from ceteris.parsers.samples import SINCE_BOOT, Clock, Column, Samples, clock, shares, sizes, unended
 
 FORMAT = "vmstat"
 
 _HEAD = re.compile(r"^ *r +b +swpd +free .*\bbi +bo +in +cs +us +sy +id\b.*$", re.MULTILINE)
-_TITLE = re.compile(r" *procs -+.*")
+_TITLE = re.compile(r" *-*procs-* *-+.*")
 _CALL = re.compile(r"(?:.{0,80}[#$>]\s*)?(?:\S*/)?vmstat(?P<arguments>(?: +\S+)*) *")
 _COLUMNS: dict[str, Column] = {
     "r": Column("running_tasks", "count"),
@@ -122,11 +122,14 @@ def _run(start: _Start) -> tuple[Run, list[str]]:
     remarks: list[str] = []
     rows = start.rows
     clocks = Clock()
-    times = [None if at is None else clocks.at(at) for _number, _values, at in rows]
+    times = [None if at is None else clocks.after(at) for _number, _values, at in rows]
     begun = 0.0
-    if not start.skips_first:
-        what = "the first line of numbers" if len(rows) > 1 else "the only line of numbers"
-        remarks.append(f"{what} (line {rows[0][0]}) is of the time since boot, unless -y was given, and is left out")
+    alone = not start.skips_first and len(rows) == 1
+    since = f"(line {rows[0][0]}) is of the time since boot, unless -y was given"
+    if alone:
+        remarks.append(f"the only line of numbers {since}")
+    elif not start.skips_first:
+        remarks.append(f"the first line of numbers {since}, and is left out")
         rows, times = rows[1:], times[1:]
     elif len(times) > 1 and times[0] is not None and times[1] is not None:
         begun = times[1] - times[0]
@@ -144,6 +147,7 @@ def _run(start: _Start) -> tuple[Run, list[str]]:
         remarks.append("the interval is not stated: the times of samples count lines")
     made = Run(
         tool="vmstat",
+        workload=SINCE_BOOT if alone else "",
         readings=samples.readings(),
         courses=samples.courses(),
         lines=(start.first, start.last),
