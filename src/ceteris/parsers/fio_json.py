@@ -28,9 +28,46 @@ class _Job:
     entries: int  # of the same name in the report
 
 
+@dataclass(slots=True)
+class _Report:
+    """The jobs of one document, and when it was made."""
+
+    runs: list[Run]
+    made_ms: float | None
+    lines: tuple[int, int]
+
+    def goes_on_as(self, later: "_Report") -> bool:
+        """Whether the later report is of the same run, which went on: begun at the same time, with more of all."""
+        if (
+            self.made_ms is None
+            or later.made_ms is None
+            or [one.labels for one in self.runs] != [one.labels for one in later.runs]
+        ):
+            return False
+        begun = [
+            at - 1000 * max(_known(one.runs, "duration_s"), default=0.0)
+            for one, at in ((self, self.made_ms), (later, later.made_ms))
+        ]
+        grown = all(
+            sum(_known(self.runs, name)) <= sum(_known(later.runs, name))
+            for name in ("operations", "response_max_s", "duration_s")
+        )
+        exact = self.made_ms % 1000 or later.made_ms % 1000
+        return (
+            bool(self.runs)
+            and later.made_ms > self.made_ms
+            and grown
+            and abs(begun[0] - begun[1]) <= (100 if exact else 1100)
+        )
+
+
+def _known(runs: list[Run], metric: str) -> list[float]:
+    return [one.value for run in runs for one in run.readings if one.metric == metric]
+
+
 def runs(documents: list[Document]) -> tuple[list[Run], list[str]]:
     """The jobs of all reports, and what is to be told of them."""
-    found: list[Run] = []
+    reports: list[_Report] = []
     remarks: list[str] = []
     for document in documents:
         top = document.top
@@ -51,12 +88,20 @@ def runs(documents: list[Document]) -> tuple[list[Run], list[str]]:
             remarks.append(
                 f"disk_util in line {disks[0].line} is of all jobs together, and belongs to none of the runs"
             )
-        found += made
+        now = _Report(made, _milliseconds(top), (document.first, document.last))
+        if reports and reports[-1].goes_on_as(now):
+            first, last = reports.pop().lines
+            remarks.append(f"lines {first} to {last} tell of the same run before its end (--status-interval)")
+        reports.append(now)
     if any(_of_completion(job) for one in documents for job in objects(one.top.get("jobs"))):
         remarks.append(COMPLETION)
-    if sum("jobs" in one.top for one in documents) > 1:
-        remarks.append("has several reports; with --status-interval each is of all the time up to it")
-    return found, remarks
+    return [run for one in reports for run in one.runs], remarks
+
+
+def _milliseconds(top: Members) -> float | None:
+    """When a report was made; to the second in older versions."""
+    exact, seconds = _number(top, "timestamp_ms")[0], _number(top, "timestamp")[0]
+    return exact if exact is not None else seconds * 1000 if seconds is not None else None
 
 
 def _options(value: object) -> dict[str, str]:

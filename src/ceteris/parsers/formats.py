@@ -20,8 +20,7 @@ from ceteris.parsers.log import Log
 from ceteris.parsers.redact import redact
 from ceteris.parsers.shapes import lines_of
 
-_SURE_ENOUGH = 0.3
-_CERTAIN = 0.9
+_SURE_ENOUGH, _CERTAIN = 0.3, 0.9
 
 
 class Format(Protocol):
@@ -55,15 +54,15 @@ FORMATS: Mapping[str, Format] = {one.FORMAT: one for one in _ALL}
 
 
 def recognise(text: str) -> str | None:
-    """The format that is surest of the text, or the first that is certain; None where none is sure enough."""
-    surest, found = _SURE_ENOUGH, None
-    for name, one in FORMATS.items():
+    """The format that is surest of the text; None where none is."""
+    surest, name = _SURE_ENOUGH, None
+    for one in _ALL:
         sure = one.recognises(text)
+        if sure >= surest:
+            surest, name = sure, one.FORMAT
         if sure >= _CERTAIN:
-            return name
-        if sure > surest or (sure == surest and found is None):
-            surest, found = sure, name
-    return found
+            break
+    return name
 
 
 def read(text: str, format: str | None = None) -> Log:

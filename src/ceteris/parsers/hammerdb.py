@@ -91,6 +91,8 @@ class _Reader(Reader):
 
     def understands(self, number: int, line: str) -> bool:
         line = line.strip()
+        if line.startswith('"'):
+            line = line.strip('",')  # as its web service lists the lines of a job
         if found := _VUSER.match(line):
             line = found[2].strip()
         if found := _RESULT.fullmatch(line):

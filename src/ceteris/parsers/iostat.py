@@ -1,124 +1,24 @@
-"""iostat of sysstat, plain and extended (-x), with the columns of versions 9 to 12."""
+"""iostat of sysstat, plain and extended (-x), for people (-h) and as JSON, with the columns of versions 9 to 12."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ceteris.parsers import sysstat_json
+from ceteris.parsers.iostat_columns import COLUMNS
+from ceteris.parsers.iostat_runs import Report, Start, run
+from ceteris.parsers.json_lines import text_of
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import printed
 from ceteris.parsers.repeats import once
-from ceteris.parsers.samples import (
-    COLOURS,
-    CPU,
-    SINCE_BOOT,
-    Clock,
-    Column,
-    Samples,
-    banner,
-    clock,
-    shares,
-    sizes,
-    stacked,
-    unended,
-    whole,
-)
+from ceteris.parsers.samples import COLOURS, CPU, Column, banner, clock, unended, whole
 
 FORMAT = "iostat"
 
-_READ, _WRITTEN, _GONE = "device_read_bytes", "device_written_bytes", "device_discarded_bytes"
-_UNITS = {"kB": 1024.0, "MB": 1024.0**2, "Blk": 512.0, "sec": 512.0}
 _CALL = re.compile(r"(?:.{0,80}[#$>]\s*)?(?:\S*/)?iostat(?P<arguments>(?: +\S+)*) *")
 _DATE = re.compile(
     r"(?:Time: |Heure ?: )?(?:[0-9]{1,4}[./年-]\s?[0-9]{1,2}[./月-]\s?[0-9]{1,4}\.?日?[ T])?(?P<clock>\S.*)"
 )
-_COLUMNS: dict[str, Column] = {
-    **{
-        name: Column(metric, "1/s")
-        for name, metric in {
-            "tps": "device_operations_per_s",
-            "r/s": "device_reads_per_s",
-            "w/s": "device_writes_per_s",
-            "d/s": "device_discards_per_s",
-            "f/s": "device_flushes_per_s",
-            "rqm/s": "device_merges_per_s",
-            "rrqm/s": "device_read_merges_per_s",
-            "wrqm/s": "device_write_merges_per_s",
-            "drqm/s": "device_discard_merges_per_s",
-        }.items()
-    },
-    **{
-        name: Column(metric, "s", 0.001)
-        for name, metric in {
-            "await": "device_await_s",
-            "r_await": "device_read_await_s",
-            "w_await": "device_write_await_s",
-            "d_await": "device_discard_await_s",
-            "f_await": "device_flush_await_s",
-            "svctm": "device_service_s",
-        }.items()
-    },
-    **shares(
-        {
-            "%util": "device_utilisation",
-            "%rrqm": "device_read_merges_share",
-            "%wrqm": "device_write_merges_share",
-            "%drqm": "device_discard_merges_share",
-        }
-    ),
-    "avgqu-sz": Column("device_queue", "1"),
-    "aqu-sz": Column("device_queue", "1"),
-    "avgrq-sz": Column("device_request_bytes", "B", 512.0, size=True),  # in sectors until 11.5.7, then in KiB
-    **sizes(
-        {
-            "areq-sz": "device_request_bytes",
-            "rareq-sz": "device_read_request_bytes",
-            "wareq-sz": "device_write_request_bytes",
-            "dareq-sz": "device_discard_request_bytes",
-        },
-        1024.0,
-        "B",
-    ),
-}
-for _word, _times in _UNITS.items():
-    _COLUMNS |= sizes({f"r{_word}/s": f"{_READ}_per_s", f"w{_word}/s": f"{_WRITTEN}_per_s"}, _times)
-    _COLUMNS |= sizes({f"{_word}_read/s": f"{_READ}_per_s", f"{_word}_wrtn/s": f"{_WRITTEN}_per_s"}, _times)
-    _COLUMNS |= sizes({f"d{_word}/s": f"{_GONE}_per_s", f"{_word}_dscd/s": f"{_GONE}_per_s"}, _times)
-    _COLUMNS |= sizes({f"{_word}_read": _READ, f"{_word}_wrtn": _WRITTEN, f"{_word}_dscd": _GONE}, _times, "B")
-    _COLUMNS |= sizes({f"{_word}/s": "device_bytes_per_s"}, _times)
-    _COLUMNS |= sizes({f"{_word}_w+d/s": "device_written_or_discarded_bytes_per_s"}, _times)
-    _COLUMNS |= sizes({f"{_word}_w+d": "device_written_or_discarded_bytes"}, _times, "B")
-_VERSIONS = (
-    ("f/s", "12.3 or newer"),
-    ("d/s", "12.1 or newer"),
-    ("areq-sz", "11.5.7 or newer"),
-    ("rareq-sz", "11.5.7 or newer"),
-)
-"""What a column shows of the version, which iostat does not print; the first that is there."""
-_OLD_VERSIONS = (("rareq-sz", "11.5.7 to 12.1"), ("r_await", "9.1.2 to 11.5.6"), ("svctm", "before 9.1.2"))
-
-
-@dataclass(slots=True)
-class _Report:
-    """What stands together: one look at processors and devices."""
-
-    first: int
-    at: int | None = None
-    parts: set[str] = field(default_factory=set)
-    rows: list[tuple[Column, str, float, int, str]] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Text:
-    """All that is read of one start of iostat."""
-
-    first: int
-    last: int
-    options: dict[str, str] = field(default_factory=dict)
-    columns: set[str] = field(default_factory=set)
-    reports: list[_Report] = field(default_factory=list)
-    banner: bool = False
-    skips_first: bool = False
-    interval_s: float | None = None
-    missing: str = ""
 
 
 def recognises(text: str) -> float:
@@ -128,6 +28,8 @@ def recognises(text: str) -> float:
         r"^ +(?:tps|r/s) .*Device\s*$", ends, re.MULTILINE
     )
     cpu = "avg-cpu:" in ends
+    if sysstat_json.is_json(text):
+        return 0.95 if '"avg-cpu"' in ends or '"disk_device"' in ends else 0.0
     return 0.95 if devices and cpu else 0.85 if devices else 0.7 if cpu else 0.0
 
 
@@ -135,13 +37,16 @@ def read(text: str) -> Log:
     """Each device's and the processors' course; the first report is of the time since boot and no sample."""
     lines = text.removeprefix("\ufeff").splitlines()
     reader = _Reader(lines)
-    cut = unended(text, lines)
-    rest = [(number, line) for number, line in enumerate(lines, 1) if not reader.line(number, line, number == cut)]
+    if sysstat_json.is_json(text):
+        reader.texts, rest = _json(lines)
+    else:
+        cut = unended(text, lines)
+        rest = [(number, line) for number, line in enumerate(lines, 1) if not reader.line(number, line, number == cut)]
     runs: list[Run] = []
     remarks: list[str] = []
     for one in reader.texts:
         if one.reports:
-            made, told = _run(one)
+            made, told = run(one)
             runs.append(made)
             remarks += told
     if reader.unread:
@@ -156,7 +61,7 @@ class _Reader:
     """A line after the other."""
 
     lines: list[str]
-    texts: list[_Text] = field(default_factory=list)
+    texts: list[Start] = field(default_factory=list)
     called: tuple[bool, float | None] = (False, None)
     header: list[str] = field(default_factory=list)
     heading: str = ""
@@ -179,7 +84,7 @@ class _Reader:
             return True
         if words[0] == "avg-cpu:":
             return self._head(number, line, words[1:], "cpu")
-        if words[0].rstrip(":") == "Device" or (words[-1] == "Device" and words[0] in _COLUMNS):
+        if words[0].rstrip(":") == "Device" or (words[-1] == "Device" and words[0] in COLUMNS):
             return self._head(number, line, words, "disk")
         if (at := _time(line)) is not None:
             self._report(number).at = at
@@ -197,7 +102,7 @@ class _Reader:
     def _begin(self, number: int, *, banner: bool) -> None:
         skips, interval = self.called
         self.called = (False, None)
-        self.texts.append(_Text(first=number, last=number, banner=banner, skips_first=skips, interval_s=interval))
+        self.texts.append(Start(first=number, last=number, banner=banner, skips_first=skips, interval_s=interval))
         self.header = []
 
     def _call(self, arguments: list[str]) -> None:
@@ -205,13 +110,13 @@ class _Reader:
         numbers = [value for one in arguments if (value := printed(one)) is not None and value > 0]
         self.called = (any("y" in one for one in short), numbers[0] if numbers else None)
 
-    def _report(self, number: int) -> _Report:
+    def _report(self, number: int) -> Report:
         """The report that a line begins, unless the one before has nothing yet."""
         if not self.texts:
             self._begin(number, banner=False)
         now = self.texts[-1]
         if not now.reports or now.reports[-1].parts:
-            now.reports.append(_Report(first=number))
+            now.reports.append(Report(first=number))
         return now.reports[-1]
 
     def _head(self, number: int, line: str, words: list[str], part: str) -> bool:
@@ -225,7 +130,7 @@ class _Reader:
         now.reports[-1].parts.add(name)
         now.last = number
         self.header, self.heading, self.device = words, line, ""
-        known = CPU if part == "cpu" else _COLUMNS
+        known = CPU if part == "cpu" else COLUMNS
         self.unread |= {word for word in words if word not in known and word.rstrip(":") != "Device"}
         now.columns |= set(words)
         return True
@@ -248,7 +153,7 @@ class _Reader:
             else:
                 subject, values = words[0], words[1:]
             self.device = ""
-        known = CPU if cpu else _COLUMNS
+        known = CPU if cpu else COLUMNS
         if len(values) != len(columns) or (unended and not whole(values, line, self.heading)):
             return False
         read = [
@@ -270,54 +175,26 @@ def _time(line: str) -> int | None:
     return at[0] if at and found and len(found["clock"]) - at[1] <= 5 else None
 
 
-def _version(columns: set[str]) -> str:
-    known = _OLD_VERSIONS if "svctm" in columns else _VERSIONS
-    return next((version for column, version in known if column in columns), "")
-
-
-def _run(text: _Text) -> tuple[Run, list[str]]:
-    """The reports as courses, and what is to be told of them."""
-    remarks: list[str] = []
-    reports = [one for one in text.reports if one.rows]
-    clocks = Clock()
-    times = [None if one.at is None else clocks.after(one.at) for one in reports]
-    after_first = bool(reports) and text.banner and not text.skips_first
-    alone = after_first and len(reports) == 1
-    if alone:
-        remarks.append(f"the only report (line {reports[0].first}) is of the time since boot, unless -y was given")
-    elif after_first:
-        left = reports.pop(0).first
-        remarks.append(
-            f"the first report (line {left}) is of the time since boot, unless -y was given, and is left out"
-        )
-        times = times[1:]
-    step = text.interval_s
-    if len(times) > 1 and times[0] is not None and times[1] is not None:
-        step = times[1] - times[0]
-    samples = Samples()
-    for index, (report, at) in enumerate(zip(reports, times, strict=True)):
-        if at is None:
-            if report.at is not None:
-                remarks.append(f"the report in line {report.first} is not later than the one before, and is left out")
-                continue
-            at_s = (index + 1) * (step or 1.0)
-        else:
-            at_s = at if after_first else at + (step or 0.0)
-        for column, subject, value, number, word in report.rows:
-            samples.add(column, subject, at_s, value, number, word)
-    if reports and step is None and len(reports) > 1:
-        remarks.append("the interval is not stated: the times of samples count reports")
-    devices = {
-        subject for report in text.reports for _column, subject, _value, _number, _word in report.rows if subject
-    }
-    made = Run(
-        tool="iostat",
-        workload=SINCE_BOOT if alone else "",
-        version=_version(text.columns),
-        options=text.options,
-        readings=samples.readings(),
-        courses=samples.courses(),
-        lines=(text.first, text.last),
-        missing=text.missing,
-    )
-    return made, remarks + stacked(devices)
+def _json(lines: list[str]) -> tuple[list[Start], list[tuple[int, str]]]:
+    """What JSON says, put as tables are."""
+    machines, besides = sysstat_json.machines(lines)
+    starts = []
+    for one in machines:
+        reports = []
+        columns: set[str] = set()
+        for seen in one.statistics:
+            report = Report(first=seen.line, at=_time(seen.timestamp))
+            for table, row in seen.rows:
+                known: Mapping[str, Column] = CPU if table == "avg-cpu" else COLUMNS
+                device = text_of(row.get("disk_device")).strip()
+                for name, leaf in sysstat_json.numbers(row, known):
+                    columns.add(name)
+                    value = known[name].value(leaf.word)
+                    if value is not None:
+                        report.rows.append((known[name], device, value, leaf.line, leaf.word))
+            reports.append(report)
+        first, last = one.lines
+        start = Start(first=first, last=last, options=dict(one.options), columns=columns, reports=reports)
+        start.banner, start.missing = True, one.missing
+        starts.append(start)
+    return starts, besides

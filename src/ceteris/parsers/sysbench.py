@@ -10,7 +10,7 @@ from ceteris.parsers import sysbench_sums
 from ceteris.parsers.log import Course, Log, Run
 from ceteris.parsers.reader import Draft, Intervals, Reader
 from ceteris.parsers.report import NotUnderstood, Report, Second
-from ceteris.parsers.shapes import NUMBER, Asked, Part, count, is_whole, readings, shape_of
+from ceteris.parsers.shapes import NUMBER, Asked, Part, count, readings, shape_of
 
 FORMAT = "sysbench"
 _ENDS = 16384
@@ -99,7 +99,7 @@ class _Reader(Reader):
         return self._row(number, "csv", float(found[1]), parts, known.CSV)
 
     def _row(self, number: int, shape: str, at_s: float, parts: Sequence[str], columns: Sequence[Part]) -> bool:
-        if number == self.cut and not is_whole(parts, columns):
+        if self.breaks_off(number, parts, columns):
             return False
         kept = self.draft.intervals.get(shape)
         if self.draft.stage > _RUNNING or (kept and at_s < kept.rows[-1][1]):
@@ -165,7 +165,7 @@ class _Reader(Reader):
         return True
 
     def _report(self, number: int, parts: Sequence[str], columns: Sequence[Part]) -> bool:
-        if (number == self.cut and not is_whole(parts, columns)) or self.may_lack_its_beginning(number):
+        if self.breaks_off(number, parts, columns) or self.may_lack_its_beginning(number):
             return False
         found = list(readings(number, parts, columns))
         if any(one and (one.metric, one.subject) in self.draft.readings for one in found):

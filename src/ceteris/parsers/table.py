@@ -11,7 +11,8 @@ from ceteris.parsers.numbers import decimals
 from ceteris.parsers.repeats import once
 from ceteris.parsers.samples import unended
 from ceteris.parsers.table_cells import Style, cell_of, empty
-from ceteris.parsers.table_wide import Table, head_of
+from ceteris.parsers.table_heads import head_of
+from ceteris.parsers.table_wide import Table
 
 FORMAT = "table"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from ceteris.parsers.log import Course, Log
 from ceteris.parsers.reader import Draft, Intervals, Reader
 from ceteris.parsers.redact import HIDDEN
-from ceteris.parsers.shapes import Field, Part, count, is_whole, readings, shape_of, shapes, without_prefix
+from ceteris.parsers.shapes import Field, Part, count, readings, shape_of, shapes, without_prefix
 
 FORMAT = "tpcc-mysql"
 _ENDS = 16384
@@ -88,7 +88,7 @@ class _Reader(Reader):
         columns = _INTERVALS.get(shape)
         if columns is not None:
             return self._interval(number, shape, parts, columns)
-        if number == self.cut and not is_whole(parts, ()):
+        if number == self.cut and self.breaks_off(number, parts):
             return False
         return self._result(number, line, shape, parts) or self._idle(number, line, shape)
 
@@ -116,7 +116,7 @@ class _Reader(Reader):
         at = count(parts[1])
         if at is None or self.may_lack_its_beginning(number):
             return False
-        if number == self.cut and not is_whole(parts, columns):
+        if self.breaks_off(number, parts, columns):
             return False
         at_s = float(at)
         if self.draft.stage > 2 or (self.before and at_s <= self.before[1]):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ceteris.parsers import fio, formats, iostat, mpstat, orion, sar, table, vmstat
+from ceteris.parsers import fio, fio_shapes, formats, iostat, mpstat, orion, sar, table, vmstat
 from ceteris.parsers.log import Log, Run
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
@@ -87,7 +87,7 @@ def test_fio_for_people_says_its_units() -> None:
     ],
 )
 def test_sizes_of_fio(word: str, value: float | None) -> None:
-    assert fio.fio_normal.size(word) == value
+    assert fio_shapes.size(word) == value
 
 
 def test_terse_versions_have_their_fields_where_they_are() -> None:
