@@ -17,6 +17,8 @@ _BLOCKS = ("file-block-size", "file_block_size", "bs", "block-size", "block_size
 _IN_WORDS = re.compile(r"(?<![\w.])([0-9]+)\s*(?:-byte|([KM])i?B?|B)\b(?: blocks)?", re.IGNORECASE)
 _SIZED = ("fileio", "random", "sequential")
 _CLOSED = ("sysbench", "pgbench", "fio", "tpcc")
+_THINKING = ("tpcc", "fileio", "fio")
+"""Whose threads do more than is timed: they think, or wait for an fsync, or ask for less than they may."""
 _RATED = ("rate", "rate_iops", "thinktime")
 _LATE = "schedule_lag_mean_s"  # which pgbench tells of a rate that it was to keep
 _ALSO_CALLED = {"iops_peak": "throughput_per_s", "throughput_peak": "bytes_per_s"}
@@ -55,6 +57,8 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
             figures.setdefault(_ALSO_CALLED.get(metric, metric), Figure(value, stated))
     if said["tool"] == "fio":  # whose percentiles are of the completion alone, unlike its mean and its extremes
         figures = {metric: one for metric, one in figures.items() if not metric.startswith("response_p")}
+    if said["tool"] == "pgbench":  # which tells how long it was to take, not how long it took
+        figures.pop("duration_s", None)
     workload = str(said.get("workload") or trial.workload)
     return Stated(
         figures=figures,
@@ -67,7 +71,7 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
         closed=any(tool in f"{said['tool']} {workload}".casefold() for tool in _CLOSED)
         and _LATE not in figures
         and not any(said["options"].get(name) for name in _RATED),
-        think="tpcc" in workload.casefold(),
+        think=any(tool in f"{said['tool']} {workload}".casefold() for tool in _THINKING),
         block_bytes=_block_bytes(said["options"], workload),
     )
 
