@@ -48,6 +48,7 @@ class FileDocument(_Document):
     skipped: int = Field(description="runs that the rules leave out")
     kept: bool
     same_as: str = Field(description="the file of the set that has the same bytes; empty: none")
+    same_labels: str = Field(description="what that is of, as `scheduler = noop`")
     refused: str = Field(description="why nothing came of it; empty where something did")
     cut_off: list[str] = Field(description="what its runs lack, where it ends too early")
     not_understood: list[LineDocument]
@@ -150,6 +151,7 @@ def _file(outcome: carry.Outcome) -> FileDocument:
         skipped=taken.skipped,
         kept=outcome.kept,
         same_as=outcome.again,
+        same_labels=outcome.labels if outcome.again else "",
         refused=refused,
         cut_off=[run.missing for run in taken.runs if run.missing],
         not_understood=[LineDocument(line=number, text=line) for number, line in taken.not_understood],
@@ -201,7 +203,7 @@ def show(found: ImportDocument, console: Console) -> None:
     _say(console, f"{where}: {what}")
     if found.cells:
         console.print(_table(found))
-    _several(console, [f"{one.path} (as {one.same_as})" for one in found.files if one.same_as], "already there")
+    _several(console, [f"{one.path} ({_as(one)})" for one in found.files if one.same_as], "already there")
     for walked, title in ((False, "not read"), (True, "passed over")):
         mine = [f"{one.path} {one.refused}" for one in found.files if one.refused and one.walked is walked]
         _several(console, mine, title)
@@ -214,6 +216,11 @@ def show(found: ImportDocument, console: Console) -> None:
         alone = [factor for factor, levels in found.factors.items() if len(levels) == 1]
         if found.factors and len(alone) == len(found.factors):
             _say(console, f"{alone[0]} has one level so far; import files of another to compare them")
+
+
+def _as(file: FileDocument) -> str:
+    told = [f"as {file.same_as}" if file.same_as != file.path else "", file.same_labels]
+    return ", ".join(filter(None, told)) or "the same bytes"
 
 
 def _table(found: ImportDocument) -> Table:

@@ -31,11 +31,12 @@ Item = Named | Exported
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a file: read and `kept`, or there already under the path `again`, or refused."""
+    """What became of a file: read and `kept`, or there already under the path `again` as `labels`, or refused."""
 
     taken: Taken
     kept: bool
     again: str = ""
+    labels: str = ""
 
 
 @dataclass(slots=True)
@@ -120,7 +121,8 @@ def carry_out(
     found = Gathered(into.id if into else name, into.name if into else wanted.name, wanted.order, wanted.baseline)
     if store and into:
         plan, trials = read.plan(store, into.id), read.trials(store, into.id)
-        found.resume(plan, trials, read.summaries(store, into.id), sources.sources(store, into.id))
+        kept_sources, source_of = sources.sources(store, into.id), sources.source_of(store, into.id)
+        found.resume(plan, trials, read.summaries(store, into.id), kept_sources, source_of)
     batch: list[sources.Addition] = []
     kept = into
     taken = read_all(wanted)
@@ -128,7 +130,7 @@ def carry_out(
         for one in taken:
             again = found.hashes.get(one.sha256, "")
             if again or one.refused or not one.runs:
-                tell(Outcome(one, kept=False, again=again))
+                tell(Outcome(one, kept=False, again=again, labels=found.labels.get(one.sha256, "")))
                 continue
             batch.append(found.put(one))
             if len(batch) >= _A_BATCH and store:

@@ -35,6 +35,7 @@ _CONFIDENCE = 0.95
 _JUDGED = ("throughput_per_s", "bytes_per_s", "normalised", "queries_per_s", "response_mean_s", "response_p95_s")
 _ALSO = ("response_p95_s",)
 _MARGIN = 0.02
+_MOST_THREADS = 10**9
 _LONG = 40  # letters of a workload's name
 _STATED = "stated"
 _ALIKE = ("throughput_per_s", "bytes_per_s", "queries_per_s", "response_mean_s", "response_max_s", "operations")
@@ -56,6 +57,7 @@ class Gathered:
     baseline: str = ""
     levels: dict[str, list[str]] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
     _called: dict[str, str] = field(default_factory=dict)
     _loads: dict[str, set[LoadLevel]] = field(default_factory=lambda: defaultdict(set))
     _metrics: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -67,15 +69,20 @@ class Gathered:
     def resume(
         self,
         plan: Plan,
-        trials: Iterable[Trial],
+        trials: Sequence[Trial],
         summaries: Mapping[int, Mapping[str, Measurement]],
         sources: Sequence[Source],
+        source_of: Mapping[int, int],
     ) -> None:
-        """Go on from what the store has of it."""
+        """Go on from what the store has of it; `source_of` is the number of each trial's source."""
         self.levels = {factor.key: list(factor.labels) for factor in plan.factors}
         self._called = {workload.parameters[_STATED]: workload.name for workload in plan.workloads}
+        labelled: dict[int, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
+        for trial in trials:
+            labelled[source_of[trial.order]].add(tuple((key, str(level)) for key, level in trial.settings.items()))
         for source in sources:
             self.hashes[source.sha256] = source.path
+            self.labels[source.sha256] = _told(labelled[source.number])
             self._sources = max(self._sources, source.number)
         for trial in trials:
             labels = {key: str(value) for key, value in trial.settings.items()} or {trial.factor: trial.arm}
@@ -89,6 +96,7 @@ class Gathered:
         """A file's source and trials, numbered on."""
         self._sources += 1
         self.hashes[taken.sha256] = taken.named.path
+        self.labels[taken.sha256] = _told({tuple(run.placed.labels.items()) for run in taken.runs})
         source = Source(
             number=self._sources,
             path=taken.named.path,
@@ -103,7 +111,7 @@ class Gathered:
 
     def _trial(self, run: TakenRun) -> tuple[Trial, Origin]:
         labels = dict(run.placed.labels) or {NO_FACTOR: AS_IT_IS}
-        load = LoadLevel(0, LoadUnit.NOT_STATED) if run.placed.load is None else LoadLevel(run.placed.load)
+        load = _load_of(run.placed.load)
         workload = self._name_of(run.placed.workload)
         cell = self._note(labels, workload, load, run.figures)
         alike = _alike(run.figures)
@@ -216,6 +224,19 @@ class Gathered:
             threads = sorted(load.n for load in loads if load.unit is not LoadUnit.NOT_STATED)
             lines += ["", "[[workload]]", f"name    = {json.dumps(name, ensure_ascii=False)}", f"threads = {threads}"]
         return "\n".join(lines) + "\n"
+
+
+def _told(labels: Iterable[tuple[tuple[str, str], ...]]) -> str:
+    """What a source's runs are of, in words; empty where that is several things."""
+    every = list(labels)
+    return ", ".join(f"{factor} = {level}" for factor, level in every[0]) if len(every) == 1 else ""
+
+
+def _load_of(stated: int | None) -> LoadLevel:
+    """A load level; of a number that nobody can have run with, none."""
+    if stated is None or not 0 <= stated <= _MOST_THREADS:
+        return LoadLevel(0, LoadUnit.NOT_STATED)
+    return LoadLevel(stated)
 
 
 def margin_of(response: str) -> float:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ceteris.findings import Bounded, Breach, Contrast, Matrix, Preconditioned, Scaling
 from ceteris.model import (
@@ -19,30 +19,19 @@ from ceteris.model import (
     ExperimentState,
     Origin,
     Source,
-    Standing,
     Tag,
     Tested,
     Trial,
     TrialState,
     Verdict,
 )
+from ceteris.report.document_of_set import ClaimDocument, OriginDocument, SourceDocument, claim, origin, source
+from ceteris.report.document_parts import Document, Interval, finite
 from ceteris.report.trust import machine_s
 from ceteris.units import LoadUnit
 
 
-class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class Interval(_Document):
-    """An estimate and its bounds; null where a number is beyond measure."""
-
-    estimate: float | None
-    low: float | None
-    high: float | None
-
-
-class CheckDocument(_Document):
+class CheckDocument(Document):
     """An assumption behind a verdict: whether it holds, and what was found."""
 
     name: str
@@ -50,7 +39,7 @@ class CheckDocument(_Document):
     found: str
 
 
-class EffectDocument(_Document):
+class EffectDocument(Document):
     """What changing a factor from `baseline` to `arm` did to a response; `load` null means all load levels."""
 
     factor: str
@@ -77,7 +66,7 @@ class EffectDocument(_Document):
     trials: list[int]
 
 
-class CellDocument(_Document):
+class CellDocument(Document):
     """The mean of a metric for one arm at one load level, in seconds, bytes and plain ratios."""
 
     factor: str
@@ -92,7 +81,7 @@ class CellDocument(_Document):
     trials: list[int]
 
 
-class UnusedTrial(_Document):
+class UnusedTrial(Document):
     """A trial that enters no effect, and why."""
 
     order: int
@@ -100,50 +89,7 @@ class UnusedTrial(_Document):
     reasons: list[str]
 
 
-class SourceDocument(_Document):
-    """A file that a set is from."""
-
-    number: int
-    path: str
-    sha256: str = Field(description="of its bytes as found")
-    size_bytes: int
-    format: str
-    runs: int
-    not_understood: list[tuple[int, str]] = Field(description="lines that no reader understood, with their numbers")
-    remarks: list[str]
-
-
-class OriginDocument(_Document):
-    """Where a trial of a set comes from."""
-
-    trial: int
-    source: int
-    lines: tuple[int, int]
-    missing: str = Field(description="what a text that was cut off lacks; empty where it is whole")
-
-
-class EvidenceDocument(_Document):
-    """A level over another, as a claim's tables have it; more is better."""
-
-    workload: str
-    level: str
-    other: str
-    log_ratio: Interval
-    places: int = Field(description="load levels where the two met")
-    repeated: bool
-
-
-class ClaimDocument(_Document):
-    """A claim and how it stands beside the numbers."""
-
-    id: str
-    statement: str
-    standing: Standing
-    reason: str
-    evidence: list[EvidenceDocument]
-
-
-class ReportDocument(_Document):
+class ReportDocument(Document):
     """One experiment and what was concluded from it."""
 
     version: Literal[1] = 1
@@ -177,13 +123,9 @@ class ReportDocument(_Document):
     claims: list[ClaimDocument] = Field(description="what an author claims, beside the numbers")
 
 
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
-
-
 def _percent(log_ratio: float) -> float | None:
     try:
-        return _finite(math.expm1(log_ratio) * 100)
+        return finite(math.expm1(log_ratio) * 100)
     except OverflowError:
         return None
 
@@ -199,7 +141,7 @@ def _effect(effect: Effect) -> EffectDocument:
         response=effect.response,
         load=effect.load.n if effect.load else None,
         load_unit=effect.load.unit if effect.load else None,
-        log_ratio=Interval(**dict(zip(names, map(_finite, ratios), strict=True))),
+        log_ratio=Interval(**dict(zip(names, map(finite, ratios), strict=True))),
         percent=Interval(**dict(zip(names, map(_percent, ratios), strict=True))),
         confidence=effect.confidence,
         pairs=effect.pairs,
@@ -225,9 +167,9 @@ def _cell(cell: Cell) -> CellDocument:
         load=cell.load.n,
         load_unit=cell.load.unit,
         metric=cell.metric,
-        mean=_finite(cell.mean),
-        low=_finite(cell.low),
-        high=_finite(cell.high),
+        mean=finite(cell.mean),
+        low=finite(cell.low),
+        high=finite(cell.high),
         trials=list(cell.trials),
     )
 
@@ -236,31 +178,6 @@ def _unused(trial: Trial) -> UnusedTrial:
     failure = ": ".join(filter(None, [str(trial.failure or ""), trial.failure_message]))
     reasons = [*trial.invalid_because, *([failure] if failure else [])]
     return UnusedTrial(order=trial.order, state=trial.state, reasons=reasons)
-
-
-def _source(one: Source) -> SourceDocument:
-    fields = {name: getattr(one, name) for name in SourceDocument.model_fields}
-    return SourceDocument(**fields | {"not_understood": list(one.not_understood), "remarks": list(one.remarks)})
-
-
-def _claim(one: Tested) -> ClaimDocument:
-    return ClaimDocument(
-        id=one.claim.id,
-        statement=one.claim.statement,
-        standing=one.standing,
-        reason=one.reason,
-        evidence=[
-            EvidenceDocument(
-                workload=each.workload,
-                level=each.level,
-                other=each.other,
-                log_ratio=Interval(estimate=_finite(each.estimate), low=_finite(each.low), high=_finite(each.high)),
-                places=each.places,
-                repeated=each.repeated,
-            )
-            for each in one.evidence
-        ],
-    )
 
 
 def document(
@@ -307,8 +224,8 @@ def document(
         contrasts=list(contrasts),
         scalings=list(scalings),
         bounds=list(bounds),
-        sources=[_source(one) for one in sources],
-        origins=[OriginDocument(trial=o.trial, source=o.source, lines=o.lines, missing=o.missing) for o in origins],
+        sources=[source(one) for one in sources],
+        origins=[origin(one) for one in origins],
         breaches=list(breaches),
-        claims=[_claim(one) for one in claims],
+        claims=[claim(one) for one in claims],
     )

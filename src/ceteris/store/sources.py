@@ -104,6 +104,14 @@ def origins(store: Engine, experiment: str) -> dict[int, Origin]:
         }
 
 
+def source_of(store: Engine, experiment: str) -> dict[int, int]:
+    """The number of each trial's source, by its order."""
+    t = schema.origin.c
+    with failing_as_store_error(store.url.render_as_string(hide_password=True)), store.connect() as connection:
+        rows = connection.execute(sa.select(t.trial, t.source).where(t.experiment == experiment))
+        return {row.trial: row.source for row in rows}
+
+
 def content(store: Engine, experiment: str, number: int) -> bytes:
     """The bytes of a source as they were read: without passwords."""
     t = schema.source.c

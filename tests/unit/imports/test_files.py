@@ -37,7 +37,7 @@ def test_packed_files_are_the_same_text(tmp_path: Path, pack: object) -> None:
 
 def test_an_archive_that_is_cut_off_gives_what_it_has(tmp_path: Path) -> None:
     path = tmp_path / "a.gz"
-    whole = gzip.compress("".join(f"{n} {n * n % 977}\n" for n in range(400_000)).encode())
+    whole = gzip.compress("".join(f"{n} {n * n % 977}\n" for n in range(100_000)).encode())
     path.write_bytes(whole[: len(whole) // 2])
     assert files.open_file(str(path)).text.startswith("0 0\n1 1\n")
     path.write_bytes(whole[:12])

@@ -82,7 +82,7 @@ def import_(
 
     from ceteris import __version__
     from ceteris.cli import importing
-    from ceteris.errors import CeterisError
+    from ceteris.errors import CeterisError, Interrupted
     from ceteris.imports import carry
     from ceteris.store.open import open_engine, store_url
 
@@ -93,7 +93,10 @@ def import_(
     if opened:
         target = carry.find_set(opened, into) if into else carry.set_named(opened, wanted.name)
     with importing.Watch(Console(stderr=True), len(wanted.items)) as watch:
-        found, kept = carry.carry_out(wanted, opened, target, __version__, watch.hears)
+        try:
+            found, kept = carry.carry_out(wanted, opened, target, __version__, watch.hears)
+        except KeyboardInterrupt as stop:
+            raise Interrupted("interrupted; what was read so far is kept", "the same command goes on") from stop
     document = importing.document(found, kept, watch.outcomes)
     if as_json:
         typer.echo(document.model_dump_json(indent=2))
