@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from ceteris.findings import Breach
-from ceteris.laws import Figure, Stated, of_set
-from ceteris.model import Measurement, Origin, Trial
+from ceteris.laws import Claimed, Figure, Stated, of_set
+from ceteris.model import Claim, Measurement, Origin, Trial
 from ceteris.units import LoadUnit, parse_size
 
 _BLOCKS = ("file-block-size", "file_block_size", "bs", "block-size", "block_size", "memory-block-size")
@@ -29,16 +29,40 @@ Courses = Mapping[str, Mapping[int, Measurement]]
 
 
 def unfit(
-    trials: Sequence[Trial], origins: Mapping[int, Origin], paths: Mapping[int, str], courses: Courses
+    trials: Sequence[Trial],
+    origins: Mapping[int, Origin],
+    paths: Mapping[int, str],
+    courses: Courses,
+    claims: Sequence[Claim] = (),
 ) -> list[Breach]:
     """Every breach of a law in what the trials state; `paths` are those of the sources, by number.
 
-    `courses` are what trials state over time, by metric.
+    `courses` are what trials state over time, by metric. Percentages of `claims` are held against the tables.
     """
     cells = [(t.order, _stated(t, origins[t.order], paths)) for t in trials if t.order in origins]
     points = [(order, point) for order, cell in cells if cell.table for point in _points(order, cell, courses)]
     known, stated = [order for order, _ in cells + points], [cell for _, cell in cells + points]
-    return [replace(one, cells=tuple(dict.fromkeys(known[at] for at in one.cells))) for one in of_set(stated)]
+    return [
+        replace(one, cells=tuple(dict.fromkeys(known[at] for at in one.cells)))
+        for one in of_set(stated, _claimed(claims))
+    ]
+
+
+def _claimed(claims: Sequence[Claim]) -> list[Claimed]:
+    return [
+        Claimed(
+            where=claim.id,
+            factor=one.factor or claim.factor,
+            start=one.start,
+            end=one.end,
+            percent=Figure(float(one.percent), one.percent),
+            extent=one.over,
+            load=one.load,
+            about=one.about,
+        )
+        for claim in claims
+        for one in claim.changes
+    ]
 
 
 def _points(order: int, cell: Stated, courses: Courses) -> Iterator[Stated]:

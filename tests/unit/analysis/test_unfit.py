@@ -7,9 +7,9 @@ import pytest
 
 from ceteris.analysis.unfit import unfit
 from ceteris.findings import Breach
-from ceteris.model import Measurement, Origin, Purpose, Trial, TrialState
+from ceteris.model import Claim, Measurement, Origin, Percentage, Purpose, Trial, TrialState
 from ceteris.parsers import formats
-from ceteris.parsers.log import Run
+from ceteris.parsers.log import Reading, Run
 from ceteris.units import LoadLevel, LoadUnit
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
@@ -181,3 +181,26 @@ def test_a_rate_that_was_asked_for_is_no_closed_loop() -> None:
     assert [b.law for b in unfit([trial], {1: idle}, {1: "a.log"}, {})] == ["Little's law"]
     asked = replace(origin, said={**said, "options": {"rate": "100"}})
     assert unfit([trial], {1: asked}, {1: "a.log"}, {}) == []
+
+
+def test_a_percentage_of_a_claim_is_held_against_the_table() -> None:
+    def run(level: str, tps: str) -> Run:
+        reading = Reading(metric="throughput_per_s", value=float(tps), unit="1/s", line=2, stated=tps)
+        labels = {"scheduler": level}
+        return Run(tool="table", load=8, options={"table": "T3"}, labels=labels, readings=(reading,), lines=(2, 2))
+
+    made = [
+        _trial(order, run(level, tps)) for order, (level, tps) in enumerate((("noop", "1100.0"), ("cfq", "1000.0")), 1)
+    ]
+    trials = [replace(trial, settings={"scheduler": trial.settings["scheduler"]}) for trial, _ in made]
+    origins = {trial.order: origin for trial, origin in made}
+
+    def told(percent: str) -> list[str]:
+        change = Percentage(start="cfq", end="noop", percent=percent)
+        claim = Claim(id="C1", factor="scheduler", claim="ratio", statement="", changes=(change,))
+        return [breach.words for breach in unfit(trials, origins, {1: "T3.csv"}, {}, [claim])]
+
+    assert told("+10") == []
+    assert told("+30") == [
+        "percentages in prose: +30 % from cfq to noop is said, and the table gives +10 % [C1, T3]",
+    ]
