@@ -9,14 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 from ceteris.findings import Breach
-from ceteris.laws import Figure, Stated, of_set
-from ceteris.model import Measurement, Origin, Trial
+from ceteris.laws import Claimed, Figure, Stated, of_set
+from ceteris.model import Claim, Measurement, Origin, Trial
 from ceteris.units import LoadUnit, parse_size
 
 _BLOCKS = ("file-block-size", "file_block_size", "bs", "block-size", "block_size", "memory-block-size")
 _IN_WORDS = re.compile(r"(?<![\w.])([0-9]+)\s*(?:-byte|([KM])i?B?|B)\b(?: blocks)?", re.IGNORECASE)
 _SIZED = ("fileio", "random", "sequential")
 _CLOSED = ("sysbench", "pgbench", "fio", "tpcc")
+_THINKING = ("tpcc", "fileio", "fio")
+"""Whose threads do more than is timed: they think, or wait for an fsync, or ask for less than they may."""
 _RATED = ("rate", "rate_iops", "thinktime")
 _LATE = "schedule_lag_mean_s"  # which pgbench tells of a rate that it was to keep
 _ALSO_CALLED = {"iops_peak": "throughput_per_s", "throughput_peak": "bytes_per_s"}
@@ -27,16 +29,40 @@ Courses = Mapping[str, Mapping[int, Measurement]]
 
 
 def unfit(
-    trials: Sequence[Trial], origins: Mapping[int, Origin], paths: Mapping[int, str], courses: Courses
+    trials: Sequence[Trial],
+    origins: Mapping[int, Origin],
+    paths: Mapping[int, str],
+    courses: Courses,
+    claims: Sequence[Claim] = (),
 ) -> list[Breach]:
     """Every breach of a law in what the trials state; `paths` are those of the sources, by number.
 
-    `courses` are what trials state over time, by metric.
+    `courses` are what trials state over time, by metric. Percentages of `claims` are held against the tables.
     """
     cells = [(t.order, _stated(t, origins[t.order], paths)) for t in trials if t.order in origins]
     points = [(order, point) for order, cell in cells if cell.table for point in _points(order, cell, courses)]
     known, stated = [order for order, _ in cells + points], [cell for _, cell in cells + points]
-    return [replace(one, cells=tuple(dict.fromkeys(known[at] for at in one.cells))) for one in of_set(stated)]
+    return [
+        replace(one, cells=tuple(dict.fromkeys(known[at] for at in one.cells)))
+        for one in of_set(stated, _claimed(claims))
+    ]
+
+
+def _claimed(claims: Sequence[Claim]) -> list[Claimed]:
+    return [
+        Claimed(
+            where=claim.id,
+            factor=one.factor or claim.factor,
+            start=one.start,
+            end=one.end,
+            percent=Figure(float(one.percent), one.percent),
+            extent=one.over,
+            load=one.load,
+            about=one.about,
+        )
+        for claim in claims
+        for one in claim.changes
+    ]
 
 
 def _points(order: int, cell: Stated, courses: Courses) -> Iterator[Stated]:
@@ -55,6 +81,8 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
             figures.setdefault(_ALSO_CALLED.get(metric, metric), Figure(value, stated))
     if said["tool"] == "fio":  # whose percentiles are of the completion alone, unlike its mean and its extremes
         figures = {metric: one for metric, one in figures.items() if not metric.startswith("response_p")}
+    if said["tool"] == "pgbench":  # which tells how long it was to take, not how long it took
+        figures.pop("duration_s", None)
     workload = str(said.get("workload") or trial.workload)
     return Stated(
         figures=figures,
@@ -67,7 +95,7 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
         closed=any(tool in f"{said['tool']} {workload}".casefold() for tool in _CLOSED)
         and _LATE not in figures
         and not any(said["options"].get(name) for name in _RATED),
-        think="tpcc" in workload.casefold(),
+        think=any(tool in f"{said['tool']} {workload}".casefold() for tool in _THINKING),
         block_bytes=_block_bytes(said["options"], workload),
     )
 

@@ -73,18 +73,18 @@ def claimed(store: Store, experiment: Experiment, claims: Sequence[Claim], wrong
     return weigh(claims, [numbers(store, experiment, wrong)]) if claims else []
 
 
-def breaches(store: Store, experiment: Experiment) -> list[Breach]:
-    """What the set states that cannot be; the cells are orders of trials."""
+def breaches(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> list[Breach]:
+    """What the set and its author state that cannot be; the cells are orders of trials."""
     trials, own = read.trials(store, experiment.id), experiment.id
     paths = {source.number: source.path for source in sources.sources(store, own)}
     orders = [trial.order for trial in trials]
     courses = {metric: read.series(store, own, metric, orders) for metric in SAMPLED}
-    return unfit(trials, sources.origins(store, own), paths, courses)
+    return unfit(trials, sources.origins(store, own), paths, courses, claims)
 
 
 def tables(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, list[WordTable]]:
     """What the report of a set shows beside its figures."""
-    wrong = breaches(store, experiment)
+    wrong = breaches(store, experiment, claims)
     found = claimed(store, experiment, claims, wrong)
     beside = [*([field.misfits(wrong)] if wrong else []), *([field.claims(found)] if found else [])]
     files = field.files(sources.sources(store, experiment.id), sources.origins(store, experiment.id))
@@ -93,7 +93,7 @@ def tables(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dic
 
 def documented(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, Any]:
     """The same for the document."""
-    wrong = breaches(store, experiment)
+    wrong = breaches(store, experiment, claims)
     return {
         "breaches": wrong,
         "sources": sources.sources(store, experiment.id),

@@ -12,6 +12,7 @@ from ceteris.laws.words import sentence
 PROSE = later("percentages in prose")
 
 _ABOUT = 4.0  # roundings
+_RATES = ("throughput_per_s", "bytes_per_s", "queries_per_s", "normalised")
 
 Ratios = Mapping[tuple[Place, Place], Range]
 
@@ -30,10 +31,10 @@ def _tried(claim: Claimed, grids: Sequence[Grid]) -> Breach | None:
         return None
     half = max(claim.percent.half("percent"), 1e-9) * (_ABOUT if claim.about else 1.0)
     low, high = 1 + (claim.percent.value - half) / 100, 1 + (claim.percent.value + half) / 100
-    seen = [(grid, ratios, _seen(claim, ratios)) for grid, ratios in tried]
-    if any(one.low <= high and low <= one.high for _, _, one in seen):
+    seen = [(grid, _seen(claim, ratios)) for grid, ratios in tried]
+    if any(one.low <= high and low <= one.high for _, one in seen):
         return None
-    grid, ratios, found = seen[0]
+    grid, found = seen[0]
     middle = (found.low + found.high) / 2
     words = tr(
         later("{stated} from {start} to {end} is said, and the table gives {implied}"),
@@ -46,9 +47,8 @@ def _tried(claim: Claimed, grids: Sequence[Grid]) -> Breach | None:
     return Breach(
         law=PROSE,
         where=where,
-        cells=tuple(dict.fromkeys(grid.at[place] for pair in ratios for place in pair)),
+        cells=(),  # the prose is wrong, not they
         words=sentence(PROSE, words, where),
-        metric=claim.metric,
         stated=claim.percent.value / 100,
         implied=middle - 1,
         tolerance=half / 100,
@@ -67,9 +67,13 @@ def _ratios(claim: Claimed, grid: Grid) -> Iterator[tuple[tuple[Place, Place], R
             other = (tuple(sorted((levels | {claim.factor: claim.end}).items())), load)
         else:
             continue
-        end, start = grid.cells.get(other), grid.cells[setting, load].range(claim.metric)
-        if end is not None and start and start.low > 0 and (to := end.range(claim.metric)):
-            yield ((setting, load), other), to / start
+        start, end = grid.cells[setting, load], grid.cells.get(other)
+        metric = next((one for one in _RATES if one in start.figures and end and one in end.figures), "")
+        if not end or not metric or (claim.factor == "threads" and metric == "normalised"):
+            continue
+        before, after = start.range(metric), end.range(metric)
+        if before and after and before.low > 0:
+            yield ((setting, load), other), after / before
 
 
 def _seen(claim: Claimed, ratios: Ratios) -> Range:

@@ -185,7 +185,7 @@ class Stated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """A magnitude that prose gives: going from level `start` to `end` of `factor` changes `metric` by `percent`.
+    """A magnitude that prose gives: going from level `start` to `end` of `factor` changes the rate by `percent`.
 
     `percent` is written as in the text (`+37.1`); a ratio of 2.723 is +172.3 with the same digits: `Figure(172.3,
     "172.3")`. `extent` is `each` load level, `some` level, the `mean`, the `most` or the `least` over them, at `load`
@@ -197,7 +197,6 @@ class Claimed:
     start: str
     end: str
     percent: Figure
-    metric: str = "throughput_per_s"
     extent: str = "mean"
     load: float | None = None
     about: bool = False

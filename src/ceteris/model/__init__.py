@@ -17,7 +17,7 @@ from ceteris.model.experiment import (
     arm_of,
     arms_given_up,
 )
-from ceteris.model.imported import Claim, Evidence, Origin, Source, Standing, Tested
+from ceteris.model.imported import Claim, Evidence, Origin, Percentage, Source, Standing, Tested
 from ceteris.model.machine import (
     Action,
     BlockDevice,
@@ -104,6 +104,7 @@ __all__ = [
     "Offer",
     "OpenLoop",
     "Origin",
+    "Percentage",
     "Plan",
     "Precondition",
     "Protocol",

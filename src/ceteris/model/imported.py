@@ -48,11 +48,28 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Percentage:
+    """A magnitude as data: from one level to another, both as the tables have them, so many `percent`, as written.
+
+    `over` the load levels it is the mean, the most, the least, some of them or each; at `load` where it names one.
+    """
+
+    start: str
+    end: str
+    percent: str
+    factor: str = ""
+    over: str = "mean"
+    load: float | None = None
+    about: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """What somebody says that numbers show.
 
     `claim` is better, worse, no_difference, ratio, recommend or a word that nothing can test. `tables` are what the
     names of files begin with; without any, all of a set are meant. `aliases` give levels as the tables have them.
+    `changes` are its percentages, which are held against the tables; their factor is the claim's unless they name one.
     `keep`: a recommendation to leave things as they are.
     """
 
@@ -68,6 +85,7 @@ class Claim:
     recommended_value: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
     keep: bool = False
+    changes: tuple[Percentage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

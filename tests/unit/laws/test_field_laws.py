@@ -157,7 +157,6 @@ def test_prose_of_the_field_is_held_against_its_table() -> None:
             start=places[0],
             end=places[1],
             percent=Figure(float(percent), percent),
-            metric="normalised",
             extent="most",
             about=True,
         )
