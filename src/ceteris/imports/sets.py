@@ -16,7 +16,6 @@ from ceteris.model import (
     RESPONSES,
     Factor,
     Measurement,
-    Origin,
     Plan,
     Protocol,
     Purpose,
@@ -26,7 +25,7 @@ from ceteris.model import (
     TrialState,
     Workload,
 )
-from ceteris.store.sources import Addition
+from ceteris.store.sources import AddedTrial, Addition
 from ceteris.units import LoadLevel, LoadUnit
 
 NO_FACTOR = "imported"
@@ -107,9 +106,9 @@ class Gathered:
             not_understood=taken.not_understood,
             remarks=taken.remarks,
         )
-        return Addition(source, taken.content, [(*self._trial(run), run.rows) for run in taken.runs])
+        return Addition(source, taken.content, [self._trial(run) for run in taken.runs])
 
-    def _trial(self, run: TakenRun) -> tuple[Trial, Origin]:
+    def _trial(self, run: TakenRun) -> AddedTrial:
         labels = dict(run.placed.labels) or {NO_FACTOR: AS_IT_IS}
         load = _load_of(run.placed.load)
         workload = self._name_of(run.placed.workload)
@@ -141,9 +140,7 @@ class Gathered:
             state=TrialState.INVALID if unused else TrialState.DONE,
             invalid_because=unused or ((run.missing,) if run.missing else ()),
         )
-        return trial, Origin(
-            trial=self._trials, source=self._sources, lines=run.lines, missing=run.missing, said=run.said
-        )
+        return AddedTrial(trial, run.lines, run.missing, run.said, run.rows)
 
     def _name_of(self, stated: str) -> str:
         """A workload's name: of what tells a whole configuration, the beginning, where no other begins so."""
