@@ -199,7 +199,7 @@ def test_a_log_written_otherwise_says_the_same(path: Path, how: str) -> None:
     log = read(path, text)
     check(text, log)
     assert facts(log) == facts(WHOLE[path])
-    if (path.stem, how) != ("tpcc-csv", "decimal commas"):  # commas between and within are not to be told apart
+    if how != "decimal commas" or path.stem not in ("tpcc-csv", "json-1.0"):  # where a comma is between numbers
         assert points(log) == points(WHOLE[path])
 
 

@@ -89,6 +89,9 @@ INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
 )
 """After the time in brackets."""
 
+JSON = ("time", "threads", "tps", "total", "reads", "writes", "other", "latency", "errors", "reconnects")
+"""The members of an interval's object, where a script has them reported so; then as comma-separated values are."""
+
 CSV: tuple[Part, ...] = (None, _PER_S, _QUERIES, _READ, _WRITTEN, _OTHER, _LATENCY, _ERRORS, _RECONNECTS)
 """After the time, where a script wants it so, as that of sysbench-tpcc may; the report tells the percentile."""
 

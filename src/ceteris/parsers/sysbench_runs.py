@@ -16,6 +16,7 @@ _INTERVAL = re.compile(r"\s*\[\s*([0-9]{1,9})s\s*\]\s*(.*)", re.DOTALL)
 _BANNER = re.compile(r"\s*sysbench\s+v?([0-9]+(?:\.[0-9]+)+[\w.-]*?)(?::\s+multi-threaded|\s+\(using )")
 _BAR = re.compile(r"\s*([0-9]{1,9}[.,][0-9]{3}) +\|\**\s+([0-9]{1,18})\s*")
 _CSV = re.compile(r"([0-9]{1,9}),([0-9]{1,9}(?:,[0-9]{1,18}\.[0-9][0-9]){8})")
+_MEMBER = re.compile(r'"([a-z]{3,10})":\s*([0-9]{1,18}(?:\.[0-9][0-9])?),?')
 _SIZE_UNIT = re.compile(r"[KMGT]?i?[bB]?")
 _CHECKPOINTS = re.compile(r"Report checkpoint\(s\) at ([0-9, ]+) seconds")
 _OPTIONS_FOLLOW = "Running the test with following options:"
@@ -32,6 +33,7 @@ class SysbenchReader(Reader):
         super().__init__(text)
         self.command: commands.Command | None = None
         self.checkpoint: Draft | None = None
+        self.members: dict[str, str] = {}  # of an interval that is an object of JSON
         self.known: dict[str, Sequence[Part]] = {}  # interval lines with their spaces, so that these are looked at once
 
     def understands(self, number: int, line: str) -> bool:
@@ -57,6 +59,22 @@ class SysbenchReader(Reader):
                 return False
             self.known[shape] = columns
         return self._row(number, shape, float(found[1]), parts, columns)
+
+    def _json(self, number: int, line: str) -> bool:
+        """A line of an interval as an object of JSON, which is an interval once all of it is there."""
+        if self.draft.stage < _OPTIONS:
+            return False
+        if line == "{":
+            self.members = {}
+        elif found := _MEMBER.fullmatch(line):
+            self.members[found[1]] = found[2]
+        elif line in ("}", "},") and len(self.members) == len(known.JSON):
+            tokens = [self.members.pop(name, "") for name in known.JSON]
+            return self._csv(number, ",".join(tokens))
+        elif line not in ("[", "]", ",", "},", '"qps": {'):
+            return False
+        self.draft.touch(number)
+        return True
 
     def _csv(self, number: int, line: str) -> bool:
         """An interval as comma-separated values, certain by the statements that it tells of each kind and of all."""
@@ -96,7 +114,11 @@ class SysbenchReader(Reader):
             columns = known.BELOW.get(self.draft.section, {}).get(shape)
         if columns is not None:
             return self._report(number, parts, columns)
-        return self._option(number, line, shape, parts) or self._bar(number, line) or self._csv(number, line)
+        return (
+            self._option(number, line, shape, parts)
+            or self._bar(number, line)
+            or (self._csv(number, line) or self._json(number, line))
+        )
 
     def _banner(self, number: int, line: str) -> bool:
         found = _BANNER.match(line)
