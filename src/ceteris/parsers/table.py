@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from ceteris.parsers import table_long
 from ceteris.parsers.log import Log, Reading, Run
 from ceteris.parsers.numbers import decimals
+from ceteris.parsers.plain import plain_lines, unended
 from ceteris.parsers.repeats import once
-from ceteris.parsers.samples import unended
 from ceteris.parsers.table_cells import Style, cell_of, empty
 from ceteris.parsers.table_heads import head_of
 from ceteris.parsers.table_wide import Table
@@ -49,7 +49,7 @@ class _Block:
 
 def recognises(text: str) -> float:
     """By heads of a long table, or by lines whose cells are mostly numbers."""
-    ends = text[:16384].removeprefix("\ufeff")
+    ends = "\n".join(plain_lines(text[:16384]))
     first = ends.split("\n", 1)[0].strip()
     if any(table_long.is_long(first.split(mark)) for mark in ",;\t"):
         return 0.95
@@ -68,7 +68,7 @@ def recognises(text: str) -> float:
 
 def read(text: str) -> Log:
     """A run for each level at each load, or for each line that is one."""
-    lines = text.removeprefix("\ufeff").splitlines()
+    lines = plain_lines(text)
     blocks, rest = _blocks(lines)
     wrong: set[int] = set()
     runs: list[Run] = []
@@ -124,6 +124,8 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
         if not line.strip() or ("-" in line and (_RULE.fullmatch(line) or _BOX.fullmatch(line))):
             continue
         following = lines[number] if number < len(lines) else line
+        if now is not None and len(now.rows) > 1 and _cells(line, now.separator) == now.rows[0][1]:
+            now = None  # its heads again: another table
         if now is not None and now.goes_on(line):
             now.rows.append((number, _cells(line, now.separator)))
             above = []
