@@ -12,6 +12,7 @@ _NOISE = re.compile(
     re.IGNORECASE,
 )
 _BESIDE = re.compile(r"\((?P<words>[^()]*)\)")
+_STRANGE = re.compile(r"/s|[bB]\b|^[kKMG]$|1000|'000|千|万")  # units that are not known, and thousands
 _LONGEST = 300
 _WORDS = re.compile(r"[^\s,:;()\[\]|]+")
 
@@ -28,14 +29,14 @@ class Head:
 
 def head_of(text: str) -> Head:
     """A head in parts. The longest run of words that is a measure's name is taken for it."""
-    text = " ".join(text[:_LONGEST].strip().strip("*`#").split())
+    text = " ".join(re.sub("[*`]+", " ", text[:_LONGEST]).strip("# ").split())
     unit, strange, bare = None, "", text
     for found in _UNIT.finditer(text):
         word = found["unit"] or found["after"] or ""
         known = unit_of(word)
         if known is not None:
             unit, bare = known, (text[: found.start()] + " " + text[found.end() :]).strip()
-        elif found["unit"] and re.search(r"/s|[bB]\b", word) and metric_of(word) is None:
+        elif found["unit"] and _STRANGE.search(word) and metric_of(word) is None:
             strange, bare = word, (text[: found.start()] + " " + text[found.end() :]).strip()
     words = list(_WORDS.finditer(bare))
     for length in range(min(5, len(words)), 0, -1):
@@ -50,7 +51,7 @@ def head_of(text: str) -> Head:
                 rest = f"{bare[: span[0]]} {bare[span[1] :]}"
                 return Head(metric, unit, words_of(rest), strange)
     alone = [word[0] for word in words if unit_of(word[0]) is not None and not word[0].isdecimal()]
-    if unit is None and len(alone) == 1 and len(words) > 1 and "/" in alone[0]:
+    if unit is None and len(alone) == 1 and "/" in alone[0]:
         unit, bare = unit_of(alone[0]), bare.replace(alone[0], " ")
     if unit is not None and unit.base in ("B/s", "1/s", "1/min"):
         return Head(metric_of("throughput" if unit.base == "B/s" else "tps"), unit, words_of(bare), strange)
