@@ -20,7 +20,7 @@ from ceteris.parsers.log import Log
 from ceteris.parsers.redact import redact
 from ceteris.parsers.shapes import lines_of
 
-_SURE_ENOUGH = 0.3
+_SURE_ENOUGH, _CERTAIN = 0.3, 0.9
 
 
 class Format(Protocol):
@@ -55,8 +55,14 @@ FORMATS: Mapping[str, Format] = {one.FORMAT: one for one in _ALL}
 
 def recognise(text: str) -> str | None:
     """The format that is surest of the text; None where none is."""
-    sure, name = max((one.recognises(text), name) for name, one in FORMATS.items())
-    return name if sure >= _SURE_ENOUGH else None
+    surest, name = _SURE_ENOUGH, None
+    for one in _ALL:
+        sure = one.recognises(text)
+        if sure >= surest:
+            surest, name = sure, one.FORMAT
+        if sure >= _CERTAIN:
+            break
+    return name
 
 
 def read(text: str, format: str | None = None) -> Log:

@@ -9,6 +9,7 @@ class Reading:
     """A number that a text states: `value` in the base unit (1/s, B/s, s, 1 for shares, count), and how it is `stated`.
 
     `line` is that of the text, from 1. `subject` is what it is of where a run has several (sda, new_order), else empty.
+    What follows from two numbers of a run is stated as both, `58791.26 + 39194.17` or `10000 / 23.4107s`.
     """
 
     metric: str

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from ceteris.parsers.log import Course, Log
 from ceteris.parsers.reader import Draft, Intervals, Reader
-from ceteris.parsers.shapes import Field, Part, count, is_whole, readings, shape_of, shapes
+from ceteris.parsers.shapes import Field, Part, count, readings, shape_of, shapes
 
 FORMAT = "pgbench"
 _ENDS = 16384
@@ -197,14 +197,14 @@ class _Reader(Reader):
         scripts = _SCRIPTS.get(shape) if self.script else None
         if columns or scripts:
             return self._take(number, shape, parts, columns or scripts or (), self.script if scripts else "")
-        if number == self.cut and not is_whole(parts, ()):
+        if number == self.cut and self.breaks_off(number, parts):
             return False
         return self._words(number, line)
 
     def _progress(self, number: int, at: str, rest: str) -> bool:
         shape, parts = shape_of(rest)
         columns = _INTERVALS.get(shape)
-        if columns is None or (number == self.cut and not is_whole(parts, columns)):
+        if columns is None or self.breaks_off(number, parts, columns):
             return False
         at_s = float(at.replace(",", "."))
         kept = self.draft.intervals.get(shape)
@@ -253,7 +253,7 @@ class _Reader(Reader):
         return self._at(number, 3)
 
     def _take(self, number: int, shape: str, parts: Sequence[str], columns: Sequence[Part], subject: str) -> bool:
-        if number == self.cut and not is_whole(parts, columns):
+        if self.breaks_off(number, parts, columns):
             return False
         after_others = self.script and number - 1 in self.unknown
         if (number == 1 or after_others) and not subject and f"- {shape}" in _SCRIPTS:

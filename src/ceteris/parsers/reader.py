@@ -12,6 +12,7 @@ from ceteris.parsers.shapes import (
     PERCENT,
     Field,
     Part,
+    ends_whole,
     in_base_unit,
     is_cut,
     lines_of,
@@ -144,6 +145,16 @@ class Reader(ABC):
         """Whether the line begins with what may be the rest of a number: cut off there, or by words of others."""
         first = self.lines[number - 1][:1]
         return first in _DIGITS and not self.prefixed and (number == 1 or number - 1 in self.unknown)
+
+    def breaks_off(self, number: int, parts: Sequence[str], known: Sequence[Part] = ()) -> bool:
+        """Whether the line's last number may go on elsewhere: the text ends there, or was wrapped."""
+        whole = ends_whole(parts, known)
+        if whole is not None:
+            return not whole
+        if number >= len(self.lines):
+            return number == self.cut
+        following = without_prefix(self.lines[number]) if self.prefixed else self.lines[number]
+        return following[:1] in _DIGITS
 
     def log(self, format: str) -> Log:
         """All runs; what no run has understood, with its numbers."""

@@ -52,11 +52,18 @@ class Asked:
     option: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """A number whose unit nothing tells; it has at least so many decimals."""
+
+    decimals: int
+
+
 class Percent:
     """A number that says which percentile the shape's `response_p{}_s` is of."""
 
 
-Part = Field | Asked | Percent | None
+Part = Field | Asked | Unproven | Percent | None
 PERCENT = Percent()
 
 
@@ -115,14 +122,16 @@ def value(token: str, decimals: int) -> float | None:
     return found if found < MOST else None
 
 
-def is_whole(parts: Sequence[str], known: Sequence[Part]) -> bool:
-    """Whether a line that may lack its end has its last number to the last digit."""
-    if parts[-1].strip() or "\r" in parts[-1]:
+def ends_whole(parts: Sequence[str], known: Sequence[Part]) -> bool | None:
+    """Whether a line has its last number to the last digit; None where the line alone does not tell."""
+    if parts[-1].strip() or "\r" in parts[-1] or len(parts) == 1:
         return True
     last = known[-1] if known else None
-    decimals = last.decimals if isinstance(last, Field) else 0
-    places = re.split("[.,]", parts[-2])[1:]
-    return bool(decimals and places) and len(places[0]) == decimals
+    if not isinstance(last, (Field, Unproven)) or not last.decimals:
+        return None
+    token = parts[-2]
+    point = max(token.rfind("."), token.rfind(","))
+    return False if point < 0 else len(token) - point > last.decimals or None
 
 
 def in_base_unit(token: str, known: Field) -> float | None:

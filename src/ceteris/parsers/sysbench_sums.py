@@ -8,8 +8,7 @@ from ceteris.parsers.reader import Draft
 from ceteris.parsers.shapes import count, size
 
 _BLOCKS = ("file-block-size", "memory-block-size")
-_RATED = ("fileio", "oltp", "memory")  # tests that state their rate
-_UNRATED = ("cpu", "threads", "mutex")
+_RATE = ("throughput_per_s", "")
 _HEAD = ("Running the test with following options:", "Threads started!")
 _OF_RATES = {"SQL statistics", "OLTP test statistics", "File operations", "CPU speed"}
 _OF_ANY = ("duration_s", "operations", "response_", "thread_", "unfinished", "throughput_per_s")
@@ -60,10 +59,7 @@ def _rate(draft: Draft) -> None:
     """Events each second, where the test is known to be one that states no rate: in others an fsync is an event."""
     events, lasted = draft.readings.get(("operations", "")), draft.readings.get(("duration_s", ""))
     told = draft.readings.get(("throughput_per_s", "events"))
-    known = draft.workload in _UNRATED or draft.headings.issuperset(_HEAD)
-    if ("throughput_per_s", "") in draft.readings or not known or draft.workload.startswith(_RATED):
-        return
-    if draft.headings & _OF_RATES or any(not metric.startswith(_OF_ANY) for metric, _ in draft.readings):
+    if not _states_no_rate(draft):
         return
     if told:
         draft.add(Reading(metric=told.metric, value=told.value, unit="1/s", line=told.line, stated=told.stated))
@@ -71,6 +67,16 @@ def _rate(draft: Draft) -> None:
         stated = f"{events.stated} / {lasted.stated}"
         value = events.value / lasted.value
         draft.add(Reading(metric="throughput_per_s", value=value, unit="1/s", line=lasted.line, stated=stated))
+
+
+def _states_no_rate(draft: Draft) -> bool:
+    """Threads, mutexes, and processors before 1.0; any other test if its whole head is there and says nothing else."""
+    if any(not metric.startswith(_OF_ANY) or (metric, subject) == _RATE for metric, subject in draft.readings):
+        return False
+    if draft.workload == "cpu":
+        return not draft.headings.isdisjoint(("Test execution summary", "response time"))
+    of_ours = draft.workload.startswith(("fileio", "oltp", "memory")) or draft.headings & _OF_RATES
+    return draft.workload in ("threads", "mutex") or (not of_ours and draft.headings.issuperset(_HEAD))
 
 
 def _family(draft: Draft) -> str:

@@ -1,12 +1,12 @@
 """tpcc-mysql's output (tpcc_start): its parameters, a line each interval, raw results and TpmC."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ceteris.parsers.log import Course, Log
 from ceteris.parsers.reader import Draft, Intervals, Reader
 from ceteris.parsers.redact import HIDDEN
-from ceteris.parsers.shapes import Field, Part, count, is_whole, readings, shape_of, shapes, without_prefix
+from ceteris.parsers.shapes import Field, Part, Unproven, count, readings, shape_of, shapes, without_prefix
 
 FORMAT = "tpcc-mysql"
 _ENDS = 16384
@@ -28,6 +28,13 @@ def _ms(metric: str, subject: str) -> Field:
     return Field(metric, "s", 3, 1000, subject)
 
 
+def _counts(*after: Part) -> Iterator[Part]:
+    """How many of each kind, each with what follows it."""
+    for kind in _KINDS:
+        yield _number("operations", kind)
+        yield from after
+
+
 _OTHERS = tuple(part for kind in _KINDS[1:] for part in (_number("operations", kind), _ms("response_max_s", kind)))
 _INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
     {
@@ -40,19 +47,9 @@ _INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
         ),
     }
     # Before that there are seconds, milliseconds and hundredths, and nothing in the text tells which: counts alone.
-    | {
-        "#, " + ", ".join(["#(#):" + times] * 5): (
-            None,
-            *(part for kind in _KINDS for part in (_number("operations", kind), *[None] * (times.count("#") + 1))),
-        )
-        for times in ("#", "#|#")
-    }
-    | {
-        "#, " + ", ".join(["#:#|#"] * 5): (
-            None,
-            *(part for kind in _KINDS for part in (_number("operations", kind), None, None)),
-        )
-    }
+    | {"#, " + ", ".join(["#(#):#"] * 5): (None, *_counts(None, Unproven(1)))}
+    | {"#, " + ", ".join(["#(#):#|#"] * 5): (None, *_counts(None, Unproven(1), Unproven(1)))}
+    | {"#, " + ", ".join(["#:#|#"] * 5): (None, *_counts(Unproven(1), Unproven(1)))}
 )
 _SHARES = {"#%": "within_limit_share", "#% (>=#%)": "share", "#% (>= #%)": "share"}
 _RAW = ("sc:# lt:# rt:# fl:#", "sc:# lt:# rt:# fl:# avg_rt: # (#)")
@@ -88,7 +85,7 @@ class _Reader(Reader):
         columns = _INTERVALS.get(shape)
         if columns is not None:
             return self._interval(number, shape, parts, columns)
-        if number == self.cut and not is_whole(parts, ()):
+        if number == self.cut and self.breaks_off(number, parts):
             return False
         return self._result(number, line, shape, parts) or self._idle(number, line, shape)
 
@@ -116,7 +113,7 @@ class _Reader(Reader):
         at = count(parts[1])
         if at is None or self.may_lack_its_beginning(number):
             return False
-        if number == self.cut and not is_whole(parts, columns):
+        if self.breaks_off(number, parts, columns):
             return False
         at_s = float(at)
         if self.draft.stage > 2 or (self.before and at_s <= self.before[1]):
