@@ -66,7 +66,7 @@ class SysbenchReader(Reader):
             return False
         if line == "{":
             self.members = {}
-        elif found := _MEMBER.fullmatch(line):
+        elif (found := _MEMBER.fullmatch(line)) and found[1] == known.JSON[len(self.members) % len(known.JSON)]:
             self.members[found[1]] = found[2]
         elif line in ("}", "},") and len(self.members) == len(known.JSON):
             tokens = [self.members.pop(name, "") for name in known.JSON]
