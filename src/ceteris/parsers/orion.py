@@ -25,7 +25,8 @@ _SPREAD = re.compile(
 )
 _HISTOGRAM = re.compile(rf"(?:Small|Large) Read / Write Latency Histogram {_POINT}")
 _BUCKET = re.compile(
-    r"[0-9]+ - (?P<to>[0-9]{1,15}) (?P<unit>us|ms|s): (?P<read>[0-9]{1,15}) \( ?[0-9.]+%\) (?P<write>[0-9]{1,15}) \( ?[0-9.]+%\)"
+    r"[0-9]+ - (?P<to>[0-9]{1,15}) (?P<unit>us|ms|s): (?P<read>[0-9]{1,15}) \( ?[0-9.]+%\) "
+    r"(?P<write>[0-9]{1,15}) \( ?[0-9.]+%\)"
 )
 _VERSION = re.compile(r"(?:ORION VERSION|ORION: ORacle IO Numbers -- Version) ?(?P<version>\S+)\s*")
 _SETTING = re.compile(

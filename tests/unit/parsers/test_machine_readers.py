@@ -374,3 +374,38 @@ def test_every_device_row_of_iostat_counts(name: str) -> None:
     words = [word for part in tables for line in part.splitlines()[1:] for word in line.split()]
     numbers = [word for word in words if word[0].isdigit() and ":" not in word and "/" not in word]
     assert len(values) == len(numbers)
+
+
+def _cells(text: str) -> dict[tuple[str, int | None, str], float]:
+    return {
+        (next(iter(run.labels.values()), ""), run.load, one.metric): one.value
+        for run in table.read(text).runs
+        for one in run.readings
+    }
+
+
+def test_levels_that_are_numbers_are_no_threads() -> None:
+    found = _cells("QPS\nthreads\\read_ahead_kb,0,128\n8,1000.5,1010.5\n16,2000.5,2020.5\n")
+    assert found["128", 8, "queries_per_s"] == 1010.5
+    assert found["0", 16, "queries_per_s"] == 2000.5
+    turned = _cells("TPS\nread_ahead_kb,8,16\n0,1000.5,2000.5\n128,1010.5,2020.5\n")
+    assert turned["128", 8, "throughput_per_s"] == 1010.5
+
+
+def test_thousands_that_a_title_speaks_of_are_not_taken_for_ones() -> None:
+    (run,) = table.read("IOPS (k)\nthreads,noop\n8,24.25\n16,30.50\n").runs[:1]
+    assert (run.readings[0].metric, run.readings[0].unit) == ("iops", "k")
+    assert _cells("IOPS\nthreads,read,write\n8,24.2k,12.1k\n16,30.5k,15.2k\n")["", 8, "reads_per_s"] == 24200
+
+
+def test_rows_of_decimal_commas_are_no_heads() -> None:
+    found = _cells("threads;noop;cfq\n8;12,5;13,75\n16;22,5;23,75\n")
+    assert found["noop", 8, "value"] == 12.5
+    assert found["cfq", 16, "value"] == 23.75
+
+
+def test_columns_of_the_same_name_are_told() -> None:
+    log = table.read(
+        "| level | IOPS | MB/s | MB/s |\n|--|--|--|--|\n| raid5 | 1000 | 16.4 | 16.4 |\n| raid0 | 2000 | 32.8 | 31 |\n"
+    )
+    assert [line for line, _text in log.not_understood] == [3, 4]
