@@ -38,7 +38,7 @@ def complete(draft: Draft) -> None:
         _add(draft, metric, first, second)
     _rate(draft)
     draft.version = draft.version or _family(draft)
-    draft.load = draft.load or _threads(draft)
+    draft.load = draft.load or _running(draft) or _threads(draft)
 
 
 def _since_the_start(draft: Draft) -> None:
@@ -59,11 +59,9 @@ def _rate(draft: Draft) -> None:
     """Events each second, where the test is known to be one that states no rate: in others an fsync is an event."""
     events, lasted = draft.readings.get(("operations", "")), draft.readings.get(("duration_s", ""))
     told = draft.readings.get(("throughput_per_s", "events"))
-    if not _states_no_rate(draft):
-        return
-    if told:
+    if told and _RATE not in draft.readings:
         draft.add(Reading(metric=told.metric, value=told.value, unit="1/s", line=told.line, stated=told.stated))
-    elif events and lasted and lasted.value:
+    elif events and lasted and lasted.value and _states_no_rate(draft):
         stated = f"{events.stated} / {lasted.stated}"
         value = events.value / lasted.value
         draft.add(Reading(metric="throughput_per_s", value=value, unit="1/s", line=lasted.line, stated=stated))
@@ -88,6 +86,13 @@ def _family(draft: Draft) -> str:
     if ("throughput_per_s", "events") in draft.readings:
         return "1.1"
     return "1.0" if "General statistics" in draft.headings and "Latency (ms)" in draft.headings else ""
+
+
+def _running(draft: Draft) -> int | None:
+    """The threads that interval lines tell of, if they all tell the same."""
+    told = [lines for shape, lines in draft.intervals.items() if shape.startswith(("thds:", "threads:", "csv"))]
+    found = {parts[1] for lines in told for _, _, parts in lines.rows}
+    return count(found.pop()) if len(found) == 1 else None
 
 
 def _threads(draft: Draft) -> int | None:

@@ -102,3 +102,58 @@ def test_no_password_comes_out_of_a_log() -> None:
         assert run.options["mysql-password"] == "***"
         assert "PGPASSWORD=***" in str(log)
         assert "=geheim" not in str(log)
+
+
+def test_how_many_threads_is_taken_from_wherever_it_is_told() -> None:
+    lines = text_of(golden_logs.HERE / "sysbench" / "oltp.log").split("\n")
+    intervals = [line for line in lines if line.startswith("[")]
+    report = lines[lines.index("SQL statistics:") :]
+    assert [formats.read("\n".join(part) + "\n").runs[0].load for part in (lines, intervals, report)] == [2, 2, 2]
+    other = intervals[0].replace("thds: 2", "thds: 3").replace("[ 1s ]", "[ 9s ]")
+    assert formats.read("\n".join([*intervals, other]) + "\n").runs[0].load is None
+
+
+def test_a_report_after_a_checkpoint_has_no_duration_of_its_own() -> None:
+    first, second = formats.read(text_of(golden_logs.HERE / "sysbench" / "checkpoints.log")).runs
+    assert {one.subject for one in first.readings if one.metric == "duration_s"} == {""}
+    assert {one.subject for one in second.readings if one.metric == "duration_s"} == {"since the start"}
+    assert (second.load, second.options) == (first.load, first.options)
+
+
+def test_a_number_that_may_go_on_in_the_next_line_is_left_out() -> None:
+    wrapped = (
+        "  10, trx: 493, 95%: 764.362, 99%: 1011.230, max_rt: 3165.036, 460|1.000, 48|1.000, 51|1.000, 49|5\n178.482\n"
+    )
+    assert [number for number, _ in formats.read(wrapped, "tpcc-mysql").not_understood] == [1, 2]
+    (run,) = formats.read("Threads fairness:\n    total number of events:              112\n33\n", "sysbench").runs
+    assert not run.readings
+
+
+FORK = """### Overload
+Throughput:
+    events/s (eps):                      373.8742
+    time elapsed:                        80.0510s
+    total number of events:              29929
+
+Latency (ms):
+         avg:                                   42.78
+         95th percentile:                       89.16
+         99th percentile:                       95.20
+        999th percentile:                      816.63
+[ 55.5s ] thds: 16 eps: 576.28 lat (ms,95%): 87.56
+"""
+
+
+def test_what_forks_of_sysbench_print_is_read_where_it_is_certain() -> None:
+    log = formats.read(FORK)
+    told = {one.metric: one.value for one in log.runs[0].readings if not one.subject}
+    assert told == {
+        "throughput_per_s": 373.8742,
+        "duration_s": 80.051,
+        "operations": 29929,
+        "response_mean_s": 0.04278,
+        "response_p95_s": 0.08916,
+        "response_p99_s": 0.0952,
+    }
+    assert log.runs[1].courses[0].at_s == (55.5,)
+    assert [number for number, _ in log.not_understood] == [1, 11]
