@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import printed
+from ceteris.parsers.plain import plain_lines, unended
 from ceteris.parsers.repeats import once
-from ceteris.parsers.samples import COLOURS, Clock, Column, Samples, banner, clock, stacked, unended, whole
+from ceteris.parsers.samples import Clock, Column, Samples, banner, clock, stacked, whole
 
 _NAMED = (
     "CPU",
@@ -27,6 +28,7 @@ _NAMED = (
 _PLACES = ("CORE", "SOCK", "NODE")  # where a processor is (mpstat -T), which is not told of all of them together
 _HEADS = {*_NAMED, "dentunusd", "totsck", "tcp6sck", "manufact", "MHz"}
 _AVERAGE = re.compile(r"[^\W\d]\D{0,30}?[:：](?=\s|$)")  # Average:, Durchschn.:, Moyenne :, 平均时间:
+_HEAD = re.compile(r"[A-Za-z0-9_%/.+-]+")
 _RESTART = re.compile(r"LINUX RESTART|LINUX NEUSTART|RESTART")
 
 
@@ -68,7 +70,7 @@ class _Tables:
         if (machine := banner(line)) is not None:
             self._begin(number, machine)
             return True
-        stated = COLOURS.sub("", line).lstrip()
+        stated = line.lstrip()
         found = clock(stated)
         average = None if found else _AVERAGE.match(stated)
         if found is None and average is None:
@@ -96,9 +98,10 @@ class _Tables:
 
     def _head(self, number: int, line: str, words: list[str], at: int | None) -> bool:
         known = (
-            word in self.columns or word in _HEADS or "/" in word or word.startswith(("%", "kb")) for word in words
+            word in self.columns or word in _HEADS or word.endswith("/s") or word.startswith(("%", "kb"))
+            for word in words
         )
-        if not any(known):
+        if not any(known) or not all(map(_HEAD.fullmatch, words)):
             return False
         if not self.machines:
             self._begin(number, {})
@@ -156,7 +159,7 @@ def _subject(name: str, word: str) -> str:
 def read(text: str, tool: str, columns: Mapping[str, Column]) -> Log:
     """The runs of a text: courses, and the averages that the tool states."""
     tables = _Tables(columns)
-    lines = text.removeprefix("\ufeff").splitlines()
+    lines = plain_lines(text)
     cut = unended(text, lines)
     rest = [(number, line) for number, line in enumerate(lines, 1) if not tables.line(number, line, number == cut)]
     if tables.unread:

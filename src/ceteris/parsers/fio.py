@@ -3,6 +3,7 @@
 from ceteris.parsers import fio_json, fio_normal, fio_terse
 from ceteris.parsers.json_lines import documents
 from ceteris.parsers.log import Log, Run
+from ceteris.parsers.plain import ends_of, plain_lines
 from ceteris.parsers.repeats import once
 from ceteris.parsers.report import NotUnderstood, Report
 
@@ -11,7 +12,7 @@ FORMAT = "fio"
 
 def recognises(text: str) -> float:
     """By the keys of JSON, the first fields of a terse line, or the lines that head a job's report."""
-    ends = text[:16384] + "\n" + text[-16384:]
+    ends = ends_of(text)
     if '"fio version"' in ends or ('"jobs"' in ends and '"jobname"' in ends):
         return 0.95
     return max(fio_normal.recognises(ends), fio_terse.recognises(ends))
@@ -19,7 +20,7 @@ def recognises(text: str) -> float:
 
 def read(text: str) -> Log:
     """The jobs of all reports; each direction of a job on its own, and their sum where all are known."""
-    lines = text.removeprefix("\ufeff").splitlines()
+    lines = plain_lines(text)
     found, besides = documents(lines)
     runs, remarks = fio_json.runs(found)
     terse, besides = fio_terse.runs(besides)

@@ -83,7 +83,8 @@ def runs(documents: list[Document]) -> tuple[list[Run], list[str]]:
         disks = list(_disks(top.get("disk_util")))
         if disks and len(made) == 1:
             one = made[0]
-            made = [replace(one, readings=(*one.readings, *disks))]
+            span = (one.lines[0], max(one.lines[1], disks[-1].line))
+            made = [replace(one, readings=(*one.readings, *disks), lines=span)]
         elif disks:
             remarks.append(
                 f"disk_util in line {disks[0].line} is of all jobs together, and belongs to none of the runs"

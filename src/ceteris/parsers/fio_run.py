@@ -115,6 +115,8 @@ def run(
 ) -> Run:
     """The run that a job was."""
     sheet.settle()
+    readings = sheet.readings()
+    lines = (min([lines[0], *(one.line for one in readings)]), max([lines[1], *(one.line for one in readings)]))
     return Run(
         tool="fio",
         version=version,
@@ -122,7 +124,7 @@ def run(
         load=outstanding(options, jobs) if options else None,
         options=dict(options),
         labels={"job": job} if job else {},
-        readings=sheet.readings(),
+        readings=readings,
         lines=lines,
         missing=missing,
     )

@@ -28,7 +28,7 @@ _RESULT = re.compile(
 _BANNER = re.compile(r"HammerDB (?:CLI )?v?([0-9]+(?:\.[0-9]+)+)\b.*")
 _PROFILE = re.compile(
     r"[> ]*>> (?:SUMMARY OF [0-9]{1,6} ACTIVE VIRTUAL USERS"
-    r"|COMBINED METRICS ACROSS ALL USERS|VIRTUAL USER ([0-9]{1,6}))\b.*"
+    r"|COMBINED METRICS ACROSS ALL USERS|VIRTUAL USER ([0-9]{1,6}))(?: .*)?"
 )
 _PROCEDURE = re.compile(r"[> ]*>> PROC: (\w{1,60})")
 _TIMES = re.compile(r"([A-Z][A-Z0-9]{1,6}): ([^\s]+)")

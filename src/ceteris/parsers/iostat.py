@@ -10,8 +10,9 @@ from ceteris.parsers.iostat_runs import Report, Start, run
 from ceteris.parsers.json_lines import text_of
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import printed
+from ceteris.parsers.plain import ends_of, plain_lines, unended
 from ceteris.parsers.repeats import once
-from ceteris.parsers.samples import COLOURS, CPU, Column, banner, clock, unended, whole
+from ceteris.parsers.samples import CPU, Column, banner, clock, whole
 
 FORMAT = "iostat"
 
@@ -23,7 +24,7 @@ _DATE = re.compile(
 
 def recognises(text: str) -> float:
     """By the heads of its tables."""
-    ends = text[:8192] + text[-8192:]
+    ends = ends_of(text)
     devices = re.search(r"^Device:? +.*(?:%util|_wrtn|_w\+d|kB/s|MB/s)", ends, re.MULTILINE) or re.search(
         r"^ +(?:tps|r/s) .*Device\s*$", ends, re.MULTILINE
     )
@@ -35,7 +36,7 @@ def recognises(text: str) -> float:
 
 def read(text: str) -> Log:
     """Each device's and the processors' course; the first report is of the time since boot and no sample."""
-    lines = text.removeprefix("\ufeff").splitlines()
+    lines = plain_lines(text)
     reader = _Reader(lines)
     if sysstat_json.is_json(text):
         reader.texts, rest = _json(lines)
@@ -70,7 +71,6 @@ class _Reader:
 
     def line(self, number: int, line: str, unended: bool) -> bool:
         """Whether the line is one of iostat's."""
-        line = COLOURS.sub("", line)
         words = line.split()
         if not words:
             return True

@@ -56,7 +56,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """A whole text, read as `format` (sysbench, fio-json, iostat, table, …).
+    """A whole text, read as `format` (sysbench, fio, iostat, table, …).
 
     `not_understood` are lines that the format does not know, with their numbers: all of them, so that nothing is
     dropped in silence. `remarks` are words for the reader about the text as a whole.

@@ -5,6 +5,7 @@ import re
 from ceteris.parsers import clocked, sysstat_json
 from ceteris.parsers.json_lines import text_of
 from ceteris.parsers.log import Log, Run
+from ceteris.parsers.plain import ends_of, plain_lines
 from ceteris.parsers.repeats import once
 from ceteris.parsers.samples import CPU, Clock, Column, Samples, clock
 
@@ -21,15 +22,16 @@ _HEAD = re.compile(
 def recognises(text: str) -> float:
     """By the head of its table, which unlike that of sar has %irq after %iowait."""
     if sysstat_json.is_json(text):
-        return 0.92 if '"cpu-load"' in text[:8192] or '"interrupts"' in text[:8192] else 0.0
-    return 0.92 if _HEAD.search(text[:8192]) or _HEAD.search(text[-8192:]) else 0.0
+        ends = ends_of(text)
+        return 0.92 if '"cpu-load"' in ends or '"interrupts"' in ends else 0.0
+    return 0.92 if _HEAD.search(ends_of(text)) else 0.0
 
 
 def read(text: str) -> Log:
     """Each processor's course, the whole machine's without a subject; averages are readings."""
     if not sysstat_json.is_json(text):
         return clocked.read(text, FORMAT, _COLUMNS)
-    machines, besides = sysstat_json.machines(text.removeprefix("\ufeff").splitlines())
+    machines, besides = sysstat_json.machines(plain_lines(text))
     runs, copies = once(map(_run, machines))
     return Log(format=FORMAT, runs=tuple(runs), not_understood=tuple(besides), remarks=tuple(copies))
 

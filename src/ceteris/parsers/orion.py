@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from ceteris.parsers.log import Log, Reading, Run
 from ceteris.parsers.numbers import number
-from ceteris.parsers.samples import unended
+from ceteris.parsers.plain import ends_of, plain_lines, unended
+from ceteris.parsers.repeats import once
 
 FORMAT = "orion"
 
@@ -24,7 +25,8 @@ _SPREAD = re.compile(
 )
 _HISTOGRAM = re.compile(rf"(?:Small|Large) Read / Write Latency Histogram {_POINT}")
 _BUCKET = re.compile(
-    r"[0-9]+ - (?P<to>[0-9]+) (?P<unit>us|ms|s): (?P<read>[0-9]+) \( ?[0-9.]+%\) (?P<write>[0-9]+) \( ?[0-9.]+%\)"
+    r"[0-9]+ - (?P<to>[0-9]{1,15}) (?P<unit>us|ms|s): (?P<read>[0-9]{1,15}) \( ?[0-9.]+%\) "
+    r"(?P<write>[0-9]{1,15}) \( ?[0-9.]+%\)"
 )
 _VERSION = re.compile(r"(?:ORION VERSION|ORION: ORacle IO Numbers -- Version) ?(?P<version>\S+)\s*")
 _SETTING = re.compile(
@@ -211,7 +213,7 @@ def _last(line: str) -> int:
 
 def recognises(text: str) -> float:
     """By its name, the words of its summary, or the corner of its matrices."""
-    ends = text[:8192] + text[-8192:]
+    ends = ends_of(text)
     if "Maximum Small IOPS=" in ends or "Maximum Large MBPS=" in ends or "ORION VERSION" in ends:
         return 0.95
     return 0.95 if re.search(_CORNER.pattern, ends, re.IGNORECASE) else 0.3 if "ORacle IO Numbers" in ends else 0.0
@@ -220,11 +222,12 @@ def recognises(text: str) -> float:
 def read(text: str) -> Log:
     """Each data point, by how many small and large operations were outstanding."""
     reader = _Reader()
-    lines = text.removeprefix("\ufeff").splitlines()
+    lines = plain_lines(text)
     cut = unended(text, lines)
     rest = [(line, words) for line, words in enumerate(lines, 1) if not reader.line(line, words, line == cut)]
     remarks = [remark for test, matrix in reader.matrices for remark in _fill(test, matrix)]
-    runs = [run for test in reader.tests for run in _runs(test, len(lines))]
+    runs, copies = once(run for test in reader.tests for run in _runs(test, len(lines)))
+    remarks += copies
     if any(one.metric == "bytes_per_s" for run in runs for one in run.readings):
         remarks.append(
             "MBPS is read as 1024 x 1024 bytes a second: what the documentation calls 1 MB is an I/O of 1024 KB"

@@ -34,7 +34,6 @@ _LETTERS = {
 }  # sysstat's --human
 SINCE_BOOT = "since boot"
 """The workload of a run that is what a tool says first, where it says nothing else."""
-COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _PARTITION = re.compile(
     r"(?P<disk>(?:sd|hd|vd|xvd)[a-z]{1,3})[0-9]+|(?P<other>(?:nvme[0-9]+n|mmcblk|loop|nbd)[0-9]+)p[0-9]+"
 )
@@ -184,11 +183,6 @@ def whole(words: list[str], line: str, header: str) -> bool:
     """Whether the last line of a text that has no end of line has its last number whole."""
     same = decimals(words[-1]) == decimals(words[-2]) > 0 if len(words) > 1 else False
     return same or len(line.rstrip()) >= len(header.rstrip()) > 0
-
-
-def unended(text: str, lines: list[str]) -> int:
-    """The number of the line that may be cut off, 0 where the text ends with the end of a line."""
-    return len(lines) if text and not text.endswith(("\n", "\r")) else 0
 
 
 def stacked(devices: Iterable[str]) -> list[str]:

@@ -4,6 +4,7 @@ import re
 
 from ceteris.parsers import clocked
 from ceteris.parsers.log import Log
+from ceteris.parsers.plain import ends_of
 from ceteris.parsers.samples import CPU, Column, shares, sizes
 
 FORMAT = "sar"
@@ -63,9 +64,8 @@ _OTHER = re.compile(
 
 def recognises(text: str) -> float:
     """By the heads of its tables, which begin with the time of day."""
-    if _HEAD.search(text[:8192]) or _HEAD.search(text[-8192:]):
-        return 0.9
-    return 0.7 if _OTHER.match(text.removeprefix("\ufeff").lstrip()[:8192]) else 0.0
+    ends = ends_of(text)
+    return 0.9 if _HEAD.search(ends) else 0.7 if _OTHER.match(ends.lstrip()) else 0.0
 
 
 def read(text: str) -> Log:

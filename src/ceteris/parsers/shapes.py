@@ -52,11 +52,18 @@ class Asked:
     option: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """A number whose unit nothing tells; it has at least so many decimals."""
+
+    decimals: int
+
+
 class Percent:
     """A number that says which percentile the shape's `response_p{}_s` is of."""
 
 
-Part = Field | Asked | Percent | None
+Part = Field | Asked | Unproven | Percent | None
 PERCENT = Percent()
 
 
@@ -120,7 +127,7 @@ def ends_whole(parts: Sequence[str], known: Sequence[Part]) -> bool | None:
     if parts[-1].strip() or "\r" in parts[-1] or len(parts) == 1:
         return True
     last = known[-1] if known else None
-    if not isinstance(last, Field) or not last.decimals:
+    if not isinstance(last, (Field, Unproven)) or not last.decimals:
         return None
     token = parts[-2]
     point = max(token.rfind("."), token.rfind(","))

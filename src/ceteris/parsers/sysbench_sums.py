@@ -38,7 +38,7 @@ def complete(draft: Draft) -> None:
         _add(draft, metric, first, second)
     _rate(draft)
     draft.version = draft.version or _family(draft)
-    draft.load = draft.load or _threads(draft)
+    draft.load = draft.load or _running(draft) or _threads(draft)
 
 
 def _since_the_start(draft: Draft) -> None:
@@ -88,6 +88,13 @@ def _family(draft: Draft) -> str:
     if ("throughput_per_s", "events") in draft.readings:
         return "1.1"
     return "1.0" if "General statistics" in draft.headings and "Latency (ms)" in draft.headings else ""
+
+
+def _running(draft: Draft) -> int | None:
+    """The threads that interval lines tell of, if they all tell the same."""
+    told = [lines for shape, lines in draft.intervals.items() if shape.startswith(("thds:", "threads:", "csv"))]
+    found = {parts[1] for lines in told for _, _, parts in lines.rows}
+    return count(found.pop()) if len(found) == 1 else None
 
 
 def _threads(draft: Draft) -> int | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ceteris.parsers.json_lines import Document, Items, Leaf, Members, documents, objects, text_of
+from ceteris.parsers.plain import plain_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,7 @@ class Machine:
 
 def is_json(text: str) -> bool:
     """Whether a text is such a document."""
-    head = text.removeprefix("\ufeff").lstrip()[:200]
+    head = "\n".join(plain_lines(text[:1000])).lstrip()
     return head.startswith("{") and '"sysstat"' in head
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from ceteris.parsers import table_long
 from ceteris.parsers.log import Log, Reading, Run
 from ceteris.parsers.numbers import decimals
+from ceteris.parsers.plain import plain_lines, unended
 from ceteris.parsers.repeats import once
-from ceteris.parsers.samples import unended
 from ceteris.parsers.table_cells import Style, cell_of, empty
 from ceteris.parsers.table_heads import head_of
 from ceteris.parsers.table_wide import Table
@@ -38,18 +38,20 @@ class _Block:
         headings = [one for one in self.above if one[1].startswith(("#", "**", "Table", "Tab"))]
         return [(0, ""), *self.above, *headings, *named][-1]
 
-    def goes_on(self, line: str) -> bool:
-        """Whether a line of numbers belongs to this table, even after a blank line or something said between."""
+    def cells_of(self, line: str) -> list[str]:
+        """The cells of a line that has this table's separator and no stronger one."""
         other = any(mark in line and mark != self.separator for mark in "\t|")
-        cells = _cells(line, self.separator) if not other and (self.separator in line or self.separator == " ") else []
-        return (
-            len(cells) > 1 and any(map(_number, cells)) and len(cells) in (len(self.rows[0][1]), len(self.rows[-1][1]))
-        )
+        return _cells(line, self.separator) if not other and (self.separator in line or self.separator == " ") else []
+
+    def goes_on(self, cells: list[str]) -> bool:
+        """Whether cells of numbers belong to this table, even after a blank line or something said between."""
+        widths = (len(self.rows[0][1]), len(self.rows[-1][1]))
+        return len(cells) > 1 and len(cells) in widths and any(map(_number, cells))
 
 
 def recognises(text: str) -> float:
     """By heads of a long table, or by lines whose cells are mostly numbers."""
-    ends = text[:16384].removeprefix("\ufeff")
+    ends = "\n".join(plain_lines(text[:16384]))
     first = ends.split("\n", 1)[0].strip()
     if any(table_long.is_long(first.split(mark)) for mark in ",;\t"):
         return 0.95
@@ -68,7 +70,7 @@ def recognises(text: str) -> float:
 
 def read(text: str) -> Log:
     """A run for each level at each load, or for each line that is one."""
-    lines = text.removeprefix("\ufeff").splitlines()
+    lines = plain_lines(text)
     blocks, rest = _blocks(lines)
     wrong: set[int] = set()
     runs: list[Run] = []
@@ -124,13 +126,17 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
         if not line.strip() or ("-" in line and (_RULE.fullmatch(line) or _BOX.fullmatch(line))):
             continue
         following = lines[number] if number < len(lines) else line
-        if now is not None and now.goes_on(line):
-            now.rows.append((number, _cells(line, now.separator)))
-            above = []
-            continue
-        if now is not None and len(now.rows) > 1 and now.goes_on(following):
-            rest.append(number)  # said between the lines of a table
-            continue
+        if now is not None:
+            cells = now.cells_of(line)
+            if len(now.rows) > 1 and cells == now.rows[0][1]:
+                now = None  # its heads again: another table
+            elif now.goes_on(cells):
+                now.rows.append((number, cells))
+                above = []
+                continue
+            elif len(now.rows) > 1 and now.goes_on(now.cells_of(following)):
+                rest.append(number)  # said between the lines of a table
+                continue
         separator = _separator(line, following)
         cells = _cells(line, separator) if separator else [line.strip()]
         filled = [cell for cell in cells if cell]
@@ -165,9 +171,7 @@ def _heads(rows: list[tuple[int, list[str]]]) -> tuple[list[tuple[int, list[str]
     count = 0
     for _line, row in rows[:2]:
         cells = [cell for cell in row[1:] if cell.strip()]
-        numbers = [
-            cell for cell in cells if cell_of(cell, Style.POINT) is not None and not re.search(r"[A-Za-z]", cell)
-        ]
+        numbers = [cell for cell in cells if _number(cell) and not re.search(r"[A-Za-z]{2}", cell)]
         if len(numbers) > 0 and not (count == 0 and len(numbers) == len(cells) > 1 and _is_words(row[0])):
             break
         count += 1
@@ -196,7 +200,7 @@ def _unsure(block: _Block, lines: Sequence[str]) -> str:
 
 
 def _number(cell: str) -> bool:
-    return cell_of(cell, Style.POINT) is not None
+    return any(cell_of(cell, style) is not None for style in (Style.POINT, Style.COMMA))
 
 
 def _is_words(cell: str) -> bool:

@@ -189,7 +189,7 @@ _SAID: Mapping[tuple[str, str], str] = {
     ("reads_per_s", "1/s"): "reads read_iops iops_read",
     ("writes_per_s", "1/s"): "writes write_iops iops_write",
     ("fsyncs_per_s", "1/s"): "fsyncs",
-    ("load_average", "1"): "load load_average loadavg",
+    ("load_average", "1"): "load load_average load_avg loadavg",
     ("iowait_share", "1"): "iowait io_wait",
     ("cpu_share", "1"): "cpu cpu_usage",
     ("device_utilisation", "1"): "util",
@@ -206,7 +206,7 @@ _SAID: Mapping[tuple[str, str], str] = {
     ("response_sum_s", "s"): "event_execution_time_sum",
 }
 _NAMES = {word: metric for metric, words in _SAID.items() for word in words.split()}
-_UNITS_IMPLIED = {"tps", "qps", "load", "load_average", "loadavg", "tpmc"} | {
+_UNITS_IMPLIED = {"tps", "qps", "load", "load_average", "load_avg", "loadavg", "tpmc"} | {
     name for name in _NAMES if "per_second" in name or "iops" in name or name.startswith(("normal", "queries_"))
 }
 _LATENCY = re.compile(r"(?:latency|lat|response(?:_time)?|rt|resp)")
@@ -249,6 +249,8 @@ def metric_of(words: str) -> Metric | None:
         return Metric(name, base, said, implied)
     if said.strip("%_") in ("iowait", "util", "cpu") and "%" in said:
         return Metric(_NAMES[said.strip("%_")][0], "1", said, Unit("1", per=100.0))
+    if which := _WHICH.fullmatch(said):
+        return Metric(f"response_p{which[1] or which[2]}_s".replace(".", ""), "s", said, None)
     if _LATENCY.search(said):
         rest = _LATENCY.sub("", said).strip("_")
         which = _WHICH.fullmatch(rest)

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 
 from ceteris.parsers.table_cells import Metric, Unit, metric_of, unit_of
 
-_UNIT = re.compile(r"[(\[](?P<unit>[^()\[\]]{1,20})[)\]]|, ?(?P<after>[A-Za-zµ%/]{1,10}|1/s)$")
+_UNIT = re.compile(r"[(\[](?P<unit>[^()\[\]]{1,60})[)\]]|, ?(?P<after>[A-Za-zµ%/]{1,10}|1/s)$")
 _NOISE = re.compile(
     r"^(?:#+|table|tab\.?|figure|fig\.?)? ?(?:[0-9]+(?:[.-][0-9]+)*)? ?[.:)-]? *|"
     r"\b(?:by|vs\.?|versus|per|for|with|of|and|in|the)\b|[:,;|]+",
     re.IGNORECASE,
 )
 _BESIDE = re.compile(r"\((?P<words>[^()]*)\)")
+_STRANGE = re.compile(
+    r"[A-Za-z]+/s(?:ec)?|[A-Za-z]?i?[bB]|[kKMG]|[x×*]? ?1,?000s?|'000|千|万"
+)  # units that are not known, and thousands
+_THOUSANDS = re.compile(r"\b[x×*] ?1,?000\b|'000\b|\bin thousands\b|\bk(?=(?:iops|qps|tps)\b)", re.IGNORECASE)
 _LONGEST = 300
 _WORDS = re.compile(r"[^\s,:;()\[\]|]+")
 
@@ -28,14 +32,16 @@ class Head:
 
 def head_of(text: str) -> Head:
     """A head in parts. The longest run of words that is a measure's name is taken for it."""
-    text = " ".join(text[:_LONGEST].strip().strip("*`#").split())
-    unit, strange, bare = None, "", text
+    text = " ".join(re.sub("[*`]+", " ", text[:_LONGEST]).strip("# ").split())
+    strange = found[0] if (found := _THOUSANDS.search(text)) else ""
+    text = _THOUSANDS.sub(" ", text)
+    unit, bare = None, text
     for found in _UNIT.finditer(text):
         word = found["unit"] or found["after"] or ""
-        known = unit_of(word)
+        known = next(filter(None, map(unit_of, re.split("[,;]", word))), None)
         if known is not None:
             unit, bare = known, (text[: found.start()] + " " + text[found.end() :]).strip()
-        elif found["unit"] and re.search(r"/s|[bB]\b", word) and metric_of(word) is None:
+        elif found["unit"] and _STRANGE.fullmatch(word.strip()) and metric_of(word) is None:
             strange, bare = word, (text[: found.start()] + " " + text[found.end() :]).strip()
     words = list(_WORDS.finditer(bare))
     for length in range(min(5, len(words)), 0, -1):
@@ -50,7 +56,7 @@ def head_of(text: str) -> Head:
                 rest = f"{bare[: span[0]]} {bare[span[1] :]}"
                 return Head(metric, unit, words_of(rest), strange)
     alone = [word[0] for word in words if unit_of(word[0]) is not None and not word[0].isdecimal()]
-    if unit is None and len(alone) == 1 and len(words) > 1 and "/" in alone[0]:
+    if unit is None and len(alone) == 1 and "/" in alone[0]:
         unit, bare = unit_of(alone[0]), bare.replace(alone[0], " ")
     if unit is not None and unit.base in ("B/s", "1/s", "1/min"):
         return Head(metric_of("throughput" if unit.base == "B/s" else "tps"), unit, words_of(bare), strange)

@@ -19,6 +19,7 @@ _LEVEL_OF_LOAD = re.compile(
     r"(?:qd|t|depth) ?=? ?(?P<d>[0-9]{1,7})",
     re.IGNORECASE,
 )
+_FOLLOWS = re.compile(r"diff(?:erence)?|change|delta|Δ|gain|improvement|speed-?up|提升|差异", re.IGNORECASE)
 _CORNER = re.compile(r"(?P<down>[^\\/|]+?) ?[\\/|] ?(?P<across>[^\\/|]+)")
 
 
@@ -56,13 +57,13 @@ class Table:
             loads = [bool(_LOAD.fullmatch(one)) for one in sides]
             if any(loads) and not all(loads):
                 factor = factor or sides[loads.index(False)]
-                corner = sides[loads.index(True)] if loads[0] else ""
+                corner = sides[0]  # what stands down
         style = style_of((cell for _line, row in self.rows for cell in row[1:]), semicolons=self.semicolons)
         if style is Style.UNSURE:
             self.remarks.append(
                 "numbers such as 1,234 are left out: the table does not show whether the comma is the decimal's"
             )
-        if self._loads_across():
+        if self._loads_across(corner):
             self._transposed(factor or corner, titled, style)
         else:
             self._upright(factor, titled, corner, style)
@@ -74,12 +75,11 @@ class Table:
         self.wrong |= {line for (line, _row), fit in zip(self.rows, fits, strict=True) if not fit}
         self.rows = [row for row, fit in zip(self.rows, fits, strict=True) if fit]
 
-    def _loads_across(self) -> bool:
+    def _loads_across(self, first: str) -> bool:
         """Whether the heads are load levels, so that factor levels stand down."""
         if len(self.heads) != 1:
             return False
         cells = [cell.strip() for cell in self.heads[0][1][1:] if cell.strip()]
-        first = self.heads[0][1][0].strip()
         down = [row[0].strip() for _line, row in self.rows if row]
         across = len(cells) > 1 and all(_load(cell) is not None for cell in cells)
         if not across or (first and not _LOAD.fullmatch(first)):
@@ -143,6 +143,11 @@ class Table:
                     f"{top.rest} {head.rest}" if head.metric or head.unit else f"{top.rest} {bottom.strip()}"
                 )
             one = _Column(index=index, head=head, level=level)
+            if _FOLLOWS.fullmatch(bottom.strip().strip("*`")):
+                one.role = "follows"
+                self.remarks.append(f"the column {bottom.strip()} is not read: it follows from others")
+                columns.append(one)
+                continue
             cells = [row[index] for _line, row in self.rows if index < len(row) and not empty(row[index])]
             if _LOAD.fullmatch(bottom.strip()):
                 one.role = "load"
@@ -182,7 +187,8 @@ class Table:
             return Reading(metric=cell.kind, value=cell.value, unit="1", line=line, stated=text.strip())
         metric = _side(head.metric, titled.metric) or titled.metric
         strange = head.strange or (titled.strange if not head.unit else "")
-        unit = unit_of(cell.unit) if cell.unit else head.unit or titled.unit or (metric.implied if metric else None)
+        implied = None if strange else metric.implied if metric else None
+        unit = unit_of(cell.unit) if cell.unit else head.unit or titled.unit or implied
         if cell.unit and unit is None:
             unit = _thousands(cell, metric)
             if unit is None:
@@ -248,7 +254,7 @@ def _thousands(cell: Cell, metric: Metric | None) -> Unit | None:
 
 def _load(text: str) -> int | None:
     found = _LEVEL_OF_LOAD.fullmatch(text.strip().strip("*`"))
-    return int(found["n"] or found["d"]) if found and text.isascii() | bool(found) else None
+    return int(found["n"] or found["d"]) if found else None
 
 
 def _numeric(cells: Sequence[str]) -> bool:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import number as whole_number
+from ceteris.parsers.plain import ends_of, plain_lines, unended
 from ceteris.parsers.repeats import once
-from ceteris.parsers.samples import SINCE_BOOT, Clock, Column, Samples, clock, shares, sizes, unended
+from ceteris.parsers.samples import SINCE_BOOT, Clock, Column, Samples, clock, shares, sizes
 
 FORMAT = "vmstat"
 
@@ -49,12 +50,12 @@ class _Start:
 
 def recognises(text: str) -> float:
     """By the head of its table."""
-    return 0.95 if _HEAD.search(text[:8192]) or _HEAD.search(text[-8192:]) else 0.0
+    return 0.95 if _HEAD.search(ends_of(text)) else 0.0
 
 
 def read(text: str) -> Log:
     """The machine's course; the first line is of the time since boot and no sample."""
-    lines = text.removeprefix("\ufeff").splitlines()
+    lines = plain_lines(text)
     cut = unended(text, lines)
     starts: list[_Start] = []
     rest: list[tuple[int, str]] = []
@@ -96,9 +97,10 @@ def _call(arguments: list[str]) -> tuple[bool, float | None]:
 
 
 def _goes_on(start: _Start, columns: list[str], number: int, title: int, lines: list[str]) -> bool:
-    """Whether a head is one that vmstat repeats while it runs, right after a line of numbers."""
+    """Whether a head is one that vmstat repeats while it runs: right after its numbers, and not before the first."""
     before = title if title == number - 1 else number
-    return columns == start.columns and bool(start.rows) and start.rows[-1][0] == before - 1 and bool(lines[before - 2])
+    again = bool(start.rows) and len(lines) > number and lines[number].split() == lines[start.rows[0][0] - 1].split()
+    return columns == start.columns and bool(start.rows) and start.rows[-1][0] == before - 1 and not again
 
 
 def _row(start: _Start, number: int, line: str, unended: bool, lines: list[str]) -> bool:

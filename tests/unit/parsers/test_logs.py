@@ -102,3 +102,28 @@ def test_no_password_comes_out_of_a_log() -> None:
         assert run.options["mysql-password"] == "***"
         assert "PGPASSWORD=***" in str(log)
         assert "=geheim" not in str(log)
+
+
+def test_how_many_threads_is_taken_from_wherever_it_is_told() -> None:
+    lines = text_of(golden_logs.HERE / "sysbench" / "oltp.log").split("\n")
+    intervals = [line for line in lines if line.startswith("[")]
+    report = lines[lines.index("SQL statistics:") :]
+    assert [formats.read("\n".join(part) + "\n").runs[0].load for part in (lines, intervals, report)] == [2, 2, 2]
+    other = intervals[0].replace("thds: 2", "thds: 3").replace("[ 1s ]", "[ 9s ]")
+    assert formats.read("\n".join([*intervals, other]) + "\n").runs[0].load is None
+
+
+def test_a_report_after_a_checkpoint_has_no_duration_of_its_own() -> None:
+    first, second = formats.read(text_of(golden_logs.HERE / "sysbench" / "checkpoints.log")).runs
+    assert {one.subject for one in first.readings if one.metric == "duration_s"} == {""}
+    assert {one.subject for one in second.readings if one.metric == "duration_s"} == {"since the start"}
+    assert (second.load, second.options) == (first.load, first.options)
+
+
+def test_a_number_that_may_go_on_in_the_next_line_is_left_out() -> None:
+    wrapped = (
+        "  10, trx: 493, 95%: 764.362, 99%: 1011.230, max_rt: 3165.036, 460|1.000, 48|1.000, 51|1.000, 49|5\n178.482\n"
+    )
+    assert [number for number, _ in formats.read(wrapped, "tpcc-mysql").not_understood] == [1, 2]
+    (run,) = formats.read("Threads fairness:\n    total number of events:              112\n33\n", "sysbench").runs
+    assert not run.readings

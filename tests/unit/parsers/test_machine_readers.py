@@ -4,13 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
+from golden_logs import name_of
 
 from ceteris.parsers import fio, fio_shapes, formats, iostat, mpstat, orion, sar, table, vmstat
 from ceteris.parsers.log import Log, Run
+from ceteris.parsers.plain import plain_lines
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
 EVERY = (fio, orion, iostat, vmstat, sar, mpstat, table)
 MIB = 2**20
+LOGS = sorted(path for one in EVERY for path in GOLDEN.glob(f"{one.FORMAT}/*.log"))
 
 
 def _golden(name: str) -> Log:
@@ -30,11 +33,6 @@ def _course(run: Run, metric: str, subject: str = "") -> tuple[float, ...]:
 
 def _has(run: Run, metric: str, subject: str = "") -> bool:
     return any((one.metric, one.subject) == (metric, subject) for one in run.readings)
-
-
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/*.log")), ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_content_tells_the_format(path: Path) -> None:
-    assert formats.recognise(path.read_text(encoding="utf-8")) == path.parent.name
 
 
 def test_fio_2_counts_in_kib_and_microseconds() -> None:
@@ -264,7 +262,9 @@ def test_every_number_of_a_long_table_is_read() -> None:
 
 
 @pytest.mark.parametrize("module", EVERY, ids=lambda one: one.FORMAT)
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/*.log")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize(
+    "path", sorted(path for one in EVERY for path in GOLDEN.glob(f"{one.FORMAT}/*.log")), ids=name_of
+)
 def test_any_reader_stands_any_text(module: formats.Format, path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for broken in (
@@ -275,7 +275,7 @@ def test_any_reader_stands_any_text(module: formats.Format, path: Path) -> None:
         "\x00\x1b" + text[::-1],
     ):
         log = module.read(broken)
-        lines = broken.removeprefix("\ufeff").splitlines()
+        lines = plain_lines(broken)
         assert all(lines[line - 1] == words for line, words in log.not_understood)
         assert 0 <= module.recognises(broken) <= 1
 
@@ -374,3 +374,38 @@ def test_every_device_row_of_iostat_counts(name: str) -> None:
     words = [word for part in tables for line in part.splitlines()[1:] for word in line.split()]
     numbers = [word for word in words if word[0].isdigit() and ":" not in word and "/" not in word]
     assert len(values) == len(numbers)
+
+
+def _cells(text: str) -> dict[tuple[str, int | None, str], float]:
+    return {
+        (next(iter(run.labels.values()), ""), run.load, one.metric): one.value
+        for run in table.read(text).runs
+        for one in run.readings
+    }
+
+
+def test_levels_that_are_numbers_are_no_threads() -> None:
+    found = _cells("QPS\nthreads\\read_ahead_kb,0,128\n8,1000.5,1010.5\n16,2000.5,2020.5\n")
+    assert found["128", 8, "queries_per_s"] == 1010.5
+    assert found["0", 16, "queries_per_s"] == 2000.5
+    turned = _cells("TPS\nread_ahead_kb,8,16\n0,1000.5,2000.5\n128,1010.5,2020.5\n")
+    assert turned["128", 8, "throughput_per_s"] == 1010.5
+
+
+def test_thousands_that_a_title_speaks_of_are_not_taken_for_ones() -> None:
+    (run,) = table.read("IOPS (k)\nthreads,noop\n8,24.25\n16,30.50\n").runs[:1]
+    assert (run.readings[0].metric, run.readings[0].unit) == ("iops", "k")
+    assert _cells("IOPS\nthreads,read,write\n8,24.2k,12.1k\n16,30.5k,15.2k\n")["", 8, "reads_per_s"] == 24200
+
+
+def test_rows_of_decimal_commas_are_no_heads() -> None:
+    found = _cells("threads;noop;cfq\n8;12,5;13,75\n16;22,5;23,75\n")
+    assert found["noop", 8, "value"] == 12.5
+    assert found["cfq", 16, "value"] == 23.75
+
+
+def test_columns_of_the_same_name_are_told() -> None:
+    log = table.read(
+        "| level | IOPS | MB/s | MB/s |\n|--|--|--|--|\n| raid5 | 1000 | 16.4 | 16.4 |\n| raid0 | 2000 | 32.8 | 31 |\n"
+    )
+    assert [line for line, _text in log.not_understood] == [3, 4]
