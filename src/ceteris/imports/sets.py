@@ -7,6 +7,7 @@ order in which they came; the first level is what others are compared with, unle
 import hashlib
 import json
 import math
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -61,7 +62,7 @@ class Gathered:
     _loads: dict[str, set[LoadLevel]] = field(default_factory=lambda: defaultdict(set))
     _metrics: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _cells: dict[Cell, int] = field(default_factory=lambda: defaultdict(int))
-    _seen: dict[tuple[Cell, tuple[tuple[str, float], ...]], int] = field(default_factory=dict)
+    _seen: dict[bytes, int] = field(default_factory=dict)
     _trials: int = 0
     _sources: int = 0
 
@@ -88,7 +89,7 @@ class Gathered:
             figures = {name: one.mean for name, one in summaries.get(trial.order, {}).items()}
             cell = self._note(labels, trial.workload, trial.load, figures)
             self._cells[cell] = max(self._cells[cell], trial.round)
-            self._seen.setdefault((cell, _alike(figures)), trial.order)
+            self._seen.setdefault(_digest(cell, _alike(figures)), trial.order)
             self._trials = max(self._trials, trial.order)
 
     def put(self, taken: Taken) -> Addition:
@@ -114,11 +115,12 @@ class Gathered:
         workload = self._name_of(run.placed.workload)
         cell = self._note(labels, workload, load, run.figures)
         alike = _alike(run.figures)
-        twin = self._seen.get((cell, alike)) if len(alike) > 1 else None
+        digest = _digest(cell, alike)
+        twin = self._seen.get(digest) if len(alike) > 1 else None
         self._trials += 1
         if twin is None:
             self._cells[cell] += 1
-            self._seen[cell, alike] = self._trials
+            self._seen[digest] = self._trials
         factor, arm = next(iter(labels.items()))
         again = "" if twin is None else f"states the same figures as trial {twin}: one run told twice, counted once"
         nothing = "" if run.figures else "states no figure"
@@ -226,7 +228,7 @@ class Gathered:
 def _told(labels: Iterable[tuple[tuple[str, str], ...]]) -> str:
     """What a source's runs are of, in words; empty where that is several things."""
     every = list(labels)
-    return ", ".join(f"{factor} = {level}" for factor, level in every[0]) if len(every) == 1 else ""
+    return sys.intern(", ".join(f"{factor} = {level}" for factor, level in every[0])) if len(every) == 1 else ""
 
 
 def _load_of(stated: int | None) -> LoadLevel:
@@ -240,6 +242,11 @@ def margin_of(response: str) -> float:
     """What is too small to matter, as a ratio; of what is no response of ours, that of throughput."""
     known = RESPONSES.get(response)
     return known.margin if known else _MARGIN
+
+
+def _digest(cell: Cell, alike: tuple[tuple[str, float], ...]) -> bytes:
+    """Both in a few bytes, since there is one for each run."""
+    return hashlib.blake2b(repr((cell, alike)).encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def _alike(figures: Mapping[str, float]) -> tuple[tuple[str, float], ...]:

@@ -1,12 +1,14 @@
 """What is imported is kept once, in order, without passwords, and can be added to."""
 
 import gzip
+import io
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from logs import sysbench, write
+from rich.console import Console
 from sqlalchemy.engine import Engine
 
 from ceteris.cli import importing
@@ -136,7 +138,10 @@ def test_nothing_is_kept_without_a_store(tmp_path: Path) -> None:
     found, kept = carry.carry_out(wanted, None, None, "0", heard.append)
     assert kept is None
     assert found.levels == {"x": ["a"]}
-    assert importing.document(found, kept, []).experiment is None
+    with importing.Watch(Console(file=io.StringIO()), 1, every=False) as watch:
+        watch.hears(heard[0])
+    document = importing.document(found, kept, watch)
+    assert (document.experiment, document.kept, document.files) == (None, 1, [])
 
 
 def test_a_set_is_no_experiment_and_the_other_way_round(store: Engine, tmp_path: Path) -> None:
