@@ -74,6 +74,7 @@ def report_view(store: Store, experiment: Experiment) -> ReportView:
         drifts=found.drifts,
         contrasts=found.contrasts,
         bounds=found.bounds,
+        constancy=found.constancy,
         scalings=found.scalings,
         distributions=distributions(trials, {order: one.histogram for order, one in histograms.items()}),
         series={metric: read.series(store, experiment.id, metric, made) for metric in TIMED},
@@ -103,6 +104,7 @@ def report_document(store: Store, experiment: Experiment) -> ReportDocument:
         contrasts=found.contrasts,
         scalings=found.scalings,
         bounds=found.bounds,
+        constancy=found.constancy,
         planned_s=_planned_s(store, experiment, plan),
     )
 

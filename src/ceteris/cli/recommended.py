@@ -13,7 +13,7 @@ from ceteris.knobs.survey import offer
 from ceteris.model import Experiment, Knob, Plan, Settings, Value
 from ceteris.plan.comparisons import candidates, screened
 from ceteris.report.shown import Advice
-from ceteris.trial.bench import Site
+from ceteris.trial.site import Site
 
 _OWN_GOVERNOR = (
     "cpu.governor"  # the fingerprint has the governor; where it is a factor it is no sign of another machine

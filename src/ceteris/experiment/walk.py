@@ -37,9 +37,11 @@ from ceteris.plan.budget import extent
 from ceteris.plan.comparisons import every_comparison, is_in_flight
 from ceteris.plan.design import schedule, schedule_hash
 from ceteris.store import read, write
-from ceteris.trial.bench import Bench, Site, put_back
+from ceteris.trial.bench import Bench
 from ceteris.trial.blocks import lost_preconditioning, next_block, renewed
 from ceteris.trial.precondition import Onlooker
+from ceteris.trial.runner import Record
+from ceteris.trial.site import Site, put_back
 
 _MOST_FAILURES_IN_A_ROW = 3
 _MOST_LOSSES = 10
@@ -204,14 +206,16 @@ def _renew(block: list[Trial], trials: list[Trial], store: Store, audience: Audi
     return again
 
 
-def _recorder(store: Store, audience: Audience) -> Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]:
+def _recorder(store: Store, audience: Audience) -> Record:
     """What keeps a trial, and notes what a setting moved beside itself."""
 
-    def record(trial: Trial, changes: Sequence[Change], measurements: Sequence[Measurement]) -> None:
+    def record(
+        trial: Trial, changes: Sequence[Change], measurements: Sequence[Measurement], conditions: Mapping[str, str]
+    ) -> None:
         audience.shows(trial)
         if trial.state is TrialState.MEASURING:
             return  # known to be short, and no moment to write to a disk
-        write.save_trial(store, trial, changes, measurements)
+        write.save_trial(store, trial, changes, measurements, conditions)
         for change in changes:
             if change.state is ChangeState.WRITTEN:
                 found = "gone" if change.observed is None else change.observed
@@ -238,6 +242,7 @@ def analyse(plan: Plan, experiment: Experiment, store: Store, *, finished: bool)
         finished=finished,
         factors=plan.factors,
         drives=read.drive_counters(store, experiment.id),
+        conditions=read.conditions(store, experiment.id),
         courses={response: read.series(store, experiment.id, response, made) for response in sorted(judged)},
     )
 

@@ -181,6 +181,8 @@ def _trust(trust: Trust) -> list[str]:
         for tally in trust.tallies
     ]
     lines += _table([tr("trials"), tr("reason"), tr("count"), tr("which")], [False, False, True, False], rows)
+    lines += [tr("What differed between trials that should not have") + ":", ""]
+    lines += [*(f"- **{_plain(said)}**" for said in trust.unlike), f"- {_plain(trust.alike)}", ""]
     facts = [[_plain(name), _plain(value)] for name, value in (*trust.facts, *trust.machine)]
     lines += _table([tr("experiment and machine"), ""], [False, False], facts)
     return [*lines, tr("The plan:"), "", *_code(trust.plan_text, "toml"), ""]

@@ -227,6 +227,9 @@ def render(view: ReportView, console: "Console") -> None:
         label = f"  {tally.reason}" if tally.reason else tr("trials {state}", state=tally.state)
         console.print(_text(f"{label}: {len(tally.trials)}{where}"))
     _conditioned(view, console, only_missed=False)
+    question = tr("What differed between trials that should not have")
+    answer = tr("; ").join([*view.trust.unlike, view.trust.alike])
+    console.print(_text(f"{question}: {answer}"))
     for note in view.trust.notes:
         console.print(_text(note))
 

@@ -55,6 +55,13 @@ MARKED = (
     later("device_backing_file"),
     later("device_sectors"),
     later("device_logical_block_bytes"),
+    # of what should be the same in all trials, beside knobs
+    later("boot"),
+    later("clock source"),
+    later("online processors"),
+    later("mount options"),
+    later("load engine"),
+    later("absent"),
 )
 
 

@@ -159,6 +159,17 @@ def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = Non
     return found
 
 
+def conditions(store: Engine, experiment: str) -> dict[int, Mapping[str, str]]:
+    """What of the machine should be the same in all trials, as each found it; of trials that looked at it."""
+    trial, table = schema.trial, schema.conditions
+    mine = trial.c.experiment == experiment
+    with _connection(store) as connection:
+        named = table.c.digest.in_(sa.select(trial.c.fingerprint).where(mine))
+        facts = {row.digest: row.facts for row in connection.execute(sa.select(table).where(named))}
+        rows = connection.execute(sa.select(trial.c.order, trial.c.fingerprint).where(mine).order_by(trial.c.order))
+        return {order: facts[digest] for order, digest in rows if digest in facts}
+
+
 def drive_counters(store: Engine, experiment: str) -> dict[str, list[int]]:
     """What the drives had counted of their errors, each time it was read, the earliest first."""
     table = schema.drive_counter
