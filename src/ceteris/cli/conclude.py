@@ -1,29 +1,32 @@
 """From the store to something read: the report of an experiment in its forms."""
 
 import dataclasses
+import functools
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.between import Side, between, effects_between
 from ceteris.analysis.distribution import distributions
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.precondition import preconditioned, preconditioning
-from ceteris.errors import CeterisError, StoreError, UsageError
+from ceteris.errors import CeterisError, StoreError
 from ceteris.experiment.walk import analyse
 from ceteris.findings import Preconditioned
 from ceteris.knobs import recipe
 from ceteris.model import Experiment, ExperimentState, Plan, TrialState
 from ceteris.plan.budget import cost_s
 from ceteris.plan.comparisons import candidates
-from ceteris.report import compared
-from ceteris.report.compared import ComparedDocument
 from ceteris.report.curves import TIMED
 from ceteris.report.document import ReportDocument, document
 from ceteris.report.served import served
 from ceteris.report.views import Recipe, ReportView, view
 from ceteris.store import read
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def _recipes(plan: Plan) -> dict[str, Recipe]:
@@ -109,35 +112,18 @@ def report_document(store: Store, experiment: Experiment) -> ReportDocument:
     )
 
 
-def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Experiment]) -> ComparedDocument:
-    """Two experiments beside each other; the margins are those of the first. Raises StoreError and UsageError."""
-    if first[1].id == second[1].id:
-        raise UsageError(f"{first[1].id} is both", "name two experiments; ceteris status lists them")
-    found = [judged(*one) for one in (first, second)]
-    plan, other = found[0][0], found[1][0]
-    theirs = {(workload.name, response) for workload in other.workloads for response in workload.responses}
-    asked = {
-        (workload.name, response): plan.protocol.margins[response]
-        for workload in plan.workloads
-        for response in workload.responses
-        if (workload.name, response) in theirs
-    }
-    sides = [Side(read.trials(store, one.id), read.summaries(store, one.id)) for store, one in (first, second)]
-    return compared.document(
-        (first[1], second[1]),
-        (plan, other),
-        between(sides[0], sides[1], asked, plan.protocol.confidence),
-        effects_between(found[0][1].effects, found[1][1].effects),
-    )
-
-
 def write_html(seen: ReportView, path: Path) -> Path:
     """Write the self-contained report. Raises StoreError where the file cannot be written."""
     from ceteris.report import html
 
+    return write_page(html.render(seen), path)
+
+
+def write_page(page: str, path: Path) -> Path:
+    """Write a page to a file; where that is. Raises StoreError where it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(html.render(seen), encoding="utf-8")
+        path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise StoreError(f"cannot write the report {path}: {error.strerror}", "try: ceteris report -o FILE") from error
     return path.absolute()
@@ -177,14 +163,18 @@ def markdown_text(seen: ReportView, output: Path | None) -> str:
 
 def terminal_text(seen: ReportView, *, to_file: bool) -> str:
     """The report as it looks on a terminal; without colour where it goes to a file."""
+    from ceteris.report import text
+
+    return as_on_terminal(functools.partial(text.render, seen), to_file=to_file)
+
+
+def as_on_terminal(show: "Callable[[Console], None]", *, to_file: bool) -> str:
+    """What is shown on a console, as text; without colour where it goes to a file."""
     import io
 
     from rich.console import Console
 
-    from ceteris.report import text
-
     buffer = io.StringIO()
     real = Console()
-    console = Console(file=buffer, highlight=False, width=real.width, force_terminal=real.is_terminal and not to_file)
-    text.render(seen, console)
+    show(Console(file=buffer, highlight=False, width=real.width, force_terminal=real.is_terminal and not to_file))
     return buffer.getvalue()

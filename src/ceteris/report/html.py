@@ -17,6 +17,7 @@ from ceteris.language import tag, tr
 from ceteris.report import charts, numbers
 from ceteris.report.library import vega_embed
 from ceteris.report.shown import Figure, Judged, LevelTable, ReportView
+from ceteris.report.shown_compared import Change
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,6 +26,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _STILLS = 60
 """So many charts get a still picture (60 ms and 10 kB each); the rest are only drawn live."""
 
+Drawn = Judged | Change
 _STRIP = 132.0
 _WORDY = 12
 """So many answers are read at once; the rest are folded."""
@@ -35,18 +37,18 @@ def _closed(script: str) -> str:
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def _digest(script: str) -> str:
+def digest(script: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
 
 
-def _strip_limit(view: ReportView) -> float:
-    """Half the width of the strips in the verdict table, in percent: all intervals, within reason."""
-    widest = max((row.margin_high for row in view.verdicts), default=1.0)
-    bounds = [abs(b) for row in view.verdicts for b in (row.low, row.high) if math.isfinite(b)]
+def strip_limit(rows: Sequence[Drawn]) -> float:
+    """Half the width of the strips of a table, in percent: all intervals, within reason."""
+    widest = max((row.margin_high for row in rows), default=1.0)
+    bounds = [abs(b) for row in rows for b in (row.low, row.high) if math.isfinite(b)]
     return min(max([2 * widest, *bounds]) * 1.06, 15 * widest)
 
 
-def _strip(row: Judged, limit: float) -> dict[str, Any]:
+def strip(row: Drawn, limit: float) -> dict[str, Any]:
     """Where the marks of a row's strip are; an interval that leaves the strip says so with an arrow."""
 
     def place(percent: float) -> float:
@@ -95,7 +97,7 @@ def _unbroken(text: str) -> str:
     return joined.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
-def _environment() -> "Environment":
+def environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -121,9 +123,9 @@ def render(view: ReportView) -> str:
     stills = {key: Markup(charts.still(specs[key])) for key in [*timed, *specs][:_STILLS]}  # noqa: S704
     library = _closed(vega_embed()) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
-    limit = _strip_limit(view)
+    limit = strip_limit(view.verdicts)
     return (
-        _environment()
+        environment()
         .get_template("report.html")
         .render(
             view=view,
@@ -132,12 +134,12 @@ def render(view: ReportView) -> str:
             stills=stills,
             specs=specs,
             config=charts.CONFIG,
-            strips=[_strip(row, limit) for row in view.verdicts],
+            strips=[strip(row, limit) for row in view.verdicts],
             limit=f"{limit:.2g}",
             palettes=(charts.LIGHT, charts.DARK),
             library=Markup(library),  # noqa: S704
             script=Markup(script),  # noqa: S704
-            policy=" ".join(_digest(text) for text in (library, script)),
+            policy=" ".join(digest(text) for text in (library, script)),
             wordy=_WORDY,
         )
     )
