@@ -12,7 +12,6 @@ from ceteris.errors import UsageError
 from ceteris.model import Experiment
 from ceteris.report import compared
 from ceteris.report.compared import ComparedDocument
-from ceteris.store import read
 
 
 def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Experiment]) -> ComparedDocument:
@@ -20,7 +19,7 @@ def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Expe
     if first[1].id == second[1].id:
         raise UsageError(f"{first[1].id} is both", "name two experiments; ceteris status lists them")
     found = [judged(*one) for one in (first, second)]
-    plan, other = found[0][0], found[1][0]
+    plan, other = (kept.plan for kept, _ in found)
     theirs = {(workload.name, response) for workload in other.workloads for response in workload.responses}
     asked = {
         (workload.name, response): plan.protocol.margins[response]
@@ -28,7 +27,7 @@ def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Expe
         for response in workload.responses
         if (workload.name, response) in theirs
     }
-    sides = [Side(read.trials(store, one.id), read.summaries(store, one.id)) for store, one in (first, second)]
+    sides = [Side(kept.trials, kept.summaries) for kept, _ in found]
     return compared.document(
         (first[1], second[1]),
         (plan, other),

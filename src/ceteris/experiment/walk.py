@@ -13,10 +13,11 @@ from typing import Protocol
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.judge import Judgement, judge
+from ceteris.analysis.judge import Judgement
 from ceteris.analysis.noise import calibrations, fingerprint_digest
 from ceteris.errors import EngineError, Interrupted, JournalOpen, StoreError, Unreachable
 from ceteris.experiment import between, noise
+from ceteris.experiment.evidence import analyse, evidence
 from ceteris.experiment.looks import look
 from ceteris.model import (
     Calibration,
@@ -127,7 +128,7 @@ def carry_out(
     look(plan, experiment, store, read.trials(store, experiment.id), over=True)
     write.add_calibrations(store, _calibrations(plan, experiment, store))
     write.set_state(store, experiment.id, ExperimentState.DONE, ended=time.time())
-    return analyse(plan, experiment, store, finished=True)
+    return analyse(evidence(store, experiment.id), experiment, store, finished=True)
 
 
 def _sit_down(
@@ -224,27 +225,6 @@ def _recorder(store: Store, audience: Audience) -> Record:
                 write.add_note(store, trial.experiment, note)
 
     return record
-
-
-def analyse(plan: Plan, experiment: Experiment, store: Store, *, finished: bool) -> Judgement:
-    """Judge what the store holds of an experiment; before it is finished nothing is decided."""
-    trials = read.trials(store, experiment.id)
-    summaries = read.summaries(store, experiment.id)
-    made = [trial.order for trial in trials if trial.state is TrialState.DONE]
-    judged = {response for workload in plan.workloads for response in workload.responses}
-    return judge(
-        trials,
-        summaries,
-        plan.workloads,
-        plan.protocol,
-        read.looks(store, experiment.id),
-        baseline=plan.baseline,
-        finished=finished,
-        factors=plan.factors,
-        drives=read.drive_counters(store, experiment.id),
-        conditions=read.conditions(store, experiment.id),
-        courses={response: read.series(store, experiment.id, response, made) for response in sorted(judged)},
-    )
 
 
 def _calibrations(plan: Plan, experiment: Experiment, store: Store) -> list[Calibration]:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ceteris.language import later, tr
+from ceteris.report.chart_data import inline, unchecked
 from ceteris.report.drift_chart import drift_chart
-from ceteris.report.line_charts import course_chart, hint, lines, path_chart, quantile_chart, row
+from ceteris.report.line_charts import course_chart, course_rows, hint, lines, path_chart, quantile_chart, row
 from ceteris.report.response_chart import response_curve
 from ceteris.report.shown import Arm, EffectPoint, EffectTable, MatrixSection, ReportView, Section
 from ceteris.report.shown_curves import Curve
@@ -93,7 +94,7 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
     ]
     title = tr("load level ({unit})", unit=tr(_LOADS[shown.points[0].load.unit]))
     loads = sorted({p.load.n for p in shown.points})
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X(
             "load:Q",
             title=title,
@@ -121,7 +122,7 @@ def _intervals(rows: Sequence[Spec], title: str) -> list["alt.Chart"]:
     known = [row for row in rows if "low" in row]
     if not known:
         return []
-    chart = alt.Chart(alt.InlineData(values=known))
+    chart = alt.Chart(inline(known))
     bar = len({row["load"] for row in known}) == 1
     marked = chart.mark_rule(strokeWidth=1.6) if bar else chart.mark_area(opacity=0.14)
     colour = {"stroke": alt.Stroke("colour:N", scale=None)} if bar else {"fill": alt.Fill("colour:N", scale=None)}
@@ -162,7 +163,7 @@ def forest(shown: EffectTable) -> Spec:
     for arm in shown.arms:
         change = tr("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline)
         rows = [_clamped(point, limit) for point in shown.points if point.arm == arm and not math.isnan(point.estimate)]
-        base = alt.Chart(alt.InlineData(values=rows)).encode(
+        base = alt.Chart(inline(rows)).encode(
             y=alt.Y(
                 "load:N",
                 sort=labels,
@@ -172,7 +173,7 @@ def forest(shown: EffectTable) -> Spec:
             ),
             color=alt.Color("colour:N", scale=None),
         )
-        fixed = alt.Chart(alt.InlineData(values=[{"low": shown.margin_low, "high": shown.margin_high, "nothing": 0}]))
+        fixed = alt.Chart(inline([{"low": shown.margin_low, "high": shown.margin_high, "nothing": 0}]))
         band = fixed.mark_rect(fill="var(--wash)").encode(
             x=alt.X("low:Q", title=None, axis=axis, scale=alt.Scale(zero=True, padding=10)), x2="high:Q"
         )
@@ -232,13 +233,18 @@ def of_matrix(section: MatrixSection) -> dict[str, Spec]:
 
 def of_view(view: ReportView) -> dict[str, dict[str, Spec]]:
     """All charts of a report by anchor and key, in the order in which they are shown."""
-    drawn = {matrix.anchor: of_matrix(matrix) for matrix in view.matrices}
-    return drawn | {section.anchor: of_section(section) for section in view.sections}
+    with unchecked():
+        drawn = {matrix.anchor: of_matrix(matrix) for matrix in view.matrices}
+        return drawn | {section.anchor: of_section(section) for section in view.sections}
 
 
 def of_trials(view: ReportView) -> dict[str, Spec]:
     """The chart of any trial over time by key: to choose from, so for pages alone."""
-    return {view.courses.key: _spec(course_chart(view.courses))} if view.courses else {}
+    if view.courses is None:
+        return {}
+    with unchecked():
+        spec = _spec(course_chart(view.courses))
+    return {view.courses.key: spec | {"data": {"values": course_rows(view.courses)}}}
 
 
 def still(spec: Spec) -> str:

@@ -101,7 +101,8 @@ class Course:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Courses:
-    """What can be drawn of any trial over time."""
+    """What can be drawn of trials over time; `note` says what is left out."""
 
     key: str
+    note: str
     courses: tuple[Course, ...]

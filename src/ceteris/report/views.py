@@ -18,7 +18,7 @@ from ceteris.findings import (
     Scaling,
 )
 from ceteris.language import tr
-from ceteris.model import Cell, Effect, Experiment, ExperimentState, Measurement, Trial
+from ceteris.model import Cell, Effect, Experiment, ExperimentState, Measurement, Trial, TrialState
 from ceteris.report import advice, curves, matrix, tables, trust, verdicts, why
 from ceteris.report.constancy import NOT_TOLD
 from ceteris.report.shown import Answer, Arm, Judged, Recipe, ReportView, Section
@@ -181,6 +181,6 @@ def view(
         matrices=shown,
         advice=advice.advice(rows, missing, recipes),
         trust=trust.trust(experiment, trials, summaries, preconditioned, planned_s, constancy),
-        courses=curves.courses(series),
+        courses=curves.courses(series, sum(trial.state is TrialState.DONE for trial in trials)),
         recipes=recipes,
     )

@@ -1,6 +1,7 @@
 """Reading from the store: records out. All raise StoreError; points are read only when asked for."""
 
 import functools
+import sys
 import zlib
 from array import array
 from collections import Counter
@@ -143,6 +144,7 @@ def trials(store: Engine, experiment: str) -> list[Trial]:
 
 _AT_A_TIME = 200
 _SUMMARY = [column for column in schema.measurement.c if column.name not in ("points", "histogram", "id", "experiment")]
+_WORDS = ("phase", "metric", "unit", "source")  # few different ones, so that one of each is kept
 
 
 def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = None) -> dict[int, dict[str, Measurement]]:
@@ -150,12 +152,14 @@ def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = Non
     table = schema.measurement
     found: dict[int, dict[str, Measurement]] = {}
     wanted = sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase.in_(("prepare", "measure")))
+    names = [column.name for column in _SUMMARY]
     with _connection(store) as connection:
         rows = connection.execute(wanted if orders is None else wanted.where(table.c.trial.in_(orders)))
-        for row in rows.mappings():
-            fields = dict(row)
+        for row in rows:
+            fields = dict(zip(names, row, strict=True))
             trial = fields.pop("trial")
-            found.setdefault(trial, {})[row["metric"]] = Measurement(**fields)
+            fields |= {name: sys.intern(fields[name]) for name in _WORDS}
+            found.setdefault(trial, {})[fields["metric"]] = Measurement(**fields)
     return found
 
 
@@ -185,20 +189,36 @@ def drive_counters(store: Engine, experiment: str) -> dict[str, list[int]]:
 
 def series(store: Engine, experiment: str, metric: str, orders: Sequence[int]) -> dict[int, Measurement]:
     """One metric of some trials, with its points and histogram."""
+    return dict(each_series(store, experiment, metric, orders))
+
+
+def each_series(
+    store: Engine, experiment: str, metric: str, orders: Sequence[int]
+) -> Iterator[tuple[int, Measurement]]:
+    """The same, one after another, so that however many there are, a few are in memory at a time."""
     table = schema.measurement
+    asked = sa.select(*_SUMMARY, table.c.points, table.c.histogram).where(
+        table.c.experiment == experiment, table.c.metric == metric
+    )
+    wanted = set(orders)
     with _connection(store) as connection:
-        rows = connection.execute(
-            sa.select(*_SUMMARY, table.c.points, table.c.histogram).where(
-                table.c.experiment == experiment, table.c.metric == metric, table.c.trial.in_(orders)
-            )
-        )
-        found = {}
-        for row in rows.mappings():
-            fields = dict(row)
-            fields |= {"points": _points(fields["points"]), "histogram": fields["histogram"] or b""}
-            trial = fields.pop("trial")
-            found[trial] = Measurement(**fields)
-        return found
+        for row in connection.execution_options(yield_per=_AT_A_TIME).execute(asked.order_by(table.c.trial)).mappings():
+            if row["trial"] in wanted:
+                fields = dict(row)
+                fields |= {"points": _points(fields["points"]), "histogram": fields["histogram"] or b""}
+                trial = fields.pop("trial")
+                yield trial, Measurement(**fields)
+
+
+def histograms(store: Engine, experiment: str, metric: str, orders: Sequence[int]) -> dict[int, bytes]:
+    """The histograms behind one metric of some trials, as they were written."""
+    table = schema.measurement
+    asked = sa.select(table.c.trial, table.c.histogram).where(
+        table.c.experiment == experiment, table.c.metric == metric, table.c.histogram.is_not(None)
+    )
+    wanted = set(orders)
+    with _connection(store) as connection:
+        return {trial: kept for trial, kept in connection.execute(asked) if trial in wanted}
 
 
 def each_measurement(store: Engine, experiment: str, *, courses: bool = False) -> Iterator[tuple[int, Measurement]]:
