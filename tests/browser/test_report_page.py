@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from seen import Seen, overflow
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "unit" / "report"))
 
-from report_samples import RECIPES, hostile, many, typical  # noqa: E402  found by the line above
+from report_samples import RECIPES, chosen, hostile, many, typical  # noqa: E402  found by the line above
 
 from ceteris.report import html  # noqa: E402
 
@@ -26,10 +26,11 @@ SAMPLES = {
     "ten": lambda: many(10).view(),
     "forty": lambda: many(40).view(),
     "hostile": lambda: hostile().view(),
+    "chosen": chosen,
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("report")
     for name, sample in SAMPLES.items():
@@ -128,4 +129,30 @@ def test_the_keyboard_reaches_what_scrolls(browser: Browser, pages: dict[str, Pa
     )
     assert seen.page.evaluate("document.documentElement.lang") == "en"
     assert "ssd-scheduler" in seen.page.title()
+    seen.page.close()
+
+
+@pytest.mark.parametrize(
+    ("figure", "label", "chosen"),
+    [
+        ("factor-1-distribution", "load level", "8"),
+        ("trial-course", "trial", "2"),
+        ("trial-course", "of", "device busy, %"),
+    ],
+)
+def test_what_is_drawn_is_chosen_by_the_keyboard(
+    browser: Browser, pages: dict[str, Path], figure: str, label: str, chosen: str
+) -> None:
+    seen = look(browser, pages["chosen"])
+    scroll_through(seen.page)
+    chart = seen.page.locator(f"figure[data-chart={figure}]")
+    line = chart.locator(".mark-line path").first
+    before = line.get_attribute("d")
+    chooser = chart.get_by_label(label, exact=True)
+    chooser.focus()
+    seen.page.keyboard.type(chosen)
+    expect(chooser).to_have_value(chosen)
+    expect(line).not_to_have_attribute("d", str(before))
+    assert seen.said == []
+    assert seen.asked == [pages["chosen"].as_uri()]
     seen.page.close()
