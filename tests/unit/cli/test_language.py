@@ -28,6 +28,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text = simple('"vm.swappiness" = [60, 1]', FILEIO, PROTOCOL).replace('"n"', f'"{name}"')
         plan = checked(text)
         scripted.carry_out(opened, plan, lambda trial: 0.06 * (trial.arm == "1"), wobble=0.01)
+    opened.dispose()  # else the log is put into the file later, while a test looks whether that changes
     return file
 
 
