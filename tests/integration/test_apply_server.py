@@ -25,7 +25,7 @@ def _told(text: str) -> str:
     return found.id
 
 
-def test_a_variable_that_is_better_is_set_stays_and_is_taken_back(ceteris, others: Others, plan) -> None:  # noqa: F811
+def test_a_variable_that_is_better_is_set_stays_and_is_taken_back(ceteris, others: Others, plan) -> None:
     name, before, wanted = LIVE[others.kind]
     told = _told(Path(plan()).read_text())
     shown = ceteris("apply", told, "--dry-run")
@@ -53,7 +53,7 @@ def test_a_variable_that_is_better_is_set_stays_and_is_taken_back(ceteris, other
     assert ceteris("undo").out == "nothing to put back\n"
 
 
-def test_a_server_that_lets_nobody_in_is_left_as_it_is(ceteris, others: Others, plan) -> None:  # noqa: F811
+def test_a_server_that_lets_nobody_in_is_left_as_it_is(ceteris, others: Others, plan) -> None:
     told = _told(Path(plan()).read_text())
     refused = ceteris("apply", told, "--yes", **{VARIABLE: "wrong"})
     assert refused.code != 0
