@@ -68,7 +68,7 @@ name = "large"
 [[workload]]
 kind = "fileio"
 total_size = "1MiB"
-threads = [1, 4, 16, 64, 128]
+threads = [1, 2, 4, 8, 16, 32, 64, 96, 128, 192]
 [protocol]
 trial = "{seconds}s"
 settle = "10s"
@@ -107,7 +107,7 @@ def store_of(folder: Path, trials: int, seconds: int, kinds: Sequence[Measuremen
     opened = open_engine(store_url(str(path)), create=True)
     one = checked(LARGE.format(seconds=seconds, rounds=2))
     each = len(walk.schedule(one, "x", 2, 0)) / 2
-    plan = checked(LARGE.format(seconds=seconds, rounds=max(2, round(trials / each))))
+    plan = checked(LARGE.format(seconds=seconds, rounds=min(16, max(2, round(trials / each)))))
     begun = walk.begin(plan, {}, {"kernel": "k"}, {}, opened)
     planned = read.trials(opened, begun.id)
     _make(opened, planned, kinds, seconds)
@@ -206,7 +206,7 @@ def main() -> int:
             file = page if form == "html" else folder / f"large.{form}"
             seconds, memory = command(store, "report", "--format", form, "-o", str(file))
             size = file.stat().st_size
-            held &= seconds < MOST_S and memory < MOST_BYTES and size < PAGE_BYTES
+            held &= seconds < MOST_S and memory < MOST_BYTES and (form != "html" or size < PAGE_BYTES)
             print(f"| {form} | {seconds:.1f} | {memory / 1e6:,.0f} | {size / 1e6:.2f} |")
         painted, loaded = first_view(page)
         print(f"\nfirst view {painted:.2f} s, loaded {loaded:.2f} s")

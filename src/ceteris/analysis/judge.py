@@ -125,7 +125,7 @@ def judge(
         if one.response == responses[one.workload]:
             told = contrast(seen, summaries, protocol.confidence)
             contrasts += [told] if told else []
-        for each in scalings(seen, question.margin, protocol.confidence):
+        for each in scalings(seen, question.margin, protocol.confidence, described):
             described.setdefault((each.factor, each.workload, each.arm), each)
         effects += [replace(whole, reasons=(*whole.reasons, *beside, *behind)), *levels]
     return Judgement(

@@ -70,13 +70,17 @@ CONFIG: Spec = {
         "subtitleFontSize": 11,
         "fontWeight": 600,
         "anchor": "start",
-        "frame": "group",
+        "frame": "bounds",
         "offset": 10,
     },
 }
 _WIDTH, _HEIGHT, _ROW = 272, 168, 22
 _SIGNED = "datum.value === 0 ? '0' : format(datum.value, '+~f')"
 _LOADS = {LoadUnit.OUTSTANDING: later("outstanding operations"), LoadUnit.RATE_PER_S: later("operations per second")}
+
+
+_PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+_DIGITS = re.compile(r"(\.\d)\d+")  # a tenth of a pixel is enough
 
 
 def _colour(arm: Arm) -> str:
@@ -183,28 +187,32 @@ def forest(shown: EffectTable) -> Spec:
             x="estimate:Q", fill=alt.Fill("filled:N", scale=None), tooltip=alt.Tooltip("hint:N")
         )
         panels.append(
-            alt.layer(band, zero, reach, dots).properties(
-                width=_WIDTH - 20,
-                height=_ROW * len(labels),
-                title=alt.TitleParams(change, fontWeight="normal", limit=_WIDTH),
+            _spec(
+                alt.layer(band, zero, reach, dots).properties(
+                    width=_WIDTH - 20,
+                    height=_ROW * len(labels),
+                    title=alt.TitleParams(change, fontWeight="normal", limit=_WIDTH),
+                )
             )
         )
-    return _spec(
-        alt.vconcat(*panels, spacing=14)
-        .resolve_scale(x="shared")
-        .properties(
-            title=alt.TitleParams(
-                tr("effect on {title}, %", title=shown.title),
-                subtitle=tr("shaded: within {margin}", margin=shown.margin),
-            ),
-            description=tr(
-                "effect on {title} with intervals by load level; the numbers are in the table", title=shown.title
-            ),
-        )
-    )
+    common = ("$schema", "datasets")
+    return {  # put together here: the library copies all panels with every step of that
+        "$schema": panels[0]["$schema"],
+        "datasets": {name: rows for panel in panels for name, rows in panel["datasets"].items()},
+        "vconcat": [{name: part for name, part in panel.items() if name not in common} for panel in panels],
+        "spacing": 14,
+        "resolve": {"scale": {"x": "shared"}},
+        "title": {
+            "text": tr("effect on {title}, %", title=shown.title),
+            "subtitle": tr("shaded: within {margin}", margin=shown.margin),
+        },
+        "description": tr(
+            "effect on {title} with intervals by load level; the numbers are in the table", title=shown.title
+        ),
+    }
 
 
-def _spec(chart: "alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart") -> Spec:
+def _spec(chart: "alt.Chart | alt.LayerChart | alt.FacetChart") -> Spec:
     """The spec alone: the configuration is shared by all charts of a page."""
     spec: Spec = chart.to_dict(validate=False)
     spec.pop("config", None)
@@ -251,7 +259,8 @@ def still(spec: Spec) -> str:
     """A chart as SVG for the inside of a page; colours are the page's CSS variables."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(spec, config=CONFIG)).replace('fill="white"', 'fill="none"', 1)
+    drawn = str(vl_convert.vegalite_to_svg(spec, config=CONFIG)).replace('fill="white"', 'fill="none"', 1)
+    return _PLACES.sub(lambda place: _DIGITS.sub(r"\1", place[0]), drawn)
 
 
 def standalone(spec: Spec) -> str:

@@ -24,7 +24,7 @@ TIMED = {
 }
 """What is drawn of a trial over time: title with unit, and what a value is multiplied by."""
 
-_MOST_POINTS = 150_000  # in a page: two megabytes
+_MOST_POINTS = 100_000  # in a page: a megabyte
 _FEWEST = 60  # of a trial
 _DIGITS = 4
 
@@ -44,7 +44,7 @@ def choose(made: Sequence[int]) -> Choice:
         return Choice((), (), 0)
     metrics = tuple(TIMED)[: max(1, _MOST_POINTS // (_FEWEST * len(made)))]
     nth = math.ceil(_FEWEST * len(made) * len(metrics) / _MOST_POINTS)
-    trials = tuple(made[::nth])
+    trials = tuple(made[::nth])[: _MOST_POINTS // (_FEWEST * len(metrics))]
     return Choice(metrics, trials, _MOST_POINTS // (len(metrics) * len(trials)))
 
 
@@ -134,8 +134,11 @@ def _course(order: int, title: str, factor: float, one: Measurement) -> Course:
 
 
 def _rounded(values: Iterable[float], factor: float) -> Iterable[float]:
-    """With as many digits as a picture shows."""
+    """With as many digits as a picture shows; whole numbers without a point."""
     for value in values:
         scaled = value * factor
-        finite = math.isfinite(scaled) and scaled != 0
-        yield round(scaled, _DIGITS - 1 - math.floor(math.log10(abs(scaled)))) if finite else 0.0
+        if not math.isfinite(scaled) or scaled == 0:
+            yield 0
+            continue
+        shown = round(scaled, _DIGITS - 1 - math.floor(math.log10(abs(scaled))))
+        yield int(shown) if shown.is_integer() else shown

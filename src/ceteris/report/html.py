@@ -8,8 +8,10 @@ everything is escaped, and the page's own policy refuses every script but its ow
 import base64
 import hashlib
 import math
+import os
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +99,11 @@ def _unbroken(text: str) -> str:
     return joined.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
+def _alike(told: Sequence[str]) -> str:
+    """What all rows of a table say, to be told once above them; empty where they do not."""
+    return told[0] if len(set(told)) == 1 else ""
+
+
 def environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -107,6 +114,7 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     environment.filters |= {"aligned": _aligned, "few": numbers.few, "unbroken": _unbroken}
     environment.globals |= {"count": numbers.count, "places": _places, "course": _course, "tr": tr, "tag": tag}
     return environment
@@ -120,10 +128,17 @@ def render(view: ReportView) -> str:
     timed = charts.of_trials(view)
     specs = {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
     # Both are made by this program from escaped data: SVG by Vega, scripts from files of ours.
-    stills = {key: Markup(charts.still(specs[key])) for key in [*timed, *specs][:_STILLS]}  # noqa: S704
+    first = [*timed, *specs][:_STILLS]
+    with ThreadPoolExecutor(os.cpu_count()) as drawing:
+        pictures = drawing.map(charts.still, [specs[key] for key in first])
+        stills = {key: Markup(picture) for key, picture in zip(first, pictures, strict=True)}  # noqa: S704
     library = _closed(vega_embed()) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
     limit = strip_limit(view.verdicts)
+    told_of_all = {
+        "response": [row.answer.response for row in view.verdicts],
+        "confidence": [row.confidence for row in view.verdicts],
+    }
     return (
         environment()
         .get_template("report.html")
@@ -141,5 +156,6 @@ def render(view: ReportView) -> str:
             script=Markup(script),  # noqa: S704
             policy=" ".join(digest(text) for text in (library, script)),
             wordy=_WORDY,
+            alike={name: _alike(told) for name, told in told_of_all.items()},
         )
     )

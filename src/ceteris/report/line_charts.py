@@ -62,11 +62,16 @@ def lines(chart: "alt.Chart", colours: Mapping[str, str], y: "alt.Y", order: str
     ]
 
 
+def _short(value: float) -> float:
+    """With as many digits as a picture shows."""
+    return float(f"{value:.5g}")
+
+
 def _value(*, zero: bool) -> "alt.Y":
     import altair as alt
 
     scale = alt.Scale(zero=True, nice=True) if zero else alt.Scale(type="log", nice=False, padding=8)
-    axis = alt.Axis(tickCount=4, domain=False, ticks=False, format=",~g", grid=zero)
+    axis = alt.Axis(tickCount=4, domain=False, ticks=False, format=",~r", grid=zero)
     return alt.Y("value:Q", title=None, scale=scale, axis=axis)
 
 
@@ -116,7 +121,7 @@ def quantile_chart(
 
     levels = sorted({point.load for point in shown.points})
     rows: list[dict[str, Any]] = [
-        {"arm": p.arm, "load": p.load.n, "beyond": p.one_in, "value": p.value, "hint": hint(p.text, p.trials)}
+        {"arm": p.arm, "load": p.load.n, "beyond": _short(p.one_in), "value": _short(p.value), "hint": p.text}
         for p in shown.points
     ]
     most = max(point.one_in for point in shown.points)

@@ -29,7 +29,7 @@ def clock(seconds: float) -> str:
 
 def _reasons(trial: Trial) -> tuple[str, ...]:
     if trial.state is TrialState.FAILED:
-        return (": ".join(filter(None, [str(trial.failure or tr("failed")), trial.failure_message])),)
+        return (": ".join(filter(None, [tr(trial.failure or "failed"), trial.failure_message])),)
     return trial.invalid_because or (tr("no reason recorded"),)
 
 
@@ -133,7 +133,7 @@ def _facts(
         (tr("plan digest"), experiment.plan_digest),
     ]
     facts += [(tr("set on the command line: {key}", key=key), value) for key, value in experiment.overrides.items()]
-    return tuple(facts + [(name, version) for name, version in experiment.versions.items()])
+    return tuple(facts + [(tr(name), version) for name, version in experiment.versions.items()])
 
 
 def trust(

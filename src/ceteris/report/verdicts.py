@@ -162,7 +162,7 @@ def why_unusable(trials: Iterable[Trial]) -> str:
     found: dict[str, int] = {}
     for trial in trials:
         if trial.state is TrialState.FAILED:
-            reason = ": ".join(filter(None, [str(trial.failure or tr("failed")), trial.failure_message]))
+            reason = ": ".join(filter(None, [tr(trial.failure or "failed"), trial.failure_message]))
             said = tr("failed ({reason})", reason=reason)
             found[said] = found.get(said, 0) + 1
         elif trial.state is TrialState.INVALID:

@@ -4,7 +4,7 @@ import functools
 import sys
 import zlib
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -144,23 +144,31 @@ def trials(store: Engine, experiment: str) -> list[Trial]:
 
 _AT_A_TIME = 200
 _SUMMARY = [column for column in schema.measurement.c if column.name not in ("points", "histogram", "id", "experiment")]
-_WORDS = ("phase", "metric", "unit", "source")  # few different ones, so that one of each is kept
 
 
 def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = None) -> dict[int, dict[str, Measurement]]:
     """What each trial, or each of some, measured, by trial and metric, without points and histograms."""
     table = schema.measurement
-    found: dict[int, dict[str, Measurement]] = {}
+    found: dict[int, dict[str, Measurement]] = defaultdict(dict)
     wanted = sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase.in_(("prepare", "measure")))
-    names = [column.name for column in _SUMMARY]
+    once = sys.intern  # of a few words each row has four, and there are many rows
     with _connection(store) as connection:
         rows = connection.execute(wanted if orders is None else wanted.where(table.c.trial.in_(orders)))
-        for row in rows:
-            fields = dict(zip(names, row, strict=True))
-            trial = fields.pop("trial")
-            fields |= {name: sys.intern(fields[name]) for name in _WORDS}
-            found.setdefault(trial, {})[fields["metric"]] = Measurement(**fields)
-    return found
+        for trial, phase, metric, unit, source, n, mean, low, high, total, start_s, step_s in rows:
+            found[trial][once(metric)] = Measurement(
+                phase=once(phase),
+                metric=once(metric),
+                unit=once(unit),
+                source=once(source),
+                n=n,
+                mean=mean,
+                low=low,
+                high=high,
+                total=total,
+                start_s=start_s,
+                step_s=step_s,
+            )
+    return dict(found)
 
 
 def conditions(store: Engine, experiment: str) -> dict[int, Mapping[str, str]]:
