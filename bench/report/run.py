@@ -177,7 +177,7 @@ def first_view(page: Path) -> tuple[float, float]:
         for _ in range(2):
             opened = browser.new_page()
             opened.goto(page.as_uri())
-            opened.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
+            opened.wait_for_timeout(1000)  # for the painting: the page's policy lets nobody wait for it
             found.append([ms / 1000 for ms in opened.evaluate(asked)])
             opened.close()
         browser.close()

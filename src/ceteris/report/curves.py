@@ -24,7 +24,7 @@ TIMED = {
 }
 """What is drawn of a trial over time: title with unit, and what a value is multiplied by."""
 
-_MOST_POINTS = 100_000  # in a page: a megabyte
+_MOST_POINTS = 60_000  # in a page: half a megabyte
 _FEWEST = 60  # of a trial
 _DIGITS = 4
 
@@ -93,15 +93,6 @@ def quantiles(found: Sequence[Distribution], arms: Sequence[str], key: str) -> Q
             load=one.load,
             one_in=1 / (1 - quantile),
             value=time * scale.factor,
-            text=tr(
-                "{arm}: {share:.6g} % within {time:.4g} {unit}, of {count:,} operations",
-                arm=one.arm,
-                share=100 * quantile,
-                time=time * scale.factor,
-                unit=scale.unit,
-                count=one.count,
-            ),
-            trials=one.trials,
         )
         for one in mine
         for quantile, time in one.quantiles

@@ -99,6 +99,17 @@ def _unbroken(text: str) -> str:
     return joined.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
+_NEEDLESS = re.compile(
+    r' (?:font-family|pointer-events|aria-roledescription)="[^"]*"| opacity="1"'
+    r'|<path class="(?:fore|back)ground"[^>]*/>'
+)
+
+
+def _slim(picture: str) -> str:
+    """A picture without what the page says too, or nobody sees: half of it."""
+    return _NEEDLESS.sub("", picture)
+
+
 def _alike(told: Sequence[str]) -> str:
     """What all rows of a table say, to be told once above them; empty where they do not."""
     return told[0] if len(set(told)) == 1 else ""
@@ -130,7 +141,7 @@ def render(view: ReportView) -> str:
     # Both are made by this program from escaped data: SVG by Vega, scripts from files of ours.
     first = [*timed, *specs][:_STILLS]
     with ThreadPoolExecutor(os.cpu_count()) as drawing:
-        pictures = drawing.map(charts.still, [specs[key] for key in first])
+        pictures = map(_slim, drawing.map(charts.still, [specs[key] for key in first]))
         stills = {key: Markup(picture) for key, picture in zip(first, pictures, strict=True)}  # noqa: S704
     library = _closed(vega_embed()) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))

@@ -4,6 +4,8 @@ In: what is shown of them. Out: Vega-Lite charts. Called by `charts`. Where ther
 trial, the live chart has it below; the still picture shows what is chosen first.
 """
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +62,18 @@ def lines(chart: "alt.Chart", colours: Mapping[str, str], y: "alt.Y", order: str
             y=y, stroke=stroke, shape=shape, tooltip=alt.Tooltip("hint:N")
         ),
     ]
+
+
+def _told_of_quantile(unit: str) -> str:
+    """What is told of a point, as an expression: told with each, it would be most of the page."""
+    written = {
+        "arm": "datum.arm",
+        "share": "format(100 - 100 / datum.beyond, '.6~r')",
+        "time": "format(datum.value, '.4~r')",
+        "unit": json.dumps(unit),
+    }
+    pieces = re.split(r"{(\w+)}", tr("{arm}: {share} % within {time} {unit}"))
+    return " + ".join(written[piece] if place % 2 else json.dumps(piece) for place, piece in enumerate(pieces))
 
 
 def _short(value: float) -> float:
@@ -121,8 +135,7 @@ def quantile_chart(
 
     levels = sorted({point.load for point in shown.points})
     rows: list[dict[str, Any]] = [
-        {"arm": p.arm, "load": p.load.n, "beyond": _short(p.one_in), "value": _short(p.value), "hint": p.text}
-        for p in shown.points
+        {"arm": p.arm, "load": p.load.n, "beyond": _short(p.one_in), "value": _short(p.value)} for p in shown.points
     ]
     most = max(point.one_in for point in shown.points)
     ticks = [tick for tick in (1, 10, 100, 1000, 10_000, 100_000) if tick <= most]
@@ -135,6 +148,7 @@ def quantile_chart(
     base = (
         alt.Chart(inline(rows))
         .transform_filter("datum.load === level")
+        .transform_calculate(hint=_told_of_quantile(shown.unit))
         .encode(
             x=alt.X(
                 "beyond:Q",

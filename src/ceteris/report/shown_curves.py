@@ -58,8 +58,6 @@ class QuantilePoint:
     load: LoadLevel
     one_in: float
     value: float
-    text: str
-    trials: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

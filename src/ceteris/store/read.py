@@ -142,7 +142,7 @@ def trials(store: Engine, experiment: str) -> list[Trial]:
         return [_trial(dict(row)) for row in rows.mappings()]
 
 
-_AT_A_TIME = 200
+_AT_A_TIME = 1000
 _SUMMARY = [column for column in schema.measurement.c if column.name not in ("points", "histogram", "id", "experiment")]
 
 
@@ -153,7 +153,8 @@ def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = Non
     wanted = sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase.in_(("prepare", "measure")))
     once = sys.intern  # of a few words each row has four, and there are many rows
     with _connection(store) as connection:
-        rows = connection.execute(wanted if orders is None else wanted.where(table.c.trial.in_(orders)))
+        asked = connection.execution_options(yield_per=_AT_A_TIME)  # one by one they take twice as long
+        rows = asked.execute(wanted if orders is None else wanted.where(table.c.trial.in_(orders)))
         for trial, phase, metric, unit, source, n, mean, low, high, total, start_s, step_s in rows:
             found[trial][once(metric)] = Measurement(
                 phase=once(phase),
