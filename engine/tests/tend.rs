@@ -5,11 +5,13 @@
 mod harness;
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use harness::{Engine, PATIENCE, only_error};
+use harness::{Engine, PATIENCE, binary, only_error};
 use serde_json::{Value, json};
 
 /// A place that other users can reach, too.
@@ -37,8 +39,20 @@ fn change(job: &mut Value, changes: &Value) {
     }
 }
 
+/// As a shell starts what it puts behind itself: interrupts from the terminal are ignored.
 fn tend(job: &Value) -> Engine {
-    let mut engine = Engine::start(&["tend"]);
+    let mut command = Command::new(binary());
+    command.arg("tend");
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: SIG_IGN installs no handler code.
+        unsafe {
+            command.pre_exec(move || {
+                libc::signal(signal, libc::SIG_IGN);
+                Ok(())
+            })
+        };
+    }
+    let mut engine = Engine::spawn(command);
     engine.send(job);
     engine
 }

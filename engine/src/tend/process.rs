@@ -153,8 +153,9 @@ fn switch_to(name: &str) -> Result<Account> {
 
 /// In the child, before it becomes the program.
 fn become_it(account: Option<&Account>, parent: u32) -> io::Result<()> {
-    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: SIG_DFL installs no handler code.
+    // Also what this program's own starter ignored, as a shell does with QUIT for what it starts behind itself.
+    for signal in libc::SIGHUP..=libc::SIGSYS {
+        // SAFETY: SIG_DFL installs no handler code; a signal that cannot be caught is refused.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     if let Some(account) = account {
