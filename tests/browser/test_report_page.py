@@ -13,7 +13,8 @@ from seen import Seen, overflow
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "unit" / "report"))
 
-from report_samples import RECIPES, chosen, hostile, many, typical  # noqa: E402  found by the line above
+from chosen_samples import chosen  # noqa: E402  found by the line above
+from report_samples import RECIPES, hostile, many, typical  # noqa: E402  found by the line above
 
 from ceteris.report import html  # noqa: E402
 

@@ -284,19 +284,3 @@ def test_a_drive_that_counts_errors_or_fails_makes_suspect(drives: dict[str, lis
     checks, tags = _checks(_timed(trials), values, drives=drives)
     assert checks["SMART"].passed == (said == "") == (Tag.SUSPECT not in tags)
     assert said in checks["SMART"].found
-
-
-def test_what_changes_between_pairs_is_told_and_what_changes_within_one_is_suspect() -> None:
-    trials, values = _experiment(lambda _load: 0.0)
-    trials = _timed(trials)
-    for first_of_others, alike in ((len(trials) // 2 + 1, True), (len(trials) // 2 + 2, False)):
-        found = {t.order: {"vm.swappiness": "60" if t.order < first_of_others else "10", "boot": "x"} for t in trials}
-        checks, tags = _checks(trials, values, conditions=found)
-        assert checks["conditions"].passed is alike
-        assert (Tag.SUSPECT in tags) is not alike
-    assert checks["conditions"].found == "vm.swappiness differed within 1 of 24 pairs, and no trial sets that"
-
-
-def test_trials_that_did_not_look_have_no_check_of_conditions() -> None:
-    trials, values = _experiment(lambda _load: 0.0)
-    assert "conditions" not in _checks(_timed(trials), values)[0]

@@ -2,11 +2,12 @@
 
 import dataclasses
 
+from test_checks import _checks, _timed
 from test_judge import _experiment
 
 from ceteris.analysis.conditions import constancy, unlike
 from ceteris.findings import Held
-from ceteris.model import TrialState
+from ceteris.model import Tag, TrialState
 
 FACTS = {1: {"a": "1", "b": "x"}, 2: {"a": "1", "b": "y"}, 3: {"a": "1"}}
 
@@ -31,3 +32,19 @@ def test_a_pair_of_which_one_looked_is_not_unlike() -> None:
     assert unlike((1, 2), FACTS) == {"b"}
     assert unlike((1, 9), FACTS) == set()
     assert unlike((8, 9), FACTS) == set()
+
+
+def test_what_changes_between_pairs_is_told_and_what_changes_within_one_is_suspect() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    trials = _timed(trials)
+    for first_of_others, alike in ((len(trials) // 2 + 1, True), (len(trials) // 2 + 2, False)):
+        found = {t.order: {"vm.swappiness": "60" if t.order < first_of_others else "10", "boot": "x"} for t in trials}
+        checks, tags = _checks(trials, values, conditions=found)
+        assert checks["conditions"].passed is alike
+        assert (Tag.SUSPECT in tags) is not alike
+    assert checks["conditions"].found == "vm.swappiness differed within 1 of 24 pairs, and no trial sets that"
+
+
+def test_trials_that_did_not_look_have_no_check_of_conditions() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    assert "conditions" not in _checks(_timed(trials), values)[0]
