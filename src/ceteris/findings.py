@@ -280,3 +280,20 @@ class EffectBetween:
     difference: Estimate
     margin: float
     alike: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a condition of the machine was in some trials."""
+
+    value: str
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Constancy:
+    """What of the machine should be the same in all trials that count, by name, as the `trials` found it that tell."""
+
+    same: Mapping[str, str]
+    differed: Mapping[str, tuple[Held, ...]]
+    trials: tuple[int, ...]

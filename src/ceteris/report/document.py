@@ -11,8 +11,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ceteris.findings import Bounded, Contrast, Matrix, Preconditioned, Scaling
+from ceteris.findings import Bounded, Constancy, Contrast, Matrix, Preconditioned, Scaling
 from ceteris.model import Cell, Effect, Experiment, ExperimentState, Tag, Trial, TrialState, Verdict
+from ceteris.report.constancy import NOT_TOLD
 from ceteris.report.trust import machine_s
 from ceteris.units import LoadUnit
 
@@ -114,6 +115,7 @@ class ReportDocument(_Document):
     preconditioned: list[Preconditioned]
     contrasts: list[Contrast] = Field(description="which counters moved with each comparison")
     scalings: list[Scaling] = Field(description="how each arm's throughput follows the operations outstanding")
+    conditions: Constancy = Field(description="what no trial sets and should be the same in all")
     bounds: list[Bounded] = Field(description="what bounds each arm at each load level, by rules of thumb")
 
 
@@ -189,6 +191,7 @@ def document(
     contrasts: Sequence[Contrast] = (),
     scalings: Sequence[Scaling] = (),
     bounds: Sequence[Bounded] = (),
+    constancy: Constancy = NOT_TOLD,
     planned_s: float = 0.0,
 ) -> ReportDocument:
     """The experiment, its trials by state, every effect, cell and matrix, ready to be written as JSON."""
@@ -218,4 +221,5 @@ def document(
         contrasts=list(contrasts),
         scalings=list(scalings),
         bounds=list(bounds),
+        conditions=constancy,
     )
