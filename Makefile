@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 PACKAGE := pyproject.toml ceteris.data/scripts/ceteris $(ENGINE)
 
-.PHONY: all demo check test proof soak campaign packages schema catalogue clean help
+.PHONY: all demo check test proof field soak campaign packages schema catalogue clean help
 
 all: $(BIN)/ceteris ## build into .venv/ and say where the command is
 	@echo "ceteris is $(abspath $(BIN)/ceteris)"
@@ -54,6 +54,9 @@ proof: packages $(BIN)/python ## what takes long: the engine under Miri and sani
 	$(BIN)/python proof/other_kernel/run.py
 	$(BIN)/python proof/mysql/run.py
 
+field: $(BIN)/ceteris ## import five published reports, check and judge them, and say which of their advice their own numbers support
+	$(BIN)/python examples/field/run.py
+
 soak: packages $(BIN)/ceteris ## start and end a private server 1,000 times, every tenth time by a kill; some minutes
 	$(BIN)/python proof/soak/run.py
 
@@ -62,7 +65,7 @@ campaign: packages $(VENV)/dev ## as root: 300 faults of every sort, and whether
 	$(BIN)/python tests/faults/campaign.py
 
 schema: $(VENV)/dev ## write schema/ anew from the code
-	for name in plan job event report check simulate status doctor export apply; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
+	for name in plan job event report check simulate status doctor export apply import; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
 
 CATALOGUE := src/ceteris/locale/zh_CN/LC_MESSAGES/ceteris
 catalogue: $(VENV)/dev ## collect the messages of reports into the catalogue of translations, and compile it

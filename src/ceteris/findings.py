@@ -297,3 +297,24 @@ class Constancy:
     same: Mapping[str, str]
     differed: Mapping[str, tuple[Held, ...]]
     trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breach:
+    """Stated figures that a law does not allow, by the law's English name, told in `words` for a person.
+
+    `cells` are positions among what was looked at. Of the figures one is called wrong only where the others single it
+    out: `metric` then, else empty; `stated` is what it says and `implied` what the others imply, in its base unit.
+    `tolerance` is the law's slack beside rounding, as a share. `grave`: the figures contradict each other; else they
+    may be right, and say less than they seem to.
+    """
+
+    law: str
+    where: str
+    cells: tuple[int, ...]
+    words: str
+    metric: str = ""
+    stated: float | None = None
+    implied: float | None = None
+    tolerance: float = 0.0
+    grave: bool = True

@@ -120,10 +120,14 @@ def show_percent(log_ratio: float) -> str:
 
 
 class LoadUnit(StrEnum):
-    """What a load level counts: operations outstanding at once, or started each second whatever becomes of them."""
+    """What a load level counts: operations outstanding at once, or started each second whatever becomes of them.
+
+    Of what others measured it may be that nobody tells.
+    """
 
     OUTSTANDING = "outstanding"
     RATE_PER_S = "rate_per_s"
+    NOT_STATED = "not_stated"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -136,9 +140,13 @@ class LoadLevel:
     def __str__(self) -> str:
         if self.unit is LoadUnit.RATE_PER_S:
             return self.figure
+        if self.unit is LoadUnit.NOT_STATED:
+            return tr("a load that is not stated")
         return trn("{n} thread", "{n} threads", self.n)
 
     @property
     def figure(self) -> str:
         """The number as it stands in a column of load levels."""
+        if self.unit is LoadUnit.NOT_STATED:
+            return tr("not stated")
         return f"{self.n:,}/s" if self.unit is LoadUnit.RATE_PER_S else str(self.n)

@@ -6,6 +6,7 @@ BOTTOM = {"model", "findings", "errors", "units", "registry", "language"}
 
 MAY_IMPORT = {
     "hosts": set(),
+    "laws": set(),
     "stats": set(),
     "store": set(),
     "engine": {"hosts"},
@@ -15,7 +16,8 @@ MAY_IMPORT = {
     "workloads": {"engine", "parsers"},
     "plan": {"knobs.catalog", "knobs.guard", "stats"},
     "trial": {"knobs", "databases", "workloads", "parsers", "engine", "hosts", "stats"},
-    "analysis": {"stats"},
+    "analysis": {"stats", "laws"},
+    "imports": {"parsers", "store"},
     "report": set(),
     "export": {"report"},
     "web": {"report", "store"},
@@ -36,6 +38,8 @@ MAY_IMPORT = {
         "engine",
         "hosts",
         "stats",
+        "laws",
+        "imports",
     },
 }
 

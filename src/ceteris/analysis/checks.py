@@ -13,6 +13,7 @@ import numpy as np
 from ceteris.analysis.conditions import Facts, unlike
 from ceteris.analysis.decision import LEAST_UNITS, Finding, Pairs, Question
 from ceteris.analysis.effects import Pair, Series, Summaries
+from ceteris.analysis.lawful import Lawful
 from ceteris.language import later, tr
 from ceteris.model import Check, Measurement, Trial
 from ceteris.stats import diagnostics
@@ -57,7 +58,8 @@ class Circumstances:
 
     `noise` and `placebo` say how the baseline differed from itself before and meanwhile (log ratio, p value), `courses`
     what the response did within each trial, `drives` what the drives had counted of their errors, whenever it was read,
-    `conditions` what each trial found of the machine that should be the same in all.
+    `conditions` what each trial found of the machine that should be the same in all, `lawful` which trials break a law
+    of arithmetic or physics.
     """
 
     timeline: Timeline
@@ -67,6 +69,7 @@ class Circumstances:
     placebo: tuple[float, float] | None
     drives: Mapping[str, Sequence[int]]
     conditions: Facts
+    lawful: Lawful
 
 
 def checks_of(found: Finding, question: Question, one: Series, pairs: Pairs, known: Circumstances) -> tuple[Check, ...]:
@@ -78,6 +81,7 @@ def checks_of(found: Finding, question: Question, one: Series, pairs: Pairs, kno
         _outliers(found, one),
         _faults(one),
         *_of_the_machine(one, known),
+        known.lawful.check(one),
         _completions(one, pairs),
         _neighbours(found.fitted),
         _drift(one, known.timeline),
@@ -92,6 +96,7 @@ def checks_of_screen(
     looked = [
         _order(diagnostics.coefficient(fitted, len(fitted.coefficients) - 1), question),
         *_of_the_machine(one, known),
+        known.lawful.check(one),
         _completions(one, pairs),
         _neighbours(fitted),
         _drift(one, known.timeline),

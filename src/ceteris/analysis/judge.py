@@ -15,6 +15,7 @@ from ceteris.analysis.contrast import contrast
 from ceteris.analysis.decision import Finding, LevelFinding, Question, look, next_look, probabilities, too_few
 from ceteris.analysis.drift import drifts
 from ceteris.analysis.effects import Pair, Series, Summaries, cells
+from ceteris.analysis.lawful import Lawful
 from ceteris.analysis.matrix import matrices
 from ceteris.analysis.noise import unlike_itself
 from ceteris.analysis.overload import overloads
@@ -22,7 +23,7 @@ from ceteris.analysis.questions import arrays, looked, looks_at, place_of, quest
 from ceteris.analysis.reasons import method_of, reasons_of, tags_of
 from ceteris.analysis.saturation import saturation
 from ceteris.analysis.scaling import scalings
-from ceteris.findings import Bounded, Constancy, Contrast, Drift, Matrix, Scaling
+from ceteris.findings import Bounded, Breach, Constancy, Contrast, Drift, Matrix, Scaling
 from ceteris.language import later, tr
 from ceteris.model import (
     Cell,
@@ -44,7 +45,8 @@ from ceteris.units import LoadLevel
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What an experiment showed: effects with verdicts, cell means, matrices, how the machine drifted, which counters
-    moved, how arms scale and what bounds them, what of the machine did not stay; in words, what could not be judged."""
+    moved, how arms scale and what bounds them, what of the machine did not stay, which trials break a law; in words,
+    what could not be judged."""
 
     effects: tuple[Effect, ...]
     cells: tuple[Cell, ...]
@@ -55,6 +57,7 @@ class Judgement:
     scalings: tuple[Scaling, ...]
     bounds: tuple[Bounded, ...]
     constancy: Constancy
+    breaches: tuple[Breach, ...]
 
 
 def judge(
@@ -90,7 +93,7 @@ def judge(
         {workload.name: unlike_itself(trials, summaries, workload, purpose) for workload in workloads}
         for purpose in (Purpose.NOISE_FLOOR, Purpose.PLACEBO)
     )
-    timeline = Timeline.of(trials)
+    timeline, lawful = Timeline.of(trials), Lawful.of(trials, summaries)
     for one, question in questions(trials, summaries, workloads, protocol, factors):
         mine = screens.of(one, trials, factors) if one.purpose is Purpose.SCREEN else None
         known = Circumstances(
@@ -101,6 +104,7 @@ def judge(
             placebo=meanwhile[one.workload],
             drives=drives,
             conditions=conditions,
+            lawful=lawful,
         )
         try:
             if mine:
@@ -138,6 +142,7 @@ def judge(
         scalings=tuple(described.values()),
         bounds=bounds(means, trials),
         constancy=constancy(trials, conditions),
+        breaches=tuple(breach for found in lawful.breaches.values() for breach in found),
     )
 
 

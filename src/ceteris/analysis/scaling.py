@@ -25,17 +25,18 @@ def scalings(one: Series, margin: float, confidence: float, known: Container[Arm
     if found is None:
         return []
     trials = [tuple(sorted(pair.trials[side] for pair in one.pairs)) for side in (0, 1)]
-    described = [
-        _scaling(one, arm, rounds, mine, margin, confidence)
+    both = [
+        described(one.factor, one.workload, arm, rounds, mine, margin, confidence)
         for arm, rounds, mine in zip((one.baseline, one.arm), found, trials, strict=True)
         if (one.factor, one.workload, arm) not in known
     ]
-    return [each for each in described if each is not None]
+    return [each for each in both if each is not None]
 
 
-def _scaling(
-    one: Series, arm: str, rounds: Passes, trials: Sequence[int], margin: float, confidence: float
+def described(
+    factor: str, workload: str, arm: str, rounds: Passes, trials: Sequence[int], margin: float, confidence: float
 ) -> Scaling | None:
+    """Of one arm, from passes over its load levels; None where these tell nothing."""
     try:
         peak, knee = scaling.peak(rounds, confidence), scaling.knee(rounds, confidence)
     except CannotJudge:
@@ -44,8 +45,8 @@ def _scaling(
     highest = max(means.values())
     drive = next(level for level, rate in means.items() if rate >= math.exp(-margin) * highest)
     return Scaling(
-        factor=one.factor,
-        workload=one.workload,
+        factor=factor,
+        workload=workload,
         arm=arm,
         peak_at=peak.place,
         peak_per_s=Estimate(peak.rate, peak.low, peak.high),

@@ -6,7 +6,7 @@ from pathlib import Path
 from sqlalchemy.engine import Engine as Store
 
 from ceteris.analysis.between import Side, between, effects_between
-from ceteris.cli.conclude import as_on_terminal, deliver, judged, write_page
+from ceteris.cli.conclude import as_on_terminal, deliver, judged, refuse_set, write_page
 from ceteris.cli.options import Form
 from ceteris.errors import UsageError
 from ceteris.model import Experiment
@@ -18,6 +18,8 @@ def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Expe
     """Two experiments beside each other; the margins are those of the first. Raises StoreError and UsageError."""
     if first[1].id == second[1].id:
         raise UsageError(f"{first[1].id} is both", "name two experiments; ceteris status lists them")
+    for _, one in (first, second):
+        refuse_set(one, "is compared with nothing", "import both into one set, as two levels: ceteris import --into")
     found = [judged(*one) for one in (first, second)]
     plan, other = (kept.plan for kept, _ in found)
     theirs = {(workload.name, response) for workload in other.workloads for response in workload.responses}

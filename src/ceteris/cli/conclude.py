@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,13 @@ from ceteris import workloads as _workloads  # noqa: F401  registers every kind,
 from ceteris.analysis.distribution import distributions
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.precondition import preconditioned, preconditioning
-from ceteris.errors import CeterisError, StoreError
+from ceteris.cli import concluded_set
+from ceteris.errors import CeterisError, StoreError, UsageError
 from ceteris.experiment.evidence import Evidence, analyse, evidence
 from ceteris.findings import Preconditioned
 from ceteris.knobs import recipe
-from ceteris.model import Experiment, ExperimentState, Plan, TrialState
+from ceteris.language import tr
+from ceteris.model import Claim, Experiment, ExperimentState, Plan, TrialState
 from ceteris.plan.budget import cost_s
 from ceteris.plan.comparisons import candidates
 from ceteris.report import curves
@@ -50,6 +52,8 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
 def judged(store: Store, experiment: Experiment) -> tuple[Evidence, Judgement]:
     """What the store holds of an experiment, and what that shows. Raises StoreError."""
     found = evidence(store, experiment.id)
+    if experiment.state is ExperimentState.IMPORTED:
+        return found, concluded_set.judgement(store, experiment, found)
     return found, analyse(found, experiment, store, finished=experiment.state is ExperimentState.DONE)
 
 
@@ -60,13 +64,20 @@ def _preconditioned(store: Store, experiment: Experiment, found: Evidence) -> tu
     return preconditioned(found.trials, found.summaries, courses, found.plan.workloads)
 
 
-def report_view(store: Store, experiment: Experiment) -> ReportView:
-    """What every written form of the report shows."""
+def _notes(experiment: Experiment, found: Judgement) -> tuple[str, ...]:
+    """What a reader must know, with what could not be judged, and what breaks a law of arithmetic or physics."""
+    lasting = map(tr, concluded_set.LASTING if experiment.state is ExperimentState.IMPORTED else ())
+    return (*experiment.notes, *lasting, *found.unjudged, *(breach.words for breach in found.breaches))
+
+
+def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportView:
+    """What every written form of the report shows; `claims` are set beside the numbers of a set."""
     kept, found = judged(store, experiment)
+    imported = experiment.state is ExperimentState.IMPORTED
     histograms = read.histograms(store, experiment.id, "response_mean_s", kept.made)
     drawn = curves.choose(kept.made)
     return view(
-        dataclasses.replace(experiment, notes=(*experiment.notes, *found.unjudged)),
+        dataclasses.replace(experiment, notes=_notes(experiment, found)),
         kept.trials,
         kept.summaries,
         found.effects,
@@ -87,8 +98,9 @@ def report_view(store: Store, experiment: Experiment) -> ReportView:
             for metric in drawn.metrics
         },
         question=kept.plan.question,
-        recipes=_recipes(kept.plan),
-        planned_s=_planned_s(kept),
+        recipes={} if imported else _recipes(kept.plan),
+        planned_s=None if imported else _planned_s(kept),
+        **concluded_set.tables(store, experiment, claims) if imported else {},
     )
 
 
@@ -97,10 +109,11 @@ def _planned_s(kept: Evidence) -> float:
     return cost_s(kept.plan, [t for t in kept.trials if t.state is not TrialState.SUPERSEDED])
 
 
-def report_document(store: Store, experiment: Experiment) -> ReportDocument:
-    """The report as one document for programs."""
+def report_document(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportDocument:
+    """The report as one document for programs; `claims` are set beside the numbers of a set."""
     kept, found = judged(store, experiment)
-    notes = (*experiment.notes, *found.unjudged, *served(kept.trials, kept.summaries))
+    imported = experiment.state is ExperimentState.IMPORTED
+    notes = (*_notes(experiment, found), *served(kept.trials, kept.summaries))
     return document(
         dataclasses.replace(experiment, notes=notes),
         kept.trials,
@@ -112,8 +125,16 @@ def report_document(store: Store, experiment: Experiment) -> ReportDocument:
         scalings=found.scalings,
         bounds=found.bounds,
         constancy=found.constancy,
-        planned_s=_planned_s(kept),
+        planned_s=0.0 if imported else _planned_s(kept),
+        **concluded_set.documented(store, experiment, claims) if imported else {},
     )
+
+
+def refuse_set(experiment: Experiment, why: str, todo: str = "") -> None:
+    """Raise UsageError for what others measured, where that makes no sense."""
+    if experiment.state is ExperimentState.IMPORTED:
+        said = f"{experiment.id} ({experiment.name}) is what others measured, and {why}"
+        raise UsageError(said, todo or f"see it with: ceteris report {experiment.id}")
 
 
 def write_html(seen: ReportView, path: Path) -> Path:

@@ -14,6 +14,7 @@ from ceteris.cli.commands import (
     compare,
     doctor,
     export,
+    import_,
     knobs,
     report,
     resume,
@@ -43,6 +44,7 @@ app.command("status")(status.status)
 app.command("resume")(resume.resume)
 app.command("undo")(undo.undo)
 app.command("report")(report.report)
+app.command("import")(import_.import_)
 app.command("compare")(compare.compare)
 app.command("apply")(apply.apply)
 app.command("export")(export.export)

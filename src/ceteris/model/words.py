@@ -72,13 +72,14 @@ class FailureClass(StrEnum):
 
 
 class ExperimentState(StrEnum):
-    """Where an experiment is."""
+    """Where an experiment is; an `imported` one is a set of what others measured."""
 
     PLANNED = "planned"
     RUNNING = "running"
     INTERRUPTED = "interrupted"
     FAILED = "failed"
     DONE = "done"
+    IMPORTED = "imported"
 
 
 class ChangeState(StrEnum):

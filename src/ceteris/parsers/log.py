@@ -9,6 +9,7 @@ class Reading:
     """A number that a text states: `value` in the base unit (1/s, B/s, s, 1 for shares, count), and how it is `stated`.
 
     `line` is that of the text, from 1. `subject` is what it is of where a run has several (sda, new_order), else empty.
+    What follows from two numbers of a run is stated as both, `58791.26 + 39194.17` or `10000 / 23.4107s`.
     """
 
     metric: str
@@ -55,7 +56,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """A whole text, read as `format` (sysbench, fio-json, iostat, table, …).
+    """A whole text, read as `format` (sysbench, fio, iostat, table, …).
 
     `not_understood` are lines that the format does not know, with their numbers: all of them, so that nothing is
     dropped in silence. `remarks` are words for the reader about the text as a whole.

@@ -1,48 +1,87 @@
-"""sysbench's text report, of 1.0 and of 0.4 and 0.5 before it, with the lines of --report-interval."""
+"""sysbench's output: 0.4, 0.5, 1.0 and 1.1, with command lines, interval lines, histograms, one run after the other."""
 
-import re
 import statistics
+from collections.abc import Mapping, Sequence
 
+from ceteris.parsers.log import Course, Log, Run
 from ceteris.parsers.report import NotUnderstood, Report, Second
+from ceteris.parsers.sysbench_runs import SysbenchReader
 
-_NUMBER = r"([0-9.]+)"
-_UNITS = {"b": 1, "Kb": 2**10, "Mb": 2**20, "Gb": 2**30, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "": 1}
-_LINE = re.compile(rf"^\[\s*{_NUMBER}s\s*\] (.*)$", re.MULTILINE)
-_LATENCY = re.compile(r"(?:latency|lat) \(ms,\s*(?P<of>[0-9]+)%\): (?P<ms>[0-9.]+)")
-_OLD_LATENCY = re.compile(r"response time: (?P<ms>[0-9.]+)ms \((?P<of>[0-9]+)%\)")
+FORMAT = "sysbench"
+_ENDS = 16384
+_SIGNS = (
+    ("total number of events:", 0.5),
+    ("Running the test with following options:", 0.4),
+    ("sysbench ", 0.3),
+    ("Threads fairness:", 0.3),
+    ("General statistics:", 0.2),
+    ("Test execution summary:", 0.3),
+    ("queries performed:", 0.3),
+    ("s ] thds: ", 0.5),
+    ("s] threads: ", 0.5),
+    ("Requests/sec executed", 0.4),
+    ("s ] reads: ", 0.5),
+    ("read/write requests:", 0.4),
+    ("th percentile:", 0.2),
+    ("approx.", 0.1),
+)
+
+
+def recognises(text: str) -> float:
+    """By the words of its banner, its interval lines and its report."""
+    ends = text if len(text) <= 2 * _ENDS else text[:_ENDS] + text[-_ENDS:]
+    return min(0.95, sum(sure for sign, sure in _SIGNS if sign in ends))
+
+
+def read(text: str) -> Log:
+    """Every run of the text."""
+    return SysbenchReader(text).log(FORMAT)
 
 
 def parse(text: str) -> Report:
-    """The report of a whole run. Raises NotUnderstood."""
-    total_s = _first(rf"total time:\s+{_NUMBER}s", text)
-    events = _first(rf"total number of events:\s+{_NUMBER}", text)
-    if total_s is None or events is None:
-        raise NotUnderstood("has no summary of sysbench")
-    seconds = tuple(_seconds(text))
-    reads, writes = _first(rf"reads/s:\s+{_NUMBER}", text), _first(rf"writes/s:\s+{_NUMBER}", text)
-    transactions = _first(rf"transactions:\s+\d+\s+\({_NUMBER} per sec", text)
-    operations = (
-        reads + writes  # fsyncs are no operations
-        if reads is not None and writes is not None
-        else transactions
-        or _first(rf"{_NUMBER} Requests/sec executed", text)
-        or _first(rf"events per second:\s+{_NUMBER}", text)
-        or _first(rf"Total operations: \d+ \(\s*{_NUMBER} per second\)", text)
-        or (events / total_s if total_s else 0.0)
-    )
-    ignored = _first(rf"ignored errors:\s+\d+\s+\({_NUMBER} per sec", text)
-    if ignored is None:
-        ignored = _first(rf"deadlocks:\s+\d+\s+\({_NUMBER} per sec", text)
-    reconnects = _first(rf"reconnects:\s+{_NUMBER}", text)
+    """The report of a whole run, as a workload needs it. Raises NotUnderstood."""
+    for run in read(text).runs:
+        told = {one.metric: one.value for one in run.readings if not one.subject}
+        if "duration_s" in told and "operations" in told:
+            return _report(run, told)
+    raise NotUnderstood("has no summary of sysbench")
+
+
+def _report(run: Run, told: Mapping[str, float]) -> Report:
+    reconnects = int(told.get("reconnects", 0))
     return Report(
-        operations_per_s=operations,
-        bytes_per_s=_bytes(text),
-        queries_per_s=_queries(text),
-        responses_s=_responses(text),
-        ignored_per_s=ignored,
-        errors={"reconnects": int(reconnects)} if reconnects else {},
-        seconds=seconds,
+        operations_per_s=told.get("throughput_per_s", 0.0),
+        bytes_per_s=told.get("bytes_per_s"),
+        queries_per_s=told.get("queries_per_s"),
+        responses_s=_responses(told),
+        ignored_per_s=told.get("errors_per_s"),
+        errors={"reconnects": reconnects} if reconnects else {},
+        seconds=tuple(_seconds(run.courses)),
     )
+
+
+def _responses(told: Mapping[str, float]) -> dict[str, float]:
+    """Response times by their short names; one of 0.00 was too short to be told."""
+    names = {name.removeprefix("response_").removesuffix("_s"): value for name, value in told.items()}
+    return {name: names[name] for name in names if name in ("mean", "max") or name[1:].isdigit() if names[name]}
+
+
+def _seconds(courses: Sequence[Course]) -> list[Second]:
+    at: dict[float, dict[str, float]] = {}
+    for course in courses:
+        for at_s, value in zip(course.at_s, course.values, strict=True):
+            at.setdefault(at_s, {})[course.metric] = value
+    return [
+        Second(
+            at_s=at_s,
+            operations_per_s=told["throughput_per_s"],
+            bytes_per_s=told.get("bytes_per_s"),
+            queries_per_s=told.get("queries_per_s"),
+            responses_s=_responses(told),
+        )
+        for at_s, told in sorted(at.items())
+        if "throughput_per_s" in told
+    ]
 
 
 def within(report: Report, start_s: float, end_s: float) -> Report:
@@ -66,80 +105,5 @@ def within(report: Report, start_s: float, end_s: float) -> Report:
 
 
 def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known else None
-
-
-def _first(pattern: str, text: str) -> float | None:
-    found = re.search(pattern, text)
-    return float(found[1]) if found else None
-
-
-def _bytes(text: str) -> float | None:
-    """Bytes read and written each second."""
-    read, written = _first(rf"read, MiB/s:\s+{_NUMBER}", text), _first(rf"written, MiB/s:\s+{_NUMBER}", text)
-    if read is not None and written is not None:
-        return (read + written) * _UNITS["MiB"]
-    if found := re.search(rf"Total transferred \S+\s+\({_NUMBER}([KMG]?b)/sec\)", text):
-        return float(found[1]) * _UNITS[found[2]]
-    moved = _first(rf"transferred \({_NUMBER} MiB/sec\)", text)
-    return None if moved is None else moved * _UNITS["MiB"]
-
-
-def _queries(text: str) -> float | None:
-    """Statements each second; of an old report, reads and writes and all others."""
-    found = _first(rf"\n\s+queries:\s+\d+\s+\({_NUMBER} per sec", text)
-    if found is not None:
-        return found
-    parts = [_first(rf"{name}:\s+\d+\s+\({_NUMBER} per sec", text) for name in ("requests", "other operations")]
-    return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
-
-
-def _responses(text: str) -> dict[str, float]:
-    """Response times; one of 0.00 was too short to be told."""
-    found = {}
-    for name, words in (("mean", "avg"), ("max", "max")):
-        value = re.search(rf"(?m)^\s+{words}:\s+{_NUMBER}(ms|s)?\s*$", text)
-        if value:
-            found[name] = _time(value[1], value[2])
-    percentile = re.search(rf"(?m)^\s+(?:approx\.\s+)?([0-9]+)(?:th)? percentile:\s+{_NUMBER}(ms|s)?\s*$", text)
-    if percentile:
-        found[f"p{percentile[1]}"] = _time(percentile[2], percentile[3])
-    return {name: value for name, value in found.items() if value}
-
-
-def _time(number: str, unit: str | None) -> float:
-    return float(number) / (1 if unit == "s" else 1000)
-
-
-def _seconds(text: str) -> list[Second]:
-    block = re.search(rf"Block size {_NUMBER}([KMG]i?[bB])", text)
-    size = float(block[1]) * _UNITS[block[2]] if block else 0.0
-    found = []
-    for line in _LINE.finditer(text):
-        at_s, words = float(line[1]), line[2]
-        read, written = (_first(rf"{name}: {_NUMBER} MiB/s", words) for name in ("reads", "writes"))
-        moved = _first(rf"^{_NUMBER} MiB/sec", words)
-        rate = _first(rf"(?:tps|eps): {_NUMBER}", words)
-        bytes_per_s = None
-        if read is not None and written is not None and size:
-            bytes_per_s = (read + written) * _UNITS["MiB"]
-            rate = bytes_per_s / size
-        elif moved is not None:
-            size_of_one = re.search(rf"block size: {_NUMBER}([KMG]iB)", text)
-            bytes_per_s = moved * _UNITS["MiB"]
-            rate = bytes_per_s / (float(size_of_one[1]) * _UNITS[size_of_one[2]]) if size_of_one else None
-        if rate is None:
-            continue
-        latency = _LATENCY.search(words) or _OLD_LATENCY.search(words)
-        responses = {f"p{latency['of']}": _time(latency["ms"], "ms")} if latency and float(latency["ms"]) else {}
-        found.append(
-            Second(
-                at_s=at_s,
-                operations_per_s=rate,
-                bytes_per_s=bytes_per_s,
-                queries_per_s=_first(rf"qps: {_NUMBER}", words),
-                responses_s=responses,
-            )
-        )
-    return found
+    known_values = [value for value in values if value is not None]
+    return statistics.fmean(known_values) if known_values else None

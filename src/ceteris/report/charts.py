@@ -76,7 +76,11 @@ CONFIG: Spec = {
 }
 _WIDTH, _HEIGHT, _ROW = 272, 168, 22
 _SIGNED = "datum.value === 0 ? '0' : format(datum.value, '+~f')"
-_LOADS = {LoadUnit.OUTSTANDING: later("outstanding operations"), LoadUnit.RATE_PER_S: later("operations per second")}
+_LOADS = {
+    LoadUnit.OUTSTANDING: later("outstanding operations"),
+    LoadUnit.RATE_PER_S: later("operations per second"),
+    LoadUnit.NOT_STATED: later("not stated"),
+}
 
 
 _PLACES = re.compile(r' (?:d|transform)="[^"]*"')

@@ -9,28 +9,30 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from ceteris.findings import Bounded, Constancy, Contrast, Matrix, Preconditioned, Scaling
-from ceteris.model import Cell, Effect, Experiment, ExperimentState, Tag, Trial, TrialState, Verdict
+from ceteris.findings import Bounded, Breach, Constancy, Contrast, Matrix, Preconditioned, Scaling
+from ceteris.model import (
+    Cell,
+    Effect,
+    Experiment,
+    ExperimentState,
+    Origin,
+    Source,
+    Tag,
+    Tested,
+    Trial,
+    TrialState,
+    Verdict,
+)
 from ceteris.report.constancy import NOT_TOLD
+from ceteris.report.document_of_set import ClaimDocument, OriginDocument, SourceDocument, claim, origin, source
+from ceteris.report.document_parts import Document, Interval, finite
 from ceteris.report.trust import machine_s
 from ceteris.units import LoadUnit
 
 
-class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class Interval(_Document):
-    """An estimate and its bounds; null where a number is beyond measure."""
-
-    estimate: float | None
-    low: float | None
-    high: float | None
-
-
-class CheckDocument(_Document):
+class CheckDocument(Document):
     """An assumption behind a verdict: whether it holds, and what was found."""
 
     name: str
@@ -38,7 +40,7 @@ class CheckDocument(_Document):
     found: str
 
 
-class EffectDocument(_Document):
+class EffectDocument(Document):
     """What changing a factor from `baseline` to `arm` did to a response; `load` null means all load levels."""
 
     factor: str
@@ -65,7 +67,7 @@ class EffectDocument(_Document):
     trials: list[int]
 
 
-class CellDocument(_Document):
+class CellDocument(Document):
     """The mean of a metric for one arm at one load level, in seconds, bytes and plain ratios."""
 
     factor: str
@@ -80,7 +82,7 @@ class CellDocument(_Document):
     trials: list[int]
 
 
-class UnusedTrial(_Document):
+class UnusedTrial(Document):
     """A trial that enters no effect, and why."""
 
     order: int
@@ -88,7 +90,7 @@ class UnusedTrial(_Document):
     reasons: list[str]
 
 
-class ReportDocument(_Document):
+class ReportDocument(Document):
     """One experiment and what was concluded from it."""
 
     version: Literal[1] = 1
@@ -117,15 +119,15 @@ class ReportDocument(_Document):
     scalings: list[Scaling] = Field(description="how each arm's throughput follows the operations outstanding")
     conditions: Constancy = Field(description="what no trial sets and should be the same in all")
     bounds: list[Bounded] = Field(description="what bounds each arm at each load level, by rules of thumb")
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
+    sources: list[SourceDocument] = Field(description="the files of a set that was imported")
+    origins: list[OriginDocument] = Field(description="where each of its trials comes from")
+    breaches: list[Breach] = Field(description="what a set states that cannot be; cells are trials")
+    claims: list[ClaimDocument] = Field(description="what an author claims, beside the numbers")
 
 
 def _percent(log_ratio: float) -> float | None:
     try:
-        return _finite(math.expm1(log_ratio) * 100)
+        return finite(math.expm1(log_ratio) * 100)
     except OverflowError:
         return None
 
@@ -141,7 +143,7 @@ def _effect(effect: Effect) -> EffectDocument:
         response=effect.response,
         load=effect.load.n if effect.load else None,
         load_unit=effect.load.unit if effect.load else None,
-        log_ratio=Interval(**dict(zip(names, map(_finite, ratios), strict=True))),
+        log_ratio=Interval(**dict(zip(names, map(finite, ratios), strict=True))),
         percent=Interval(**dict(zip(names, map(_percent, ratios), strict=True))),
         confidence=effect.confidence,
         pairs=effect.pairs,
@@ -167,9 +169,9 @@ def _cell(cell: Cell) -> CellDocument:
         load=cell.load.n,
         load_unit=cell.load.unit,
         metric=cell.metric,
-        mean=_finite(cell.mean),
-        low=_finite(cell.low),
-        high=_finite(cell.high),
+        mean=finite(cell.mean),
+        low=finite(cell.low),
+        high=finite(cell.high),
         trials=list(cell.trials),
     )
 
@@ -193,6 +195,10 @@ def document(
     bounds: Sequence[Bounded] = (),
     constancy: Constancy = NOT_TOLD,
     planned_s: float = 0.0,
+    sources: Sequence[Source] = (),
+    origins: Sequence[Origin] = (),
+    breaches: Sequence[Breach] = (),
+    claims: Sequence[Tested] = (),
 ) -> ReportDocument:
     """The experiment, its trials by state, every effect, cell and matrix, ready to be written as JSON."""
     unused = (TrialState.INVALID, TrialState.FAILED, TrialState.SUPERSEDED)
@@ -222,4 +228,8 @@ def document(
         scalings=list(scalings),
         bounds=list(bounds),
         conditions=constancy,
+        sources=[source(one) for one in sources],
+        origins=[origin(one) for one in origins],
+        breaches=list(breaches),
+        claims=[claim(one) for one in claims],
     )

@@ -11,6 +11,7 @@ from ceteris.language import later, tr
 from ceteris.report import numbers
 from ceteris.report.shown import Answer, EffectPoint, Figure, MatrixSection, ReportView, Section
 from ceteris.report.shown_trust import Trust
+from ceteris.report.shown_why import WordTable
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
 
@@ -129,7 +130,11 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
     lines += [f"- {plain(reason)}" for reason in section.reasons] + [""]
     failed = tr("failed")
     for listed in section.checks:
-        said = later("Checks of {title}: {summary}; {standing}")
+        said = (
+            later("Checks of {title}: {summary}; {standing}")
+            if listed.standing
+            else later("Checks of {title}: {summary}")
+        )
         lines += [tr(said, title=plain(listed.title), summary=listed.summary, standing=plain(listed.standing)), ""]
         marks = [(check, tr("ok") if check.passed else f"**{failed}**") for check in listed.checks]
         lines += [f"- {mark}, {check.name}: {plain(check.found)}" for check, mark in marks] + [""]
@@ -147,10 +152,23 @@ def _why(section: Section) -> list[str]:
     for table in section.why:
         trials = tr("; trials {trials}", trials=numbers.few(table.trials)) if table.trials else ""
         lines += [f"{plain(table.title)}: {plain(table.note)}{trials}", ""]
-        if table.rows:
-            rows = [[plain(cell) for cell in row] for row in table.rows]
-            lines += as_table([plain(name) for name in table.head], table.figures, rows)
+        lines += _rows(table)
     return lines
+
+
+def _beside(tables: Sequence[WordTable]) -> list[str]:
+    """Tables that belong to no factor."""
+    lines = []
+    for table in tables:
+        lines += [*_head(plain(table.title)), plain(table.note), "", *_rows(table)]
+    return lines
+
+
+def _rows(table: WordTable) -> list[str]:
+    if not table.rows:
+        return []
+    rows = [[plain(cell) for cell in row] for row in table.rows]
+    return as_table([plain(name) for name in table.head], table.figures, rows)
 
 
 def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:
@@ -204,7 +222,7 @@ def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
         lines += _matrix(matrix, pictures or {})
     if view.sections or not view.matrices:
         lines += _compared(view, pictures or {})
-    lines += [*_head(tr("Trust")), *_trust(view.trust)]
+    lines += [*_head(tr("Trust")), *_trust(view.trust), *_beside(view.files)]
     return "\n".join(lines).rstrip("\n").replace("\n\n\n", "\n\n") + "\n"
 
 
@@ -217,7 +235,7 @@ def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
         if advice.recipe:
             block = _code(f"{advice.recipe.set}\n{advice.recipe.check}", "sh")
             lines += ["", *(f"  {line}" for line in block), ""]
-    lines += ["", *_head(tr("Factor by factor"))]
+    lines += ["", *_beside(view.field), *_head(tr("Factor by factor"))]
     for section in view.sections:
         lines += _section(section, pictures)
     return lines

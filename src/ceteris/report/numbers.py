@@ -143,6 +143,8 @@ def effect(estimate: float, low: float, high: float) -> EffectText:
     shares = [percent_of(value) for value in (estimate, low, high)]
     places = _places(shares[1], shares[2])
     middle, under, over = (signed(share, places) for share in shares)
+    if math.isfinite(estimate) and low == -math.inf and high == math.inf:
+        return EffectText(f"{signed(shares[0], 1)} %", tr("(no interval)"), DASH, DASH)
     return EffectText(f"{middle} %", f"[{under}, {over}]", f"{under} %", f"{over} %")
 
 

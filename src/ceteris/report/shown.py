@@ -270,3 +270,5 @@ class ReportView:
     trust: Trust
     courses: Courses | None
     recipes: Mapping[str, Recipe]
+    field: tuple[WordTable, ...] = ()
+    files: tuple[WordTable, ...] = ()

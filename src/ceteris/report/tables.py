@@ -4,6 +4,7 @@ In: the cells and effects of that factor and workload. Out: LevelTable, Curve, D
 unit per column. Called by the view.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 from ceteris.findings import Drift, Estimate
@@ -20,7 +21,7 @@ from ceteris.report.shown import (
     LevelTable,
 )
 from ceteris.report.shown_curves import Curve, CurvePoint, DriftCurve, DriftMark
-from ceteris.units import show_duration, show_percent
+from ceteris.units import LoadUnit, show_duration, show_percent
 
 _LONG_H = 2.0
 _DRAWN = ("throughput_per_s", "response_p95_s")
@@ -109,7 +110,8 @@ def curves(cells: Sequence[Cell], arms: Sequence[str], key: str) -> tuple[Curve,
     scales = _scales(cells)
     found = []
     for metric in _DRAWN:
-        mine = [cell for cell in cells if cell.metric == metric and cell.arm in arms]
+        stated = [cell for cell in cells if cell.load.unit is not LoadUnit.NOT_STATED]
+        mine = [cell for cell in stated if cell.metric == metric and cell.arm in arms]
         if not mine:
             continue
         unit = scales[metric]
@@ -163,14 +165,16 @@ def _effect_table(response: str, effects: Sequence[Effect], key: str) -> EffectT
 
 def _effect_point(effect: Effect) -> EffectPoint:
     text = numbers.effect(effect.estimate, effect.low, effect.high)
+    unknown = effect.low == -math.inf and effect.high == math.inf  # drawn as a point, and said in words
+    low, high = (effect.estimate, effect.estimate) if unknown else (effect.low, effect.high)
     return EffectPoint(
         arm=effect.arm,
         load=effect.load,
         effect=text.estimate,
         interval=text.interval,
         estimate=numbers.percent_of(effect.estimate),
-        low=numbers.percent_of(effect.low),
-        high=numbers.percent_of(effect.high),
+        low=numbers.percent_of(low),
+        high=numbers.percent_of(high),
         decided=verdicts.decided(effect),
         trials=effect.trials,
     )

@@ -4,6 +4,8 @@ In: a view and a rich console. Out: what is printed. Called by `report` and at t
 trusted: they are printed as text, never read as rich markup or as control sequences.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ceteris.language import later, tr
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 STYLES = {"better": "bold dark_cyan", "worse": "bold dark_orange3"}
+_MOST_ROWS = 20
 _NARROW = ("throughput_per_s", "response_p95_s")
 _WIDE = (*_NARROW, "bytes_per_s", "load_1m", "cpu_iowait_share")
 
@@ -137,7 +140,11 @@ def _section(section: Section, console: "Console") -> None:
     for reason in section.reasons:
         console.print(plain(reason, "dim"))
     for listed in section.checks:
-        said = later("checks of {title}: {summary}; {standing}")
+        said = (
+            later("checks of {title}: {summary}; {standing}")
+            if listed.standing
+            else later("checks of {title}: {summary}")
+        )
         console.print(
             plain(tr(said, title=listed.title, summary=listed.summary, standing=listed.standing), "dim"),
         )
@@ -232,6 +239,7 @@ def render(view: ReportView, console: "Console") -> None:
     console.print(plain(f"{question}: {answer}"))
     for note in view.trust.notes:
         console.print(plain(note))
+    _beside(view.files, console)
 
 
 def _compared(view: ReportView, console: "Console") -> None:
@@ -248,5 +256,19 @@ def _compared(view: ReportView, console: "Console") -> None:
         if advice.recipe:
             console.print(plain(tr("  set    {command}", command=advice.recipe.set)), soft_wrap=True)
             console.print(plain(tr("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
+    _beside(view.field, console)
     for section in view.sections:
         _section(section, console)
+
+
+def _beside(tables: Sequence[WordTable], console: "Console") -> None:
+    """Print the first rows of tables that belong to no factor."""
+    for table in tables:
+        console.print()
+        console.print(plain(table.title, "bold"))
+        console.print(plain(table.note, "dim"))
+        if table.rows:
+            console.print(_words(replace(table, rows=table.rows[:_MOST_ROWS])))
+        if len(table.rows) > _MOST_ROWS:
+            said = later("{n:,} more: ceteris report --format markdown")
+            console.print(plain(tr(said, n=len(table.rows) - _MOST_ROWS), "dim"))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from ceteris.findings import Constancy, Preconditioned
 from ceteris.language import later, tr
-from ceteris.model import COMPARING, Experiment, Measurement, Purpose, Trial, TrialState
+from ceteris.model import COMPARING, Experiment, ExperimentState, Measurement, Purpose, Trial, TrialState
 from ceteris.report import numbers
 from ceteris.report.conditioned import conditioned
 from ceteris.report.constancy import NOT_TOLD, alike, unlike
@@ -118,6 +118,9 @@ def usual_s(trials: Sequence[Trial]) -> float:
 def _facts(
     experiment: Experiment, made_s: float, planned_s: float | None, once_s: float
 ) -> tuple[tuple[str, str], ...]:
+    if experiment.state is ExperimentState.IMPORTED:
+        known = [(tr("set"), experiment.id), (tr("imported"), clock(experiment.started))]
+        return (*known, *experiment.versions.items())
     facts = [(tr("experiment"), experiment.id), (tr("state"), word(experiment.state))]
     facts.append((tr("started"), clock(experiment.started)))
     if experiment.ended is not None:

@@ -82,6 +82,9 @@ def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
             what=what,
         )
         return said + tags
+    if effect.verdict is Verdict.UNDECIDED and not effect.look:
+        why = effect.reasons[0] if effect.reasons else ""
+        return tr("undecided: {effect} {what}; {why}", effect=text, what=what, why=why) + tags
     if effect.verdict is Verdict.UNDECIDED:
         said = tr(
             "undecided: between {low} and {high} {what}; more trials are needed",

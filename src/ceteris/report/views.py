@@ -22,6 +22,7 @@ from ceteris.model import Cell, Effect, Experiment, ExperimentState, Measurement
 from ceteris.report import advice, curves, matrix, tables, trust, verdicts, why
 from ceteris.report.constancy import NOT_TOLD
 from ceteris.report.shown import Answer, Arm, Judged, Recipe, ReportView, Section
+from ceteris.report.shown_why import WordTable
 from ceteris.report.words import word
 from ceteris.units import show_duration
 
@@ -94,6 +95,8 @@ def _section(
 
 
 def _when(experiment: Experiment) -> str:
+    if experiment.state is ExperimentState.IMPORTED:
+        return tr("imported {clock}", clock=trust.clock(experiment.started))
     if experiment.ended is None:
         return tr("started {clock}, not ended", clock=trust.clock(experiment.started))
     took = show_duration(max(experiment.ended - experiment.started, 0))
@@ -119,11 +122,14 @@ def view(
     question: str = "",
     recipes: Mapping[str, Recipe] | None = None,
     planned_s: float | None = None,
+    field: Sequence[WordTable] = (),
+    files: Sequence[WordTable] = (),
 ) -> ReportView:
     """Word, round and order everything a report shows.
 
     `question` is the plan's, in words; `recipes` by `factor=arm` say how to set and check; `planned_s` is what all
-    trials would have taken, where that is known; `series` are the courses of trials, by metric and trial.
+    trials would have taken, where that is known; `series` are the courses of trials, by metric and trial; `field` are
+    tables of what does not fit and of claims, `files` those of where figures come from.
     """
     recipes = recipes or {}
     pairs = _pairs(trials, effects, cells)
@@ -157,7 +163,7 @@ def view(
         state=str(experiment.state),
         when=_when(experiment),
         headline=found
-        if experiment.state is ExperimentState.DONE
+        if experiment.state in (ExperimentState.DONE, ExperimentState.IMPORTED)
         else tr("{found}; the experiment is {state}", found=found, state=word(experiment.state)),
         answers=tuple(answers),
         verdicts=tuple(rows),
@@ -183,4 +189,6 @@ def view(
         trust=trust.trust(experiment, trials, summaries, preconditioned, planned_s, constancy),
         courses=curves.courses(series, sum(trial.state is TrialState.DONE for trial in trials)),
         recipes=recipes,
+        field=tuple(field),
+        files=tuple(files),
     )

@@ -20,6 +20,7 @@ MARKED = (
     later("spared"),
     later("running"),
     later("interrupted"),
+    later("imported"),
     # purposes of trials
     later("calibrate"),
     later("noise_floor"),

@@ -160,3 +160,33 @@ drive_counter = Table(
     Column("at", Float, nullable=False),
     Index("drive_counter_of_experiment", "experiment"),
 )
+
+source = Table(
+    "source",
+    metadata,
+    Column("experiment", String, ForeignKey("experiment.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("path", Text, nullable=False),
+    Column("sha256", String, nullable=False),
+    Column("size_bytes", Integer, nullable=False),
+    Column("format", String, nullable=False),
+    Column("runs", Integer, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("not_understood", LargeBinary),
+    Column("remarks", JSON, nullable=False),
+    Index("source_once", "experiment", "sha256", unique=True),
+)
+
+origin = Table(
+    "origin",
+    metadata,
+    Column("experiment", String, primary_key=True),
+    Column("trial", Integer, primary_key=True),
+    Column("source", Integer, nullable=False),
+    Column("first_line", Integer, nullable=False),
+    Column("last_line", Integer, nullable=False),
+    Column("missing", Text, nullable=False),
+    Column("said", LargeBinary, nullable=False),
+    ForeignKeyConstraint(["experiment", "trial"], ["trial.experiment", "trial.order"]),
+    ForeignKeyConstraint(["experiment", "source"], ["source.experiment", "source.number"]),
+)

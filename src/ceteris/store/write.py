@@ -4,7 +4,7 @@ import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import sqlalchemy as sa
@@ -29,7 +29,8 @@ from ceteris.units import LoadLevel
 
 
 @contextmanager
-def _transaction(store: Engine) -> Iterator[Connection]:
+def transaction(store: Engine) -> Iterator[Connection]:
+    """All that is written within it, or nothing."""
     with failing_as_store_error(store.url.render_as_string(hide_password=True)), store.begin() as connection:
         yield connection
 
@@ -38,7 +39,8 @@ def _load(level: LoadLevel) -> dict[str, Any]:
     return {"load": level.n, "load_unit": level.unit}
 
 
-def _trial_row(trial: Trial) -> dict[str, Any]:
+def trial_row(trial: Trial) -> dict[str, Any]:
+    """A trial as its table has it."""
     return {
         **asdict(trial),
         **_load(trial.load),
@@ -48,12 +50,15 @@ def _trial_row(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _measurement_row(experiment: str, trial: int, measurement: Measurement) -> dict[str, Any]:
-    points = zlib.compress(array("d", measurement.points).tobytes()) if measurement.points else None
-    return {
-        **asdict(measurement),
-        "experiment": experiment,
-        "trial": trial,
+_QUICK = 1  # of zlib: points become hardly smaller by more work
+_MEASURED = tuple(field.name for field in fields(Measurement))
+
+
+def measurement_row(measurement: Measurement) -> dict[str, Any]:
+    """A measurement as its table has it, but for the trial that it is of."""
+    points = zlib.compress(array("d", measurement.points).tobytes(), _QUICK) if measurement.points else None
+    return {  # not by asdict, which copies every point
+        **{name: getattr(measurement, name) for name in _MEASURED},
         "points": points,
         "histogram": measurement.histogram or None,
     }
@@ -61,23 +66,24 @@ def _measurement_row(experiment: str, trial: int, measurement: Measurement) -> d
 
 def begin(store: Engine, experiment: Experiment, plan: Plan, trials: Sequence[Trial]) -> None:
     """Keep an experiment, its checked plan and every trial of it, before anything is touched."""
-    row = asdict(experiment) | {"notes": list(experiment.notes), "plan": _checked(plan)}
-    with _transaction(store) as connection:
+    row = asdict(experiment) | {"notes": list(experiment.notes), "plan": checked(plan)}
+    with transaction(store) as connection:
         connection.execute(sa.insert(schema.experiment), row)
-        connection.execute(sa.insert(schema.trial), [_trial_row(trial) for trial in trials])
+        if trials:
+            connection.execute(sa.insert(schema.trial), [trial_row(trial) for trial in trials])
 
 
 def set_state(store: Engine, experiment: str, state: ExperimentState, ended: float | None = None) -> None:
     """Keep where an experiment is."""
     table = schema.experiment
-    with _transaction(store) as connection:
+    with transaction(store) as connection:
         connection.execute(sa.update(table).where(table.c.id == experiment).values(state=state, ended=ended))
 
 
 def add_note(store: Engine, experiment: str, note: str) -> None:
     """Keep something a reader of the report must know, once."""
     table = schema.experiment
-    with _transaction(store) as connection:
+    with transaction(store) as connection:
         notes = connection.scalar(sa.select(table.c.notes).where(table.c.id == experiment)) or []
         if note not in notes:
             connection.execute(sa.update(table).where(table.c.id == experiment).values(notes=[*notes, note]))
@@ -92,9 +98,9 @@ def save_trial(
 ) -> None:
     """Keep where a trial is, and what came of it; `conditions` are the facts behind its fingerprint."""
     table = schema.trial
-    row = _trial_row(trial)
+    row = trial_row(trial)
     own = {"experiment": trial.experiment, "trial": trial.order}
-    with _transaction(store) as connection:
+    with transaction(store) as connection:
         kept = connection.execute(
             sa.update(table)
             .where(table.c.experiment == trial.experiment, table.c.order == trial.order)
@@ -112,7 +118,7 @@ def save_trial(
         if changes:
             connection.execute(sa.insert(schema.change), [asdict(change) | own for change in changes])
         if measurements:
-            rows = [_measurement_row(trial.experiment, trial.order, m) for m in measurements]
+            rows = [measurement_row(m) | own for m in measurements]
             connection.execute(sa.insert(schema.measurement), rows)
 
 
@@ -127,38 +133,39 @@ def add_drive_counters(store: Engine, experiment: str, counters: Mapping[str, in
     """Keep what the drives had counted of their errors at a time."""
     rows = [{"experiment": experiment, "name": name, "value": value, "at": at} for name, value in counters.items()]
     if rows:
-        with _transaction(store) as connection:
+        with transaction(store) as connection:
             connection.execute(sa.insert(schema.drive_counter), rows)
 
 
 def rerun(store: Engine, old: Sequence[Trial], new: Sequence[Trial]) -> None:
     """Put new trials in the place of a block's old ones, in one step: no arm is lost, none counts twice."""
     table = schema.trial
-    with _transaction(store) as connection:
+    with transaction(store) as connection:
         for trial in old:
             connection.execute(
                 sa.update(table)
                 .where(table.c.experiment == trial.experiment, table.c.order == trial.order)
                 .values(state=TrialState.SUPERSEDED)
             )
-        connection.execute(sa.insert(table), [_trial_row(trial) for trial in new])
+        connection.execute(sa.insert(table), [trial_row(trial) for trial in new])
 
 
 def set_plan(store: Engine, experiment: str, plan: Plan) -> None:
     """Keep the plan as it is now followed, before anything is compared by it."""
     table = schema.experiment
-    with _transaction(store) as connection:
-        connection.execute(sa.update(table).where(table.c.id == experiment).values(plan=_checked(plan)))
+    with transaction(store) as connection:
+        connection.execute(sa.update(table).where(table.c.id == experiment).values(plan=checked(plan)))
 
 
-def _checked(plan: Plan) -> object:
+def checked(plan: Plan) -> object:
+    """A plan as it is kept."""
     return TypeAdapter(Plan).dump_python(plan, mode="json")
 
 
 def shorten(store: Engine, experiment: str, rounds: int, schedule_hash: str) -> None:
     """Take back the planned trials of later rounds, none of which was touched, in one step."""
     table, own = schema.trial, schema.experiment
-    with _transaction(store) as connection:
+    with transaction(store) as connection:
         connection.execute(
             sa.delete(table).where(
                 table.c.experiment == experiment, table.c.round > rounds, table.c.state == TrialState.PLANNED
@@ -172,8 +179,8 @@ def shorten(store: Engine, experiment: str, rounds: int, schedule_hash: str) -> 
 def add_trials(store: Engine, experiment: str, trials: Sequence[Trial], schedule_hash: str) -> None:
     """Plan more trials, after all that there are, in one step."""
     own = schema.experiment
-    with _transaction(store) as connection:
-        connection.execute(sa.insert(schema.trial), [_trial_row(trial) for trial in trials])
+    with transaction(store) as connection:
+        connection.execute(sa.insert(schema.trial), [trial_row(trial) for trial in trials])
         connection.execute(sa.update(own).where(own.c.id == experiment).values(schedule_hash=schedule_hash))
 
 
@@ -183,7 +190,7 @@ def add_looks(store: Engine, experiment: str, looks: Sequence[Look], spared: Seq
     A look can be neither repeated nor changed.
     """
     table = schema.trial
-    with _transaction(store) as connection:
+    with transaction(store) as connection:
         if looks:
             connection.execute(sa.insert(schema.look), [asdict(k) | {"experiment": experiment} for k in looks])
         connection.execute(
@@ -196,5 +203,5 @@ def add_looks(store: Engine, experiment: str, looks: Sequence[Look], spared: Seq
 def add_calibrations(store: Engine, calibrations: Sequence[Calibration]) -> None:
     """Keep the noise of a host, for planning what comes later."""
     if calibrations:
-        with _transaction(store) as connection:
+        with transaction(store) as connection:
             connection.execute(sa.insert(schema.calibration), [asdict(c) | _load(c.load) for c in calibrations])

@@ -29,6 +29,7 @@ _MOST_KEPT = 16
 _BREATH_S = 10.0  # so often a page is made anew though the store did not change: time goes on
 _QUIET_S = 600.0  # an experiment that wrote nothing for so long has no trial that could be disturbed
 _NICE = 19
+_ENDED = (ExperimentState.DONE, ExperimentState.IMPORTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ class Archive:
             return Listing(store=name_of(self._url), exists=False, experiments=())
         store = self._open()
         experiments, tallies = read.experiments(store), read.tallies(store)
-        waiting = [e for e in experiments if e.state is ExperimentState.DONE and self._answer(e) is None]
+        waiting = [e for e in experiments if e.state in _ENDED and self._answer(e) is None]
         if waiting and not self._is_measuring(experiments):
             self._work_out(waiting)
         return Listing(
@@ -141,7 +142,7 @@ class Archive:
             counted=counted,
             live=experiment.state in (ExperimentState.RUNNING, ExperimentState.PLANNED),
             answer=answer or "",
-            waits=answer is None and experiment.state is ExperimentState.DONE,
+            waits=answer is None and experiment.state in _ENDED,
         )
 
     def _is_measuring(self, experiments: list[Experiment]) -> bool:

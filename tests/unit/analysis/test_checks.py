@@ -81,11 +81,25 @@ def test_good_data_pass_every_check() -> None:
         "settled",
         "outliers",
         "reruns",
+        "the laws",
         "independence",
         "drift",
     }
     assert [check for check in checks.values() if not check.passed] == []
     assert Tag.SUSPECT not in tags
+
+
+def test_a_trial_that_breaks_a_law_makes_the_verdict_suspect() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    trials = _timed(trials)
+    order = trials[7].order
+    for metric, value in (("response_p50_s", 0.004), ("response_max_s", 0.002)):
+        values[order][metric] = dataclasses.replace(values[order]["response_p95_s"], metric=metric, mean=value)
+    checks, tags = _checks(trials, values)
+    assert not checks["the laws"].passed
+    assert checks["the laws"].found.startswith(f"the figures of 1 of {len(trials)} trials contradict each other; ")
+    assert f"[trial {order}, k" in checks["the laws"].found
+    assert Tag.SUSPECT in tags
 
 
 def test_a_gain_of_whoever_runs_later_is_an_order_effect() -> None:

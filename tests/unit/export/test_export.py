@@ -230,6 +230,7 @@ def _long(url: str, trials: int) -> None:
     own = [replace(like, order=1000 + number, block=1000 + number) for number in range(trials)]
     write.add_trials(store, begun.id, own, begun.schedule_hash)
     with store.begin() as connection:
-        rows = [write._measurement_row(begun.id, one.order, measured) for one in own]
+        row = write.measurement_row(measured) | {"experiment": begun.id}
+        rows = [row | {"trial": one.order} for one in own]
         connection.execute(write.schema.measurement.insert(), rows)
     store.dispose()

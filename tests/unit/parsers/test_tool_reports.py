@@ -11,7 +11,8 @@ from ceteris.parsers.report import NotUnderstood
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
 PARSERS = {"sysbench": sysbench.parse, "fio": fio.parse}
-CASES = sorted(GOLDEN.glob("*/*.txt"))
+CASES = {path: path.with_suffix(".json") for path in GOLDEN.glob("fio/*.txt")}
+CASES |= {path.with_suffix("").with_suffix(".log"): path for path in GOLDEN.glob("sysbench/*.report.json")}
 
 OLD_OLTP = """
 OLTP test statistics:
@@ -51,10 +52,10 @@ Test execution summary:
 """
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("case", sorted(CASES), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_real_output_means(case: Path) -> None:
     found = PARSERS[case.parent.name](case.read_text(encoding="utf-8"))
-    assert json.loads(json.dumps(dataclasses.asdict(found))) == json.loads(case.with_suffix(".json").read_text())
+    assert json.loads(json.dumps(dataclasses.asdict(found))) == json.loads(CASES[case].read_text())
 
 
 def test_an_old_report_of_transactions_is_read() -> None:
@@ -77,7 +78,7 @@ def test_old_interval_lines_are_read() -> None:
 
 
 def test_only_the_seconds_after_settling_count() -> None:
-    whole = sysbench.parse((GOLDEN / "sysbench" / "oltp.txt").read_text())
+    whole = sysbench.parse((GOLDEN / "sysbench" / "oltp.log").read_text())
     found = sysbench.within(whole, 1, 3)
     assert [one.at_s for one in found.seconds] == [2, 3]
     assert found.operations_per_s == pytest.approx((1258.20 + 1304.98) / 2)

@@ -49,6 +49,7 @@ def apply(
         raise UsageError("--json asks nothing", "add --dry-run, or --yes")
     opened = open_engine(store_url(store), create=False)
     found = read.find(opened, experiment)
+    conclude.refuse_set(found, "sets nothing here", "try it on this machine first: ceteris check PLAN")
     plan = read.plan(opened, found.id)
     advice = {one.factor: one for one in conclude.report_view(opened, found).advice}
     console = Console(highlight=False)

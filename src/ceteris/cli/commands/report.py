@@ -1,6 +1,7 @@
 """`ceteris report`: what an experiment showed."""
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -12,28 +13,34 @@ def report(
     experiment: ExperimentName = "last",
     form: FormName = Form.TEXT,
     output: OutputFile = None,
+    claims: Annotated[
+        Path | None,
+        typer.Option(metavar="CLAIMS", help="A TOML file of claims, set beside the numbers of an imported set."),
+    ] = None,
     lang: Lang = None,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what an experiment showed, finished or not.
+    """Show what an experiment showed, finished or not, or what was imported.
 
     Example: ceteris report last --format html -o report.html
     """
     from ceteris.cli import conclude
+    from ceteris.cli.concluded_set import claims_of
     from ceteris.store import read
     from ceteris.store.open import open_engine, store_url
 
     opened = open_engine(store_url(store), create=False)
     found = read.find(opened, experiment)
+    said = claims_of(found, claims)
     if as_json or form is Form.JSON:
-        conclude.deliver(conclude.report_document(opened, found).model_dump_json(indent=2) + "\n", output)
+        conclude.deliver(conclude.report_document(opened, found, said).model_dump_json(indent=2) + "\n", output)
         return
     if form is Form.HTML and output is None:
         output = Path(f"ceteris-{found.id}.html")
     # A file is kept and passed on: it does not depend on whose terminal it was written from.
     with speaking(lang or (of_environment() if output is None else Language.EN)):
-        seen = conclude.report_view(opened, found)
+        seen = conclude.report_view(opened, found, said)
         if form is Form.HTML and output is not None:
             typer.echo(f"report: {conclude.write_html(seen, output)}")
         elif form is Form.MARKDOWN:

@@ -25,7 +25,7 @@ def resume(
 
     Example: ceteris resume last
     """
-    from ceteris.cli import target
+    from ceteris.cli import conclude, target
     from ceteris.errors import UsageError
     from ceteris.model import ExperimentState
     from ceteris.plan.parse import parse, read_file
@@ -41,6 +41,7 @@ def resume(
         raise UsageError(
             f"{plan_file} is not the plan of {found.id}", "run it as a new experiment, or resume without --plan"
         )
+    conclude.refuse_set(found, "nothing of it can be run")
     if found.state is ExperimentState.DONE:
         raise UsageError(f"experiment {found.id} is done", f"see it with: ceteris report {found.id}")
     plan = read.plan(opened, found.id)

@@ -19,6 +19,7 @@ class Document(StrEnum):
     DOCTOR = "doctor"
     EXPORT = "export"
     APPLY = "apply"
+    IMPORT = "import"
 
 
 def schema(
@@ -40,6 +41,7 @@ def text_of(document: Document) -> str:
     from ceteris import workloads as _workloads  # noqa: F401  registers the kinds a plan may name
     from ceteris.cli.examination import DoctorDocument
     from ceteris.cli.extract import ExportDocument
+    from ceteris.cli.importing import ImportDocument
     from ceteris.cli.overview import StatusDocument
     from ceteris.cli.preview import CheckDocument
     from ceteris.cli.recommended import ApplyDocument
@@ -59,5 +61,6 @@ def text_of(document: Document) -> str:
         Document.DOCTOR: TypeAdapter(DoctorDocument),
         Document.EXPORT: TypeAdapter(ExportDocument),
         Document.APPLY: TypeAdapter(ApplyDocument),
+        Document.IMPORT: TypeAdapter(ImportDocument),
     }
     return json.dumps(forms[document].json_schema(by_alias=True), indent=2, sort_keys=True) + "\n"

@@ -1,0 +1,153 @@
+"""Other people's logs and tables, from the command line to the report."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+from command import Done, run_ceteris
+
+ROOT = Path(__file__).parent.parent.parent
+GOLDEN = ROOT / "tests" / "golden" / "parsers"
+FIELD = ROOT / "examples" / "field"
+LOGS = FIELD / "001-schedulers" / "logs"
+CLAIMS = """
+[[claim]]
+id = "faster"
+factor = "scheduler"
+claim = "better"
+better_level = "noop"
+statement = "noop is faster"
+[[claim]]
+id = "other"
+factor = "raid"
+claim = "better"
+better_level = "10"
+"""
+
+pytestmark = pytest.mark.usefixtures("own_folders")
+
+
+@pytest.fixture
+def ceteris() -> Callable[..., Done]:
+    return run_ceteris
+
+
+def _logs(*numbers: int) -> list[str]:
+    return [str(LOGS / f"001-{number:02}.log") for number in numbers]
+
+
+def test_two_levels_become_one_set_with_the_usual_report(ceteris: Callable[..., Done], tmp_path: Path) -> None:
+    first = ceteris("import", *_logs(1, 2, 3, 4), "--factor", "scheduler", "--level", "deadline")
+    assert first.code == 0, first.err
+    assert "has one level so far" in first.out
+    second = ceteris("import", *_logs(5, 6, 7, 8), "--factor", "scheduler", "--level", "noop", "--json")
+    document = second.json
+    jsonschema.validate(document, json.loads((ROOT / "schema" / "import.json").read_text()))
+    assert document["factors"] == {"scheduler": ["deadline", "noop"]}
+    assert all(file["kept"] for file in document["files"])
+    report = ceteris("report", "last", "--json").json
+    jsonschema.validate(report, json.loads((ROOT / "schema" / "report.json").read_text()))
+    whole = [e for e in report["effects"] if e["load"] is None and e["verdict"]]
+    assert len(whole) == 4
+    assert {e["verdict"] for e in whole} == {"undecided"}
+    assert whole[0]["percent"]["estimate"] == pytest.approx(1.77, abs=0.02)
+    assert len(report["sources"]) == 8
+    claims = tmp_path / "claims.toml"
+    claims.write_text(CLAIMS)
+    page = tmp_path / "r.html"
+    shown = ceteris("report", "--claims", str(claims), "--format", "html", "-o", str(page))
+    assert shown.code == 0, shown.err
+    assert "Claims beside the numbers" in page.read_text()
+    text = ceteris("report", "--claims", str(claims)).out
+    assert "one run of each: no noise floor" in text
+    assert "untestable" in text
+    chinese = ceteris("report", "--claims", str(claims), "--lang", "zh", "--format", "markdown").out
+    assert "Claims" not in chinese
+
+
+def test_the_same_again_counts_nothing_twice(ceteris: Callable[..., Done]) -> None:
+    named = (*_logs(1, 2), "--factor", "scheduler", "--level", "deadline")
+    ceteris("import", *named)
+    again = ceteris("import", *named)
+    assert again.code == 0
+    assert again.out.count("already there:") == 2
+    assert ceteris("report", "--json").json["trials"] == {"done": 2}
+
+
+def test_nothing_is_kept_of_a_dry_run(ceteris: Callable[..., Done]) -> None:
+    shown = ceteris("import", str(LOGS), "--dry-run")
+    assert shown.code == 0, shown.err
+    assert "nothing is kept" in shown.out
+    assert "no experiment yet" in ceteris("status").out
+
+
+def test_every_format_of_the_parsers_is_imported_and_reported(ceteris: Callable[..., Done]) -> None:
+    done = ceteris("import", str(GOLDEN), "--name", "all", "--json")
+    assert done.code == 0, done.err
+    kept = {file["format"] for file in done.json["files"] if file["kept"]}
+    assert {"sysbench", "fio", "iostat", "vmstat", "table"} <= kept
+    for form in ("text", "markdown", "json"):
+        shown = ceteris("report", "all", "--format", form)
+        assert shown.code == 0, shown.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("nowhere.log",), 2, "there is no file nowhere.log"),
+        ((str(LOGS), "--factor", "x"), 2, "belong together"),
+        ((str(LOGS), "--format", "sysbensh"), 2, "did you mean"),
+        ((str(ROOT / "LICENSE"),), 2, "no run was found"),
+        ((str(LOGS), "--into", "nothing"), 2, "the store holds no experiment"),
+    ],
+)
+def test_mistakes_are_told(ceteris: Callable[..., Done], arguments: tuple[str, ...], code: int, said: str) -> None:
+    done = ceteris("import", *arguments)
+    assert done.code == code
+    assert said in done.err
+
+
+def test_a_file_that_is_no_log_among_others_ends_with_3(ceteris: Callable[..., Done]) -> None:
+    done = ceteris("import", *_logs(1), str(ROOT / "LICENSE"))
+    assert done.code == 3
+    assert "not read: " in done.out
+    assert ceteris("report", "--json").json["trials"] == {"done": 1}
+
+
+@pytest.mark.parametrize(
+    "verb", [("resume", "last"), ("apply", "last", "--dry-run"), ("compare", "last", "001-schedulers")]
+)
+def test_what_makes_no_sense_for_a_set_is_refused(ceteris: Callable[..., Done], verb: tuple[str, ...]) -> None:
+    ceteris("import", *_logs(1), "--name", "001-schedulers")
+    ceteris("import", *_logs(2), "--name", "other")
+    done = ceteris(*verb)
+    assert done.code == 2
+    assert "what others measured" in done.err
+
+
+def test_a_set_that_is_exported_and_imported_says_the_same(ceteris: Callable[..., Done], tmp_path: Path) -> None:
+    for level, numbers in (("deadline", (1, 2, 3, 4)), ("noop", (5, 6, 7, 8))):
+        ceteris("import", *_logs(*numbers), "--factor", "scheduler", "--level", level)
+    before = ceteris("report", "--json").json
+    assert ceteris("export", "last", "-o", str(tmp_path / "out")).code == 0
+    done = ceteris("import", str(tmp_path / "out"), "--name", "again")
+    assert done.code == 0, done.err
+    after = ceteris("report", "again", "--json").json
+    assert after["experiment"] != before["experiment"]
+    names = ("factor", "arm", "workload", "load", "metric", "mean")
+    cells = [sorted(tuple(cell[name] for name in names) for cell in one["cells"]) for one in (before, after)]
+    assert cells[0] == cells[1]
+    effects = [[(e["arm"], e["load"], e["log_ratio"]) for e in one["effects"]] for one in (before, after)]
+    assert effects[0] == effects[1]
+
+
+def test_the_report_of_the_field_is_as_it_is_checked_in() -> None:
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, str(FIELD / "run.py"), "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"run: make field\n{done.stderr}"

@@ -1,0 +1,215 @@
+"""A claim is no better than the numbers it names: supported, weak, contradicted or untestable, each with its reason."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from ceteris import model
+from ceteris.analysis.claims import Numbers, weigh
+from ceteris.analysis.magnitudes import stated
+from ceteris.model import (
+    Claim,
+    Factor,
+    Measurement,
+    Plan,
+    Protocol,
+    Purpose,
+    Standing,
+    Target,
+    Trial,
+    TrialState,
+    Workload,
+)
+from ceteris.units import LoadLevel
+
+LOADS = (8, 16, 32, 64)
+CLAIM = Claim(id="1", factor="scheduler", claim="better", statement="s", better_level="noop", tables=("T1",))
+
+
+def numbers(ratios: Sequence[float], *, arms: tuple[str, str] = ("deadline", "noop"), file: str = "T1.csv") -> Numbers:
+    """A table of two levels, one run of each, whose ratio at each load level is given."""
+    trials, summaries = [], {}
+    for load, ratio in zip(LOADS, ratios, strict=False):
+        for arm, rate in ((arms[0], 100.0), (arms[1], 100.0 * ratio)):
+            order = len(trials) + 1
+            trials.append(
+                Trial(
+                    experiment="e",
+                    order=order,
+                    round=1,
+                    block=order,
+                    position=1,
+                    attempt=1,
+                    factor="scheduler",
+                    arm=arm,
+                    baseline=arm == arms[0],
+                    purpose=Purpose.COMPARE,
+                    settings={"scheduler": arm},
+                    workload="w",
+                    load=LoadLevel(load),
+                    state=TrialState.DONE,
+                )
+            )
+            value = Measurement(
+                phase="measure",
+                metric="throughput_per_s",
+                unit="1/s",
+                source="t",
+                n=1,
+                mean=rate,
+                low=rate,
+                high=rate,
+                total=rate,
+            )
+            summaries[order] = {"throughput_per_s": value}
+    plan = Plan(
+        name="n",
+        question="",
+        target=Target(address="imported", path="", device=None),
+        hold={},
+        baseline={},
+        factors=(Factor(key="scheduler", levels=arms, labels=arms, scope=("w",)),),
+        combinations=(),
+        workloads=(
+            Workload(
+                name="w",
+                kind="imported",
+                parameters={},
+                load_levels=LOADS,
+                response="throughput_per_s",
+                data="keep",
+                cache="warm",
+            ),
+        ),
+        protocol=Protocol(trial_s=0, settle_s=0, budget_s=0, confidence=0.95, seed=0, margins={}, rounds=None),
+        digest="",
+        text="",
+    )
+    return Numbers(plan, trials, summaries, {trial.order: file for trial in trials})
+
+
+def outcome(claim: Claim, *sets: Numbers) -> model.Tested:
+    return weigh([claim], sets)[0]
+
+
+@pytest.mark.parametrize(
+    ("ratios", "standing"),
+    [
+        ((1.4, 1.5, 1.4, 1.5), Standing.SUPPORTED),
+        ((1.06, 1.07, 1.06, 1.07), Standing.WEAK),
+        ((1.0, 1.01, 0.99, 1.0), Standing.WEAK),
+        ((1.4, 0.9, 2.5, 0.8), Standing.WEAK),
+        ((0.98, 0.97, 0.98, 0.97), Standing.WEAK),
+        ((0.9, 0.91, 0.9, 0.91), Standing.CONTRADICTED),
+        ((0.5, 0.5, 0.5, 0.51), Standing.CONTRADICTED),
+    ],
+)
+def test_better_is_a_matter_of_direction_and_of_what_single_runs_show(
+    ratios: tuple[float, ...], standing: Standing
+) -> None:
+    assert outcome(CLAIM, numbers(ratios)).standing is standing
+    turned = numbers([1 / ratio for ratio in ratios], arms=("noop", "deadline"))
+    assert outcome(CLAIM, turned).standing is standing
+
+
+@pytest.mark.parametrize(
+    ("ratios", "standing"),
+    [
+        ((1.0, 1.01, 0.99, 1.0), Standing.SUPPORTED),
+        ((1.08, 1.07, 1.08, 1.07), Standing.WEAK),
+        ((1.4, 1.5, 1.4, 1.5), Standing.CONTRADICTED),
+    ],
+)
+def test_no_difference_is_contradicted_by_one(ratios: tuple[float, ...], standing: Standing) -> None:
+    claim = replace(CLAIM, claim="no_difference", better_level="", levels=("deadline", "noop"))
+    assert outcome(claim, numbers(ratios)).standing is standing
+
+
+def test_a_recommendation_to_keep_needs_no_difference_for_it() -> None:
+    claim = replace(CLAIM, claim="recommend", better_level="", recommended_value="deadline")
+    assert outcome(claim, numbers((1.0, 1.01, 1.0, 1.01))).standing is Standing.WEAK
+    assert outcome(replace(claim, keep=True), numbers((1.0, 1.01, 1.0, 1.01))).standing is Standing.SUPPORTED
+    assert outcome(replace(claim, keep=True), numbers((1.2, 1.21, 1.2, 1.21))).standing is Standing.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"tables": ("T2",)}, "its numbers are not here: T2"),
+        ({"better_level": ""}, "it does not say which of two levels is better"),
+        ({"better_level": "cfq"}, "its tables do not have cfq"),
+        ({"claim": "nicer"}, "nicer is nothing that numbers show"),
+        ({"factor": "scheduler (stability)"}, "these figures do not show stability"),
+        ({"claim": "ratio", "magnitude": "much"}, "it states no ratio that numbers could have"),
+    ],
+)
+def test_what_no_number_can_say_is_told(change: dict[str, str], said: str) -> None:
+    found = outcome(replace(CLAIM, **change), numbers((1.4, 1.4, 1.4, 1.4)))  # type: ignore[arg-type]
+    assert found.standing is Standing.UNTESTABLE
+    assert found.reason == said
+
+
+def test_a_claim_without_a_table_is_about_the_set_unless_others_name_theirs() -> None:
+    without = replace(CLAIM, id="2", tables=())
+    assert outcome(without, numbers((1.4, 1.5, 1.4, 1.5))).standing is Standing.SUPPORTED
+    found = weigh([CLAIM, without], [numbers((1.4, 1.5, 1.4, 1.5))])
+    assert found[1].reason == "no table is behind it"
+
+
+def test_tables_that_are_missing_are_told() -> None:
+    found = outcome(replace(CLAIM, tables=("T1", "T9")), numbers((1.4, 1.5, 1.4, 1.5)))
+    assert found.standing is Standing.SUPPORTED
+    assert found.reason.endswith("; T9 not looked at")
+
+
+def test_levels_are_found_by_alias_by_word_and_without_what_is_in_brackets() -> None:
+    sets = numbers((1.4, 1.5, 1.4, 1.5), arms=("combo 1: deadline, RAID 0", "combo 10: noop (default), RAID 1"))
+    assert outcome(CLAIM, sets).standing is Standing.SUPPORTED
+    assert outcome(replace(CLAIM, better_level="combo 1"), sets).standing is Standing.CONTRADICTED
+    assert outcome(replace(CLAIM, better_level="RAID"), sets).standing is Standing.UNTESTABLE
+    assert outcome(replace(CLAIM, better_level="x", aliases={"x": "combo 10"}), sets).standing is Standing.SUPPORTED
+
+
+def test_a_limit_on_threads_is_heeded() -> None:
+    sets = numbers((1.5, 1.5, 0.7, 0.7))
+    assert outcome(CLAIM, sets).standing is not Standing.SUPPORTED
+    assert outcome(replace(CLAIM, workload="w, threads < 32"), sets).standing is Standing.SUPPORTED
+
+
+def test_doubtful_figures_and_limits_support_nothing() -> None:
+    sets = numbers((1.4, 1.5, 1.4, 1.5))
+    doubtful = outcome(CLAIM, replace(sets, doubtful=frozenset({1})))
+    assert doubtful.standing is Standing.WEAK
+    assert "do not fit each other" in doubtful.reason
+    none = replace(CLAIM, claim="no_difference", better_level="", levels=("deadline", "noop"))
+    limited = replace(numbers((1.0, 1.0, 1.0, 1.0)), limited=frozenset(range(1, 9)))
+    assert outcome(none, limited).standing is Standing.WEAK
+
+
+@pytest.mark.parametrize(
+    ("magnitude", "ratio", "standing"),
+    [
+        ("75%", 4 / 3, Standing.SUPPORTED),
+        ("about 97%", 4 / 3, Standing.CONTRADICTED),
+        ("at most about 9%", 1.05, Standing.SUPPORTED),
+        ("at most about 9%", 1.3, Standing.CONTRADICTED),
+        ("6-13x", 9.0, Standing.SUPPORTED),
+        ("6-13x", 5.0, Standing.CONTRADICTED),
+        ("6-13x, mean 9x", 9.5, Standing.SUPPORTED),
+        ("at most 2.7 times", 2.6, Standing.SUPPORTED),
+    ],
+)
+def test_a_ratio_is_that_of_the_table(magnitude: str, ratio: float, standing: Standing) -> None:
+    claim = replace(CLAIM, claim="ratio", magnitude=magnitude)
+    assert outcome(claim, numbers([ratio] * 4)).standing is standing
+
+
+def test_words_without_a_number_state_nothing() -> None:
+    assert stated("very large (no number)") is None
+    assert stated("0%") is None
+    found = stated("75%")
+    assert found is not None
+    assert math.isclose(found.high, 4 / 3)
+    assert found.told(4 / 3) == "75%"

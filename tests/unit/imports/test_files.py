@@ -1,0 +1,65 @@
+"""Files are walked in natural order, unpacked, put into text, and rid of passwords, whatever is in them."""
+
+import bz2
+import gzip
+import lzma
+from pathlib import Path
+
+import pytest
+
+from ceteris.errors import UsageError
+from ceteris.imports import files
+
+
+def test_folders_are_walked_in_natural_order_without_what_is_hidden(tmp_path: Path) -> None:
+    for name in ("t16.log", "t8.log", "sub/t2.log", ".hidden", ".git/config"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    found = files.listed([str(tmp_path), str(tmp_path / "t8.log")])
+    assert [Path(one.path).name for one in found] == ["t2.log", "t8.log", "t16.log"]
+    assert all(one.walked for one in found)
+    assert not files.listed([str(tmp_path / "t8.log")])[0].walked
+
+
+def test_what_is_not_there_is_told(tmp_path: Path) -> None:
+    for names in ([str(tmp_path / "no")], [str(tmp_path)], ["a\0b"]):
+        with pytest.raises(UsageError):
+            files.listed(names)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_packed_files_are_the_same_text(tmp_path: Path, pack: object) -> None:
+    assert callable(pack)
+    path = tmp_path / "a"
+    path.write_bytes(pack("tps: 5 µs\n".encode()))
+    assert files.open_file(str(path)).text == "tps: 5 µs\n"
+
+
+def test_an_archive_that_is_cut_off_gives_what_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    whole = gzip.compress("".join(f"{n} {n * n % 977}\n" for n in range(100_000)).encode())
+    path.write_bytes(whole[: len(whole) // 2])
+    assert files.open_file(str(path)).text.startswith("0 0\n1 1\n")
+    path.write_bytes(whole[:12])
+    with pytest.raises(files.Unreadable, match="cannot be unpacked"):
+        files.open_file(str(path))
+
+
+def test_bytes_that_are_no_text_are_kept_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    noise = bytes(range(256)) * 3
+    path.write_bytes(noise)
+    assert files.open_file(str(path)).content == noise
+    path.write_bytes("total time: 5s".encode("utf-16"))
+    assert files.open_file(str(path)).text == "total time: 5s"
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_BYTES", 2**20)
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"0" * 2**22))
+    with pytest.raises(files.Unreadable, match="larger than 1 MiB when unpacked"):
+        files.open_file(str(path))
+    path.write_bytes(b"0" * (2**20 + 1))
+    with pytest.raises(files.Unreadable, match="larger than 1 MiB"):
+        files.open_file(str(path))

@@ -1,0 +1,67 @@
+"""Whatever is done to logs, a set of them is kept and reported: never an exception, and JSON stays JSON."""
+
+import io
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from sqlalchemy.engine import Engine
+
+from ceteris.cli import conclude, importing
+from ceteris.imports import carry
+from ceteris.report import html, markdown, text
+from ceteris.store.open import open_engine, store_url
+
+GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
+FORMATS = sorted(path.name for path in GOLDEN.iterdir() if path.is_dir())
+NUMBER = re.compile(rb"[0-9]+(?:\.[0-9]+)?")
+ODD = [b"NaN", b"inf", b"-5", b"0", b"1e400", b"99999999999999999999999", b"1,234.5", b"", b"\x00", b"\xff\xfe"]
+
+
+def mutated(rng: random.Random, found: bytes) -> bytes:
+    """Cut off, with numbers that are none, or with bytes that are no text."""
+    way = rng.randrange(4)
+    if way == 0:
+        return found[: rng.randrange(len(found))]
+    if way == 1:
+        return NUMBER.sub(lambda m: rng.choice(ODD) if rng.random() < 0.1 else m[0], found)
+    if way == 2:
+        lines = found.splitlines(keepends=True)
+        return b"".join(rng.choice(lines) if rng.random() < 0.2 else line for line in lines)
+    return b"".join(rng.choice(ODD) + found[at : at + 97] for at in range(0, len(found), 97))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Engine:
+    return open_engine(store_url(str(tmp_path / "s.db")), create=True)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_damaged_logs_are_reported(store: Engine, tmp_path: Path, format: str) -> None:
+    rng = random.Random(f"hostile {format}")
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for level in ("a", "b"):
+        for number, path in enumerate(sorted((GOLDEN / format).iterdir())):
+            for version in range(2):
+                (folder / f"{level}-{number}-{version}").write_bytes(mutated(rng, path.read_bytes()))
+    rules = tmp_path / "rules.toml"
+    rules.write_text("[[rule]]\npath = '/(?P<x>[ab])-'\n")
+    wanted = importing.wanted([str(folder)], "", "", rules, name="hostile", baseline="", form="")
+    heard: list[carry.Outcome] = []
+    found, kept = carry.carry_out(wanted, store, None, "0", heard.append)
+    with importing.Watch(Console(file=io.StringIO()), 1) as watch:
+        for outcome in heard:
+            watch.hears(outcome)
+    json.loads(importing.document(found, kept, watch.outcomes).model_dump_json())
+    assert kept is not None
+    document = conclude.report_document(store, kept).model_dump_json()
+    json.loads(document, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    seen = conclude.report_view(store, kept)
+    text.render(seen, Console(file=io.StringIO(), width=100))
+    markdown.render(seen)
+    if format == "table":  # charts take seconds
+        html.render(seen)

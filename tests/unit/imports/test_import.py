@@ -1,0 +1,182 @@
+"""What is imported is kept once, in order, without passwords, and can be added to."""
+
+import gzip
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from logs import sysbench, write
+from sqlalchemy.engine import Engine
+
+from ceteris.cli import importing
+from ceteris.errors import UsageError
+from ceteris.imports import carry
+from ceteris.imports.measured import measurements
+from ceteris.imports.reading import run_of, said_of
+from ceteris.model import Experiment, Trial, TrialState
+from ceteris.parsers.log import Course, Reading, Run
+from ceteris.store import read, sources
+from ceteris.store.open import open_engine, store_url
+from ceteris.units import LoadUnit
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Engine:
+    return open_engine(store_url(str(tmp_path / "s.db")), create=True)
+
+
+def bring(
+    store: Engine, names: Sequence[Path], level: str, *, into: Experiment | None = None, **options: str
+) -> tuple[Experiment | None, list[carry.Outcome]]:
+    """Import files as a level of `x`."""
+    heard: list[carry.Outcome] = []
+    plain = {"name": "", "baseline": "", "form": ""} | options
+    wanted = importing.wanted([str(one) for one in names], "x", level, None, **plain)
+    _, kept = carry.carry_out(wanted, store, into or carry.set_named(store, wanted.name), "0", heard.append)
+    return kept, heard
+
+
+def trials(store: Engine, kept: Experiment | None) -> list[Trial]:
+    assert kept is not None
+    return read.trials(store, kept.id)
+
+
+def test_each_call_adds_a_level_to_the_set_of_its_name(store: Engine, tmp_path: Path) -> None:
+    first, _ = bring(store, [write(tmp_path / "a.log", 100)], "noop")
+    second, _ = bring(store, [write(tmp_path / "b.log", 110)], "cfq")
+    assert first is not None
+    assert second is not None
+    assert first.id == second.id
+    assert len(read.experiments(store)) == 1
+    plan = read.plan(store, first.id)
+    assert [(f.key, f.labels) for f in plan.factors] == [("x", ("noop", "cfq"))]
+    assert [(t.arm, t.baseline, t.load.n, t.workload) for t in trials(store, first)] == [
+        ("noop", True, 8, "oltp"),
+        ("cfq", False, 8, "oltp"),
+    ]
+
+
+def test_the_same_bytes_count_once_under_whatever_name(store: Engine, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.log", 100)
+    kept, _ = bring(store, [path], "noop")
+    copy = tmp_path / "copy.log"
+    copy.write_bytes(path.read_bytes())
+    again, heard = bring(store, [path, copy], "cfq")
+    assert [outcome.again for outcome in heard] == [str(path), str(path)]
+    assert len(trials(store, again)) == 1
+    assert kept is not None
+    assert len(sources.sources(store, kept.id)) == 1
+
+
+def test_one_run_that_is_told_in_two_files_counts_once(store: Engine, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.log", 100)
+    (tmp_path / "b.log").write_text("# another copy\n" + path.read_text())
+    kept, _ = bring(store, [path, tmp_path / "b.log"], "noop")
+    states = [(trial.state, trial.round, trial.invalid_because) for trial in trials(store, kept)]
+    assert states[0] == (TrialState.DONE, 1, ())
+    assert states[1][0] is TrialState.INVALID
+    assert "same figures as trial 1" in states[1][2][0]
+
+
+def test_repetitions_are_rounds_and_go_on_where_they_were(store: Engine, tmp_path: Path) -> None:
+    bring(store, [write(tmp_path / f"{n}.log", 100 + n) for n in range(3)], "noop")
+    kept, _ = bring(store, [write(tmp_path / f"{n}.log", 100 + n) for n in range(3, 5)], "noop")
+    assert [(t.order, t.round) for t in trials(store, kept)] == [(n, n) for n in range(1, 6)]
+
+
+def test_another_baseline_turns_the_comparison_round(store: Engine, tmp_path: Path) -> None:
+    bring(store, [write(tmp_path / "a.log", 100)], "noop")
+    kept, _ = bring(store, [write(tmp_path / "b.log", 110)], "cfq", baseline="cfq")
+    assert kept is not None
+    assert read.plan(store, kept.id).factors[0].labels == ("cfq", "noop")
+    assert {t.arm: t.baseline for t in trials(store, kept)} == {"noop": False, "cfq": True}
+
+
+def test_no_password_is_kept(store: Engine, tmp_path: Path) -> None:
+    text = "sysbench --mysql-password=s3cr3t --threads=8 oltp_read_write run\n" + sysbench(100)
+    (tmp_path / "a.log").write_text(text)
+    kept, _ = bring(store, [tmp_path / "a.log"], "noop")
+    assert kept is not None
+    assert b"--mysql-password=***" in sources.content(store, kept.id, 1)
+    for origin in sources.origins(store, kept.id).values():
+        assert "s3cr3t" not in str(origin)
+    store.dispose()
+    files = b"".join(path.read_bytes() for path in tmp_path.glob("s.db*"))
+    assert b"s3cr3t" not in files
+    assert zlib.compress(text.encode(), 1) not in files
+
+
+def test_a_packed_file_and_its_content_are_two_files_of_one_run(store: Engine, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.log", 100)
+    (tmp_path / "a.log.gz").write_bytes(gzip.compress(path.read_bytes()))
+    kept, _ = bring(store, [path, tmp_path / "a.log.gz"], "noop")
+    assert [trial.state for trial in trials(store, kept)] == [TrialState.DONE, TrialState.INVALID]
+
+
+def test_many_files_are_read_by_several_processes_in_their_order(store: Engine, tmp_path: Path) -> None:
+    names = [write(tmp_path / f"{n}.log", 100 + n) for n in range(120)]
+    kept, heard = bring(store, names, "noop")
+    assert [outcome.taken.named.path for outcome in heard] == [str(name) for name in names]
+    assert kept is not None
+    rates = {order: found["throughput_per_s"].mean for order, found in read.summaries(store, kept.id).items()}
+    assert rates == {n + 1: pytest.approx(100 + n) for n in range(120)}
+
+
+def test_what_is_no_log_is_told_and_the_rest_is_kept(store: Engine, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing of interest\n")
+    kept, heard = bring(store, [tmp_path / "notes.txt", write(tmp_path / "a.log", 100)], "noop")
+    assert [bool(outcome.taken.refused) for outcome in heard] == [True, False]
+    assert len(trials(store, kept)) == 1
+
+
+def test_nothing_is_kept_without_a_store(tmp_path: Path) -> None:
+    wanted = importing.wanted([str(write(tmp_path / "a.log", 100))], "x", "a", None, name="", baseline="", form="")
+    heard: list[carry.Outcome] = []
+    found, kept = carry.carry_out(wanted, None, None, "0", heard.append)
+    assert kept is None
+    assert found.levels == {"x": ["a"]}
+    assert importing.document(found, kept, []).experiment is None
+
+
+def test_a_set_is_no_experiment_and_the_other_way_round(store: Engine, tmp_path: Path) -> None:
+    kept, _ = bring(store, [write(tmp_path / "a.log", 100)], "noop")
+    assert kept is not None
+    assert carry.find_set(store, "x").id == kept.id
+    with pytest.raises(UsageError, match="belong together"):
+        importing.wanted([str(tmp_path)], "x", "", None, name="", baseline="", form="")
+    with pytest.raises(UsageError, match="did you mean 'sysbench'"):
+        importing.wanted([str(tmp_path)], "", "", None, name="", baseline="", form="sysbensh")
+
+
+def test_a_load_that_nobody_states_is_none() -> None:
+    assert LoadUnit.NOT_STATED == "not_stated"
+
+
+def _reading(metric: str, value: float, subject: str = "") -> Reading:
+    return Reading(metric=metric, value=value, unit="1/s", line=1, stated=str(value), subject=subject)
+
+
+def test_a_metric_counts_as_first_stated_with_its_course_and_subject() -> None:
+    run = Run(
+        tool="t",
+        readings=(
+            _reading("throughput_per_s", 5.0),
+            _reading("throughput_per_s", 9.0),
+            _reading("reads_per_s", 1, "sda"),
+        ),
+        courses=(Course(metric="throughput_per_s", unit="1/s", at_s=(1.0, 2.0, 3.0), values=(4.0, 5.0, 7.0)),),
+        lines=(1, 2),
+    )
+    found = {one.metric: one for one in measurements(run)}
+    assert found["throughput_per_s"].mean == 5.0
+    assert found["throughput_per_s"].points == (4.0, 5.0, 7.0)
+    assert (found["throughput_per_s"].start_s, found["throughput_per_s"].step_s) == (0.0, 1.0)
+    assert found["reads_per_s:sda"].mean == 1
+
+
+def test_a_run_comes_back_as_it_was_said() -> None:
+    run = Run(
+        tool="t", options={"a": "1"}, labels={"x": "y"}, readings=(_reading("qps", 1.5),), lines=(3, 4), missing="m"
+    )
+    assert run_of(said_of(run)) == run

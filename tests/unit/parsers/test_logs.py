@@ -1,0 +1,129 @@
+"""Logs of other tools, one by one: what they say, in which format they are, and whether their numbers fit together."""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import golden_logs
+import pytest
+from golden_logs import LOGS, name_of, text_of
+
+from ceteris.parsers import formats
+from ceteris.parsers.log import METRICS, Run
+
+OF_REPORTS = ("sysbench", "tpcc-mysql", "pgbench", "hammerdb")
+READ = {path: formats.read(text_of(path)) for path in LOGS}
+RUNS = [(name_of(path), run) for path, log in READ.items() if path.parent.name in OF_REPORTS for run in log.runs]
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name_of)
+def test_a_log_says(path: Path) -> None:
+    found = golden_logs.as_json(formats.read(text_of(path), path.parent.name))
+    assert json.loads(found) == json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name_of)
+def test_a_log_is_recognised(path: Path) -> None:
+    assert formats.recognise(text_of(path)) == path.parent.name
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name_of)
+def test_metrics_have_their_units(path: Path) -> None:
+    for run in READ[path].runs:
+        for one in (*run.readings, *run.courses):
+            assert METRICS.get(one.metric, one.unit) == one.unit
+
+
+def _near(one: float, other: float, share: float) -> bool:
+    return math.isclose(one, other, rel_tol=share, abs_tol=0.011)
+
+
+def _told(run: Run, subject: str = "") -> dict[str, float]:
+    return {one.metric: one.value for one in run.readings if one.subject == subject}
+
+
+def _subjects(run: Run) -> Iterator[dict[str, float]]:
+    for subject in {one.subject for one in run.readings}:
+        yield _told(run, subject)
+
+
+@pytest.mark.parametrize(("name", "run"), RUNS, ids=[f"{name}:{run.lines[0]}" for name, run in RUNS])
+def test_numbers_of_a_log_fit_together(name: str, run: Run) -> None:
+    """Read wrongly, in another unit or for another thing, they would not."""
+    told = _told(run)
+    checks = []
+    if "operations" in told and "duration_s" in told and not run.workload.startswith("fileio"):
+        rate = told["throughput_per_s"]
+        checks.append(_near(told["operations"] / told["duration_s"], rate, 0.05 if run.tool == "pgbench" else 0.01))
+    if "queries_read" in told:
+        checks.append(told["queries_read"] + told["queries_write"] + told["queries_other"] == told["queries"])
+        checks.append(
+            _near(told["queries"] / told["operations"], told["queries_per_s"] / told["throughput_per_s"], 0.01)
+        )
+    block = int(run.options.get("file-block-size", 0)) or int(run.options.get("memory-block-size", 0))
+    if "bytes_per_s" in told:
+        checks.append(_near(told["bytes_per_s"], block * told["throughput_per_s"], 0.001))
+    if "thread_events_mean" in told:
+        checks.append(_near(told["thread_events_mean"] * (run.load or 0), told["operations"], 1e-6))
+    for one in _subjects(run):
+        if "response_sum_s" in one and "operations" in one:
+            mean = one["response_sum_s"] / one["operations"]
+            checks.append(abs(mean - one["response_mean_s"]) < 0.0000051 + (0.0005 if run.tool == "hammerdb" else 0))
+        times = [one.get(f"response_{part}_s") for part in ("min", "p25", "p50", "p75", "p95", "p99", "max")]
+        known = [time for time in times if time is not None]
+        checks.append(known == sorted(known))
+    if run.histogram:
+        percentile = next(name for name in told if name.startswith("response_p"))
+        checks.append(sum(count for _, count in run.histogram) == told["operations"])
+        checks.append(any(math.isclose(upper_s, told[percentile], abs_tol=5e-6) for upper_s, _ in run.histogram))
+    if run.tool == "pgbench" and "schedule_lag_mean_s" not in told:
+        checks.append(_near(told["response_mean_s"] * told["throughput_per_s"], run.load or 0, 0.05))
+    if run.tool == "tpcc-mysql":
+        orders = _told(run, "new_order")
+        checks.append(told["throughput_per_s"] == (orders["operations"] + orders["late"]) / told["duration_s"])
+    for course in run.courses:
+        if not course.subject and course.metric in ("throughput_per_s", "bytes_per_s", "queries_per_s"):
+            checks.append(_near(sum(course.values) / len(course.values), told[course.metric], 0.25))
+    assert run.missing or checks
+    assert all(checks), f"{name}: {checks}"
+
+
+def test_a_text_in_no_known_format_is_not_understood() -> None:
+    log = formats.read("Dear Sir,\n\nit was fast.\n")
+    assert (log.format, log.runs, log.not_understood) == ("", (), ((1, "Dear Sir,"), (3, "it was fast.")))
+
+
+def test_no_password_comes_out_of_a_log() -> None:
+    text = text_of(LOGS[0].parent.parent / "sysbench" / "oltp.log")
+    command = "$ sysbench --mysql-password=geheim --password=geheim oltp_read_write run\n-pgeheim\nPGPASSWORD=geheim\n"
+    for log in (formats.read(command + text), formats.read(command + text, "sysbench")):
+        (run,) = log.runs
+        assert run.options["mysql-password"] == "***"
+        assert "PGPASSWORD=***" in str(log)
+        assert "=geheim" not in str(log)
+
+
+def test_how_many_threads_is_taken_from_wherever_it_is_told() -> None:
+    lines = text_of(golden_logs.HERE / "sysbench" / "oltp.log").split("\n")
+    intervals = [line for line in lines if line.startswith("[")]
+    report = lines[lines.index("SQL statistics:") :]
+    assert [formats.read("\n".join(part) + "\n").runs[0].load for part in (lines, intervals, report)] == [2, 2, 2]
+    other = intervals[0].replace("thds: 2", "thds: 3").replace("[ 1s ]", "[ 9s ]")
+    assert formats.read("\n".join([*intervals, other]) + "\n").runs[0].load is None
+
+
+def test_a_report_after_a_checkpoint_has_no_duration_of_its_own() -> None:
+    first, second = formats.read(text_of(golden_logs.HERE / "sysbench" / "checkpoints.log")).runs
+    assert {one.subject for one in first.readings if one.metric == "duration_s"} == {""}
+    assert {one.subject for one in second.readings if one.metric == "duration_s"} == {"since the start"}
+    assert (second.load, second.options) == (first.load, first.options)
+
+
+def test_a_number_that_may_go_on_in_the_next_line_is_left_out() -> None:
+    wrapped = (
+        "  10, trx: 493, 95%: 764.362, 99%: 1011.230, max_rt: 3165.036, 460|1.000, 48|1.000, 51|1.000, 49|5\n178.482\n"
+    )
+    assert [number for number, _ in formats.read(wrapped, "tpcc-mysql").not_understood] == [1, 2]
+    (run,) = formats.read("Threads fairness:\n    total number of events:              112\n33\n", "sysbench").runs
+    assert not run.readings
