@@ -37,14 +37,14 @@ check: $(VENV)/dev ## format, lint, types, layers, schemas, unit tests
 	$(BIN)/mypy
 	cd engine && cargo fmt --check && cargo clippy --quiet --locked --all-targets -- -D warnings
 	@find src engine/src tests -name '*.py' -o -name '*.rs' | xargs wc -l | awk '$$1 > 300 && $$2 != "total" { print "over 300 lines: " $$2 " (" $$1 ")" }'
-	$(BIN)/python -m pytest -q tests/unit
+	$(BIN)/python -m pytest -q -n 2 tests/unit
 
 packages:
 	@tests/packages
 
 test: packages check ## everything, on real devices and in a real browser
 	cd engine && cargo test --quiet --locked
-	$(BIN)/python -m pytest -q tests --ignore tests/unit
+	$(BIN)/python -m pytest -q -n 2 tests --ignore tests/unit
 
 proof: packages $(BIN)/python ## what takes long: the engine under Miri and sanitizers, power cuts of a virtual machine, the knobs of another kernel, MySQL
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit

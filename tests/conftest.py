@@ -6,10 +6,39 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 hypothesis.settings.register_profile("ceteris", deadline=None)  # a machine that measures is not always quick
 hypothesis.settings.load_profile("ceteris")
 ROOT = Path(__file__).parent.parent
+
+
+OF_THE_WHOLE_MACHINE = {  # files whose tests change settings of the kernel
+    "test_agreement",
+    "test_catalogue",
+    "test_examples",
+    "test_faults",
+    "test_in_flight",
+    "test_knobs",
+    "test_screen",
+    "test_ssh",
+}
+
+
+class _Scheduling(LoadScopeScheduling):
+    """Two tests go on at once, but not two that change the machine as a whole or share the link to a target."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, name = nodeid.partition("::")
+        if Path(file).stem in OF_THE_WHOLE_MACHINE or "over_ssh" in name:
+            return "the machine"
+        return "browser" if "browser/" in file else nodeid  # its pages are made once
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """How tests are divided among workers."""
+    return _Scheduling(config, log)
 
 
 @pytest.hookimpl(hookwrapper=True)

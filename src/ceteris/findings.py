@@ -282,6 +282,23 @@ class EffectBetween:
     alike: bool | None
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a condition of the machine was in some trials."""
+
+    value: str
+    trials: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Constancy:
+    """What of the machine should be the same in all trials that count, by name, as the `trials` found it that tell."""
+
+    same: Mapping[str, str]
+    differed: Mapping[str, tuple[Held, ...]]
+    trials: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breach:
     """Stated figures that a law does not allow, by the law's English name, told in `words` for a person.

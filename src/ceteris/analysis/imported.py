@@ -16,7 +16,7 @@ from ceteris.analysis.imported_words import checks_of, reasons_of
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.met import Comparison, Met, comparisons, estimate, higher_is_better, views
 from ceteris.analysis.scaling import described
-from ceteris.findings import Scaling
+from ceteris.findings import Constancy, Scaling
 from ceteris.model import Effect, Factor, Measurement, Protocol, Tag, Trial, TrialState, Verdict, Workload
 from ceteris.stats.unpaired import pooled, spread, unlike
 from ceteris.units import LoadUnit
@@ -67,6 +67,7 @@ def judge_set(
         contrasts=(),
         scalings=tuple(_scalings(seen, summaries, protocol)),
         bounds=bounds(means, seen),
+        constancy=Constancy({}, {}, ()),
         breaches=(),
     )
 

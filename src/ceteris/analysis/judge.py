@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from ceteris.analysis import screens
 from ceteris.analysis.bounds import bounds
 from ceteris.analysis.checks import Circumstances, Courses, Timeline, checks_of
+from ceteris.analysis.conditions import constancy
 from ceteris.analysis.contrast import contrast
 from ceteris.analysis.decision import Finding, LevelFinding, Question, look, next_look, probabilities, too_few
 from ceteris.analysis.drift import drifts
@@ -22,7 +23,7 @@ from ceteris.analysis.questions import arrays, looked, looks_at, place_of, quest
 from ceteris.analysis.reasons import method_of, reasons_of, tags_of
 from ceteris.analysis.saturation import saturation
 from ceteris.analysis.scaling import scalings
-from ceteris.findings import Bounded, Breach, Contrast, Drift, Matrix, Scaling
+from ceteris.findings import Bounded, Breach, Constancy, Contrast, Drift, Matrix, Scaling
 from ceteris.language import later, tr
 from ceteris.model import (
     Cell,
@@ -44,7 +45,8 @@ from ceteris.units import LoadLevel
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What an experiment showed: effects with verdicts, cell means, matrices, how the machine drifted, which counters
-    moved, how arms scale, what bounds them, which trials break a law; in words, what could not be judged."""
+    moved, how arms scale and what bounds them, what of the machine did not stay, which trials break a law; in words,
+    what could not be judged."""
 
     effects: tuple[Effect, ...]
     cells: tuple[Cell, ...]
@@ -54,6 +56,7 @@ class Judgement:
     contrasts: tuple[Contrast, ...]
     scalings: tuple[Scaling, ...]
     bounds: tuple[Bounded, ...]
+    constancy: Constancy
     breaches: tuple[Breach, ...]
 
 
@@ -69,12 +72,13 @@ def judge(
     factors: Sequence[Factor] = (),
     courses: Mapping[str, Courses] = {},
     drives: Mapping[str, Sequence[int]] = {},
+    conditions: Mapping[int, Mapping[str, str]] = {},
 ) -> Judgement:
     """Judge every compared arm by its last look; read the matrices at `baseline`.
 
-    `factors` are those of the plan, `courses`, of some responses, the course within each trial, and `drives` the
-    drives' counters of errors, each time they were read. An arm whose last look did not decide it is undecided, and
-    before the experiment is `finished` still under way.
+    `factors` are those of the plan, `courses`, of some responses, the course within each trial, `drives` the drives'
+    counters of errors, each time they were read, and `conditions` what each trial found of the machine. An arm whose
+    last look did not decide it is undecided, and before the experiment is `finished` still under way.
     """
     means = cells(trials, summaries, protocol.confidence, factors)
     overloaded = overloads(means)
@@ -99,6 +103,7 @@ def judge(
             noise=before[one.workload],
             placebo=meanwhile[one.workload],
             drives=drives,
+            conditions=conditions,
             lawful=lawful,
         )
         try:
@@ -124,7 +129,7 @@ def judge(
         if one.response == responses[one.workload]:
             told = contrast(seen, summaries, protocol.confidence)
             contrasts += [told] if told else []
-        for each in scalings(seen, question.margin, protocol.confidence):
+        for each in scalings(seen, question.margin, protocol.confidence, described):
             described.setdefault((each.factor, each.workload, each.arm), each)
         effects += [replace(whole, reasons=(*whole.reasons, *beside, *behind)), *levels]
     return Judgement(
@@ -136,6 +141,7 @@ def judge(
         contrasts=tuple(contrasts),
         scalings=tuple(described.values()),
         bounds=bounds(means, trials),
+        constancy=constancy(trials, conditions),
         breaches=tuple(breach for found in lawful.breaches.values() for breach in found),
     )
 

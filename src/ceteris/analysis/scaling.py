@@ -4,19 +4,23 @@ In: the pairs of a comparison over several load levels. Out: a Scaling for the b
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 
 from ceteris.analysis.effects import Series
 from ceteris.analysis.saturation import Passes, passes_of
 from ceteris.findings import Estimate, Law, Scaling
+from ceteris.model import Arm
 from ceteris.stats import scaling, universal
 from ceteris.stats.pairs import CannotJudge
 
 
-def scalings(one: Series, margin: float, confidence: float) -> list[Scaling]:
-    """Of both arms; nothing of open loops, single trials an application, or too few levels. `margin` is a log ratio."""
+def scalings(one: Series, margin: float, confidence: float, known: Container[Arm] = ()) -> list[Scaling]:
+    """Of both arms; nothing of open loops, single trials an application, or too few levels. `margin` is a log ratio.
+
+    Those that are `known` are left out.
+    """
     found = passes_of(one)
     if found is None:
         return []
@@ -24,6 +28,7 @@ def scalings(one: Series, margin: float, confidence: float) -> list[Scaling]:
     both = [
         described(one.factor, one.workload, arm, rounds, mine, margin, confidence)
         for arm, rounds, mine in zip((one.baseline, one.arm), found, trials, strict=True)
+        if (one.factor, one.workload, arm) not in known
     ]
     return [each for each in both if each is not None]
 

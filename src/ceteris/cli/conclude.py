@@ -1,32 +1,35 @@
 """From the store to something read: the report of an experiment in its forms."""
 
 import dataclasses
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.between import Side, between, effects_between
+from ceteris import workloads as _workloads  # noqa: F401  registers every kind, of which a plan asks
 from ceteris.analysis.distribution import distributions
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.precondition import preconditioned, preconditioning
 from ceteris.cli import concluded_set
 from ceteris.errors import CeterisError, StoreError, UsageError
-from ceteris.experiment.walk import analyse
+from ceteris.experiment.evidence import Evidence, analyse, evidence
 from ceteris.findings import Preconditioned
 from ceteris.knobs import recipe
 from ceteris.language import tr
 from ceteris.model import Claim, Experiment, ExperimentState, Plan, TrialState
 from ceteris.plan.budget import cost_s
 from ceteris.plan.comparisons import candidates
-from ceteris.report import compared
-from ceteris.report.compared import ComparedDocument
-from ceteris.report.curves import TIMED
+from ceteris.report import curves
 from ceteris.report.document import ReportDocument, document
 from ceteris.report.served import served
 from ceteris.report.views import Recipe, ReportView, view
 from ceteris.store import read
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def _recipes(plan: Plan) -> dict[str, Recipe]:
@@ -46,112 +49,84 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
     return found
 
 
-def judged(store: Store, experiment: Experiment) -> tuple[Plan, Judgement]:
-    """The stored plan of an experiment and what its trials show. Raises StoreError."""
-    plan = read.plan(store, experiment.id)
+def judged(store: Store, experiment: Experiment) -> tuple[Evidence, Judgement]:
+    """What the store holds of an experiment, and what that shows. Raises StoreError."""
+    found = evidence(store, experiment.id)
     if experiment.state is ExperimentState.IMPORTED:
-        return plan, concluded_set.judgement(store, experiment, plan)
-    return plan, analyse(plan, experiment, store, finished=experiment.state is ExperimentState.DONE)
+        return found, concluded_set.judgement(store, experiment, found)
+    return found, analyse(found, experiment, store, finished=experiment.state is ExperimentState.DONE)
 
 
-def _preconditioned(store: Store, experiment: Experiment, plan: Plan) -> tuple[Preconditioned, ...]:
+def _preconditioned(store: Store, experiment: Experiment, found: Evidence) -> tuple[Preconditioned, ...]:
     """What preconditioning came to, with its course."""
-    trials, summaries = read.trials(store, experiment.id), read.summaries(store, experiment.id)
-    orders = [trial.order for trial in preconditioning(trials, summaries)]
-    courses = read.series(store, experiment.id, "throughput_per_s", orders)
-    return preconditioned(trials, summaries, courses, plan.workloads)
+    orders = [trial.order for trial in preconditioning(found.trials, found.summaries)]
+    courses = read.series(store, experiment.id, "throughput_per_s", orders) if orders else {}
+    return preconditioned(found.trials, found.summaries, courses, found.plan.workloads)
 
 
-def _unlawful(found: Judgement) -> list[str]:
-    """What breaks a law of arithmetic or physics, in words."""
-    return [breach.words for breach in found.breaches]
+def _notes(experiment: Experiment, found: Judgement) -> tuple[str, ...]:
+    """What a reader must know, with what could not be judged, and what breaks a law of arithmetic or physics."""
+    lasting = map(tr, concluded_set.LASTING if experiment.state is ExperimentState.IMPORTED else ())
+    return (*experiment.notes, *lasting, *found.unjudged, *(breach.words for breach in found.breaches))
 
 
 def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportView:
     """What every written form of the report shows; `claims` are set beside the numbers of a set."""
-    plan, found = judged(store, experiment)
+    kept, found = judged(store, experiment)
     imported = experiment.state is ExperimentState.IMPORTED
-    trials = read.trials(store, experiment.id)
-    made = [trial.order for trial in trials if trial.state is TrialState.DONE]
-    histograms = read.series(store, experiment.id, "response_mean_s", made)
+    histograms = read.histograms(store, experiment.id, "response_mean_s", kept.made)
+    drawn = curves.choose(kept.made)
     return view(
-        dataclasses.replace(experiment, notes=(*_notes(experiment), *found.unjudged, *_unlawful(found))),
-        trials,
-        read.summaries(store, experiment.id),
+        dataclasses.replace(experiment, notes=_notes(experiment, found)),
+        kept.trials,
+        kept.summaries,
         found.effects,
         found.cells,
-        preconditioned=_preconditioned(store, experiment, plan),
+        preconditioned=_preconditioned(store, experiment, kept),
         matrices=found.matrices,
         drifts=found.drifts,
         contrasts=found.contrasts,
         bounds=found.bounds,
+        constancy=found.constancy,
         scalings=found.scalings,
-        distributions=distributions(trials, {order: one.histogram for order, one in histograms.items()}),
-        series={metric: read.series(store, experiment.id, metric, made) for metric in TIMED},
-        question=plan.question,
-        recipes={} if imported else _recipes(plan),
-        planned_s=None if imported else _planned_s(store, experiment, plan),
+        distributions=distributions(kept.trials, histograms),
+        series={
+            metric: {
+                order: curves.thinned(course, drawn.points)
+                for order, course in read.each_series(store, experiment.id, metric, drawn.trials)
+            }
+            for metric in drawn.metrics
+        },
+        question=kept.plan.question,
+        recipes={} if imported else _recipes(kept.plan),
+        planned_s=None if imported else _planned_s(kept),
         **concluded_set.tables(store, experiment, claims) if imported else {},
     )
 
 
-def _notes(experiment: Experiment) -> tuple[str, ...]:
-    lasting = concluded_set.LASTING if experiment.state is ExperimentState.IMPORTED else ()
-    return (*experiment.notes, *map(tr, lasting))
-
-
-def _planned_s(store: Store, experiment: Experiment, plan: Plan) -> float:
+def _planned_s(kept: Evidence) -> float:
     """Seconds of all trials that were planned, each counted once."""
-    return cost_s(plan, [t for t in read.trials(store, experiment.id) if t.state is not TrialState.SUPERSEDED])
+    return cost_s(kept.plan, [t for t in kept.trials if t.state is not TrialState.SUPERSEDED])
 
 
 def report_document(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportDocument:
     """The report as one document for programs; `claims` are set beside the numbers of a set."""
-    plan, found = judged(store, experiment)
+    kept, found = judged(store, experiment)
     imported = experiment.state is ExperimentState.IMPORTED
-    trials = read.trials(store, experiment.id)
-    notes = (
-        *_notes(experiment),
-        *found.unjudged,
-        *_unlawful(found),
-        *served(trials, read.summaries(store, experiment.id)),
-    )
+    notes = (*_notes(experiment, found), *served(kept.trials, kept.summaries))
     return document(
         dataclasses.replace(experiment, notes=notes),
-        trials,
+        kept.trials,
         found.effects,
         found.cells,
         found.matrices,
-        _preconditioned(store, experiment, plan),
+        _preconditioned(store, experiment, kept),
         contrasts=found.contrasts,
         scalings=found.scalings,
         bounds=found.bounds,
-        planned_s=0.0 if imported else _planned_s(store, experiment, plan),
+        constancy=found.constancy,
+        planned_s=0.0 if imported else _planned_s(kept),
         **concluded_set.documented(store, experiment, claims) if imported else {},
-    )
-
-
-def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Experiment]) -> ComparedDocument:
-    """Two experiments beside each other; the margins are those of the first. Raises StoreError and UsageError."""
-    if first[1].id == second[1].id:
-        raise UsageError(f"{first[1].id} is both", "name two experiments; ceteris status lists them")
-    for _, one in (first, second):
-        refuse_set(one, "is compared with nothing", "import both into one set, as two levels: ceteris import --into")
-    found = [judged(*one) for one in (first, second)]
-    plan, other = found[0][0], found[1][0]
-    theirs = {(workload.name, response) for workload in other.workloads for response in workload.responses}
-    asked = {
-        (workload.name, response): plan.protocol.margins[response]
-        for workload in plan.workloads
-        for response in workload.responses
-        if (workload.name, response) in theirs
-    }
-    sides = [Side(read.trials(store, one.id), read.summaries(store, one.id)) for store, one in (first, second)]
-    return compared.document(
-        (first[1], second[1]),
-        (plan, other),
-        between(sides[0], sides[1], asked, plan.protocol.confidence),
-        effects_between(found[0][1].effects, found[1][1].effects),
     )
 
 
@@ -166,9 +141,14 @@ def write_html(seen: ReportView, path: Path) -> Path:
     """Write the self-contained report. Raises StoreError where the file cannot be written."""
     from ceteris.report import html
 
+    return write_page(html.render(seen), path)
+
+
+def write_page(page: str, path: Path) -> Path:
+    """Write a page to a file; where that is. Raises StoreError where it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(html.render(seen), encoding="utf-8")
+        path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise StoreError(f"cannot write the report {path}: {error.strerror}", "try: ceteris report -o FILE") from error
     return path.absolute()
@@ -208,14 +188,18 @@ def markdown_text(seen: ReportView, output: Path | None) -> str:
 
 def terminal_text(seen: ReportView, *, to_file: bool) -> str:
     """The report as it looks on a terminal; without colour where it goes to a file."""
+    from ceteris.report import text
+
+    return as_on_terminal(functools.partial(text.render, seen), to_file=to_file)
+
+
+def as_on_terminal(show: "Callable[[Console], None]", *, to_file: bool) -> str:
+    """What is shown on a console, as text; without colour where it goes to a file."""
     import io
 
     from rich.console import Console
 
-    from ceteris.report import text
-
     buffer = io.StringIO()
     real = Console()
-    console = Console(file=buffer, highlight=False, width=real.width, force_terminal=real.is_terminal and not to_file)
-    text.render(seen, console)
+    show(Console(file=buffer, highlight=False, width=real.width, force_terminal=real.is_terminal and not to_file))
     return buffer.getvalue()

@@ -11,11 +11,12 @@ from ceteris.analysis.imported import judge_set
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.unfit import SAMPLED, unfit
 from ceteris.errors import UsageError
+from ceteris.experiment.evidence import Evidence
 from ceteris.findings import Breach
 from ceteris.imports.claims import read_claims
 from ceteris.language import later
 from ceteris.laws.ceiling import CEILING
-from ceteris.model import Claim, Experiment, ExperimentState, Plan, Tested, TrialState
+from ceteris.model import Claim, Experiment, ExperimentState, Tested
 from ceteris.report import field
 from ceteris.report.shown_why import WordTable
 from ceteris.store import read, sources
@@ -28,18 +29,17 @@ LASTING = (
 )
 
 
-def judgement(store: Store, experiment: Experiment, plan: Plan) -> Judgement:
+def judgement(store: Store, experiment: Experiment, found: Evidence) -> Judgement:
     """What the trials of a set show, and what they do not."""
-    trials, own = read.trials(store, experiment.id), experiment.id
-    made = [trial.order for trial in trials if trial.state is TrialState.DONE]
+    plan, own = found.plan, experiment.id
     judged = sorted({response for workload in plan.workloads for response in workload.responses})
     return judge_set(
-        trials,
-        read.summaries(store, own),
+        found.trials,
+        found.summaries,
         plan.workloads,
         plan.protocol,
         plan.factors,
-        courses={response: read.series(store, own, response, made) for response in judged},
+        courses={response: read.series(store, own, response, found.made) for response in judged},
         options={trial: origin.said["options"] for trial, origin in sources.origins(store, own).items()},
     )
 

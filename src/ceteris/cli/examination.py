@@ -14,7 +14,7 @@ from ceteris.errors import EngineError
 from ceteris.hosts import fitness
 from ceteris.knobs.journal import open_journals
 from ceteris.model import Condition, Fitness
-from ceteris.trial.bench import Site
+from ceteris.trial.site import Site
 
 _LOOK_S = 2.0
 _PATIENCE_S = 30.0

@@ -1,5 +1,6 @@
 """Options and arguments that several verbs share."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,16 @@ import typer
 
 from ceteris.errors import UsageError
 from ceteris.language import Language
+
+
+class Form(StrEnum):
+    """The forms of a report."""
+
+    HTML = "html"
+    MARKDOWN = "markdown"
+    TEXT = "text"
+    JSON = "json"
+
 
 PlanFile = Annotated[Path, typer.Argument(help="The plan, a TOML file.", metavar="PLAN", show_default=False)]
 Overrides = Annotated[
@@ -34,6 +45,13 @@ Become = Annotated[bool, typer.Option("--become", help="Do it there as root, by 
 Lang = Annotated[
     Language | None,
     typer.Option("--lang", help="The language; JSON is always in English. Default: on stdout the locale's, else en."),
+]
+FormName = Annotated[Form, typer.Option("--format", help="The form of the report.")]
+OutputFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Where it goes. Default: stdout; for html a file in this folder."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 

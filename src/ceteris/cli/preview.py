@@ -17,7 +17,7 @@ from ceteris.plan.comparisons import candidates, comparisons, is_in_flight
 from ceteris.plan.design import schedule
 from ceteris.registry import parameters_of
 from ceteris.stats.planner import smallest_effect, smallest_margin
-from ceteris.trial.bench import Site, data_folder
+from ceteris.trial.site import Site, data_folder
 from ceteris.units import LoadUnit
 from ceteris.workloads.tools import order_of, tool_of
 

@@ -4,16 +4,17 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel, ConfigDict
 
+from ceteris.cli.running_server import Asked, variables_of
 from ceteris.cli.target import fingerprint
 from ceteris.errors import HostError, Inapplicable, UsageError
 from ceteris.knobs import recipe
-from ceteris.knobs.kinds import OF_THE_LOAD, group_limit
+from ceteris.knobs.kinds import OF_THE_LOAD, group_limit, variable
 from ceteris.knobs.lasting import Left
 from ceteris.knobs.survey import offer
 from ceteris.model import Experiment, Knob, Plan, Settings, Value
 from ceteris.plan.comparisons import candidates, screened
 from ceteris.report.shown import Advice
-from ceteris.trial.bench import Site
+from ceteris.trial.site import Site
 
 _OWN_GOVERNOR = (
     "cpu.governor"  # the fingerprint has the governor; where it is a factor it is no sign of another machine
@@ -93,7 +94,8 @@ def document(plan: Plan, found: Experiment, advice: Mapping[str, Advice], site: 
     wanted = {one.factor: _arm(plan, one) for one in chosen if one.kind == "set"}
     _refuse_contradiction(wanted)
     root = site.host.run(["id", "-u"]).stdout.strip() == "0"
-    steps = [_step(plan, site, name, key, arm, root) for name, arm in wanted.items() for key in arm]
+    with variables_of(plan, site) as asked:
+        steps = [_step(plan, site, name, key, arm, root, asked) for name, arm in wanted.items() for key in arm]
     return ApplyDocument(
         experiment=found.id,
         target=plan.target.address,
@@ -124,12 +126,26 @@ def _refuse_contradiction(wanted: Mapping[str, Settings]) -> None:
                 raise UsageError(f"{other} wants {key} = {known}, {factor} wants {value}", "choose one with --factor")
 
 
-def _step(plan: Plan, site: Site, factor: str, key: str, arm: Settings, root: bool) -> Step:
+def _step(plan: Plan, site: Site, factor: str, key: str, arm: Settings, root: bool, asked: Asked | None) -> Step:
     value = arm[key]
     placed = next((knob for knob in plan.knobs if knob.name == key), None)
     if placed is None:
         words = f"{key} = {value}  # a property of the load: your program must work so"
         return _by_hand(factor, key, value, words, "", "")
+    if placed.kind == variable.KIND and asked is not None:
+        now, refused = asked(placed.name.partition(".")[2], value)
+        return Step(
+            factor=factor,
+            knob=key,
+            now=now,
+            wanted=value,
+            set=recipe.set_command(placed, value),
+            check=recipe.check_command(placed),
+            persist=recipe.persist_command(placed, value),
+            by_hand=False,
+            danger=placed.danger,
+            refused=refused,
+        )
     if not _is_of_the_machine(placed):
         commands = recipe.set_command(placed, value), recipe.check_command(placed)
         if placed.kind == group_limit.KIND:  # the group of the experiment is gone with it
@@ -170,7 +186,7 @@ def _by_hand(factor: str, key: str, value: Value, how: str, check: str, persist:
 
 def _is_of_the_machine(knob: Knob) -> bool:
     """Whether it lies in the machine itself, not in a process, a server or a group that were the experiment's own."""
-    return knob.kind not in {*OF_THE_LOAD, group_limit.KIND, "variable"}
+    return knob.kind not in {*OF_THE_LOAD, group_limit.KIND, variable.KIND}
 
 
 def _differences(plan: Plan, found: Experiment, site: Site) -> list[Difference]:

@@ -60,5 +60,17 @@ def show_made(found: ApplyDocument, target: Target, console: Console) -> None:
         moved = "" if one.now == one.wanted else f", since {one.wanted} is not possible now"
         console.print(f"{one.knob} is {one.now}, was {one.before}{moved}", markup=False, soft_wrap=True)
     where = "" if target.is_local else f" --target {target.address}" + (" --become" if target.become else "")
-    console.print(f"until the next start of the machine, or: ceteris undo{where}", markup=False, soft_wrap=True)
+    console.print(f"{_lasts(found)}, or: ceteris undo{where}", markup=False, soft_wrap=True)
     console.print(f"journal: {found.journal}", markup=False, soft_wrap=True)
+
+
+def _lasts(found: ApplyDocument) -> str:
+    """How long what was set stays; what ALTER SYSTEM has written outlives the server."""
+    owners = {one.knob.partition(".")[0] for one in found.made}
+    until = [
+        *(["the server"] if "mysql" in owners else []),
+        *(["the machine"] if owners - {"mysql", "postgres"} else []),
+    ]
+    said = [f"until the next start of {' and of '.join(until)}"] if until else []
+    said += ["beyond the next start of the server"] if "postgres" in owners else []
+    return "; ".join(said) or "as it was"

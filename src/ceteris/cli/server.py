@@ -19,7 +19,7 @@ from ceteris.model import FAMILIES, DatabaseFacts, Offer, RunningServer
 from ceteris.plan import dsn
 from ceteris.plan.database import DatabaseTable
 from ceteris.plan.parse import Parsed
-from ceteris.trial.bench import Site
+from ceteris.trial.site import Site
 
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
 Answer = tuple[DatabaseFacts, dict[str, Offer]]

@@ -18,7 +18,7 @@ from ceteris.plan.check import check, knob_keys
 from ceteris.plan.data import loaded_device, named_devices
 from ceteris.plan.parse import Parsed
 from ceteris.plan.workloads import program_of
-from ceteris.trial.bench import Site
+from ceteris.trial.site import Site
 
 LOCAL = "local"
 

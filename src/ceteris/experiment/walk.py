@@ -13,10 +13,11 @@ from typing import Protocol
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.judge import Judgement, judge
+from ceteris.analysis.judge import Judgement
 from ceteris.analysis.noise import calibrations, fingerprint_digest
 from ceteris.errors import EngineError, Interrupted, JournalOpen, StoreError, Unreachable
 from ceteris.experiment import between, noise
+from ceteris.experiment.evidence import analyse, evidence
 from ceteris.experiment.looks import look
 from ceteris.model import (
     Calibration,
@@ -37,9 +38,11 @@ from ceteris.plan.budget import extent
 from ceteris.plan.comparisons import every_comparison, is_in_flight
 from ceteris.plan.design import schedule, schedule_hash
 from ceteris.store import read, write
-from ceteris.trial.bench import Bench, Site, put_back
+from ceteris.trial.bench import Bench
 from ceteris.trial.blocks import lost_preconditioning, next_block, renewed
 from ceteris.trial.precondition import Onlooker
+from ceteris.trial.runner import Record
+from ceteris.trial.site import Site, put_back
 
 _MOST_FAILURES_IN_A_ROW = 3
 _MOST_LOSSES = 10
@@ -125,7 +128,7 @@ def carry_out(
     look(plan, experiment, store, read.trials(store, experiment.id), over=True)
     write.add_calibrations(store, _calibrations(plan, experiment, store))
     write.set_state(store, experiment.id, ExperimentState.DONE, ended=time.time())
-    return analyse(plan, experiment, store, finished=True)
+    return analyse(evidence(store, experiment.id), experiment, store, finished=True)
 
 
 def _sit_down(
@@ -204,14 +207,16 @@ def _renew(block: list[Trial], trials: list[Trial], store: Store, audience: Audi
     return again
 
 
-def _recorder(store: Store, audience: Audience) -> Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]:
+def _recorder(store: Store, audience: Audience) -> Record:
     """What keeps a trial, and notes what a setting moved beside itself."""
 
-    def record(trial: Trial, changes: Sequence[Change], measurements: Sequence[Measurement]) -> None:
+    def record(
+        trial: Trial, changes: Sequence[Change], measurements: Sequence[Measurement], conditions: Mapping[str, str]
+    ) -> None:
         audience.shows(trial)
         if trial.state is TrialState.MEASURING:
             return  # known to be short, and no moment to write to a disk
-        write.save_trial(store, trial, changes, measurements)
+        write.save_trial(store, trial, changes, measurements, conditions)
         for change in changes:
             if change.state is ChangeState.WRITTEN:
                 found = "gone" if change.observed is None else change.observed
@@ -220,26 +225,6 @@ def _recorder(store: Store, audience: Audience) -> Callable[[Trial, Sequence[Cha
                 write.add_note(store, trial.experiment, note)
 
     return record
-
-
-def analyse(plan: Plan, experiment: Experiment, store: Store, *, finished: bool) -> Judgement:
-    """Judge what the store holds of an experiment; before it is finished nothing is decided."""
-    trials = read.trials(store, experiment.id)
-    summaries = read.summaries(store, experiment.id)
-    made = [trial.order for trial in trials if trial.state is TrialState.DONE]
-    judged = {response for workload in plan.workloads for response in workload.responses}
-    return judge(
-        trials,
-        summaries,
-        plan.workloads,
-        plan.protocol,
-        read.looks(store, experiment.id),
-        baseline=plan.baseline,
-        finished=finished,
-        factors=plan.factors,
-        drives=read.drive_counters(store, experiment.id),
-        courses={response: read.series(store, experiment.id, response, made) for response in sorted(judged)},
-    )
 
 
 def _calibrations(plan: Plan, experiment: Experiment, store: Store) -> list[Calibration]:

@@ -28,6 +28,10 @@ class FakeHost:
         except KeyError:
             raise Missing(f"cannot read {path}: No such file or directory") from None
 
+    def read_each(self, paths: Sequence[str]) -> list[str | None]:
+        """The texts of many files; None where there is none."""
+        return [self.files.get(path) for path in paths]
+
     def write(self, path: str, text: str) -> None:
         """Hand the write to the script, else keep the text. Raises Missing, and what the script raises."""
         self.read(path)

@@ -122,6 +122,16 @@ class LocalHost:
         except OSError as error:
             raise _host_error(path, "read", error) from error
 
+    def read_each(self, paths: Sequence[str]) -> list[str | None]:
+        """The texts of many files; None where one cannot be read."""
+        found: list[str | None] = []
+        for path in paths:
+            try:
+                found.append(self.read(path))
+            except HostError:
+                found.append(None)
+        return found
+
     def names(self, path: str) -> list[str]:
         """The entries of a folder, sorted; empty when there is no such folder."""
         try:

@@ -223,12 +223,18 @@ class SshHost:
 
     def _ask(self, command: str, path: str) -> list[str]:
         """Let the eyes look. Raises Missing, Denied, HostError and Unreachable."""
+        return self._seen(command, path, self._look(command, [path])[0])
+
+    def _look(self, command: str, paths: Sequence[str]) -> list[str]:
+        """What the eyes answer for each path, all asked for before the first answer. Raises HostError, Unreachable."""
+        found: list[str] = []
         with self._asking:
             try:
                 if self._eyes is None:
                     self._eyes = self.start([self.engine, "eyes"])
-                self._eyes.send(json.dumps({command: {"path": path}}))
-                line = self._eyes.receive(_PATIENCE_S)
+                self._eyes.send("\n".join(json.dumps({command: {"path": path}}) for path in paths))
+                while len(found) < len(paths) and (line := self._eyes.receive(_PATIENCE_S)) is not None:
+                    found.append(line)
             except Unreachable:
                 self._eyes = None
                 raise
@@ -236,8 +242,12 @@ class SshHost:
                 words = self._eyes.words() if self._eyes else str(error)
                 self._eyes = None
                 raise HostError(f"the engine on {self.name} ended: {words}", "look at that machine") from error
-        if line is None:
+        if len(found) < len(paths):
             raise self._lost(f"no answer for {_PATIENCE_S:.0f} s")
+        return found
+
+    def _seen(self, command: str, path: str, line: str) -> list[str]:
+        """The texts of an answer. Raises Missing, Denied and HostError."""
         answer: dict[str, Any] = json.loads(line)
         if answer["event"] == "unseen":
             raise of_errno(path, command, answer["errno"], answer["reason"])
@@ -249,6 +259,16 @@ class SshHost:
     def read(self, path: str) -> str:
         """The text of a file. Raises Missing, Denied, HostError or Unreachable."""
         return self._ask("read", path)[0]
+
+    def read_each(self, paths: Sequence[str]) -> list[str | None]:
+        """The texts of many files in one round trip; None where one cannot be read. Raises Unreachable, HostError."""
+        found: list[str | None] = []
+        for path, line in zip(paths, self._look("read", paths), strict=True):
+            try:
+                found.append(self._seen("read", path, line)[0])
+            except HostError:
+                found.append(None)
+        return found
 
     def names(self, path: str) -> list[str]:
         """The entries of a folder, sorted; empty when there is no such folder. Raises Unreachable."""

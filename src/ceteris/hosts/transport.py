@@ -66,6 +66,10 @@ class Host(Protocol):
         """The text of a file. Raises Missing, Denied or HostError."""
         ...
 
+    def read_each(self, paths: Sequence[str]) -> list[str | None]:
+        """The texts of many files, asked for at once; None where one cannot be read. Raises Unreachable."""
+        ...
+
     def names(self, path: str) -> list[str]:
         """The entries of a folder, sorted; empty when there is no such folder."""
         ...

@@ -4,7 +4,7 @@ Until the keeper is told to leave them it takes them back, whatever becomes of i
 """
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ceteris.errors import HostError, Interrupted, JournalError, Unreachable
@@ -32,17 +32,20 @@ def leave(
     experiment: str,
     settings: Settings,
     stopped: Callable[[], bool],
+    elsewhere: Sequence[str] = (),
+    also: Callable[[Journal], tuple[Change, ...]] = lambda _journal: (),
 ) -> Left:
     """Set all of these, read all of them back, and leave them so.
 
-    Where one is not taken, or somebody asks to stop, everything is put back first. Raises HostError, Interrupted,
-    JournalError, NotRestored and Unreachable.
+    `also` sets under the same journal what is not the machine's, at `elsewhere`. Where one is not taken, or somebody
+    asks to stop, everything is put back first. Raises HostError, Interrupted, JournalError, NotRestored,
+    Unreachable.
     """
-    addresses = sorted(touched(host, catalogue, settings, location))
+    addresses = [*sorted(touched(host, catalogue, settings, location)), *elsewhere]
     journal = Journal(host, engine, experiment, addresses, volatile=False)
     try:
         applier = Applier(host, catalogue, location, journal)
-        changes = applier.apply(settings, settings)
+        changes = applier.apply(settings, settings) + also(journal)
         wrong = [one for one in (*changes, *applier.verify()) if one.state is ChangeState.MISMATCHED]
         if wrong:
             raise HostError("; ".join(map(_words, wrong)), "everything is as it was")

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ceteris.language import later, tr
+from ceteris.report.chart_data import inline, unchecked
 from ceteris.report.drift_chart import drift_chart
-from ceteris.report.line_charts import course_chart, hint, lines, path_chart, quantile_chart, row
+from ceteris.report.line_charts import course_chart, course_rows, hint, lines, path_chart, quantile_chart, row
 from ceteris.report.response_chart import response_curve
 from ceteris.report.shown import Arm, EffectPoint, EffectTable, MatrixSection, ReportView, Section
 from ceteris.report.shown_curves import Curve
@@ -69,7 +70,7 @@ CONFIG: Spec = {
         "subtitleFontSize": 11,
         "fontWeight": 600,
         "anchor": "start",
-        "frame": "group",
+        "frame": "bounds",
         "offset": 10,
     },
 }
@@ -80,6 +81,10 @@ _LOADS = {
     LoadUnit.RATE_PER_S: later("operations per second"),
     LoadUnit.NOT_STATED: later("not stated"),
 }
+
+
+_PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+_DIGITS = re.compile(r"(\.\d)\d+")  # a tenth of a pixel is enough
 
 
 def _colour(arm: Arm) -> str:
@@ -97,7 +102,7 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
     ]
     title = tr("load level ({unit})", unit=tr(_LOADS[shown.points[0].load.unit]))
     loads = sorted({p.load.n for p in shown.points})
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X(
             "load:Q",
             title=title,
@@ -125,7 +130,7 @@ def _intervals(rows: Sequence[Spec], title: str) -> list["alt.Chart"]:
     known = [row for row in rows if "low" in row]
     if not known:
         return []
-    chart = alt.Chart(alt.InlineData(values=known))
+    chart = alt.Chart(inline(known))
     bar = len({row["load"] for row in known}) == 1
     marked = chart.mark_rule(strokeWidth=1.6) if bar else chart.mark_area(opacity=0.14)
     colour = {"stroke": alt.Stroke("colour:N", scale=None)} if bar else {"fill": alt.Fill("colour:N", scale=None)}
@@ -166,7 +171,7 @@ def forest(shown: EffectTable) -> Spec:
     for arm in shown.arms:
         change = tr("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline)
         rows = [_clamped(point, limit) for point in shown.points if point.arm == arm and not math.isnan(point.estimate)]
-        base = alt.Chart(alt.InlineData(values=rows)).encode(
+        base = alt.Chart(inline(rows)).encode(
             y=alt.Y(
                 "load:N",
                 sort=labels,
@@ -176,7 +181,7 @@ def forest(shown: EffectTable) -> Spec:
             ),
             color=alt.Color("colour:N", scale=None),
         )
-        fixed = alt.Chart(alt.InlineData(values=[{"low": shown.margin_low, "high": shown.margin_high, "nothing": 0}]))
+        fixed = alt.Chart(inline([{"low": shown.margin_low, "high": shown.margin_high, "nothing": 0}]))
         band = fixed.mark_rect(fill="var(--wash)").encode(
             x=alt.X("low:Q", title=None, axis=axis, scale=alt.Scale(zero=True, padding=10)), x2="high:Q"
         )
@@ -186,28 +191,32 @@ def forest(shown: EffectTable) -> Spec:
             x="estimate:Q", fill=alt.Fill("filled:N", scale=None), tooltip=alt.Tooltip("hint:N")
         )
         panels.append(
-            alt.layer(band, zero, reach, dots).properties(
-                width=_WIDTH - 20,
-                height=_ROW * len(labels),
-                title=alt.TitleParams(change, fontWeight="normal", limit=_WIDTH),
+            _spec(
+                alt.layer(band, zero, reach, dots).properties(
+                    width=_WIDTH - 20,
+                    height=_ROW * len(labels),
+                    title=alt.TitleParams(change, fontWeight="normal", limit=_WIDTH),
+                )
             )
         )
-    return _spec(
-        alt.vconcat(*panels, spacing=14)
-        .resolve_scale(x="shared")
-        .properties(
-            title=alt.TitleParams(
-                tr("effect on {title}, %", title=shown.title),
-                subtitle=tr("shaded: within {margin}", margin=shown.margin),
-            ),
-            description=tr(
-                "effect on {title} with intervals by load level; the numbers are in the table", title=shown.title
-            ),
-        )
-    )
+    common = ("$schema", "datasets")
+    return {  # put together here: the library copies all panels with every step of that
+        "$schema": panels[0]["$schema"],
+        "datasets": {name: rows for panel in panels for name, rows in panel["datasets"].items()},
+        "vconcat": [{name: part for name, part in panel.items() if name not in common} for panel in panels],
+        "spacing": 14,
+        "resolve": {"scale": {"x": "shared"}},
+        "title": {
+            "text": tr("effect on {title}, %", title=shown.title),
+            "subtitle": tr("shaded: within {margin}", margin=shown.margin),
+        },
+        "description": tr(
+            "effect on {title} with intervals by load level; the numbers are in the table", title=shown.title
+        ),
+    }
 
 
-def _spec(chart: "alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart") -> Spec:
+def _spec(chart: "alt.Chart | alt.LayerChart | alt.FacetChart") -> Spec:
     """The spec alone: the configuration is shared by all charts of a page."""
     spec: Spec = chart.to_dict(validate=False)
     spec.pop("config", None)
@@ -236,20 +245,26 @@ def of_matrix(section: MatrixSection) -> dict[str, Spec]:
 
 def of_view(view: ReportView) -> dict[str, dict[str, Spec]]:
     """All charts of a report by anchor and key, in the order in which they are shown."""
-    drawn = {matrix.anchor: of_matrix(matrix) for matrix in view.matrices}
-    return drawn | {section.anchor: of_section(section) for section in view.sections}
+    with unchecked():
+        drawn = {matrix.anchor: of_matrix(matrix) for matrix in view.matrices}
+        return drawn | {section.anchor: of_section(section) for section in view.sections}
 
 
 def of_trials(view: ReportView) -> dict[str, Spec]:
     """The chart of any trial over time by key: to choose from, so for pages alone."""
-    return {view.courses.key: _spec(course_chart(view.courses))} if view.courses else {}
+    if view.courses is None:
+        return {}
+    with unchecked():
+        spec = _spec(course_chart(view.courses))
+    return {view.courses.key: spec | {"data": {"values": course_rows(view.courses)}}}
 
 
 def still(spec: Spec) -> str:
     """A chart as SVG for the inside of a page; colours are the page's CSS variables."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(spec, config=CONFIG)).replace('fill="white"', 'fill="none"', 1)
+    drawn = str(vl_convert.vegalite_to_svg(spec, config=CONFIG)).replace('fill="white"', 'fill="none"', 1)
+    return _PLACES.sub(lambda place: _DIGITS.sub(r"\1", place[0]), drawn)
 
 
 def standalone(spec: Spec) -> str:

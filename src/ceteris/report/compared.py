@@ -1,34 +1,24 @@
 """Two experiments beside each other: first what differed beside what is asked, then what came out.
 
-In: two experiments with their plans, and what `analysis.between` found. Out: one document for programs, and the same
-on a terminal. Called by `compare`.
+In: two experiments with their plans, and what `analysis.between` found. Out: one document for programs, and the view of
+it that every written form shows. Called by `compare`.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ceteris.findings import Between, EffectBetween, Estimate
 from ceteris.language import later, tr
-from ceteris.model import RESPONSES, Experiment, Plan, Verdict
-from ceteris.report import numbers
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ceteris.model import Experiment, Plan, Verdict
+from ceteris.report import numbers, verdicts
+from ceteris.report.shown_compared import BaselineRow, Change, ComparedView, EffectRow
 
 _ONE_SITTING = later(
     "each experiment is one sitting: what differs from one sitting to the next on the same machine is not in these "
     "intervals, so repeat both before buying anything"
 )
-_WORDS = {
-    Verdict.BETTER: later("better"),
-    Verdict.WORSE: later("worse"),
-    Verdict.EQUIVALENT: later("equivalent"),
-    Verdict.DEPENDS_ON_LOAD: later("depends on load"),
-    Verdict.UNDECIDED: later("undecided"),
-}
-_STYLES = {Verdict.BETTER: "bold dark_cyan", Verdict.WORSE: "bold dark_orange3"}
+_DECIDED = {Verdict.BETTER: "better", Verdict.WORSE: "worse"}
 
 
 class Difference(BaseModel):
@@ -49,6 +39,7 @@ class ComparedDocument(BaseModel):
     version: int = 1
     first: str = Field(description="id of the first experiment")
     second: str
+    names: tuple[str, str] = Field(description="what the plans of the two call themselves")
     differences: list[Difference]
     between: list[Between] = Field(description="the baseline's responses, second over first, as log ratios")
     effects: list[EffectBetween] = Field(description="effects judged in both")
@@ -60,8 +51,9 @@ def document(
     plans: tuple[Plan, Plan],
     between: Sequence[Between],
     effects: Sequence[EffectBetween],
+    conditions: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
 ) -> ComparedDocument:
-    """What differed, and what was found."""
+    """What differed, and what was found; `conditions` are what no trial of an experiment set, and stayed."""
     notes = [tr(_ONE_SITTING)]
     if not between:
         said = tr("no workload has three whole rounds of its baseline in both experiments: nothing is compared")
@@ -69,20 +61,26 @@ def document(
     return ComparedDocument(
         first=experiments[0].id,
         second=experiments[1].id,
-        differences=_differences(experiments, plans),
+        names=(experiments[0].name, experiments[1].name),
+        differences=_differences(experiments, plans, conditions if all(conditions) else ({}, {})),
         between=list(between),
         effects=list(effects),
         notes=notes,
     )
 
 
-def _differences(experiments: tuple[Experiment, Experiment], plans: tuple[Plan, Plan]) -> list[Difference]:
-    """Of machine, software, settings held, workloads and protocol, in this order."""
+def _differences(
+    experiments: tuple[Experiment, Experiment],
+    plans: tuple[Plan, Plan],
+    conditions: tuple[Mapping[str, str], Mapping[str, str]],
+) -> list[Difference]:
+    """Of machine, software, settings held and found, workloads and protocol, in this order."""
     sides: list[dict[str, str]] = []
     both = {workload.name for workload in plans[0].workloads} & {workload.name for workload in plans[1].workloads}
-    for experiment, plan in zip(experiments, plans, strict=True):
+    for experiment, plan, stayed in zip(experiments, plans, conditions, strict=True):
         facts = {tr(name).replace("_", " "): value for name, value in experiment.fingerprint.items()}
         facts |= {tr("version of {name}", name=name): value for name, value in experiment.versions.items()}
+        facts |= {tr(name): value for name, value in stayed.items() if name != "boot"}
         facts |= {name: str(value) for name, value in plan.baseline.items()}
         for workload in plan.workloads:
             if workload.name not in both:
@@ -101,60 +99,80 @@ def _differences(experiments: tuple[Experiment, Experiment], plans: tuple[Plan, 
     ]
 
 
-def show(found: ComparedDocument, console: "Console") -> None:
-    """Print it: what differed first."""
-    from rich.text import Text
-
-    console.print(Text(tr("{second} against {first}", second=found.second, first=found.first), style="bold"))
-    console.print()
-    rows = [(one.what, one.first or numbers.DASH, one.second or numbers.DASH) for one in found.differences]
-    if rows:
-        _table(console, (tr("what differs"), found.first, found.second), rows)
-    else:
-        console.print(tr("nothing else differs"))
-    if found.between:
-        head = (tr("baseline under"), tr("response"), tr("load"), tr("change"), tr("margin"), tr("verdict"))
-        _table(console, head, map(_row, found.between))
-    if found.effects:
-        columns = (tr("effect"), tr("under"), found.first, found.second, tr("difference"), "")
-        _table(console, columns, map(_effect_row, found.effects))
-    for note in found.notes:
-        console.print(Text(note, style="dim"))
-
-
-def _table(console: "Console", head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
-    for name in head:
-        table.add_column(Text(name), overflow="fold")
-    for row in rows:
-        words = {tr(_WORDS[verdict]): style for verdict, style in _STYLES.items()}
-        table.add_row(*(Text("".join(c for c in cell if c.isprintable()), style=words.get(cell, "")) for cell in row))
-    console.print(table)
-    console.print()
-
-
-def _row(one: Between) -> tuple[str, ...]:
-    return (
-        one.workload,
-        tr(RESPONSES[one.response].title),
-        tr("all") if one.load is None else one.load.figure,
-        str(numbers.effect(one.estimate, one.low, one.high)),
-        numbers.margin(one.margin),
-        tr(_WORDS[one.verdict]) if one.verdict else "",
+def view(found: ComparedDocument) -> ComparedView:
+    """What of it is shown, worded and rounded."""
+    baseline = tuple(_row(one) for one in found.between)
+    said = [
+        tr(
+            "{workload}: {effect} {what}, {verdict}",
+            workload=row.workload,
+            effect=f"{row.change.effect} {row.change.interval}",
+            what=row.response,
+            verdict=row.verdict,
+        )
+        for row in baseline
+        if row.whole
+    ]
+    ids, named = (found.first, found.second), found.names[0] != found.names[1]
+    first, second = found.names if named else ids
+    which = tr(", ").join(
+        tr("{name} is {experiment}", name=n, experiment=i) for n, i in zip(found.names, ids, strict=True)
+    )
+    return ComparedView(
+        title=tr("{second} against {first}", second=second, first=first),
+        experiments=which if named else found.names[0],
+        headline=tr("; ").join(said) or tr("no baseline could be compared"),
+        first=first,
+        second=second,
+        differences=tuple(
+            (one.what, one.first or numbers.DASH, one.second or numbers.DASH) for one in found.differences
+        ),
+        baseline=baseline,
+        effects=tuple(_effect_row(one) for one in found.effects),
+        notes=tuple(found.notes),
     )
 
 
-def _effect_row(one: EffectBetween) -> tuple[str, ...]:
+def _row(one: Between) -> BaselineRow:
+    return BaselineRow(
+        workload=one.workload,
+        response=verdicts.title(one.response),
+        load=tr("all") if one.load is None else one.load.figure,
+        whole=one.load is None,
+        change=_change(one, one.margin, _DECIDED.get(one.verdict, "") if one.verdict else ""),
+        verdict=tr(verdicts.WORDS[one.verdict]) if one.verdict else "",
+        rounds=one.rounds,
+        trials=one.trials,
+    )
+
+
+def _effect_row(one: EffectBetween) -> EffectRow:
     said = {True: tr("alike"), False: tr("differs"), None: tr("whether it differs is not shown")}[one.alike]
-    sides = (_effect(one.first), _effect(one.second), _effect(one.difference))
-    change = tr("{arm} instead of {baseline}", arm=one.arm, baseline=one.baseline)
-    return (f"{one.factor}: {change}", one.workload, *sides, said)
+    first, second = (_change(side, one.margin, "") for side in (one.first, one.second))
+    return EffectRow(
+        factor=one.factor,
+        arms=tr("{arm} instead of {baseline}", arm=one.arm, baseline=one.baseline),
+        workload=one.workload,
+        response=verdicts.title(one.response),
+        first=f"{first.effect} {first.interval}",
+        second=f"{second.effect} {second.interval}",
+        difference=_change(one.difference, one.margin, ""),
+        said=said,
+    )
 
 
-def _effect(found: Estimate) -> str:
+def _change(found: Between | Estimate, margin: float, decided: str) -> Change:
+    estimate = found.estimate if isinstance(found, Between) else found.value
     assert found.low is not None and found.high is not None
-    return str(numbers.effect(found.value, found.low, found.high))
+    words = numbers.effect(estimate, found.low, found.high)
+    return Change(
+        effect=words.estimate,
+        interval=words.interval,
+        estimate=numbers.percent_of(estimate),
+        low=numbers.percent_of(found.low),
+        high=numbers.percent_of(found.high),
+        margin=numbers.margin(margin),
+        margin_low=numbers.percent_of(-margin),
+        margin_high=numbers.percent_of(margin),
+        decided=decided,
+    )

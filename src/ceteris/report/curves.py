@@ -5,6 +5,7 @@ In: what was measured. Out: curves in one unit each. Called by the view.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ceteris.findings import Distribution
 from ceteris.language import later, tr
@@ -23,8 +24,43 @@ TIMED = {
 }
 """What is drawn of a trial over time: title with unit, and what a value is multiplied by."""
 
-_MOST_POINTS = 150_000  # in a page: two megabytes
+_MOST_POINTS = 60_000  # in a page: half a megabyte
+_FEWEST = 60  # of a trial
 _DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is drawn over time where not all can be: which metrics, of which trials, in how many points at most."""
+
+    metrics: tuple[str, ...]
+    trials: tuple[int, ...]
+    points: int
+
+
+def choose(made: Sequence[int]) -> Choice:
+    """Of all trials the first metrics that a page holds; where not even one is held of all, of every nth trial."""
+    if not made:
+        return Choice((), (), 0)
+    metrics = tuple(TIMED)[: max(1, _MOST_POINTS // (_FEWEST * len(made)))]
+    nth = math.ceil(_FEWEST * len(made) * len(metrics) / _MOST_POINTS)
+    trials = tuple(made[::nth])[: _MOST_POINTS // (_FEWEST * len(metrics))]
+    return Choice(metrics, trials, _MOST_POINTS // (len(metrics) * len(trials)))
+
+
+def thinned(course: Measurement, most: int) -> Measurement:
+    """With so many points at most: the lowest and highest of each part in their order, so that no extreme is lost."""
+    each = math.ceil(2 * len(course.points) / most)
+    if len(course.points) <= most:
+        return course
+    parts = [course.points[at : at + each] for at in range(0, len(course.points), each)]
+    kept = [one for part in parts for one in _extremes(part)]
+    return replace(course, points=tuple(kept), step_s=(course.step_s or 1.0) * each / 2)
+
+
+def _extremes(part: Sequence[float]) -> tuple[float, float]:
+    low, high = min(part), max(part)
+    return (low, high) if part.index(low) < part.index(high) else (high, low)
 
 
 def path(cells: Sequence[Cell], arms: Sequence[str], key: str) -> PathCurve | None:
@@ -57,15 +93,6 @@ def quantiles(found: Sequence[Distribution], arms: Sequence[str], key: str) -> Q
             load=one.load,
             one_in=1 / (1 - quantile),
             value=time * scale.factor,
-            text=tr(
-                "{arm}: {share:.6g} % within {time:.4g} {unit}, of {count:,} operations",
-                arm=one.arm,
-                share=100 * quantile,
-                time=time * scale.factor,
-                unit=scale.unit,
-                count=one.count,
-            ),
-            trials=one.trials,
         )
         for one in mine
         for quantile, time in one.quantiles
@@ -74,17 +101,23 @@ def quantiles(found: Sequence[Distribution], arms: Sequence[str], key: str) -> Q
     return QuantileCurve(key=f"{key}-distribution", unit=scale.unit, points=tuple(points)) if points else None
 
 
-def courses(series: Mapping[str, Mapping[int, Measurement]]) -> Courses | None:
-    """Every trial over time, by metric; the first metrics that a page holds. None where nothing has a course."""
-    found: list[Course] = []
-    left = _MOST_POINTS
-    for metric, (title, factor) in TIMED.items():
-        drawn = [_course(order, title, factor, one) for order, one in sorted(series.get(metric, {}).items())]
-        mine = [course for course in drawn if len(course.values) > 1]
-        left -= sum(len(course.values) for course in mine)
-        if left >= 0:
-            found += mine
-    return Courses(key="trial-course", courses=tuple(found)) if found else None
+def courses(series: Mapping[str, Mapping[int, Measurement]], made: int) -> Courses | None:
+    """Trials over time, by metric, of as many as were `made`. None where nothing has a course."""
+    found = [
+        _course(order, title, factor, one)
+        for metric, (title, factor) in TIMED.items()
+        for order, one in sorted(series.get(metric, {}).items())
+        if len(one.points) > 1
+    ]
+    if not found:
+        return None
+    drawn = len({course.trial for course in found})
+    thin = any(one.n > len(one.points) > 1 for mine in series.values() for one in mine.values())
+    left_out = [
+        *([tr("{n} of {all} trials are here: export has all", n=drawn, all=made)] if drawn < made else []),
+        *([tr("of each stretch the lowest and the highest point is drawn")] if thin else []),
+    ]
+    return Courses(key="trial-course", note=tr("; ").join(left_out), courses=tuple(found))
 
 
 def _course(order: int, title: str, factor: float, one: Measurement) -> Course:
@@ -92,8 +125,11 @@ def _course(order: int, title: str, factor: float, one: Measurement) -> Course:
 
 
 def _rounded(values: Iterable[float], factor: float) -> Iterable[float]:
-    """With as many digits as a picture shows."""
+    """With as many digits as a picture shows; whole numbers without a point."""
     for value in values:
         scaled = value * factor
-        finite = math.isfinite(scaled) and scaled != 0
-        yield round(scaled, _DIGITS - 1 - math.floor(math.log10(abs(scaled)))) if finite else 0.0
+        if not math.isfinite(scaled) or scaled == 0:
+            yield 0
+            continue
+        shown = round(scaled, _DIGITS - 1 - math.floor(math.log10(abs(scaled))))
+        yield int(shown) if shown.is_integer() else shown

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ceteris.findings import Bounded, Breach, Contrast, Matrix, Preconditioned, Scaling
+from ceteris.findings import Bounded, Breach, Constancy, Contrast, Matrix, Preconditioned, Scaling
 from ceteris.model import (
     Cell,
     Effect,
@@ -25,6 +25,7 @@ from ceteris.model import (
     TrialState,
     Verdict,
 )
+from ceteris.report.constancy import NOT_TOLD
 from ceteris.report.document_of_set import ClaimDocument, OriginDocument, SourceDocument, claim, origin, source
 from ceteris.report.document_parts import Document, Interval, finite
 from ceteris.report.trust import machine_s
@@ -116,6 +117,7 @@ class ReportDocument(Document):
     preconditioned: list[Preconditioned]
     contrasts: list[Contrast] = Field(description="which counters moved with each comparison")
     scalings: list[Scaling] = Field(description="how each arm's throughput follows the operations outstanding")
+    conditions: Constancy = Field(description="what no trial sets and should be the same in all")
     bounds: list[Bounded] = Field(description="what bounds each arm at each load level, by rules of thumb")
     sources: list[SourceDocument] = Field(description="the files of a set that was imported")
     origins: list[OriginDocument] = Field(description="where each of its trials comes from")
@@ -191,6 +193,7 @@ def document(
     contrasts: Sequence[Contrast] = (),
     scalings: Sequence[Scaling] = (),
     bounds: Sequence[Bounded] = (),
+    constancy: Constancy = NOT_TOLD,
     planned_s: float = 0.0,
     sources: Sequence[Source] = (),
     origins: Sequence[Origin] = (),
@@ -224,6 +227,7 @@ def document(
         contrasts=list(contrasts),
         scalings=list(scalings),
         bounds=list(bounds),
+        conditions=constancy,
         sources=[source(one) for one in sources],
         origins=[origin(one) for one in origins],
         breaches=list(breaches),

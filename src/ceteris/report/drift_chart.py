@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ceteris.language import tr
 from ceteris.report import numbers
+from ceteris.report.chart_data import inline
 from ceteris.report.response_chart import SHAPES
 from ceteris.report.shown_curves import DriftCurve
 
@@ -35,7 +36,7 @@ def drift_chart(shown: DriftCurve, width: int, height: int) -> "alt.LayerChart |
     shape = alt.Scale(domain=firsts, range=[SHAPES[n % len(SHAPES)] for n in range(len(firsts))])
     fill = alt.Scale(domain=firsts, range=["var(--ink)", *["var(--paper)"] * (len(firsts) - 1)])
     legend = alt.Legend(orient="top", columns=2, labelLimit=130, offset=8)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X(
             "time:Q",
             title=tr("{unit} since the beginning", unit=shown.unit),

@@ -8,8 +8,10 @@ everything is escaped, and the page's own policy refuses every script but its ow
 import base64
 import hashlib
 import math
+import os
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ from ceteris.language import tag, tr
 from ceteris.report import charts, numbers
 from ceteris.report.library import vega_embed
 from ceteris.report.shown import Figure, Judged, LevelTable, ReportView
+from ceteris.report.shown_compared import Change
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,6 +28,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _STILLS = 60
 """So many charts get a still picture (60 ms and 10 kB each); the rest are only drawn live."""
 
+Drawn = Judged | Change
 _STRIP = 132.0
 _WORDY = 12
 """So many answers are read at once; the rest are folded."""
@@ -35,18 +39,18 @@ def _closed(script: str) -> str:
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def _digest(script: str) -> str:
+def digest(script: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
 
 
-def _strip_limit(view: ReportView) -> float:
-    """Half the width of the strips in the verdict table, in percent: all intervals, within reason."""
-    widest = max((row.margin_high for row in view.verdicts), default=1.0)
-    bounds = [abs(b) for row in view.verdicts for b in (row.low, row.high) if math.isfinite(b)]
+def strip_limit(rows: Sequence[Drawn]) -> float:
+    """Half the width of the strips of a table, in percent: all intervals, within reason."""
+    widest = max((row.margin_high for row in rows), default=1.0)
+    bounds = [abs(b) for row in rows for b in (row.low, row.high) if math.isfinite(b)]
     return min(max([2 * widest, *bounds]) * 1.06, 15 * widest)
 
 
-def _strip(row: Judged, limit: float) -> dict[str, Any]:
+def strip(row: Drawn, limit: float) -> dict[str, Any]:
     """Where the marks of a row's strip are; an interval that leaves the strip says so with an arrow."""
 
     def place(percent: float) -> float:
@@ -95,7 +99,23 @@ def _unbroken(text: str) -> str:
     return joined.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
-def _environment() -> "Environment":
+_NEEDLESS = re.compile(
+    r' (?:font-family|pointer-events|aria-roledescription)="[^"]*"| opacity="1"'
+    r'|<path class="(?:fore|back)ground"[^>]*/>'
+)
+
+
+def _slim(picture: str) -> str:
+    """A picture without what the page says too, or nobody sees: half of it."""
+    return _NEEDLESS.sub("", picture)
+
+
+def _alike(told: Sequence[str]) -> str:
+    """What all rows of a table say, to be told once above them; empty where they do not."""
+    return told[0] if len(set(told)) == 1 else ""
+
+
+def environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -105,6 +125,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     environment.filters |= {"aligned": _aligned, "few": numbers.few, "unbroken": _unbroken}
     environment.globals |= {"count": numbers.count, "places": _places, "course": _course, "tr": tr, "tag": tag}
     return environment
@@ -118,12 +139,19 @@ def render(view: ReportView) -> str:
     timed = charts.of_trials(view)
     specs = {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
     # Both are made by this program from escaped data: SVG by Vega, scripts from files of ours.
-    stills = {key: Markup(charts.still(specs[key])) for key in [*timed, *specs][:_STILLS]}  # noqa: S704
+    first = [*timed, *specs][:_STILLS]
+    with ThreadPoolExecutor(os.cpu_count()) as drawing:
+        pictures = map(_slim, drawing.map(charts.still, [specs[key] for key in first]))
+        stills = {key: Markup(picture) for key, picture in zip(first, pictures, strict=True)}  # noqa: S704
     library = _closed(vega_embed()) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
-    limit = _strip_limit(view)
+    limit = strip_limit(view.verdicts)
+    told_of_all = {
+        "response": [row.answer.response for row in view.verdicts],
+        "confidence": [row.confidence for row in view.verdicts],
+    }
     return (
-        _environment()
+        environment()
         .get_template("report.html")
         .render(
             view=view,
@@ -132,12 +160,13 @@ def render(view: ReportView) -> str:
             stills=stills,
             specs=specs,
             config=charts.CONFIG,
-            strips=[_strip(row, limit) for row in view.verdicts],
+            strips=[strip(row, limit) for row in view.verdicts],
             limit=f"{limit:.2g}",
             palettes=(charts.LIGHT, charts.DARK),
             library=Markup(library),  # noqa: S704
             script=Markup(script),  # noqa: S704
-            policy=" ".join(_digest(text) for text in (library, script)),
+            policy=" ".join(digest(text) for text in (library, script)),
             wordy=_WORDY,
+            alike={name: _alike(told) for name, told in told_of_all.items()},
         )
     )

@@ -4,11 +4,14 @@ In: what is shown of them. Out: Vega-Lite charts. Called by `charts`. Where ther
 trial, the live chart has it below; the still picture shows what is chosen first.
 """
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ceteris.language import tr
 from ceteris.report import numbers
+from ceteris.report.chart_data import inline
 from ceteris.report.response_chart import DASHES, SHAPES
 from ceteris.report.shown_curves import Courses, CurvePoint, PathCurve, QuantileCurve
 
@@ -19,7 +22,6 @@ _PERCENT = " : ".join(
     f"datum.value === {one_in} ? '{percent}'"
     for one_in, percent in ((1, "0"), (10, "90"), (100, "99"), (1000, "99.9"), (10_000, "99.99"), (100_000, "99.999"))
 )
-_MANY_TRIALS = 2000  # in a list to choose from
 _WIDE = 620
 
 
@@ -62,11 +64,28 @@ def lines(chart: "alt.Chart", colours: Mapping[str, str], y: "alt.Y", order: str
     ]
 
 
+def _told_of_quantile(unit: str) -> str:
+    """What is told of a point, as an expression: told with each, it would be most of the page."""
+    written = {
+        "arm": "datum.arm",
+        "share": "format(100 - 100 / datum.beyond, '.6~r')",
+        "time": "format(datum.value, '.4~r')",
+        "unit": json.dumps(unit),
+    }
+    pieces = re.split(r"{(\w+)}", tr("{arm}: {share} % within {time} {unit}"))
+    return " + ".join(written[piece] if place % 2 else json.dumps(piece) for place, piece in enumerate(pieces))
+
+
+def _short(value: float) -> float:
+    """With as many digits as a picture shows."""
+    return float(f"{value:.5g}")
+
+
 def _value(*, zero: bool) -> "alt.Y":
     import altair as alt
 
     scale = alt.Scale(zero=True, nice=True) if zero else alt.Scale(type="log", nice=False, padding=8)
-    axis = alt.Axis(tickCount=4, domain=False, ticks=False, format=",~g", grid=zero)
+    axis = alt.Axis(tickCount=4, domain=False, ticks=False, format=",~r", grid=zero)
     return alt.Y("value:Q", title=None, scale=scale, axis=axis)
 
 
@@ -97,9 +116,9 @@ def path_chart(
         axis=alt.Axis(tickCount=5, format=",~f", grid=False),
     )
     known = [row for row in rows if "low" in row]
-    reach = alt.Chart(alt.InlineData(values=known)).mark_rule(strokeWidth=1.2, stroke="var(--muted)")
+    reach = alt.Chart(inline(known)).mark_rule(strokeWidth=1.2, stroke="var(--muted)")
     layers = [reach.encode(x=x, y=alt.Y("low:Q", title=None), y2="high:Q")] if known else []
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x)
+    base = alt.Chart(inline(rows)).encode(x=x)
     return alt.layer(*layers, *lines(base, colours, _value(zero=True), "load:Q")).properties(
         width=width,
         height=height,
@@ -116,8 +135,7 @@ def quantile_chart(
 
     levels = sorted({point.load for point in shown.points})
     rows: list[dict[str, Any]] = [
-        {"arm": p.arm, "load": p.load.n, "beyond": p.one_in, "value": p.value, "hint": hint(p.text, p.trials)}
-        for p in shown.points
+        {"arm": p.arm, "load": p.load.n, "beyond": _short(p.one_in), "value": _short(p.value)} for p in shown.points
     ]
     most = max(point.one_in for point in shown.points)
     ticks = [tick for tick in (1, 10, 100, 1000, 10_000, 100_000) if tick <= most]
@@ -128,8 +146,9 @@ def quantile_chart(
     )
     chosen = alt.param(name="level", value=levels[-1].n, bind=bound)
     base = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(inline(rows))
         .transform_filter("datum.load === level")
+        .transform_calculate(hint=_told_of_quantile(shown.unit))
         .encode(
             x=alt.X(
                 "beyond:Q",
@@ -152,21 +171,25 @@ def quantile_chart(
     )
 
 
-def course_chart(shown: Courses) -> "alt.Chart":
-    """A metric of one trial over time; both are chosen."""
-    import altair as alt
-
-    trials = list(dict.fromkeys(course.trial for course in shown.courses))[:_MANY_TRIALS]
-    metrics = list(dict.fromkeys(course.metric for course in shown.courses))
-    rows = [
-        {"trial": course.trial, "metric": course.metric, "step": course.step_s, "value": list(course.values)}
+def course_rows(shown: Courses) -> list[dict[str, Any]]:
+    """The data of the chart below, which is too much to be copied while that is made."""
+    return [
+        {"trial": course.trial, "metric": course.metric, "step": course.step_s, "value": course.values}
         for course in shown.courses
     ]
+
+
+def course_chart(shown: Courses) -> "alt.Chart":
+    """A metric of one trial over time, without its data; both are chosen."""
+    import altair as alt
+
+    trials = list(dict.fromkeys(course.trial for course in shown.courses))
+    metrics = list(dict.fromkeys(course.metric for course in shown.courses))
     at = tr(" at ")
     trial = alt.param(name="trial", value=trials[0], bind=alt.binding_select(options=trials, name=tr("trial") + " "))
     metric = alt.param(name="metric", value=metrics[0], bind=alt.binding_select(options=metrics, name=tr("of") + " "))
     chart: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(inline([]))
         .transform_filter("datum.trial === trial && datum.metric === metric")
         .transform_flatten(["value"])
         .transform_window(place="row_number()")
@@ -186,7 +209,7 @@ def course_chart(shown: Courses) -> "alt.Chart":
         .properties(
             width=_WIDE,
             height=180,
-            title=tr("one trial over time"),
+            title=alt.TitleParams(tr("one trial over time"), subtitle=shown.note or alt.Undefined),
             description=tr("a metric of the chosen trial, second by second"),
         )
     )

@@ -16,7 +16,7 @@ from ceteris.report.shown_why import WordTable
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text that Markdown and the HTML made from it show as it is, on one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
@@ -27,7 +27,7 @@ def _code(text: str, info: str = "") -> list[str]:
     return [f"{fence}{info}", *text.rstrip("\n").split("\n"), fence]
 
 
-def _table(head: Sequence[str], right: Sequence[bool], rows: Sequence[Sequence[str]]) -> list[str]:
+def as_table(head: Sequence[str], right: Sequence[bool], rows: Sequence[Sequence[str]]) -> list[str]:
     marks = ["---:" if to_right else "---" for to_right in right]
     return [f"| {' | '.join(row)} |" for row in (head, marks, *rows)] + [""]
 
@@ -37,8 +37,8 @@ def _head(text: str) -> list[str]:
 
 
 def _answer(answer: Answer) -> str:
-    text = f"{_plain(answer.change)}: {_plain(answer.conclusion)}"
-    return f"- **{_plain(answer.factor)}**: {text}"
+    text = f"{plain(answer.change)}: {plain(answer.conclusion)}"
+    return f"- **{plain(answer.factor)}**: {text}"
 
 
 def _verdicts(view: ReportView) -> list[str]:
@@ -46,14 +46,14 @@ def _verdicts(view: ReportView) -> list[str]:
         return [tr("No effect could be judged."), ""]
     rows = [
         [
-            _plain(row.answer.factor),
-            f"{_plain(row.answer.baseline)} → {_plain(row.answer.arm)}",
-            _plain(row.answer.workload),
-            f"{row.effect} {_plain(row.interval)}",
+            plain(row.answer.factor),
+            f"{plain(row.answer.baseline)} → {plain(row.answer.arm)}",
+            plain(row.answer.workload),
+            f"{row.effect} {plain(row.interval)}",
             row.margin,
             f"**{row.verdict}**" if row.answer.decided else row.verdict,
             str(row.pairs),
-            _plain("; ".join(row.reasons)),
+            plain("; ".join(row.reasons)),
             numbers.few(row.trials),
         ]
         for row in view.verdicts
@@ -69,17 +69,17 @@ def _verdicts(view: ReportView) -> list[str]:
         tr("reasons"),
         tr("trials"),
     ]
-    return _table(head, [False, False, False, True, True, False, True, False, False], rows)
+    return as_table(head, [False, False, False, True, True, False, True, False, False], rows)
 
 
 def _figure(figure: Figure | None) -> str:
     if figure is None:
         return numbers.DASH
-    return f"{figure.text} {_plain(figure.spread)}".rstrip()
+    return f"{figure.text} {plain(figure.spread)}".rstrip()
 
 
 def _point(point: EffectPoint | None) -> str:
-    return f"{point.effect} {_plain(point.interval)}" if point else numbers.DASH
+    return f"{point.effect} {plain(point.interval)}" if point else numbers.DASH
 
 
 def _effects(section: Section) -> list[str]:
@@ -87,7 +87,7 @@ def _effects(section: Section) -> list[str]:
     for shown in section.effects:
         said = tr(
             "Effect on {title}, {confidence} interval, margin {margin}{judged}:",
-            title=_plain(shown.title),
+            title=plain(shown.title),
             confidence=shown.confidence,
             margin=shown.margin,
             judged="" if shown.judged else tr(", not judged"),
@@ -98,8 +98,8 @@ def _effects(section: Section) -> list[str]:
             for load in shown.loads
         ]
         changes = (tr("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline) for arm in shown.arms)
-        head = [tr("load level"), *map(_plain, changes)]
-        lines += _table(head, [True] * len(head), rows)
+        head = [tr("load level"), *map(plain, changes)]
+        lines += as_table(head, [True] * len(head), rows)
     return lines
 
 
@@ -111,23 +111,23 @@ def _levels(section: Section) -> list[str]:
     for place, column in enumerate(section.table.columns):
         name = f"{column.title}, {column.unit}" if column.unit else column.title
         rows = [[row.load.figure, *(_figure(f) for f in row.figures[place])] for row in section.table.rows]
-        head = [name, *(_plain(arm.name) for arm in section.arms)]
-        lines += _table(head, [True] * len(head), rows)
+        head = [name, *(plain(arm.name) for arm in section.arms)]
+        lines += as_table(head, [True] * len(head), rows)
     rows = [
         [row.load.figure, *(numbers.orders(f.trials) if f else numbers.DASH for f in row.figures[0])]
         for row in section.table.rows
     ]
-    head = [tr("trials at load level"), *(_plain(arm.name) for arm in section.arms)]
-    return lines + _table(head, [True, *[False] * len(section.arms)], rows)
+    head = [tr("trials at load level"), *(plain(arm.name) for arm in section.arms)]
+    return lines + as_table(head, [True, *[False] * len(section.arms)], rows)
 
 
 def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
-    said = tr("{factor} under {workload}", factor=_plain(section.factor), workload=_plain(section.workload))
+    said = tr("{factor} under {workload}", factor=plain(section.factor), workload=plain(section.workload))
     lines = [f"### {said}", ""]
     if section.empty:
-        return [*lines, _plain(section.empty), ""]
+        return [*lines, plain(section.empty), ""]
     lines += [_answer(answer) for answer in section.answers]
-    lines += [f"- {_plain(reason)}" for reason in section.reasons] + [""]
+    lines += [f"- {plain(reason)}" for reason in section.reasons] + [""]
     failed = tr("failed")
     for listed in section.checks:
         said = (
@@ -135,15 +135,15 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
             if listed.standing
             else later("Checks of {title}: {summary}")
         )
-        lines += [tr(said, title=_plain(listed.title), summary=listed.summary, standing=_plain(listed.standing)), ""]
+        lines += [tr(said, title=plain(listed.title), summary=listed.summary, standing=plain(listed.standing)), ""]
         marks = [(check, tr("ok") if check.passed else f"**{failed}**") for check in listed.checks]
-        lines += [f"- {mark}, {check.name}: {_plain(check.found)}" for check, mark in marks] + [""]
+        lines += [f"- {mark}, {check.name}: {plain(check.found)}" for check, mark in marks] + [""]
     drawn = [(table.key, tr("effect on {title}", title=table.title)) for table in section.effects]
     drawn += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
     drawn += [(section.path.key, tr("response time over throughput"))] if section.path else []
     drawn += [(section.quantiles.key, tr("response time by percentile"))] if section.quantiles else []
     drawn += [(section.drift.key, tr("{title} over time", title=section.drift.title))] if section.drift else []
-    shown = [f"![{_plain(title)}](<{pictures[key]}>)" for key, title in drawn if key in pictures]
+    shown = [f"![{plain(title)}](<{pictures[key]}>)" for key, title in drawn if key in pictures]
     return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section) + _why(section)
 
 
@@ -151,7 +151,7 @@ def _why(section: Section) -> list[str]:
     lines = []
     for table in section.why:
         trials = tr("; trials {trials}", trials=numbers.few(table.trials)) if table.trials else ""
-        lines += [f"{_plain(table.title)}: {_plain(table.note)}{trials}", ""]
+        lines += [f"{plain(table.title)}: {plain(table.note)}{trials}", ""]
         lines += _rows(table)
     return lines
 
@@ -160,21 +160,21 @@ def _beside(tables: Sequence[WordTable]) -> list[str]:
     """Tables that belong to no factor."""
     lines = []
     for table in tables:
-        lines += [*_head(_plain(table.title)), _plain(table.note), "", *_rows(table)]
+        lines += [*_head(plain(table.title)), plain(table.note), "", *_rows(table)]
     return lines
 
 
 def _rows(table: WordTable) -> list[str]:
     if not table.rows:
         return []
-    rows = [[_plain(cell) for cell in row] for row in table.rows]
-    return _table([_plain(name) for name in table.head], table.figures, rows)
+    rows = [[plain(cell) for cell in row] for row in table.rows]
+    return as_table([plain(name) for name in table.head], table.figures, rows)
 
 
 def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:
-    lines = [f"### {_plain(matrix.name)}", "", _plain(matrix.empty or matrix.reading), ""]
+    lines = [f"### {plain(matrix.name)}", "", plain(matrix.empty or matrix.reading), ""]
     for share in matrix.shares:
-        lines += [f"#### {share.title}", "", *(f"- {_plain(sentence)}" for sentence in share.sentences), ""]
+        lines += [f"#### {share.title}", "", *(f"- {plain(sentence)}" for sentence in share.sentences), ""]
         if share.key in pictures:
             title = tr("response time over rate, {share}", share=share.title)
             lines += [f"![{title}](<{pictures[share.key]}>)", ""]
@@ -182,35 +182,37 @@ def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:
             name = f"{table.title}, {table.unit}" if table.unit else table.title
             rows = [[str(small), *(_figure(f) for f in figures)] for small, figures in table.rows]
             head = [tr("{name}: small outstanding", name=name), *(tr("{n} large", n=large) for large in table.columns)]
-            lines += _table(head, [True] * len(head), rows)
+            lines += as_table(head, [True] * len(head), rows)
     return lines
 
 
 def _trust(trust: Trust) -> list[str]:
-    conditioned = [(_plain(one.sentence), one) for one in trust.conditioned]
+    conditioned = [(plain(one.sentence), one) for one in trust.conditioned]
     said = [
         tr("{sentence} (trial {trial})", sentence=f"**{what}**" if one.missed else what, trial=one.trial)
         for what, one in conditioned
     ]
-    said += [_plain(note) for note in trust.notes]
+    said += [plain(note) for note in trust.notes]
     lines = [f"- {sentence}" for sentence in said] + ([""] if said else [])
     rows = [
-        [tally.state, _plain(tally.reason), str(len(tally.trials)), numbers.orders(tally.trials)]
+        [tally.state, plain(tally.reason), str(len(tally.trials)), numbers.orders(tally.trials)]
         for tally in trust.tallies
     ]
-    lines += _table([tr("trials"), tr("reason"), tr("count"), tr("which")], [False, False, True, False], rows)
-    facts = [[_plain(name), _plain(value)] for name, value in (*trust.facts, *trust.machine)]
-    lines += _table([tr("experiment and machine"), ""], [False, False], facts)
+    lines += as_table([tr("trials"), tr("reason"), tr("count"), tr("which")], [False, False, True, False], rows)
+    lines += [tr("What differed between trials that should not have") + ":", ""]
+    lines += [*(f"- **{plain(said)}**" for said in trust.unlike), f"- {plain(trust.alike)}", ""]
+    facts = [[plain(name), plain(value)] for name, value in (*trust.facts, *trust.machine)]
+    lines += as_table([tr("experiment and machine"), ""], [False, False], facts)
     return [*lines, tr("The plan:"), "", *_code(trust.plan_text, "toml"), ""]
 
 
 def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
     """The whole report as Markdown; `pictures` gives the file name of each chart that was drawn."""
     lines = [
-        f"# {_plain(view.title)}",
+        f"# {plain(view.title)}",
         "",
-        *([_plain(view.question), ""] if view.question else []),
-        tr("Experiment {experiment}, {when}.", experiment=_plain(view.experiment), when=view.when),
+        *([plain(view.question), ""] if view.question else []),
+        tr("Experiment {experiment}, {when}.", experiment=plain(view.experiment), when=view.when),
         "",
     ]
     lines += [tr("{sentence}.", sentence=view.headline), ""]
@@ -229,7 +231,7 @@ def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
     lines = [*_head(tr("Answers")), *map(_answer, view.answers), ""]
     lines += [*_head(tr("Verdicts")), *_verdicts(view), *_head(tr("What to do"))]
     for advice in view.advice:
-        lines.append(f"- **{_plain(advice.factor)}**: {_plain(advice.text)}")
+        lines.append(f"- **{plain(advice.factor)}**: {plain(advice.text)}")
         if advice.recipe:
             block = _code(f"{advice.recipe.set}\n{advice.recipe.check}", "sh")
             lines += ["", *(f"  {line}" for line in block), ""]

@@ -60,6 +60,7 @@ METRICS = {
 
 _COUNTED = {
     "trial": laters("{n:,} trial", "{n:,} trials"),
+    "condition": laters("{n:,} condition", "{n:,} conditions"),
     "check": laters("{n:,} check", "{n:,} checks"),
     "round": laters("{n:,} round", "{n:,} rounds"),
     "fill": laters("{n:,} fill", "{n:,} fills"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ceteris.language import tr
 from ceteris.report import numbers
+from ceteris.report.chart_data import inline
 from ceteris.report.shown import MatrixShare
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def response_curve(share: MatrixShare) -> "alt.LayerChart | alt.FacetChart":
         for p in share.points
     ]
     legend = alt.Legend(orient="top", columns=3, offset=8) if len(names) > 1 else None
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X(
             "rate:Q",
             title=tr("small operations per second"),
@@ -64,7 +65,7 @@ def response_curve(share: MatrixShare) -> "alt.LayerChart | alt.FacetChart":
     ]
     known = [row for row in rows if "low" in row]
     if known:
-        reach = alt.Chart(alt.InlineData(values=known)).mark_rule(strokeWidth=1.2, stroke="var(--muted)")
+        reach = alt.Chart(inline(known)).mark_rule(strokeWidth=1.2, stroke="var(--muted)")
         layers.insert(0, reach.encode(x=alt.X("rate:Q"), y=alt.Y("low:Q", title=None), y2="high:Q"))
     return alt.layer(*layers).properties(
         width=WIDTH,

@@ -58,8 +58,6 @@ class QuantilePoint:
     load: LoadLevel
     one_in: float
     value: float
-    text: str
-    trials: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +99,8 @@ class Course:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Courses:
-    """What can be drawn of any trial over time."""
+    """What can be drawn of trials over time; `note` says what is left out."""
 
     key: str
+    note: str
     courses: tuple[Course, ...]

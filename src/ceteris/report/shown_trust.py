@@ -46,11 +46,16 @@ class Conditioned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """Why the numbers may be believed, and by whom they can be checked."""
+    """Why the numbers may be believed, and by whom they can be checked.
+
+    `unlike` says what differed between trials that should not have; `alike` that all else did not.
+    """
 
     tallies: tuple[Tally, ...]
     notes: tuple[str, ...]
     conditioned: tuple[Conditioned, ...]
+    unlike: tuple[str, ...]
+    alike: str
     facts: tuple[tuple[str, str], ...]
     machine: tuple[tuple[str, str], ...]
     plan_text: str

@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-_STYLES = {"better": "bold dark_cyan", "worse": "bold dark_orange3"}
+STYLES = {"better": "bold dark_cyan", "worse": "bold dark_orange3"}
 _MOST_ROWS = 20
 _NARROW = ("throughput_per_s", "response_p95_s")
 _WIDE = (*_NARROW, "bytes_per_s", "load_1m", "cpu_iowait_share")
 
 
-def _text(text: str, style: str = "") -> "Text":
+def plain(text: str, style: str = "") -> "Text":
     """Text as it is; what would steer the terminal is left out."""
     from rich.text import Text
 
     return Text("".join(c for c in text if c == "\n" or c.isprintable()), style=style)
 
 
-def _new_table(title: str = "") -> "Table":
+def new_table(title: str = "") -> "Table":
     from rich import box
     from rich.table import Table
 
@@ -50,7 +50,7 @@ def _new_table(title: str = "") -> "Table":
         show_edge=False,
         pad_edge=False,
         padding=(0, 1),
-        title=_text(title) if title else None,
+        title=plain(title) if title else None,
         title_justify="left",
         title_style="not italic",
         header_style="dim",
@@ -58,15 +58,15 @@ def _new_table(title: str = "") -> "Table":
 
 
 def _sentence(answer: Answer) -> "Text":
-    line = _text(f"{answer.factor}: ", "bold")
-    line.append_text(_text(f"{answer.change}: "))
-    line.append_text(_text(answer.conclusion, _STYLES.get(answer.decided, "")))
+    line = plain(f"{answer.factor}: ", "bold")
+    line.append_text(plain(f"{answer.change}: "))
+    line.append_text(plain(answer.conclusion, STYLES.get(answer.decided, "")))
     return line
 
 
 def verdict_table(view: ReportView) -> "Table":
     """All verdicts as a rich table: under each factor a line per change and workload."""
-    table = _new_table()
+    table = new_table()
     workloads = len({answer.workload for answer in view.answers}) > 1
     table.add_column(tr("factor, from → to"), overflow="fold", ratio=1)
     if workloads:
@@ -79,30 +79,30 @@ def verdict_table(view: ReportView) -> "Table":
     before = ""
     for answer in view.answers:
         if answer.factor != before:
-            table.add_row(_text(answer.factor, "bold"))
+            table.add_row(plain(answer.factor, "bold"))
             before = answer.factor
         row = judged.get(id(answer))
-        style = _STYLES.get(answer.decided, "")
-        cells: list[RenderableType] = [_text(f"  {answer.baseline} → {answer.arm}")]
-        cells += [_text(answer.workload)] if workloads else []
-        cells += [_text(row.effect, style), _text(row.interval)] if row else ["", ""]
-        cells += [str(row.pairs) if row else "", _text(row.verdict if row else tr(answer.verdict), style)]
+        style = STYLES.get(answer.decided, "")
+        cells: list[RenderableType] = [plain(f"  {answer.baseline} → {answer.arm}")]
+        cells += [plain(answer.workload)] if workloads else []
+        cells += [plain(row.effect, style), plain(row.interval)] if row else ["", ""]
+        cells += [str(row.pairs) if row else "", plain(row.verdict if row else tr(answer.verdict), style)]
         table.add_row(*cells)
     return table
 
 
 def _figure(figure: Figure | None) -> "Text":
     if figure is None:
-        return _text(numbers.DASH, "dim")
-    text = _text(figure.text)
-    return text.append_text(_text(f" {figure.spread}", "dim")) if figure.spread else text
+        return plain(numbers.DASH, "dim")
+    text = plain(figure.text)
+    return text.append_text(plain(f" {figure.spread}", "dim")) if figure.spread else text
 
 
 def _point(point: EffectPoint | None) -> "Text":
     if point is None:
-        return _text("")
-    text = _text(point.effect, _STYLES.get(point.decided, ""))
-    return text.append_text(_text(f" {point.interval}", "dim"))
+        return plain("")
+    text = plain(point.effect, STYLES.get(point.decided, ""))
+    return text.append_text(plain(f" {point.interval}", "dim"))
 
 
 def _measured(section: Section, shown: LevelTable, first: EffectTable | None, *, wide: bool) -> "Table":
@@ -110,7 +110,7 @@ def _measured(section: Section, shown: LevelTable, first: EffectTable | None, *,
     from rich import box
 
     places = [(i, c) for i, c in enumerate(shown.columns) if c.metric in (_WIDE if wide else _NARROW)]
-    table = _new_table()
+    table = new_table()
     table.box, table.padding = box.SIMPLE_HEAD, (0, 1, 0, 0)
     table.add_column(tr("load"), justify="right", no_wrap=True)
     table.add_column(tr("arm"), overflow="fold")
@@ -120,7 +120,7 @@ def _measured(section: Section, shown: LevelTable, first: EffectTable | None, *,
         table.add_column(tr("effect on {title}", title=_short(first.title)), justify="right", no_wrap=True)
     for row in shown.rows:
         for place, arm in enumerate(section.arms):
-            cells: list[RenderableType] = [row.load.figure if place == 0 else "", _text(arm.name)]
+            cells: list[RenderableType] = [row.load.figure if place == 0 else "", plain(arm.name)]
             cells += [_figure(row.figures[i][place]) for i, _ in places]
             cells += [_point(first.point(arm.name, row.load))] if first else []
             table.add_row(*cells)
@@ -133,12 +133,12 @@ def _short(title: str) -> str:
 
 def _section(section: Section, console: "Console") -> None:
     console.print()
-    heading = _text(section.factor, "bold")
-    console.print(heading.append_text(_text(tr(" under {workload}", workload=section.workload), "dim")))
+    heading = plain(section.factor, "bold")
+    console.print(heading.append_text(plain(tr(" under {workload}", workload=section.workload), "dim")))
     if section.empty:
-        console.print(_text(section.empty))
+        console.print(plain(section.empty))
     for reason in section.reasons:
-        console.print(_text(reason, "dim"))
+        console.print(plain(reason, "dim"))
     for listed in section.checks:
         said = (
             later("checks of {title}: {summary}; {standing}")
@@ -146,26 +146,26 @@ def _section(section: Section, console: "Console") -> None:
             else later("checks of {title}: {summary}")
         )
         console.print(
-            _text(tr(said, title=listed.title, summary=listed.summary, standing=listed.standing), "dim"),
+            plain(tr(said, title=listed.title, summary=listed.summary, standing=listed.standing), "dim"),
         )
         for check in listed.checks:
             mark = tr("ok    ") if check.passed else tr("FAILED")
-            console.print(_text(f"  {mark} {check.name}: {check.found}", "dim" if check.passed else ""))
+            console.print(plain(f"  {mark} {check.name}: {check.found}", "dim" if check.passed else ""))
     if section.table:
         first = section.effects[0] if section.effects else None
         console.print(_measured(section, section.table, first, wide=console.width >= 120))
     for words in section.why:
-        console.print(_text(f"{words.title}: {words.note}", "dim"))
+        console.print(plain(f"{words.title}: {words.note}", "dim"))
         if words.rows:
             console.print(_words(words))
 
 
 def _words(shown: WordTable) -> "Table":
-    table = _new_table()
+    table = new_table()
     for name, figures in zip(shown.head, shown.figures, strict=True):
-        table.add_column(_text(name), justify="right" if figures else "left", overflow="fold")
+        table.add_column(plain(name), justify="right" if figures else "left", overflow="fold")
     for row in shown.rows:
-        table.add_row(*map(_text, row))
+        table.add_row(*map(plain, row))
     return table
 
 
@@ -174,7 +174,7 @@ def conclusions(view: ReportView, console: "Console") -> None:
     for matrix in view.matrices:
         for sentence in [matrix.empty, *(s for share in matrix.shares for s in share.sentences)]:
             if sentence:
-                console.print(_text(f"{matrix.name}: ", "bold").append_text(_text(sentence)))
+                console.print(plain(f"{matrix.name}: ", "bold").append_text(plain(sentence)))
     if view.answers or not view.matrices:
         console.print(verdict_table(view))
     _conditioned(view, console, only_missed=True)
@@ -185,7 +185,7 @@ def _conditioned(view: ReportView, console: "Console", *, only_missed: bool) -> 
     for one in view.trust.conditioned:
         if one.missed or not only_missed:
             console.print(
-                _text(
+                plain(
                     tr("{sentence} (trial {trial})", sentence=one.sentence, trial=one.trial),
                     "bold" if one.missed else "",
                 )
@@ -194,7 +194,7 @@ def _conditioned(view: ReportView, console: "Console", *, only_missed: bool) -> 
 
 def _grid(shown: MatrixTable) -> "Table":
     """Small operations outstanding down, large ones across."""
-    table = _new_table(f"{shown.title}, {shown.unit}" if shown.unit else shown.title)
+    table = new_table(f"{shown.title}, {shown.unit}" if shown.unit else shown.title)
     table.add_column(tr("small"), justify="right", no_wrap=True)
     for large in shown.columns:
         table.add_column(tr("{n} large", n=large), justify="right", no_wrap=True)
@@ -205,13 +205,13 @@ def _grid(shown: MatrixTable) -> "Table":
 
 def _matrix(matrix: MatrixSection, console: "Console") -> None:
     console.print()
-    console.print(_text(matrix.name, "bold"))
-    console.print(_text(matrix.empty or matrix.reading, "dim"))
+    console.print(plain(matrix.name, "bold"))
+    console.print(plain(matrix.empty or matrix.reading, "dim"))
     for share in matrix.shares:
         console.print()
-        console.print(_text(share.title, "bold"))
+        console.print(plain(share.title, "bold"))
         for sentence in share.sentences:
-            console.print(_text(sentence))
+            console.print(plain(sentence))
         for table in share.tables:
             console.print()
             console.print(_grid(table))
@@ -219,11 +219,11 @@ def _matrix(matrix: MatrixSection, console: "Console") -> None:
 
 def render(view: ReportView, console: "Console") -> None:
     """Print the whole report: answers, verdicts, what to do, each factor, and what the trust rests on."""
-    console.print(_text(view.title, "bold"))
+    console.print(plain(view.title, "bold"))
     if view.question:
-        console.print(_text(view.question))
-    console.print(_text(f"{view.experiment} · {view.when}", "dim"))
-    console.print(_text(view.headline))
+        console.print(plain(view.question))
+    console.print(plain(f"{view.experiment} · {view.when}", "dim"))
+    console.print(plain(view.headline))
     for matrix in view.matrices:
         _matrix(matrix, console)
     if view.sections or not view.matrices:
@@ -232,10 +232,13 @@ def render(view: ReportView, console: "Console") -> None:
     for tally in view.trust.tallies:
         where = f" ({numbers.orders(tally.trials)})" if tally.reason else ""
         label = f"  {tally.reason}" if tally.reason else tr("trials {state}", state=tally.state)
-        console.print(_text(f"{label}: {len(tally.trials)}{where}"))
+        console.print(plain(f"{label}: {len(tally.trials)}{where}"))
     _conditioned(view, console, only_missed=False)
+    question = tr("What differed between trials that should not have")
+    answer = tr("; ").join([*view.trust.unlike, view.trust.alike])
+    console.print(plain(f"{question}: {answer}"))
     for note in view.trust.notes:
-        console.print(_text(note))
+        console.print(plain(note))
     _beside(view.files, console)
 
 
@@ -248,11 +251,11 @@ def _compared(view: ReportView, console: "Console") -> None:
     console.print(verdict_table(view))
     console.print()
     for advice in view.advice:
-        line = _text(f"{advice.factor}: ", "bold")
-        console.print(line.append_text(_text(advice.text)))
+        line = plain(f"{advice.factor}: ", "bold")
+        console.print(line.append_text(plain(advice.text)))
         if advice.recipe:
-            console.print(_text(tr("  set    {command}", command=advice.recipe.set)), soft_wrap=True)
-            console.print(_text(tr("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
+            console.print(plain(tr("  set    {command}", command=advice.recipe.set)), soft_wrap=True)
+            console.print(plain(tr("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
     _beside(view.field, console)
     for section in view.sections:
         _section(section, console)
@@ -262,10 +265,10 @@ def _beside(tables: Sequence[WordTable], console: "Console") -> None:
     """Print the first rows of tables that belong to no factor."""
     for table in tables:
         console.print()
-        console.print(_text(table.title, "bold"))
-        console.print(_text(table.note, "dim"))
+        console.print(plain(table.title, "bold"))
+        console.print(plain(table.note, "dim"))
         if table.rows:
             console.print(_words(replace(table, rows=table.rows[:_MOST_ROWS])))
         if len(table.rows) > _MOST_ROWS:
             said = later("{n:,} more: ceteris report --format markdown")
-            console.print(_text(tr(said, n=len(table.rows) - _MOST_ROWS), "dim"))
+            console.print(plain(tr(said, n=len(table.rows) - _MOST_ROWS), "dim"))

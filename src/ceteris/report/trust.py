@@ -6,11 +6,12 @@ In: the experiment, its trials and their summaries. Out: Trust. Called by the vi
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from ceteris.findings import Preconditioned
+from ceteris.findings import Constancy, Preconditioned
 from ceteris.language import later, tr
 from ceteris.model import COMPARING, Experiment, ExperimentState, Measurement, Purpose, Trial, TrialState
 from ceteris.report import numbers
 from ceteris.report.conditioned import conditioned
+from ceteris.report.constancy import NOT_TOLD, alike, unlike
 from ceteris.report.numbers import METRICS
 from ceteris.report.served import served
 from ceteris.report.shown_trust import Tally, TrialRow, Trust
@@ -28,7 +29,7 @@ def clock(seconds: float) -> str:
 
 def _reasons(trial: Trial) -> tuple[str, ...]:
     if trial.state is TrialState.FAILED:
-        return (": ".join(filter(None, [str(trial.failure or tr("failed")), trial.failure_message])),)
+        return (": ".join(filter(None, [tr(trial.failure or "failed"), trial.failure_message])),)
     return trial.invalid_because or (tr("no reason recorded"),)
 
 
@@ -135,7 +136,7 @@ def _facts(
         (tr("plan digest"), experiment.plan_digest),
     ]
     facts += [(tr("set on the command line: {key}", key=key), value) for key, value in experiment.overrides.items()]
-    return tuple(facts + [(name, version) for name, version in experiment.versions.items()])
+    return tuple(facts + [(tr(name), version) for name, version in experiment.versions.items()])
 
 
 def trust(
@@ -144,12 +145,15 @@ def trust(
     summaries: Mapping[int, Mapping[str, Measurement]],
     preconditioned: Sequence[Preconditioned] = (),
     planned_s: float | None = None,
+    constancy: Constancy = NOT_TOLD,
 ) -> Trust:
     """All that a reader needs to check or repeat the experiment."""
     return Trust(
         tallies=tallies(trials),
         notes=(*experiment.notes, *served(trials, summaries)),
         conditioned=conditioned(preconditioned),
+        unlike=unlike(constancy),
+        alike=alike(constancy),
         facts=_facts(experiment, machine_s(trials), planned_s, usual_s(trials)),
         machine=tuple((tr(name), value) for name, value in experiment.fingerprint.items()),
         plan_text=experiment.plan_text,

@@ -12,14 +12,14 @@ from ceteris.report import numbers
 from ceteris.report.shown import Answer, CheckList, Judged
 
 NONE = later("no verdict")
-_WORDS = {
+WORDS = {
     Verdict.BETTER: later("better"),
     Verdict.WORSE: later("worse"),
     Verdict.DEPENDS_ON_LOAD: later("depends on load"),
     Verdict.UNDECIDED: later("undecided"),
     Verdict.EQUIVALENT: later("equivalent"),
 }
-RANKS = (*_WORDS.values(), NONE)
+RANKS = (*WORDS.values(), NONE)
 """Verdict words, not translated, in the order in which they are read: what calls for action first."""
 
 _TAGS = {
@@ -42,13 +42,13 @@ def title(response: str) -> str:
 def decided(effect: Effect) -> str:
     """`better` or `worse` where that is the verdict and nothing makes it suspect, else empty."""
     if effect.verdict in (Verdict.BETTER, Verdict.WORSE) and Tag.SUSPECT not in effect.tags:
-        return _WORDS[effect.verdict]
+        return WORDS[effect.verdict]
     return ""
 
 
 def verdict_text(effect: Effect) -> str:
     """The verdict with what qualifies it: `better, suspect`."""
-    word = _WORDS[effect.verdict] if effect.verdict else NONE
+    word = WORDS[effect.verdict] if effect.verdict else NONE
     return tr(", ").join(map(tr, [word, *(_TAGS[tag] for tag in effect.tags)]))
 
 
@@ -107,7 +107,7 @@ def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judg
             baseline=effect.baseline,
             workload=effect.workload,
             response=title(effect.response),
-            verdict=_WORDS[effect.verdict] if effect.verdict else NONE,
+            verdict=WORDS[effect.verdict] if effect.verdict else NONE,
             decided=decided(effect),
             conclusion=_conclusion(effect, effects),
             anchor=anchors[effect.factor, effect.workload],
@@ -165,7 +165,7 @@ def why_unusable(trials: Iterable[Trial]) -> str:
     found: dict[str, int] = {}
     for trial in trials:
         if trial.state is TrialState.FAILED:
-            reason = ": ".join(filter(None, [str(trial.failure or tr("failed")), trial.failure_message]))
+            reason = ": ".join(filter(None, [tr(trial.failure or "failed"), trial.failure_message]))
             said = tr("failed ({reason})", reason=reason)
             found[said] = found.get(said, 0) + 1
         elif trial.state is TrialState.INVALID:

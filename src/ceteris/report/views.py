@@ -7,10 +7,20 @@ what is shown, worded and rounded. Called by the command line; no statistics are
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from ceteris.findings import Bounded, Contrast, Distribution, Drift, Matrix, Preconditioned, Scaling
+from ceteris.findings import (
+    Bounded,
+    Constancy,
+    Contrast,
+    Distribution,
+    Drift,
+    Matrix,
+    Preconditioned,
+    Scaling,
+)
 from ceteris.language import tr
-from ceteris.model import Cell, Effect, Experiment, ExperimentState, Measurement, Trial
+from ceteris.model import Cell, Effect, Experiment, ExperimentState, Measurement, Trial, TrialState
 from ceteris.report import advice, curves, matrix, tables, trust, verdicts, why
+from ceteris.report.constancy import NOT_TOLD
 from ceteris.report.shown import Answer, Arm, Judged, Recipe, ReportView, Section
 from ceteris.report.shown_why import WordTable
 from ceteris.report.words import word
@@ -108,6 +118,7 @@ def view(
     distributions: Sequence[Distribution] = (),
     series: Mapping[str, Mapping[int, Measurement]] = {},
     preconditioned: Sequence[Preconditioned] = (),
+    constancy: Constancy = NOT_TOLD,
     question: str = "",
     recipes: Mapping[str, Recipe] | None = None,
     planned_s: float | None = None,
@@ -175,8 +186,8 @@ def view(
         ),
         matrices=shown,
         advice=advice.advice(rows, missing, recipes),
-        trust=trust.trust(experiment, trials, summaries, preconditioned, planned_s),
-        courses=curves.courses(series),
+        trust=trust.trust(experiment, trials, summaries, preconditioned, planned_s, constancy),
+        courses=curves.courses(series, sum(trial.state is TrialState.DONE for trial in trials)),
         recipes=recipes,
         field=tuple(field),
         files=tuple(files),

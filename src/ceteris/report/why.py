@@ -7,9 +7,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 from ceteris.findings import Bounded, Contrast, Estimate, Limit, Moved, Scaling
-from ceteris.language import later, tr
+from ceteris.language import tr
 from ceteris.model import Cell
 from ceteris.report import numbers
+from ceteris.report.counters import TITLES
 from ceteris.report.numbers import Kind
 from ceteris.report.shown_why import WordTable
 from ceteris.report.words import word
@@ -17,28 +18,6 @@ from ceteris.units import show_percent
 
 _MOST_ROWS = 10
 _MANY_ARMS = 3
-_TITLES = {
-    "cpu_user_share": later("processors, user"),
-    "cpu_system_share": later("processors, system"),
-    "cpu_iowait_share": later("processors, iowait"),
-    "cpu_steal_share": later("processors, stolen by the host"),
-    "cpu_busy_share": later("processor time"),
-    "cpu_clock_hz": later("processor clock"),
-    "load_1m": later("load average"),
-    "io_pressure_share": later("time in which some task waits for I/O"),
-    "memory_dirty_bytes": later("dirty memory"),
-    "memory_available_bytes": later("memory available"),
-    "device_read_bytes_per_s": later("bytes read from the device"),
-    "device_written_bytes_per_s": later("bytes written to the device"),
-    "device_read_await_s": later("wait of a read in the device"),
-    "device_write_await_s": later("wait of a write in the device"),
-    "device_queue": later("requests queued in the device"),
-    "device_utilisation": later("device busy"),
-    "server_cpu_cores": later("processors that the server uses"),
-    "server_buffer_hit_share": later("hits of the server's cache"),
-    "server_checkpoint_age_bytes": later("age of the server's checkpoint"),
-    "server_row_lock_waited_s_per_s": later("time waited for row locks"),
-}
 _UNITS = {"s": Kind.TIME, "s/s": Kind.TIME, "B": Kind.SIZE, "B/s": Kind.SIZE}
 
 
@@ -121,10 +100,7 @@ def _row(moved: Moved) -> tuple[str, str, str, str]:
 
 
 def _title(moved: Moved) -> str:
-    if moved.metric in _TITLES:
-        name = tr(_TITLES[moved.metric])
-    else:
-        name = moved.metric.removesuffix("_per_s").removesuffix("_share").removesuffix("_bytes").replace("_", " ")
+    name = tr(TITLES.get(moved.metric, moved.metric.replace("_", " ")))
     return tr("{name} per operation", name=name) if moved.per_operation else name
 
 

@@ -30,6 +30,13 @@ MARKED = (
     later("confirm"),
     later("measure"),
     later("precondition"),
+    # why trials fail
+    later("setting-rejected"),
+    later("server-would-not-start"),
+    later("load-error"),
+    later("no-data"),
+    later("limit-reached"),
+    later("tooling"),
     # limits
     later("the load engine"),
     later("the rate offered"),
@@ -56,6 +63,14 @@ MARKED = (
     later("device_backing_file"),
     later("device_sectors"),
     later("device_logical_block_bytes"),
+    # of what should be the same in all trials, beside knobs
+    later("boot"),
+    later("engine"),
+    later("clock source"),
+    later("online processors"),
+    later("mount options"),
+    later("load engine"),
+    later("absent"),
 )
 
 

@@ -92,10 +92,17 @@ def _fit(levels: Array, logs: Array, start: Array | None = None) -> Array:
     def missed(p: Array) -> Array:
         return np.log(_rates(levels, p * scaled)) - logs
 
+    def slope(p: Array) -> Array:
+        one, sigma, kappa = p * scaled
+        shared = 1 + sigma * (levels - 1) + kappa * levels * (levels - 1)
+        columns = [1 / one + 0 * levels, -(levels - 1) / shared, -levels * (levels - 1) / shared]
+        return np.asarray(np.array(columns).T * scaled, dtype=np.float64)
+
     solved = optimize.least_squares(
         missed,
         np.maximum(first / scaled, [1e-6, 0, 0]),
         bounds=([1e-9, 0, 0], [np.inf, 10.0, np.inf]),
+        jac=slope,
         x_scale="jac",
     )
     return np.asarray(solved.x * scaled, dtype=np.float64)

@@ -1,9 +1,10 @@
 """Reading from the store: records out. All raise StoreError; points are read only when asked for."""
 
 import functools
+import sys
 import zlib
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -141,22 +142,45 @@ def trials(store: Engine, experiment: str) -> list[Trial]:
         return [_trial(dict(row)) for row in rows.mappings()]
 
 
-_AT_A_TIME = 200
+_AT_A_TIME = 1000
 _SUMMARY = [column for column in schema.measurement.c if column.name not in ("points", "histogram", "id", "experiment")]
 
 
 def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = None) -> dict[int, dict[str, Measurement]]:
     """What each trial, or each of some, measured, by trial and metric, without points and histograms."""
     table = schema.measurement
-    found: dict[int, dict[str, Measurement]] = {}
+    found: dict[int, dict[str, Measurement]] = defaultdict(dict)
     wanted = sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase.in_(("prepare", "measure")))
+    once = sys.intern  # of a few words each row has four, and there are many rows
     with _connection(store) as connection:
-        rows = connection.execute(wanted if orders is None else wanted.where(table.c.trial.in_(orders)))
-        for row in rows.mappings():
-            fields = dict(row)
-            trial = fields.pop("trial")
-            found.setdefault(trial, {})[row["metric"]] = Measurement(**fields)
-    return found
+        asked = connection.execution_options(yield_per=_AT_A_TIME)  # one by one they take twice as long
+        rows = asked.execute(wanted if orders is None else wanted.where(table.c.trial.in_(orders)))
+        for trial, phase, metric, unit, source, n, mean, low, high, total, start_s, step_s in rows:
+            found[trial][once(metric)] = Measurement(
+                phase=once(phase),
+                metric=once(metric),
+                unit=once(unit),
+                source=once(source),
+                n=n,
+                mean=mean,
+                low=low,
+                high=high,
+                total=total,
+                start_s=start_s,
+                step_s=step_s,
+            )
+    return dict(found)
+
+
+def conditions(store: Engine, experiment: str) -> dict[int, Mapping[str, str]]:
+    """What of the machine should be the same in all trials, as each found it; of trials that looked at it."""
+    trial, table = schema.trial, schema.conditions
+    mine = trial.c.experiment == experiment
+    with _connection(store) as connection:
+        named = table.c.digest.in_(sa.select(trial.c.fingerprint).where(mine))
+        facts = {row.digest: row.facts for row in connection.execute(sa.select(table).where(named))}
+        rows = connection.execute(sa.select(trial.c.order, trial.c.fingerprint).where(mine).order_by(trial.c.order))
+        return {order: facts[digest] for order, digest in rows if digest in facts}
 
 
 def drive_counters(store: Engine, experiment: str) -> dict[str, list[int]]:
@@ -174,20 +198,36 @@ def drive_counters(store: Engine, experiment: str) -> dict[str, list[int]]:
 
 def series(store: Engine, experiment: str, metric: str, orders: Sequence[int]) -> dict[int, Measurement]:
     """One metric of some trials, with its points and histogram."""
+    return dict(each_series(store, experiment, metric, orders))
+
+
+def each_series(
+    store: Engine, experiment: str, metric: str, orders: Sequence[int]
+) -> Iterator[tuple[int, Measurement]]:
+    """The same, one after another, so that however many there are, a few are in memory at a time."""
     table = schema.measurement
+    asked = sa.select(*_SUMMARY, table.c.points, table.c.histogram).where(
+        table.c.experiment == experiment, table.c.metric == metric
+    )
+    wanted = set(orders)
     with _connection(store) as connection:
-        rows = connection.execute(
-            sa.select(*_SUMMARY, table.c.points, table.c.histogram).where(
-                table.c.experiment == experiment, table.c.metric == metric, table.c.trial.in_(orders)
-            )
-        )
-        found = {}
-        for row in rows.mappings():
-            fields = dict(row)
-            fields |= {"points": _points(fields["points"]), "histogram": fields["histogram"] or b""}
-            trial = fields.pop("trial")
-            found[trial] = Measurement(**fields)
-        return found
+        for row in connection.execution_options(yield_per=_AT_A_TIME).execute(asked.order_by(table.c.trial)).mappings():
+            if row["trial"] in wanted:
+                fields = dict(row)
+                fields |= {"points": _points(fields["points"]), "histogram": fields["histogram"] or b""}
+                trial = fields.pop("trial")
+                yield trial, Measurement(**fields)
+
+
+def histograms(store: Engine, experiment: str, metric: str, orders: Sequence[int]) -> dict[int, bytes]:
+    """The histograms behind one metric of some trials, as they were written."""
+    table = schema.measurement
+    asked = sa.select(table.c.trial, table.c.histogram).where(
+        table.c.experiment == experiment, table.c.metric == metric, table.c.histogram.is_not(None)
+    )
+    wanted = set(orders)
+    with _connection(store) as connection:
+        return {trial: kept for trial, kept in connection.execute(asked) if trial in wanted}
 
 
 def each_measurement(store: Engine, experiment: str, *, courses: bool = False) -> Iterator[tuple[int, Measurement]]:

@@ -66,6 +66,13 @@ trial = Table(
     Column("applied", Float),
 )
 
+conditions = Table(
+    "conditions",
+    metadata,
+    Column("digest", String, primary_key=True),
+    Column("facts", JSON, nullable=False),
+)
+
 change = Table(
     "change",
     metadata,

@@ -90,9 +90,13 @@ def add_note(store: Engine, experiment: str, note: str) -> None:
 
 
 def save_trial(
-    store: Engine, trial: Trial, changes: Sequence[Change] = (), measurements: Sequence[Measurement] = ()
+    store: Engine,
+    trial: Trial,
+    changes: Sequence[Change] = (),
+    measurements: Sequence[Measurement] = (),
+    conditions: Mapping[str, str] = {},
 ) -> None:
-    """Keep where a trial is, and what came of it."""
+    """Keep where a trial is, and what came of it; `conditions` are the facts behind its fingerprint."""
     table = schema.trial
     row = trial_row(trial)
     own = {"experiment": trial.experiment, "trial": trial.order}
@@ -102,18 +106,27 @@ def save_trial(
             .where(table.c.experiment == trial.experiment, table.c.order == trial.order)
             .where(table.c.state != TrialState.SUPERSEDED)
             .values({name: row[name] for name in ("state", "started", "applied", "ended", "invalid_because")})
-            .values(failure=row["failure"], failure_message=row["failure_message"])
+            .values({name: row[name] for name in ("failure", "failure_message", "fingerprint")})
         )
         if kept.rowcount != 1:
             raise StoreError(
                 f"trial {trial.order} of {trial.experiment} was rerun by someone else meanwhile",
                 "look at: ceteris status",
             )
+        if conditions and trial.fingerprint:
+            _keep_conditions(connection, trial.fingerprint, conditions)
         if changes:
             connection.execute(sa.insert(schema.change), [asdict(change) | own for change in changes])
         if measurements:
             rows = [measurement_row(m) | own for m in measurements]
             connection.execute(sa.insert(schema.measurement), rows)
+
+
+def _keep_conditions(connection: Connection, digest: str, facts: Mapping[str, str]) -> None:
+    """Once for all trials that have them."""
+    table = schema.conditions
+    if connection.scalar(sa.select(table.c.digest).where(table.c.digest == digest)) is None:
+        connection.execute(sa.insert(table).values(digest=digest, facts=dict(facts)))
 
 
 def add_drive_counters(store: Engine, experiment: str, counters: Mapping[str, int], at: float) -> None:

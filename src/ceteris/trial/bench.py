@@ -1,19 +1,17 @@
 """The bench: a target on which trials can be made, and which is put back when the bench is left."""
 
 import contextlib
-import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
 from ceteris.engine.run import Sampler
-from ceteris.errors import EngineError, HostError, JournalError, JournalOpen, NotRestored, Unreachable
+from ceteris.errors import EngineError, HostError, JournalError, NotRestored, Unreachable
 from ceteris.hosts.devices import block_device
 from ceteris.hosts.drives import error_counters
-from ceteris.hosts.transport import Host
 from ceteris.knobs import guard, journal
 from ceteris.knobs.apply import Applier
-from ceteris.knobs.catalog import Catalogue
+from ceteris.knobs.conditions import Conditions
 from ceteris.knobs.survey import touched
 from ceteris.model import Plan, Purpose, Settings, Trial, Workload
 from ceteris.registry import data_of
@@ -22,53 +20,12 @@ from ceteris.trial.runner import Record, Runner
 from ceteris.trial.running import Running
 from ceteris.trial.served import Served
 from ceteris.trial.servers import Servers
+from ceteris.trial.site import Site, data_folder, put_back
 from ceteris.trial.tools import Tools
 from ceteris.workloads import jobs
 from ceteris.workloads.tools import tool_of
 
-_MOST_LOSSES = 5
-DATA_FOLDER = "ceteris-data"
-
 Progress = Callable[[int, int], None]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Site:
-    """Where trials are made: the host, the engine as the host finds it, and the knobs it may have."""
-
-    host: Host
-    engine: str
-    catalogue: Catalogue
-
-    def refuse_open_journals(self) -> None:
-        """Raise JournalOpen where an earlier experiment was not put back, JournalError where none can be read."""
-        for found in journal.open_journals(self.host, self.engine):
-            if found.is_cut_off:
-                raise JournalOpen(
-                    f"experiment {found.experiment} was cut off; {len(found.changes)} settings of this machine "
-                    f"may still be changed ({found.path})",
-                    "put the machine back first: ceteris undo",
-                )
-
-
-def data_folder(path: str, experiment: str) -> str:
-    """Where the data of one experiment lives, below the plan's path."""
-    return f"{path.rstrip('/')}/{DATA_FOLDER}/{experiment}"
-
-
-def put_back(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
-    """Undo what an experiment without its keeper left, on a target that may have to be reached anew.
-
-    Raises NotRestored, JournalError, and Unreachable where it is lost again and again.
-    """
-    for attempt in range(_MOST_LOSSES):
-        site.host.reconnect(stopped)
-        try:
-            return journal.undo(site.host, site.engine, lambda _event: None, lost=experiment)
-        except Unreachable:
-            if attempt == _MOST_LOSSES - 1:
-                raise
-    return None
 
 
 def _age(workload: Workload, trial: Trial) -> object:
@@ -113,7 +70,11 @@ class Bench:
         names = [device.removeprefix("/dev/")] if device else []
         self._sampler = Sampler(site.host, site.engine, names, interval_s)
         try:
-            self._applier = self._open_journal()
+            written = self._written()
+            self._applier = self._open_journal(written)
+            conditions = Conditions.of(
+                site.host, site.catalogue, self._plan.target.location, written, {"load engine": site.engine_version()}
+            )
         except BaseException:
             self._sampler.close()
             raise
@@ -125,6 +86,7 @@ class Bench:
             self._plan,
             self._data_folder,
             self._applier,
+            conditions,
             self._sampler,
             self._record,
             self._stopped,
@@ -175,11 +137,14 @@ class Bench:
             return Servers(site.host, site.engine, database, folder, own, count, self._stopped)
         return Running(site.host, site.engine, database, self._trials[0].experiment, folder, self._journal, own, count)
 
-    def _open_journal(self) -> Applier:
+    def _written(self) -> set[str]:
+        """Every file that the settings of trials may write to."""
+        keys = dict.fromkeys(key for trial in self._trials for key in trial.settings)
+        return touched(self._site.host, self._site.catalogue, keys, self._plan.target.location)
+
+    def _open_journal(self, addresses: set[str]) -> Applier:
         """The means to change settings. The journal also keeps a second run away from this experiment's data."""
         site, location = self._site, self._plan.target.location
-        keys = dict.fromkeys(key for trial in self._trials for key in trial.settings)
-        addresses = touched(site.host, site.catalogue, keys, location)
         database = self._plan.database
         running = {database.running.place} if database and database.running else set()
         self._journal = journal.Journal(

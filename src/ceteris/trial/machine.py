@@ -20,10 +20,11 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """Its settings were written and read back."""
+    """Its settings were written and read back, and all else was looked at."""
 
     changes: tuple[Change, ...]
     at: float
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
     match event:
         case Begun(at):
             return _to(trial, TrialState.APPLYING, started=at), (Record(), Apply())
-        case Applied(changes, at):
+        case Applied(changes, at, fingerprint):
             wrong = _mismatches(changes)
             refused = "; ".join(f"{c.knob} = {c.wanted}: {c.refused}" for c in changes if _is_refused(c))
             if refused:  # a finding: the machine will say the same next time
@@ -102,7 +103,7 @@ def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
                 return dataclasses.replace(failed, ended=at), (Record(),)
             if wrong:
                 return _to(trial, TrialState.INVALID, invalid_because=wrong, ended=at), (Record(),)
-            return _to(trial, TrialState.SETTLING, applied=at), (Record(), MakeLoad())
+            return _to(trial, TrialState.SETTLING, applied=at, fingerprint=fingerprint), (Record(), MakeLoad())
         case Measuring():
             return _to(trial, TrialState.MEASURING), (Record(),)
         case LoadEnded(invalid_because):

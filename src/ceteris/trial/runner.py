@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ceteris.engine.protocol import Job, MysqlServer, PostgresServer, Progress
 from ceteris.engine.run import Engine, Sampler
@@ -18,6 +18,7 @@ from ceteris.errors import (
 )
 from ceteris.hosts.transport import Host
 from ceteris.knobs.apply import Applier
+from ceteris.knobs.conditions import Conditions, digest
 from ceteris.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
 from ceteris.trial import machine, validity
 from ceteris.trial.flight import Flight
@@ -31,7 +32,7 @@ from ceteris.trial.watch import Watch
 from ceteris.workloads import jobs
 from ceteris.workloads.tools import order_of, tool_of
 
-Record = Callable[[Trial, Sequence[Change], Sequence[Measurement]], None]
+Record = Callable[[Trial, Sequence[Change], Sequence[Measurement], Mapping[str, str]], None]
 
 _COURSE = 100  # points that show how a load settles, none shorter than the engine can
 _LEAST_INTERVAL_S = 0.01
@@ -55,6 +56,7 @@ class Runner:
         plan: Plan,
         data_folder: str,
         applier: Applier,
+        conditions: Conditions,
         sampler: Sampler,
         record: Record,
         stopped: Callable[[], bool],
@@ -68,6 +70,7 @@ class Runner:
         self._plan = plan
         self._data_folder = data_folder
         self._applier = applier
+        self._conditions = conditions
         self._sampler = sampler
         self._record = record
         self._stopped = stopped
@@ -83,6 +86,7 @@ class Runner:
         Raises JournalError and StoreError, and, when the trial is kept as failed, Unreachable and LimitReached.
         """
         changes: tuple[Change, ...] = ()
+        conditions: Mapping[str, str] = {}
         self._readied = ()
         last: CeterisError | None = None
         self._load = None
@@ -97,11 +101,13 @@ class Runner:
                         case machine.Record():
                             over = trial.ended is not None
                             measured = (*self._load.measurements, *self._readied) if over and self._load else ()
-                            self._record(trial, changes if over else (), measured)
+                            self._record(trial, changes if over else (), measured, conditions)
                         case machine.Apply():
                             refuse_machine(self._plan.limits, self._host, self._engine, self._plan.target.path)
                             changes = self._apply(trial, tested)
-                            event = machine.Applied(changes, time.time())
+                            applied = time.time()
+                            conditions = self._conditions.read()
+                            event = machine.Applied(changes, applied, digest(conditions))
                         case machine.MakeLoad():
                             preconditions = trial.purpose is Purpose.PRECONDITION
                             self._load = (

@@ -7,14 +7,15 @@ also when this program is killed. Called by the bench and the runner.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from ceteris.databases import Live, Variable
+from ceteris.databases import Live
 from ceteris.engine.protocol import Counting, MysqlServer, PostgresServer
-from ceteris.errors import DatabaseError, HostError, QueryRefused, Unreachable
+from ceteris.errors import DatabaseError, HostError, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.journal import Journal
-from ceteris.model import Change, ChangeState, Database, PutStatements, Settings, Trial, Workload
+from ceteris.model import Change, Database, PutStatements, Settings, Trial, Workload
 from ceteris.registry import database_settings
 from ceteris.trial.served import Served, Work, database_of, tested_names, text_of
+from ceteris.trial.variables import Variables
 from ceteris.workloads import jobs
 
 
@@ -45,13 +46,10 @@ class Running(Served):
         self._own = own
         self._count = count
         self._counts = False
-        self._variables: Mapping[str, Variable] = {}
+        self._variables = Variables(self._live, journal, database.family)
         self._made: dict[str, tuple[PutStatements, PutStatements]] = {}  # by name, what makes and what removes it
         self._used: set[str] = set()
         self._warm: set[str] = set()
-        self._touched: dict[str, tuple[str, PutStatements]] = {}  # by name, the value before and the way back to it
-        self._intended: set[tuple[str, str]] = set()
-        self._bound: set[tuple[str, str, str]] = set()  # a variable, its value, and what cannot be as before with it
 
     # --- data ---
 
@@ -66,7 +64,6 @@ class Running(Served):
 
         Raises DatabaseError where one of its name is there, EngineError and Interrupted.
         """
-        self._variables = self._live.variables()
         process = self._live.process()
         self._own([process] if process is not None else [])
         for trial in trials:
@@ -130,8 +127,8 @@ class Running(Served):
             self._count(self._live.counting())
             self._counts = True
         self._in_force.clear()
-        found = [self._set(workload, name, value, name in names) for name, value in wanted.items()]
-        found += [change for name in wanted for change in self._hold_others(workload, name, wanted)]
+        found = [self._set(name, value, name in names) for name, value in wanted.items()]
+        found += [change for name in wanted for change in self._variables.hold_others(name, wanted)]
         name = self._name(workload, trial.settings)
         if workload.cache == "warm" and name not in self._warm:
             server = self.server(workload, trial.settings)
@@ -140,73 +137,9 @@ class Running(Served):
         self._used.add(name)
         return tuple(found)
 
-    def _set(self, workload: Workload, name: str, wanted: str, even_if_equal: bool) -> Change:
-        """Journal, set and read back."""
-        variable = self._variables[name]
-        self._touch(workload, name)
-        before, _ = self._touched[name]
-        refused = ""
-        if even_if_equal or not variable.is_same(wanted, self._live.read(name)):
-            refused = self._put(workload, variable, wanted)
-        found = self._live.read(name)
-        return self._in_force.taken(workload, variable, wanted, found, before=before, refused=refused)
-
-    def _put(self, workload: Workload, variable: Variable, wanted: str) -> str:
-        """Have the keeper set a variable; the server's words where it does not take the value."""
-        self._intend(workload, variable, wanted)
-        try:
-            moment = self._live.moment()
-            setting = self._live.setting(variable, wanted, self._touched[variable.name][1])
-            self._journal.make(f"{workload.database}.{variable.name}", setting)
-            self._live.await_effect(variable, moment)
-        except Unreachable:
-            raise
-        except (HostError, QueryRefused) as error:
-            return error.message.partition("; by hand: ")[0]  # it was tried, and there is nothing to do by hand
-        return ""
-
-    def _touch(self, workload: Workload, name: str) -> None:
-        """Know the way back before anything is set; in the journal what moves by itself comes before what moves it."""
-        if name in self._touched:
-            return
-        self._touched[name] = self._live.way_back(self._variables[name])
-        for other in self._live.moved_by(name):
-            if other not in self._touched:
-                self._touched[other] = self._live.way_back(self._variables[other])
-                self._intend(workload, self._variables[other], self._touched[other][0])
-
-    def _hold_others(self, workload: Workload, name: str, wanted: Mapping[str, str]) -> list[Change]:
-        """Set again what a variable has moved; where its value does not allow that, it is `written`, as found."""
-        changes = []
-        for other in self._live.moved_by(name):
-            before = self._touched[other][0]
-            found = self._live.read(other)
-            if other in wanted or found == before:
-                continue
-            held = self._live.read(name)
-            if (name, held, other) not in self._bound:
-                self._put(workload, self._variables[other], before)
-                if self._live.read(name) != held:
-                    self._put(workload, self._variables[name], held)
-                    self._bound.add((name, held, other))
-                found = self._live.read(other)
-            if found != before:
-                change = Change(
-                    knob=f"{workload.database}.{other}", address=other, before=before, wanted=before, observed=found,
-                    state=ChangeState.WRITTEN,
-                )  # fmt: skip
-                changes.append(change)
-        return changes
-
-    def _intend(self, workload: Workload, variable: Variable, wanted: str) -> None:
-        """Put on disk how to come back, for each value once: after a restart of the server only these are ours."""
-        if (variable.name, wanted) in self._intended:
-            return
-        before, back = self._touched[variable.name]
-        back = self._live.meant_for(back, wanted)
-        key = f"{workload.database}.{variable.name}"
-        self._journal.intend(key, self._place, before, wanted, [back], persistent=True)
-        self._intended.add((variable.name, wanted))
+    def _set(self, name: str, wanted: str, even_if_equal: bool) -> Change:
+        variable, before, found, refused = self._variables.set(name, wanted, even_if_equal=even_if_equal)
+        return self._in_force.taken(self.family, variable, wanted, found, before=before, refused=refused)
 
     def verify(self) -> tuple[Change, ...]:
         """Read every setting of the last `apply` again; those that moved since."""

@@ -101,11 +101,9 @@ class InForce:
         """Nothing is in force."""
         self._found.clear()
 
-    def taken(
-        self, workload: Workload, variable: Variable, wanted: str, found: str, *, before: str, refused: str
-    ) -> Change:
+    def taken(self, family: str, variable: Variable, wanted: str, found: str, *, before: str, refused: str) -> Change:
         """Keep what was found; what became of what was wanted."""
-        key = f"{workload.database}.{variable.name}"
+        key = f"{family}.{variable.name}"
         self._found[key] = (wanted, found)
         taken = variable.is_same(wanted, found)
         return Change(

@@ -149,7 +149,7 @@ class Servers(Served):
             server.unchecked.discard(name)
             if cold:  # counting has warmed what was cold
                 self._start(server, wanted, names, land, cold=True)
-        found = [self._set(server, workload, key, value, key in names) for key, value in wanted.items()]
+        found = [self._set(server, key, value, key in names) for key, value in wanted.items()]
         if name not in self._ready:
             land()
             job = jobs.job(workload, trial.settings, self._folder, "warm", server=self.server(workload, trial.settings))
@@ -189,7 +189,7 @@ class Servers(Served):
         self._own([instance.pid])
         self._count(instance.counting())
 
-    def _set(self, server: _Server, workload: Workload, name: str, wanted: str, even_if_equal: bool) -> Change:
+    def _set(self, server: _Server, name: str, wanted: str, even_if_equal: bool) -> Change:
         """Set what can be set live, and read back."""
         instance, variable = server.instance, server.variables[name]
         refused = ""
@@ -206,7 +206,7 @@ class Servers(Served):
         if name == instance.state.cache_size and not variable.is_same(before, found):
             self._ready.clear()  # it no longer has what it can hold
         before = variable.default or before
-        return self._in_force.taken(workload, variable, wanted, found, before=before, refused=refused)
+        return self._in_force.taken(self.family, variable, wanted, found, before=before, refused=refused)
 
     def verify(self) -> tuple[Change, ...]:
         """Read every setting of the last `apply` again; those that moved since."""

@@ -50,12 +50,22 @@ def _checks(
     values: Values,
     courses: dict[int, Measurement] | None = None,
     drives: dict[str, list[int]] | None = None,
+    conditions: dict[int, dict[str, str]] | None = None,
 ) -> tuple[dict[str, Check], tuple[Tag, ...]]:
     workloads = [_workload()]
     looks = take_looks(trials, values, workloads, PROTOCOL, [], [("k", "w")], over=True)
     seen = {"throughput_per_s": courses} if courses else {}
     found = judge(
-        trials, values, workloads, PROTOCOL, looks, baseline={}, finished=True, courses=seen, drives=drives or {}
+        trials,
+        values,
+        workloads,
+        PROTOCOL,
+        looks,
+        baseline={},
+        finished=True,
+        courses=seen,
+        drives=drives or {},
+        conditions=conditions or {},
     )
     effect = found.effects[0]
     return {check.name: check for check in effect.checks}, effect.tags

@@ -28,6 +28,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text = simple('"vm.swappiness" = [60, 1]', FILEIO, PROTOCOL).replace('"n"', f'"{name}"')
         plan = checked(text)
         scripted.carry_out(opened, plan, lambda trial: 0.06 * (trial.arm == "1"), wobble=0.01)
+    opened.dispose()  # else the log is put into the file later, while a test looks whether that changes
     return file
 
 
@@ -56,10 +57,11 @@ def test_what_analysis_says_is_chinese_too(store: Path) -> None:
 def test_the_locale_chooses_for_stdout_and_not_for_files(store: Path, tmp_path: Path) -> None:
     assert CHINESE.search(_told(store, "report", environment=LOCALE))
     assert not CHINESE.search(_told(store, "report", "--lang", "en", environment=LOCALE))
-    for form in ("text", "markdown"):
-        file = tmp_path / f"report.{form}"
-        _told(store, "report", "--format", form, "-o", str(file), environment=LOCALE)
-        assert not CHINESE.search(file.read_text(encoding="utf-8"))
+    for verb in (("report",), ("compare", "before", "after")):
+        for form in ("text", "markdown", "html"):
+            file = tmp_path / f"{verb[0]}.{form}"
+            _told(store, *verb, "--format", form, "-o", str(file), environment=LOCALE)
+            assert not CHINESE.search(file.read_text(encoding="utf-8"))
 
 
 def test_json_is_english_and_the_store_is_only_read(store: Path) -> None:
@@ -77,6 +79,22 @@ def test_two_experiments_are_compared_in_chinese(store: Path) -> None:
     assert "each experiment" not in shown
     assert _told(store, "compare", "before", "after", environment=LOCALE) == shown
     assert not CHINESE.search(_told(store, "compare", "before", "after"))
+
+
+def test_a_comparison_has_the_same_numbers_in_every_form_and_language(store: Path, tmp_path: Path) -> None:
+    markdown = [
+        _told(store, "compare", "before", "after", "--format", "markdown", "--lang", lang) for lang in ("en", "zh")
+    ]
+    numbers = [Counter(one.rstrip(".,") for one in NUMBER.findall(text)) for text in markdown]
+    assert numbers[0] == numbers[1]
+    assert "## What the baseline does" in markdown[0] and "## 基线的变化" in markdown[1]
+    file = tmp_path / "both.html"
+    _told(store, "compare", "before", "after", "--format", "html", "-o", str(file), "--lang", "zh")
+    page = file.read_text(encoding="utf-8")
+    assert '<html lang="zh-CN">' in page and "基线的变化" in page
+    rows = [line for line in markdown[0].split("\n") if line.startswith("| ") and " %" in line]
+    intervals = {found for row in rows for found in re.findall(r"\[[^\]]*\]", row.replace("\\", ""))}
+    assert intervals and not [one for one in intervals if one not in page]
 
 
 def test_a_language_that_is_not_there_is_refused(store: Path) -> None:

@@ -14,7 +14,7 @@ from ceteris.hosts.transport import Completed
 from ceteris.knobs.catalog import load
 from ceteris.model import Experiment, ExperimentState, Factor, Knob, Plan
 from ceteris.report.shown import Advice
-from ceteris.trial.bench import Site
+from ceteris.trial.site import Site
 
 QUEUE = "/sys/block/sda/queue"
 FOUND = Experiment(

@@ -11,6 +11,7 @@ from scripted import MACHINE, Bench, make_trials
 from sqlalchemy.engine import Engine as Store
 
 from ceteris.experiment import walk
+from ceteris.experiment.evidence import analyse, evidence
 from ceteris.model import Effect, Experiment, Look, Purpose, Trial, TrialState, Verdict
 from ceteris.store import read
 from ceteris.store.open import open_engine, store_url
@@ -70,8 +71,9 @@ def test_a_screen_is_confirmed_within_the_same_experiment_once(store: Store) -> 
     bench = Bench(store, lambda trial: 0.05 * (trial.settings["vm.dirty"] == "10%"))
     trials = make_trials(store, begun, bench)
     assert {t.factor for t in trials if t.purpose is Purpose.CONFIRM} == {"vm.dirty"}
-    plan = read.plan(store, begun.id)
-    found = {e.factor: e for e in walk.analyse(plan, begun, store, finished=True).effects if e.load is None}
+    found = {
+        e.factor: e for e in analyse(evidence(store, begun.id), begun, store, finished=True).effects if e.load is None
+    }
     assert {key: effect.verdict for key, effect in found.items()} == {
         "vm.swappiness": Verdict.EQUIVALENT,
         "vm.dirty": Verdict.BETTER,
@@ -84,7 +86,7 @@ def test_a_screen_is_confirmed_within_the_same_experiment_once(store: Store) -> 
 
 
 def _effects(store: Store, begun: Experiment) -> dict[str, Effect]:
-    found = walk.analyse(read.plan(store, begun.id), begun, store, finished=True).effects
+    found = analyse(evidence(store, begun.id), begun, store, finished=True).effects
     return {effect.arm: effect for effect in found if effect.load is None}
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ceteris.findings import Drift
+from ceteris.findings import Constancy, Distribution, Drift, Held
 from ceteris.model import (
     Cell,
     Effect,
@@ -18,6 +18,7 @@ from ceteris.model import (
     TrialState,
     Verdict,
 )
+from ceteris.report.constancy import NOT_TOLD
 from ceteris.report.views import Recipe, ReportView, view
 from ceteris.units import LoadLevel, LoadUnit
 
@@ -73,6 +74,7 @@ class Bench:
     summaries: dict[int, dict[str, Measurement]] = field(default_factory=dict)
     effects: list[Effect] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
+    constancy: Constancy = NOT_TOLD
 
     def trial(self, factor: str, arm: str, *, baseline: bool, workload: str, load: int, **changes: object) -> Trial:
         """One more trial, done unless told otherwise."""
@@ -234,10 +236,25 @@ class Bench:
             )
         return self
 
-    def view(self, recipes: Mapping[str, Recipe] | None = None, drifts: Sequence[Drift] = ()) -> ReportView:
+    def view(
+        self,
+        recipes: Mapping[str, Recipe] | None = None,
+        drifts: Sequence[Drift] = (),
+        distributions: Sequence[Distribution] = (),
+        series: Mapping[str, Mapping[int, Measurement]] = {},
+    ) -> ReportView:
         """The view of all that was collected."""
         return view(
-            self.experiment, self.trials, self.summaries, self.effects, self.cells, recipes=recipes, drifts=drifts
+            self.experiment,
+            self.trials,
+            self.summaries,
+            self.effects,
+            self.cells,
+            recipes=recipes,
+            drifts=drifts,
+            distributions=distributions,
+            series=series,
+            constancy=self.constancy,
         )
 
 
@@ -276,6 +293,12 @@ def typical() -> Bench:
         invalid_because=("foreign I/O on the device: 31 % of its time",),
     )
     bench.trial("block.scheduler", "none", baseline=False, workload="mixed", load=8, supersedes=spoilt.order)
+    early, late = tuple(range(1, 41)), tuple(range(41, 57))
+    bench.constancy = Constancy(
+        same={"kernel": "6.12.48", "memory": "131072000 kB", "block.nomerges": "0"},
+        differed={"vm.swappiness": (Held("60", early), Held("10", late))},
+        trials=early + late,
+    )
     return bench
 
 
@@ -284,7 +307,7 @@ def many(factors: int) -> Bench:
     same = (0.001, 0.011, Verdict.EQUIVALENT)
     cycle = [(0.034, 0.012, Verdict.BETTER), same, (-0.041, 0.015, Verdict.WORSE), same]
     cycle += [(0.009, 0.026, Verdict.UNDECIDED), same]
-    bench = Bench()
+    bench = Bench(constancy=Constancy(same={"kernel": "6.12.48", "vm.swappiness": "60"}, differed={}, trials=(1, 2, 3)))
     for number in range(factors):
         bench.compare(f"vm.knob_{number:02d}", "0", {"1": cycle[number % len(cycle)]})
     return bench

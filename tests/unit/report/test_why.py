@@ -7,10 +7,14 @@ import math
 from report_samples import typical
 from rich.console import Console
 
+from ceteris.analysis.contrast import BUSY
+from ceteris.databases import counters
 from ceteris.findings import Bounded, Contrast, Estimate, Law, Limit, Moved, Scaling
 from ceteris.model import Cell
 from ceteris.report import html, markdown, text, why
+from ceteris.report.counters import TITLES
 from ceteris.report.shown import ReportView
+from ceteris.trial import telemetry
 from ceteris.units import LoadLevel
 
 ARMS = ["<a|b>", "none"]
@@ -63,7 +67,7 @@ def test_counters_are_named_with_their_units_and_changes() -> None:
     assert table.rows[1][:3] == ("wait of a write in the device", "200 µs", "300 µs")
     assert table.rows[2] == ("device busy", "40.0 %", "50.0 %", "+10.00 points [+9.00, +11.00]")
     assert table.rows[3][:3] == ("processor time per operation", "", "")
-    assert table.rows[4][:3] == ("server row lock waits per operation", "0.250", "0.500")
+    assert table.rows[4][:3] == ("waits for row locks per operation", "0.250", "0.500")
     assert table.note.startswith("5 of 20 counters moved; 5% of these at most")
 
 
@@ -132,3 +136,9 @@ def test_every_form_shows_it_and_no_name_becomes_markup() -> None:
     assert "<a|b>" not in shown["html"]
     assert "&lt;a|b&gt;" in shown["html"]
     assert "\\<a\\|b\\>" in shown["markdown"]
+
+
+def test_every_counter_has_a_title() -> None:
+    machine = [name for name, *_ in (*telemetry._OF_THE_MACHINE, *telemetry._OF_A_DEVICE)]
+    servers = [one.name for family in counters._METRICS.values() for one in family]
+    assert set(TITLES) == {*machine, *servers, "server_cpu_cores", counters._HIT_SHARE, BUSY}

@@ -116,7 +116,7 @@ def test_a_store_of_the_first_release_is_brought_up_to_this_one(tmp_path: Path) 
         connection.execute("ALTER TABLE calibration DROP COLUMN freedom")
         for column in ("application", "applied"):
             connection.execute(f"ALTER TABLE trial DROP COLUMN {column}")
-        for table in ("drive_counter", "origin", "source"):
+        for table in ("drive_counter", "conditions", "origin", "source"):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("DROP INDEX look_once")
         for column in ("verdict", "purpose"):
@@ -125,6 +125,17 @@ def test_a_store_of_the_first_release_is_brought_up_to_this_one(tmp_path: Path) 
         connection.execute(f"CREATE UNIQUE INDEX look_once ON look ({once})")
         connection.execute("UPDATE alembic_version SET version_num = '0001'")
     assert read.trials(open_engine(store_url(str(path)), create=False), EXPERIMENT.id) == [_trial(1)]
+
+
+def test_what_a_trial_found_of_the_machine_is_kept_once_and_by_trial(store: sa.engine.Engine) -> None:
+    facts = {"vm.swappiness": "60", "boot": "x"}
+    for order, name in ((1, "one"), (2, "one")):
+        write.save_trial(store, dataclasses.replace(_trial(order), fingerprint=name), conditions=facts)
+    assert read.conditions(store, EXPERIMENT.id) == {1: facts, 2: facts}
+    assert [trial.fingerprint for trial in read.trials(store, EXPERIMENT.id)] == ["one", "one"]
+    write.save_trial(store, dataclasses.replace(_trial(2), fingerprint="two"), conditions=facts | {"boot": "y"})
+    assert read.conditions(store, EXPERIMENT.id)[2]["boot"] == "y"
+    assert read.conditions(store, "another") == {}
 
 
 def test_a_trial_is_kept_with_what_came_of_it(store: sa.engine.Engine) -> None:

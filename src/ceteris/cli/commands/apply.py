@@ -38,10 +38,10 @@ def apply(
     from rich.console import Console
 
     from ceteris.cli import conclude, recommended, recommended_text
+    from ceteris.cli.running_server import leave_all
     from ceteris.cli.signals import StopRequest
     from ceteris.cli.target import site
     from ceteris.errors import UsageError
-    from ceteris.knobs.lasting import leave
     from ceteris.store import read
     from ceteris.store.open import open_engine, store_url
 
@@ -66,8 +66,7 @@ def apply(
                 return
             stop = StopRequest()
             stop.listen()
-            location, wanted = plan.target.location, document.to_set
-            left = leave(there.host, there.engine, there.catalogue, location, found.id, wanted, stop.asked)
+            left = leave_all(plan, there, found.id, document.to_set, stop.asked)
             document = recommended.done(document, left)
             if not as_json:
                 recommended_text.show_made(document, plan.target, console)

@@ -1,11 +1,12 @@
 """`ceteris compare`: two experiments beside each other."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ceteris.cli.options import AsJson, Lang, StoreUrl
-from ceteris.language import of_environment, speaking
+from ceteris.cli.options import AsJson, Form, FormName, Lang, OutputFile, StoreUrl
+from ceteris.language import Language, of_environment, speaking
 
 Named = "An id, the start of one, a plan's name, or last."
 
@@ -18,6 +19,8 @@ def compare(
         str | None,
         typer.Option("--second-store", metavar="URL", help="The store of the second experiment, where it is another."),
     ] = None,
+    form: FormName = Form.TEXT,
+    output: OutputFile = None,
     lang: Lang = None,
     as_json: AsJson = False,
 ) -> None:
@@ -26,19 +29,23 @@ def compare(
     What else differed is listed first: machine, versions, settings held, workloads. Then follow what the baselines do
     in each, judged by the same margins, and whether the effects are alike.
 
-    Example: ceteris compare before-upgrade after-upgrade
+    Example: ceteris compare before-upgrade after-upgrade --format html -o upgrade.html
     """
-    from rich.console import Console
-
-    from ceteris.cli import conclude
-    from ceteris.report import compared
+    from ceteris.cli import beside
+    from ceteris.cli.conclude import deliver
     from ceteris.store import read
     from ceteris.store.open import open_engine, store_url
 
     stores = [open_engine(store_url(url), create=False) for url in (store, other_store or store)]
     sides = [(opened, read.find(opened, name)) for opened, name in zip(stores, (first, second), strict=True)]
-    if as_json:
-        typer.echo(conclude.compared_document(sides[0], sides[1]).model_dump_json(indent=2))
+    if as_json or form is Form.JSON:
+        deliver(beside.compared_document(sides[0], sides[1]).model_dump_json(indent=2) + "\n", output)
         return
-    with speaking(lang or of_environment()):
-        compared.show(conclude.compared_document(sides[0], sides[1]), Console(highlight=False))
+    if form is Form.HTML and output is None:
+        output = Path(f"ceteris-{sides[0][1].id}-{sides[1][1].id}.html")
+    with speaking(lang or (of_environment() if output is None else Language.EN)):
+        found = beside.compared_document(sides[0], sides[1])
+        if form is Form.HTML and output is not None:
+            typer.echo(f"report: {beside.deliver_page(found, output)}")
+        else:
+            beside.deliver_text(found, form, output)

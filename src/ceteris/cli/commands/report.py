@@ -1,33 +1,18 @@
 """`ceteris report`: what an experiment showed."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ceteris.cli.options import AsJson, ExperimentName, Lang, StoreUrl
+from ceteris.cli.options import AsJson, ExperimentName, Form, FormName, Lang, OutputFile, StoreUrl
 from ceteris.language import Language, of_environment, speaking
-
-
-class Form(StrEnum):
-    """The forms of a report."""
-
-    HTML = "html"
-    MARKDOWN = "markdown"
-    TEXT = "text"
-    JSON = "json"
 
 
 def report(
     experiment: ExperimentName = "last",
-    form: Annotated[Form, typer.Option("--format", help="The form of the report.")] = Form.TEXT,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Where it goes. Default: stdout; for html a file in this folder."
-        ),
-    ] = None,
+    form: FormName = Form.TEXT,
+    output: OutputFile = None,
     claims: Annotated[
         Path | None,
         typer.Option(metavar="CLAIMS", help="A TOML file of claims, set beside the numbers of an imported set."),

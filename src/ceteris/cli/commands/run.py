@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Engine as Store
 
     from ceteris.model import Experiment, Plan
-    from ceteris.trial.bench import Site
+    from ceteris.trial.site import Site
 
 ReportFile = Annotated[
     Path | None,
@@ -55,7 +55,7 @@ def refuse_store_in_data(url: str, plan: "Plan") -> None:
     """A store among the data under test would be part of the load. Raises UsageError."""
     from ceteris.errors import UsageError
     from ceteris.store.open import file_of
-    from ceteris.trial.bench import DATA_FOLDER
+    from ceteris.trial.site import DATA_FOLDER
 
     file = file_of(url)
     data = Path(plan.target.path) / DATA_FOLDER

@@ -18,7 +18,8 @@ class Variable(Elsewhere):
         family, name = knob.name.split(".", 1)
         if family == "postgres":
             return f"ALTER SYSTEM SET {name} = {_literal(value)};  -- in postgresql.auto.conf, which the server keeps"
-        return f"{name} = {value}    # below [mysqld] in the server's configuration"
+        where = "below [mysqld] in the server's configuration, such as /etc/mysql/conf.d/ceteris.cnf"
+        return f"{name} = {value}    # {where} (MySQL, not MariaDB: or SET PERSIST {name} = {_literal(value)};)"
 
 
 def _literal(value: Value) -> str:

@@ -1,0 +1,55 @@
+"""What the store holds of an experiment, read once, and what that shows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.engine import Engine as Store
+
+from ceteris.analysis.courses import shortened
+from ceteris.analysis.judge import Judgement, judge
+from ceteris.model import Experiment, Measurement, Plan, Trial, TrialState
+from ceteris.store import read
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The plan as it is followed, every trial, and what each measured, without points."""
+
+    plan: Plan
+    trials: Sequence[Trial]
+    summaries: Mapping[int, Mapping[str, Measurement]]
+
+    @property
+    def made(self) -> list[int]:
+        """The trials that ended with a measurement to use."""
+        return [trial.order for trial in self.trials if trial.state is TrialState.DONE]
+
+
+def evidence(store: Store, experiment: str) -> Evidence:
+    """Read it. Raises StoreError."""
+    return Evidence(read.plan(store, experiment), read.trials(store, experiment), read.summaries(store, experiment))
+
+
+def analyse(found: Evidence, experiment: Experiment, store: Store, *, finished: bool) -> Judgement:
+    """Judge it; before the experiment is finished nothing is decided. Raises StoreError."""
+    plan = found.plan
+    judged = {response for workload in plan.workloads for response in workload.responses}
+    return judge(
+        found.trials,
+        found.summaries,
+        plan.workloads,
+        plan.protocol,
+        read.looks(store, experiment.id),
+        baseline=plan.baseline,
+        finished=finished,
+        factors=plan.factors,
+        drives=read.drive_counters(store, experiment.id),
+        conditions=read.conditions(store, experiment.id),
+        courses={
+            response: {
+                order: shortened(course)
+                for order, course in read.each_series(store, experiment.id, response, found.made)
+            }
+            for response in sorted(judged)
+        },
+    )
