@@ -106,10 +106,12 @@ def _unpacked(found: bytes) -> bytes:
         return found
     stream = opener(io.BytesIO(found))
     pieces: list[bytes] = []
+    size = 0
     try:
-        while piece := stream.read(2**20):
+        while piece := stream.read1(2**20):  # not read(), which throws away what it has where the archive is cut off
             pieces.append(piece)
-            if len(pieces) > MOST_BYTES // 2**20:
+            size += len(piece)
+            if size > MOST_BYTES:
                 raise Unreadable(f"is larger than {show_size(MOST_BYTES)} when unpacked: import a part of it")
     except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
         if not pieces:
