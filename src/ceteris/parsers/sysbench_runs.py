@@ -79,7 +79,7 @@ class SysbenchReader(Reader):
     def _csv(self, number: int, line: str) -> bool:
         """An interval as comma-separated values, certain by the statements that it tells of each kind and of all."""
         found = _CSV.fullmatch(line)
-        if not found:
+        if not found or self.may_lack_its_beginning(number):
             return False
         tokens = found[2].split(",")
         if abs(float(tokens[2]) - float(tokens[3]) - float(tokens[4]) - float(tokens[5])) > _ROUNDING:
