@@ -43,8 +43,8 @@ def facts(log: Log) -> set[tuple[str, str, str, float]]:
 
 
 def _of(subject: str) -> str:
-    if subject == "since the start":
-        return ""  # which it is only where the report before it can be read
+    if subject in ("since the start", "events"):
+        return ""  # as it is where the report before cannot be read, or the rate that is told first
     script, colon, _ = subject.partition(": ")
     if script.startswith("script ") and colon:
         return f"{script}: a statement"

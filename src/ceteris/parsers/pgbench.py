@@ -223,7 +223,7 @@ class _Reader(Reader):
             self.draft.options.setdefault(_ASKED[name], words)
             if name == "number of clients":
                 self.draft.load = count(words)
-        elif (found := _STATEMENTS.fullmatch(line)) and bool(self.script) == line.startswith("- "):
+        elif (found := _STATEMENTS.fullmatch(line)) and bool(self.script) == line.startswith("- ") and number > 1:
             self.statement = _STATEMENT[found[1] or ""]
         elif found := _SCRIPT.fullmatch(line):
             self.script, self.begun, self.statement = f"script {found[1]}", False, None

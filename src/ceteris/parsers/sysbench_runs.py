@@ -12,7 +12,7 @@ from ceteris.parsers.shapes import NUMBER, Asked, Part, count, readings, shape_o
 
 _EARLY = 120
 _ROUNDING = 0.021  # of four numbers with two decimals
-_INTERVAL = re.compile(r"\s*\[\s*([0-9]{1,9})s\s*\]\s*(.*)", re.DOTALL)
+_INTERVAL = re.compile(r"\s*\[\s*([0-9]{1,9}(?:[.,][0-9]{1,3})?)s\s*\]\s*(.*)", re.DOTALL)
 _BANNER = re.compile(r"\s*sysbench\s+v?([0-9]+(?:\.[0-9]+)+[\w.-]*?)(?::\s+multi-threaded|\s+\(using )")
 _BAR = re.compile(r"\s*([0-9]{1,9}[.,][0-9]{3}) +\|\**\s+([0-9]{1,18})\s*")
 _CSV = re.compile(r"([0-9]{1,9}),([0-9]{1,9}(?:,[0-9]{1,18}\.[0-9][0-9]){8})")
@@ -58,7 +58,7 @@ class SysbenchReader(Reader):
             if columns is None:
                 return False
             self.known[shape] = columns
-        return self._row(number, shape, float(found[1]), parts, columns)
+        return self._row(number, shape, float(found[1].replace(",", ".")), parts, columns)
 
     def _json(self, number: int, line: str) -> bool:
         """A line of an interval as an object of JSON, which is an interval once all of it is there."""
@@ -79,7 +79,7 @@ class SysbenchReader(Reader):
     def _csv(self, number: int, line: str) -> bool:
         """An interval as comma-separated values, certain by the statements that it tells of each kind and of all."""
         found = _CSV.fullmatch(line)
-        if not found:
+        if not found or self.may_lack_its_beginning(number):
             return False
         tokens = found[2].split(",")
         if abs(float(tokens[2]) - float(tokens[3]) - float(tokens[4]) - float(tokens[5])) > _ROUNDING:

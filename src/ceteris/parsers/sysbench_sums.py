@@ -59,11 +59,9 @@ def _rate(draft: Draft) -> None:
     """Events each second, where the test is known to be one that states no rate: in others an fsync is an event."""
     events, lasted = draft.readings.get(("operations", "")), draft.readings.get(("duration_s", ""))
     told = draft.readings.get(("throughput_per_s", "events"))
-    if not _states_no_rate(draft):
-        return
-    if told:
+    if told and _RATE not in draft.readings:
         draft.add(Reading(metric=told.metric, value=told.value, unit="1/s", line=told.line, stated=told.stated))
-    elif events and lasted and lasted.value:
+    elif events and lasted and lasted.value and _states_no_rate(draft):
         stated = f"{events.stated} / {lasted.stated}"
         value = events.value / lasted.value
         draft.add(Reading(metric="throughput_per_s", value=value, unit="1/s", line=lasted.line, stated=stated))

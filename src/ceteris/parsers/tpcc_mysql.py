@@ -24,8 +24,8 @@ def _number(metric: str, subject: str) -> Field:
 
 
 def _ms(metric: str, subject: str) -> Field:
-    # Since the form "trx: …" came, in 2016: milliseconds, whatever its README says. Published runs of 100 connections
-    # have 100 transactions at work by these times and rates (Little's law).
+    # Since the form "trx: …" came, in 2016: milliseconds, whatever its README says. A published run of 100 connections
+    # has 100.1 transactions at work by these times and its rates (Little's law).
     return Field(metric, "s", 3, 1000, subject)
 
 
@@ -52,7 +52,11 @@ _INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
     | {"#, " + ", ".join(["#(#):#|#"] * 5): (None, *_counts(None, Unproven(1), Unproven(1)))}
     | {"#, " + ", ".join(["#:#|#"] * 5): (None, *_counts(Unproven(1), Unproven(1)))}
 )
-_SHARES = {"#%": "within_limit_share", "#% (>=#%)": "share", "#% (>= #%)": "share"}
+_SHARES = {
+    f"{share} {verdict}": name
+    for share, name in (("#%", "within_limit_share"), ("#% (>=#%)", "share"), ("#% (>= #%)", "share"))
+    for verdict in ("[OK]", "[NG] *")
+}
 _RAW = ("sc:# lt:# rt:# fl:#", "sc:# lt:# rt:# fl:# avg_rt: # (#)")
 _TPMC = Field("throughput_per_s", "1/s", 3, 60)  # new orders a minute are what it counts
 
@@ -143,7 +147,7 @@ class _Reader(Reader):
         if shape == "# TpmC" and not self.may_lack_its_beginning(number):
             return self._take(number, parts, [_TPMC])
         name = line.partition(":")[0]
-        share = _SHARES.get(shape.partition(": ")[2].replace("[OK]", "").replace("[NG] *", "").strip(), "")
+        share = _SHARES.get(shape.partition(": ")[2], "")
         if name in _NAMES and share:
             known = [Field(share, "1", 2, 100, _NAMES[name]), *[None] * (shape.count("#") - 1)]
             return self._take(number, parts, known)

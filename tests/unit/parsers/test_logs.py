@@ -127,3 +127,33 @@ def test_a_number_that_may_go_on_in_the_next_line_is_left_out() -> None:
     assert [number for number, _ in formats.read(wrapped, "tpcc-mysql").not_understood] == [1, 2]
     (run,) = formats.read("Threads fairness:\n    total number of events:              112\n33\n", "sysbench").runs
     assert not run.readings
+
+
+FORK = """### Overload
+Throughput:
+    events/s (eps):                      373.8742
+    time elapsed:                        80.0510s
+    total number of events:              29929
+
+Latency (ms):
+         avg:                                   42.78
+         95th percentile:                       89.16
+         99th percentile:                       95.20
+        999th percentile:                      816.63
+[ 55.5s ] thds: 16 eps: 576.28 lat (ms,95%): 87.56
+"""
+
+
+def test_what_forks_of_sysbench_print_is_read_where_it_is_certain() -> None:
+    log = formats.read(FORK)
+    told = {one.metric: one.value for one in log.runs[0].readings if not one.subject}
+    assert told == {
+        "throughput_per_s": 373.8742,
+        "duration_s": 80.051,
+        "operations": 29929,
+        "response_mean_s": 0.04278,
+        "response_p95_s": 0.08916,
+        "response_p99_s": 0.0952,
+    }
+    assert log.runs[1].courses[0].at_s == (55.5,)
+    assert [number for number, _ in log.not_understood] == [1, 11]
