@@ -216,7 +216,7 @@ def recognises(text: str) -> float:
     ends = ends_of(text)
     if "Maximum Small IOPS=" in ends or "Maximum Large MBPS=" in ends or "ORION VERSION" in ends:
         return 0.95
-    return 0.95 if re.search(_CORNER.pattern, ends, re.IGNORECASE) else 0.3 if "ORacle IO Numbers" in ends else 0.0
+    return 0.95 if re.search(r"Large ?/ ?Small\b", ends, re.IGNORECASE) else 0.3 if "ORacle IO Numbers" in ends else 0.0
 
 
 def read(text: str) -> Log:

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 from ceteris.parsers.log import Run
 
+_MOST = 10  # remarks on copies, one by one
+
 
 def once(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:
     """The runs without copies of earlier ones, and a remark on each copy."""
@@ -27,4 +29,6 @@ def once(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:
             remarks.append(
                 f"lines {one.lines[0]} to {one.lines[1]} say the same as lines {before.lines[0]} to {before.lines[1]}"
             )
+    if len(remarks) > _MOST:
+        remarks[_MOST:] = [f"so do {len(remarks) - _MOST} more runs, as runs before them"]
     return kept, remarks
