@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from ceteris.analysis import imported
+from ceteris.analysis import met
 from ceteris.analysis.effects import Summaries
 from ceteris.analysis.magnitudes import Stated, stated
 from ceteris.language import later, tr
@@ -176,15 +176,15 @@ def _compared(claim: Claim, known: Sequence[str]) -> list[tuple[str, str]]:
 
 def _of_workloads(part: Numbers, trials: Sequence[Trial], factor: Factor) -> Iterator[_Found]:
     arms = set(map(str, factor.levels))
-    mine = imported.views([t for t in trials if str(t.settings.get(factor.key)) in arms], [factor])
+    mine = met.views([t for t in trials if str(t.settings.get(factor.key)) in arms], [factor])
     done = [trial for trial in mine if trial.state is TrialState.DONE]
     for workload in part.plan.workloads:
         under = [trial for trial in done if trial.workload == workload.name]
-        made, _ = imported.comparisons(under, factor, workload.name, workload.response, part.summaries, {})
+        made, _ = met.comparisons(under, factor, workload.name, workload.response, part.summaries, {})
         for one in made:
             estimate, low, high = _told_by(one)
-            sign = 1.0 if imported.higher_is_better(workload.response) else -1.0
-            orders = {order for met in one.met for side in met.trials for order in side}
+            sign = 1.0 if met.higher_is_better(workload.response) else -1.0
+            orders = {order for where in one.met for side in where.trials for order in side}
             evidence = Evidence(
                 workload=workload.name,
                 level=str(factor.levels[1]),
@@ -198,12 +198,12 @@ def _of_workloads(part: Numbers, trials: Sequence[Trial], factor: Factor) -> Ite
             yield _Found(evidence, bool(orders & part.doubtful), len(orders & part.limited) * 2 > len(orders))
 
 
-def _told_by(one: imported.Comparison) -> tuple[float, float, float]:
+def _told_by(one: met.Comparison) -> tuple[float, float, float]:
     """The estimate and an interval: of single runs as wide as the spread over load levels, and as chance."""
     if one.known == "repetitions":
-        found = imported.estimate(one)
+        found = met.estimate(one)
         return (found.estimate, *found.interval(_CONFIDENCE))
-    found = spread([met.place for met in one.met])
+    found = spread([where.place for where in one.met])
     low, high = found.interval(_CONFIDENCE) if len(one.met) > 1 else (found.estimate, found.estimate)
     return found.estimate, min(low, found.estimate - _CHANCE), max(high, found.estimate + _CHANCE)
 

@@ -1,22 +1,19 @@
 """What must be said beside a comparison of runs that others made: why it is not decided, and what it takes on trust."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from ceteris.analysis.met import Comparison
 from ceteris.language import later, tr
 from ceteris.model import Check
 from ceteris.stats.unpaired import RUN_TO_RUN_SD
 from ceteris.units import LoadLevel
-
-if TYPE_CHECKING:
-    from ceteris.analysis.imported import Comparison
 
 NO_NOISE_FLOOR = later("one run of each: no noise floor")
 _LOADS = {"threads", "num-threads", "clients", "connections", "iodepth", "numjobs", "jobs"}
 _MOST = 4
 
 
-def reasons_of(one: "Comparison") -> tuple[str, ...]:
+def reasons_of(one: Comparison) -> tuple[str, ...]:
     """What the estimate is from, and what it leaves out."""
     found = [_from(one)]
     if one.lone:
@@ -29,7 +26,7 @@ def reasons_of(one: "Comparison") -> tuple[str, ...]:
     return tuple(found)
 
 
-def _from(one: "Comparison") -> str:
+def _from(one: Comparison) -> str:
     if one.known == "repetitions":
         fewest = min(min(map(len, met.trials)) for met in one.counted)
         return tr("from {n} runs of each or more at each load level", n=fewest)
@@ -44,12 +41,12 @@ def _from(one: "Comparison") -> str:
     return tr(said, none=tr(NO_NOISE_FLOOR), n=len(one.met))
 
 
-def checks_of(one: "Comparison", options: Mapping[int, Mapping[str, str]]) -> tuple[Check, ...]:
+def checks_of(one: Comparison, options: Mapping[int, Mapping[str, str]]) -> tuple[Check, ...]:
     """What a verdict would assume, and whether the files show it."""
     return (_repeated(one), _interleaved(), _only_the_setting(one, options))
 
 
-def _repeated(one: "Comparison") -> Check:
+def _repeated(one: Comparison) -> Check:
     if one.known == "repetitions":
         return Check("repetition", True, tr("runs were repeated"))
     return Check("repetition", False, tr("without repetition nothing tells a setting from chance"))
@@ -62,7 +59,7 @@ def _interleaved() -> Check:
     return Check("order", False, tr(said))
 
 
-def _only_the_setting(one: "Comparison", options: Mapping[int, Mapping[str, str]]) -> Check:
+def _only_the_setting(one: Comparison, options: Mapping[int, Mapping[str, str]]) -> Check:
     """Whether the tool was asked the same of both arms."""
     sides: list[dict[str, set[str]]] = []
     for side in (0, 1):

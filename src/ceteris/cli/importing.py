@@ -1,7 +1,7 @@
 """The answer of `ceteris import`, as one document and as text, and what a person sees meanwhile."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +21,9 @@ from ceteris.imports.sets import NO_FACTOR, Gathered
 from ceteris.model import Experiment
 from ceteris.parsers.formats import FORMATS
 from ceteris.registry import nearest
+
+Place = tuple[tuple[tuple[str, str], ...], str, int | None]
+"""Labels, workload and load of a run."""
 
 _ROWS, _LOADS = 30, 8
 _SHOWN = 5  # lines of each sort on a terminal; the document and the report have all
@@ -73,6 +76,7 @@ class ImportDocument(_Document):
     factors: dict[str, list[str]] = Field(
         description="of the whole set: levels in order, others compared with the first"
     )
+    kept: int = Field(description="files that were new")
     files: list[FileDocument]
     cells: list[CellDocument] = Field(description="what these files brought")
 
@@ -106,10 +110,13 @@ def _called(names: Sequence[str]) -> str:
 
 
 class Watch:
-    """Shows how far an import is, and remembers what became of each file."""
+    """Shows how far an import is, and remembers what became of it: of `every` file, else of those that need a word."""
 
-    def __init__(self, console: Console, files: int) -> None:
-        self.outcomes: list[tuple[FileDocument, list[CellDocument]]] = []
+    def __init__(self, console: Console, files: int, *, every: bool = True) -> None:
+        self.files: list[FileDocument] = []
+        self.runs: Counter[Place] = Counter()
+        self.kept = 0
+        self._every = every
         self._progress = Progress(
             TextColumn("files"),
             BarColumn(bar_width=32),
@@ -134,7 +141,12 @@ class Watch:
             self._started = True
             self._progress.start()
         self._progress.advance(self._whole)
-        self.outcomes.append((_file(outcome), _cells(outcome) if outcome.kept else []))
+        self.kept += outcome.kept
+        if outcome.kept:
+            self.runs.update(_places(outcome))
+        file = _file(outcome)
+        if self._every or not outcome.kept or file.cut_off or file.not_understood or file.remarks:
+            self.files.append(file)
 
 
 def _file(outcome: carry.Outcome) -> FileDocument:
@@ -159,36 +171,31 @@ def _file(outcome: carry.Outcome) -> FileDocument:
     )
 
 
-def _cells(outcome: carry.Outcome) -> list[CellDocument]:
-    return [
-        CellDocument(labels=dict(run.placed.labels), workload=run.placed.workload, loads=[run.placed.load], runs=1)
-        for run in outcome.taken.runs
-    ]
+def _places(outcome: carry.Outcome) -> Iterator[Place]:
+    for run in outcome.taken.runs:
+        yield tuple(run.placed.labels.items()), run.placed.workload, run.placed.load
 
 
-def document(
-    found: Gathered, kept: Experiment | None, outcomes: Sequence[tuple[FileDocument, list[CellDocument]]]
-) -> ImportDocument:
+def document(found: Gathered, kept: Experiment | None, watch: Watch) -> ImportDocument:
     """What the import amounted to."""
-    runs = Counter((tuple(c.labels.items()), c.workload, c.loads[0]) for _, cells in outcomes for c in cells)
-    places = dict.fromkeys((labels, workload) for labels, workload, _ in runs)
     cells = []
-    for labels, workload in places:
-        mine = {load: count for (own, under, load), count in runs.items() if (own, under) == (labels, workload)}
+    for labels, workload in dict.fromkeys((labels, workload) for labels, workload, _ in watch.runs):
+        mine = {load: n for (own, under, load), n in watch.runs.items() if (own, under) == (labels, workload)}
         loads = sorted(mine, key=lambda load: -1 if load is None else load)
         cells.append(CellDocument(labels=dict(labels), workload=workload, loads=loads, runs=sum(mine.values())))
     return ImportDocument(
         experiment=kept.id if kept else None,
         name=found.name,
         factors={factor: levels for factor, levels in found.levels.items() if factor != NO_FACTOR},
-        files=[file for file, _ in outcomes],
+        kept=watch.kept,
+        files=watch.files,
         cells=cells,
     )
 
 
 def refuse_nothing(found: ImportDocument) -> None:
     """Raise UsageError where no file had anything to import, and none was there already."""
-    if not any(one.kept or one.same_as for one in found.files):
+    if not found.kept and not any(one.same_as for one in found.files):
         raise UsageError(
             "no run was found in what was named", f"name logs or tables; --format is one of {', '.join(FORMATS)}"
         )
@@ -197,8 +204,7 @@ def refuse_nothing(found: ImportDocument) -> None:
 def show(found: ImportDocument, console: Console) -> None:
     """Print the document for a person."""
     new = [one for one in found.files if one.kept]
-    runs = sum(one.runs for one in new)
-    what = f"{_count(len(new), 'file')}, {_count(runs, 'run')}"
+    what = f"{_count(found.kept, 'file')}, {_count(sum(cell.runs for cell in found.cells), 'run')}"
     where = f"set {found.experiment} ({found.name})" if found.experiment else f"{found.name}, nothing is kept"
     _say(console, f"{where}: {what}")
     if found.cells:

@@ -1,5 +1,6 @@
 """Carrying out an import: files read by several processes, kept by one, a few at a time whatever their number."""
 
+import gc
 import os
 import secrets
 import signal
@@ -81,12 +82,16 @@ def _ahead(pool: ProcessPoolExecutor, wanted: Wanted, processes: int) -> Iterato
 
 
 def _begin() -> None:
-    """Ctrl-C is for the process that keeps what was read."""
+    """Ctrl-C is for the process that keeps what was read; what was there at the fork is looked at by no collection."""
+    gc.freeze()
+    gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _take_some(reader: Reader, items: Sequence[Item]) -> list[Taken]:
-    return [_take(reader, item) for item in items]
+    taken = [_take(reader, item) for item in items]
+    gc.collect()
+    return taken
 
 
 def _take(reader: Reader, item: Item) -> Taken:

@@ -33,7 +33,7 @@ def _name(one: Reading | Course) -> str:
 
 
 def _measurement(name: str, stated: Reading | None, course: Course | None, run: Run) -> Measurement:
-    values = [value for value in course.values if math.isfinite(value)] if course else []
+    values = _finite(course.values) if course else ()
     mean = stated.value if stated else sum(values) / max(len(values), 1) if values else math.nan
     step = _step(course.at_s) if course else None
     return Measurement(
@@ -51,6 +51,13 @@ def _measurement(name: str, stated: Reading | None, course: Course | None, run: 
         points=tuple(course.values) if course and step else (),
         histogram=_histogram(run) if name == _WITH_HISTOGRAM else b"",
     )
+
+
+def _finite(values: Sequence[float]) -> Sequence[float]:
+    """Those that are numbers; mostly all of them are."""
+    if math.isfinite(sum(values)):
+        return values
+    return [value for value in values if math.isfinite(value)]
 
 
 def _total(name: str, mean: float, run: Run) -> float:

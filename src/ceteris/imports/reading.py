@@ -10,7 +10,7 @@ from ceteris.imports.measured import measurements
 from ceteris.imports.rules import Placed, Rule, format_of, place
 from ceteris.parsers import formats
 from ceteris.parsers.log import Log, Reading, Run
-from ceteris.store.sources import packed
+from ceteris.store.sources import as_json, packed
 from ceteris.store.write import measurement_row
 
 _LARGE = ("courses", "histogram")
@@ -18,12 +18,12 @@ _LARGE = ("courses", "histogram")
 
 @dataclass(frozen=True, slots=True)
 class TakenRun:
-    """A run with what it is of, its lines, what it states, and its rows of measurements; `figures` by metric."""
+    """A run with what it is of, its lines, what it states as kept, and its rows of measurements."""
 
     placed: Placed
     lines: tuple[int, int]
     missing: str
-    said: Mapping[str, Any]
+    said: bytes
     figures: Mapping[str, float]
     rows: Sequence[Mapping[str, Any]]
 
@@ -86,7 +86,9 @@ class Reader:
 def _taken(run: Run, placed: Placed) -> TakenRun:
     found = measurements(run)
     figures = {one.metric: one.mean for one in found}
-    return TakenRun(placed, run.lines, run.missing, said_of(run), figures, [measurement_row(one) for one in found])
+    return TakenRun(
+        placed, run.lines, run.missing, as_json(said_of(run)), figures, [measurement_row(one) for one in found]
+    )
 
 
 def said_of(run: Run) -> dict[str, Any]:

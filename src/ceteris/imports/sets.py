@@ -7,6 +7,7 @@ order in which they came; the first level is what others are compared with, unle
 import hashlib
 import json
 import math
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,6 @@ from ceteris.model import (
     RESPONSES,
     Factor,
     Measurement,
-    Origin,
     Plan,
     Protocol,
     Purpose,
@@ -26,7 +26,7 @@ from ceteris.model import (
     TrialState,
     Workload,
 )
-from ceteris.store.sources import Addition
+from ceteris.store.sources import AddedTrial, Addition
 from ceteris.units import LoadLevel, LoadUnit
 
 NO_FACTOR = "imported"
@@ -62,7 +62,7 @@ class Gathered:
     _loads: dict[str, set[LoadLevel]] = field(default_factory=lambda: defaultdict(set))
     _metrics: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _cells: dict[Cell, int] = field(default_factory=lambda: defaultdict(int))
-    _seen: dict[tuple[Cell, tuple[tuple[str, float], ...]], int] = field(default_factory=dict)
+    _seen: dict[bytes, int] = field(default_factory=dict)
     _trials: int = 0
     _sources: int = 0
 
@@ -89,7 +89,7 @@ class Gathered:
             figures = {name: one.mean for name, one in summaries.get(trial.order, {}).items()}
             cell = self._note(labels, trial.workload, trial.load, figures)
             self._cells[cell] = max(self._cells[cell], trial.round)
-            self._seen.setdefault((cell, _alike(figures)), trial.order)
+            self._seen.setdefault(_digest(cell, _alike(figures)), trial.order)
             self._trials = max(self._trials, trial.order)
 
     def put(self, taken: Taken) -> Addition:
@@ -107,19 +107,20 @@ class Gathered:
             not_understood=taken.not_understood,
             remarks=taken.remarks,
         )
-        return Addition(source, taken.content, [(*self._trial(run), run.rows) for run in taken.runs])
+        return Addition(source, taken.content, [self._trial(run) for run in taken.runs])
 
-    def _trial(self, run: TakenRun) -> tuple[Trial, Origin]:
+    def _trial(self, run: TakenRun) -> AddedTrial:
         labels = dict(run.placed.labels) or {NO_FACTOR: AS_IT_IS}
         load = _load_of(run.placed.load)
         workload = self._name_of(run.placed.workload)
         cell = self._note(labels, workload, load, run.figures)
         alike = _alike(run.figures)
-        twin = self._seen.get((cell, alike)) if len(alike) > 1 else None
+        digest = _digest(cell, alike)
+        twin = self._seen.get(digest) if len(alike) > 1 else None
         self._trials += 1
         if twin is None:
             self._cells[cell] += 1
-            self._seen[cell, alike] = self._trials
+            self._seen[digest] = self._trials
         factor, arm = next(iter(labels.items()))
         again = "" if twin is None else f"states the same figures as trial {twin}: one run told twice, counted once"
         nothing = "" if run.figures else "states no figure"
@@ -141,9 +142,7 @@ class Gathered:
             state=TrialState.INVALID if unused else TrialState.DONE,
             invalid_because=unused or ((run.missing,) if run.missing else ()),
         )
-        return trial, Origin(
-            trial=self._trials, source=self._sources, lines=run.lines, missing=run.missing, said=run.said
-        )
+        return AddedTrial(trial, run.lines, run.missing, run.said, run.rows)
 
     def _name_of(self, stated: str) -> str:
         """A workload's name: of what tells a whole configuration, the beginning, where no other begins so."""
@@ -229,7 +228,7 @@ class Gathered:
 def _told(labels: Iterable[tuple[tuple[str, str], ...]]) -> str:
     """What a source's runs are of, in words; empty where that is several things."""
     every = list(labels)
-    return ", ".join(f"{factor} = {level}" for factor, level in every[0]) if len(every) == 1 else ""
+    return sys.intern(", ".join(f"{factor} = {level}" for factor, level in every[0])) if len(every) == 1 else ""
 
 
 def _load_of(stated: int | None) -> LoadLevel:
@@ -243,6 +242,11 @@ def margin_of(response: str) -> float:
     """What is too small to matter, as a ratio; of what is no response of ours, that of throughput."""
     known = RESPONSES.get(response)
     return known.margin if known else _MARGIN
+
+
+def _digest(cell: Cell, alike: tuple[tuple[str, float], ...]) -> bytes:
+    """Both in a few bytes, since there is one for each run."""
+    return hashlib.blake2b(repr((cell, alike)).encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def _alike(figures: Mapping[str, float]) -> tuple[tuple[str, float], ...]:

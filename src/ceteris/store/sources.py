@@ -19,11 +19,22 @@ _QUICK = 1  # of zlib: text becomes a fifth, in a third of the usual time
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A source with its content as kept, its trials, and of each where it comes from and its rows of measurements."""
+    """A source with its content as kept, and its trials."""
 
     source: Source
     content: bytes
-    trials: Sequence[tuple[Trial, Origin, Sequence[Mapping[str, Any]]]]
+    trials: Sequence["AddedTrial"]
+
+
+@dataclass(frozen=True, slots=True)
+class AddedTrial:
+    """A trial of a source, its lines there, what it lacks, what it states as kept, and its rows of measurements."""
+
+    trial: Trial
+    lines: tuple[int, int]
+    missing: str
+    said: bytes
+    rows: Sequence[Mapping[str, Any]]
 
 
 def packed(content: bytes) -> bytes:
@@ -31,7 +42,8 @@ def packed(content: bytes) -> bytes:
     return zlib.compress(content, _QUICK)
 
 
-def _as_json(value: object) -> bytes:
+def as_json(value: object) -> bytes:
+    """A value as it is kept."""
     return packed(json.dumps(value).encode())
 
 
@@ -42,14 +54,14 @@ def add(store: Engine, experiment: str, plan: Plan, additions: Sequence[Addition
     for one in additions:
         lines = one.source.not_understood
         row = asdict(one.source) | {"experiment": experiment, "content": one.content}
-        sources.append(row | {"not_understood": _as_json(lines) if lines else None, "remarks": [*one.source.remarks]})
-        for trial, origin, rows in one.trials:
-            own = {"experiment": experiment, "trial": trial.order}
-            trials.append(trial_row(trial))
-            first, last = origin.lines
-            place = {"source": origin.source, "first_line": first, "last_line": last, "missing": origin.missing}
-            origins.append(own | place | {"said": _as_json(origin.said)})
-            measured += [{**row, **own} for row in rows]
+        sources.append(row | {"not_understood": as_json(lines) if lines else None, "remarks": [*one.source.remarks]})
+        for added in one.trials:
+            own = {"experiment": experiment, "trial": added.trial.order}
+            trials.append(trial_row(added.trial))
+            first, last = added.lines
+            place = {"source": one.source.number, "first_line": first, "last_line": last, "missing": added.missing}
+            origins.append(own | place | {"said": added.said})
+            measured += [{**row, **own} for row in added.rows]
     with transaction(store) as connection:
         for into, rows in ((schema.source, sources), (schema.trial, trials), (schema.origin, origins)):
             if rows:

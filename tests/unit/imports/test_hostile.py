@@ -56,7 +56,7 @@ def test_damaged_logs_are_reported(store: Engine, tmp_path: Path, format: str) -
     with importing.Watch(Console(file=io.StringIO()), 1) as watch:
         for outcome in heard:
             watch.hears(outcome)
-    json.loads(importing.document(found, kept, watch.outcomes).model_dump_json())
+    json.loads(importing.document(found, kept, watch).model_dump_json())
     assert kept is not None
     document = conclude.report_document(store, kept).model_dump_json()
     json.loads(document, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))

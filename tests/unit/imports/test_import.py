@@ -1,12 +1,14 @@
 """What is imported is kept once, in order, without passwords, and can be added to."""
 
 import gzip
+import io
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from logs import sysbench, write
+from rich.console import Console
 from sqlalchemy.engine import Engine
 
 from ceteris.cli import importing
@@ -136,7 +138,10 @@ def test_nothing_is_kept_without_a_store(tmp_path: Path) -> None:
     found, kept = carry.carry_out(wanted, None, None, "0", heard.append)
     assert kept is None
     assert found.levels == {"x": ["a"]}
-    assert importing.document(found, kept, []).experiment is None
+    with importing.Watch(Console(file=io.StringIO()), 1, every=False) as watch:
+        watch.hears(heard[0])
+    document = importing.document(found, kept, watch)
+    assert (document.experiment, document.kept, document.files) == (None, 1, [])
 
 
 def test_a_set_is_no_experiment_and_the_other_way_round(store: Engine, tmp_path: Path) -> None:
@@ -149,8 +154,36 @@ def test_a_set_is_no_experiment_and_the_other_way_round(store: Engine, tmp_path:
         importing.wanted([str(tmp_path)], "", "", None, name="", baseline="", form="sysbensh")
 
 
-def test_a_load_that_nobody_states_is_none() -> None:
-    assert LoadUnit.NOT_STATED == "not_stated"
+def test_rules_say_what_each_file_of_a_folder_is_a_run_of(store: Engine, tmp_path: Path) -> None:
+    for level in ("noop", "cfq"):
+        for load in (16, 8):
+            write(tmp_path / "logs" / f"{level}-t{load}.log", 100 + load + len(level), load)
+    write(tmp_path / "logs" / "warmup.log", 5)
+    rules = tmp_path / "rules.toml"
+    rules.write_text(
+        "name = 'ours'\nlevels = { scheduler = ['cfq', 'noop'] }\n"
+        "[[rule]]\npath = '(?P<scheduler>noop|cfq)-t(?P<load>[0-9]+)'\nworkload = 'rw'\n"
+        "[[rule]]\npath = 'warmup'\nskip = true\n"
+    )
+    wanted = importing.wanted([str(tmp_path / "logs")], "", "", rules, name="", baseline="", form="")
+    assert wanted.name == "ours"
+    _, kept = carry.carry_out(wanted, store, None, "0", lambda _: None)
+    assert {(t.arm, t.load.n, t.workload, t.baseline) for t in trials(store, kept)} == {
+        ("cfq", 8, "rw", True),
+        ("cfq", 16, "rw", True),
+        ("noop", 8, "rw", False),
+        ("noop", 16, "rw", False),
+    }
+
+
+def test_a_load_that_nobody_can_have_run_with_is_not_stated(store: Engine, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text("[[rule]]\npath = 'a'\nlabels = { x = 'y' }\n")
+    table = tmp_path / "a.csv"
+    table.write_text("factor,level,workload,threads,metric,unit,value\nx,y,w,99999999999999999999,tps,1/s,5\n")
+    wanted = importing.wanted([str(table)], "", "", rules, name="", baseline="", form="")
+    _, kept = carry.carry_out(wanted, store, None, "0", lambda _: None)
+    assert all(t.load.unit is LoadUnit.NOT_STATED for t in (trials(store, kept) if kept else []))
 
 
 def _reading(metric: str, value: float, subject: str = "") -> Reading:

@@ -92,12 +92,12 @@ def import_(
     target = None
     if opened:
         target = carry.find_set(opened, into) if into else carry.set_named(opened, wanted.name)
-    with importing.Watch(Console(stderr=True), len(wanted.items)) as watch:
+    with importing.Watch(Console(stderr=True), len(wanted.items), every=as_json) as watch:
         try:
             found, kept = carry.carry_out(wanted, opened, target, __version__, watch.hears)
         except KeyboardInterrupt as stop:
             raise Interrupted("interrupted; what was read so far is kept", "the same command goes on") from stop
-    document = importing.document(found, kept, watch.outcomes)
+    document = importing.document(found, kept, watch)
     if as_json:
         typer.echo(document.model_dump_json(indent=2))
     else:
