@@ -107,7 +107,7 @@ def _unpacked(found: bytes) -> bytes:
     stream = opener(io.BytesIO(found))
     pieces: list[bytes] = []
     try:
-        while piece := stream.read(2**20):
+        while piece := stream.read1(2**20):  # `read` would lose what came before a break
             pieces.append(piece)
             if len(pieces) > MOST_BYTES // 2**20:
                 raise Unreadable(f"is larger than {show_size(MOST_BYTES)} when unpacked: import a part of it")
