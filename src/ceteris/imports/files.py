@@ -108,7 +108,7 @@ def _unpacked(found: bytes) -> bytes:
     pieces: list[bytes] = []
     size = 0
     try:
-        while piece := stream.read1(2**20):  # not read(), which throws away what it has where the archive is cut off
+        while piece := stream.read1(2**20):  # `read` would lose what came before a break
             pieces.append(piece)
             size += len(piece)
             if size > MOST_BYTES:

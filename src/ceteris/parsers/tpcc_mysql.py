@@ -24,8 +24,8 @@ def _number(metric: str, subject: str) -> Field:
 
 
 def _ms(metric: str, subject: str) -> Field:
-    # Since the form "trx: …" came, in 2016: milliseconds, whatever its README says. Published runs of 100 connections
-    # have 100 transactions at work by these times and rates (Little's law).
+    # Since the form "trx: …" came, in 2016: milliseconds, whatever its README says. A published run of 100 connections
+    # has 100.1 transactions at work by these times and its rates (Little's law).
     return Field(metric, "s", 3, 1000, subject)
 
 
