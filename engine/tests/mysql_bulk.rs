@@ -29,6 +29,7 @@ fn rows(connection: &mut Connection, sql: &str) -> Vec<Vec<Option<String>>> {
 fn lines_become_rows_and_those_passed_over_are_told() {
     let _alone = SERVER.lock().unwrap_or_else(PoisonError::into_inner);
     let mut connection = administrator();
+    rows(&mut connection, "SET GLOBAL local_infile = ON");
     rows(
         &mut connection,
         "CREATE TABLE bulk (id INT PRIMARY KEY, t CHAR(9))",
