@@ -44,7 +44,8 @@ packages:
 
 test: packages check ## everything, on real devices and in a real browser
 	cd engine && cargo test --quiet --locked
-	$(BIN)/python -m pytest -q -n 2 tests --ignore tests/unit
+	$(BIN)/python -m pytest -q -n 2 -m 'not quiet' tests --ignore tests/unit
+	$(BIN)/python -m pytest -q -m quiet tests --ignore tests/unit
 
 proof: packages $(BIN)/python ## what takes long: the engine under Miri and sanitizers, power cuts of a virtual machine, the knobs of another kernel, MySQL
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit

@@ -15,15 +15,32 @@ ROOT = Path(__file__).parent.parent
 
 
 OF_THE_WHOLE_MACHINE = {  # files whose tests change settings of the kernel
-    "test_agreement",
     "test_catalogue",
     "test_examples",
     "test_faults",
-    "test_in_flight",
     "test_knobs",
-    "test_screen",
     "test_ssh",
 }
+
+
+NEEDS_QUIET = {  # files whose tests want what was measured to count: alone, not beside others
+    "test_agreement",
+    "test_apply",
+    "test_in_flight",
+    "test_precondition",
+    "test_run",
+    "test_screen",
+    "test_tools",
+    "test_what_differed",
+}
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is not to go on beside other tests."""
+    for item in items:
+        if item.path.stem in NEEDS_QUIET:
+            item.add_marker(pytest.mark.quiet)
 
 
 class _Scheduling(LoadScopeScheduling):

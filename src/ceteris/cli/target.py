@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
+from ceteris import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
 from ceteris.cli.server import ask_server
 from ceteris.engine import find
 from ceteris.engine.run import probe
