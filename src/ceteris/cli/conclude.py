@@ -31,6 +31,8 @@ from ceteris.store import read
 if TYPE_CHECKING:
     from rich.console import Console
 
+_MOST_BREACHES = 20
+
 
 def _recipes(plan: Plan) -> dict[str, Recipe]:
     """For each level of a knob, the commands that set and show it."""
@@ -67,7 +69,10 @@ def _preconditioned(store: Store, experiment: Experiment, found: Evidence) -> tu
 def _notes(experiment: Experiment, found: Judgement) -> tuple[str, ...]:
     """What a reader must know, with what could not be judged, and what breaks a law of arithmetic or physics."""
     lasting = map(tr, concluded_set.LASTING if experiment.state is ExperimentState.IMPORTED else ())
-    return (*experiment.notes, *lasting, *found.unjudged, *(breach.words for breach in found.breaches))
+    unlawful = [breach.words for breach in found.breaches[:_MOST_BREACHES]]
+    if more := len(found.breaches) - len(unlawful):
+        unlawful.append(tr("and {n:,} more figures of trials that break a law", n=more))
+    return (*experiment.notes, *lasting, *found.unjudged, *unlawful)
 
 
 def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportView:
