@@ -122,7 +122,10 @@ class Pages:
             now = self._archive.stamp()
             if now != stamp:
                 stamp = now
-                found = {"trouble": ""} | await self._ending.unless(functools.partial(_or_trouble, made))
+                try:
+                    found = {"trouble": ""} | await self._ending.unless(functools.partial(_or_trouble, made))
+                except HTTPException:  # the server ends: so does the stream, whole
+                    return
                 changed = {part: text for part, text in found.items() if known.get(part) != text}
                 known |= found
                 if changed:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 import time
 from pathlib import Path
 
@@ -190,6 +191,25 @@ def test_streams_end_at_once_with_the_server(path: Path, store: Store) -> None:
         site = Site(path)
         async with site.stream("/stream") as stream:
             await stream.parts()
+            site.ending.announce()
+            await stream.end()
+
+    asyncio.run(watch())
+
+
+def test_a_stream_ends_whole_though_an_event_is_being_made(path: Path, store: Store) -> None:
+    samples.finish(store, samples.begin(store, 2))
+    begun = threading.Event()
+
+    def slow(*_: object) -> ReportView:
+        begun.set()
+        time.sleep(2)
+        raise AssertionError("nobody waits for it")
+
+    async def watch() -> None:
+        site = Site(path, slow)
+        async with site.stream("/stream") as stream:
+            assert await asyncio.to_thread(begun.wait, 10)
             site.ending.announce()
             await stream.end()
 
