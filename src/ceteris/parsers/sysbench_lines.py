@@ -31,7 +31,7 @@ _ERRORS, _RECONNECTS = _rate("errors_per_s"), _rate("reconnects_per_s")
 _LATENCY = _ms("response_p{}_s")
 _FILES = (_mib("read_bytes_per_s"), _mib("written_bytes_per_s"), _rate("fsyncs_per_s"))
 
-INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
+_INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
     {
         # 1.0 and 1.1
         "thds: # tps: # qps: # (r/w/o: #/#/#) lat (ms,#%): # err/s: # reconn/s: #": (
@@ -85,6 +85,17 @@ INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
             PERCENT,
         ),
         "# MB/sec,": (_mib("bytes_per_s"),),
+    }
+)
+
+INTERVALS: Mapping[str, tuple[Part, ...]] = _INTERVALS | shapes(
+    {  # some builds of 0.5 tell response times in microseconds here, and in milliseconds below: the shape has the unit
+        shape.replace("response time: #ms", "response time: #us"): tuple(
+            Field(one.metric, one.unit, one.decimals, 1e6) if isinstance(one, Field) and one.unit == "s" else one
+            for one in known
+        )
+        for shape, known in _INTERVALS.items()
+        if "response time: #ms" in shape
     }
 )
 """After the time in brackets."""
