@@ -79,7 +79,7 @@ class Reader:
             sum(where.skip for _, where in placed),
             log.not_understood,
             log.remarks,
-            "" if log.format else "is in no format that is known",
+            "" if log.format else log.remarks[0].removeprefix("it "),
         )
 
 

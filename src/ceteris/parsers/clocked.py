@@ -25,6 +25,7 @@ _NAMED = (
     "MOUNTPOINT",
     "FCHOST",
 )
+_OF_PROCESSES = {"PID", "TGID"}  # pidstat's, with columns named like those of a machine
 _PLACES = ("CORE", "SOCK", "NODE")  # where a processor is (mpstat -T), which is not told of all of them together
 _HEADS = {*_NAMED, "dentunusd", "totsck", "tcp6sck", "manufact", "MHz"}
 _AVERAGE = re.compile(r"[^\W\d]\D{0,30}?[:：](?=\s|$)")  # Average:, Durchschn.:, Moyenne :, 平均时间:
@@ -102,6 +103,9 @@ class _Tables:
             for word in words
         )
         if not any(known) or not all(map(_HEAD.fullmatch, words)):
+            return False
+        if _OF_PROCESSES & set(words):
+            self.header = []
             return False
         if not self.machines:
             self._begin(number, {})

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from ceteris.parsers import (
     fio,
+    foreign,
     hammerdb,
     iostat,
     mpstat,
@@ -49,30 +50,34 @@ _ALL: tuple[Format, ...] = (
     mpstat,
     table,
 )
+_OF_MACHINES = (iostat, vmstat, sar, mpstat, table)
 FORMATS: Mapping[str, Format] = {one.FORMAT: one for one in _ALL}
 """By the names that `--format` takes."""
 
 
 def recognise(text: str) -> str | None:
-    """The format that is surest of the text; None where none is."""
-    surest, name = _SURE_ENOUGH, None
+    """The format that is surest of the text; None where none is, or it is of another tool that prints alike."""
+    surest, found = _SURE_ENOUGH, None
     for one in _ALL:
         sure = one.recognises(text)
         if sure >= surest:
-            surest, name = sure, one.FORMAT
+            surest, found = sure, one
         if sure >= _CERTAIN:
             break
-    return name
+    if found in _OF_MACHINES and (surest < _CERTAIN or found is table) and foreign.name(text):
+        return None
+    return found.FORMAT if found else None
 
 
 def read(text: str, format: str | None = None) -> Log:
     """What the text says without its passwords, in the format that is named or else the one that is recognised.
 
-    Where no format is recognised, no line is understood.
+    Where no format is recognised, no line is understood, and a remark says what the text is.
     """
     text = redact(text)
     name = format or recognise(text)
     if name is None:
+        what = foreign.name(text) or "in no format that is known"
         lines = tuple((number, line) for number, line in enumerate(lines_of(text), 1) if line.strip())
-        return Log(format="", runs=(), not_understood=lines, remarks=("it is in no format that is known",))
+        return Log(format="", runs=(), not_understood=lines, remarks=(f"it is {what}",))
     return FORMATS[name].read(text)

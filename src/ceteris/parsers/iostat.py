@@ -153,6 +153,8 @@ class _Reader:
             else:
                 subject, values = words[0], words[1:]
             self.device = ""
+        if not cpu and printed(subject) is not None:
+            return False  # of another table: no device is a number
         known = CPU if cpu else COLUMNS
         if len(values) != len(columns) or (unended and not whole(values, line, self.heading)):
             return False

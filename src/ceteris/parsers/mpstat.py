@@ -23,7 +23,8 @@ def recognises(text: str) -> float:
     """By the head of its table, which unlike that of sar has %irq after %iowait."""
     if sysstat_json.is_json(text):
         ends = ends_of(text)
-        return 0.92 if '"cpu-load"' in ends or '"interrupts"' in ends else 0.0
+        of_sadf = '"file-date"' in ends
+        return 0.92 if not of_sadf and ('"cpu-load"' in ends or '"interrupts"' in ends) else 0.0
     return 0.92 if _HEAD.search(ends_of(text)) else 0.0
 
 

@@ -27,3 +27,91 @@ def test_a_build_of_sysbench_that_tells_response_times_in_microseconds() -> None
     assert not log.not_understood
     for own, same in zip(_courses(log), _courses(formats.read(text)), strict=True):
         assert (own.metric, own.at_s, own.values) == (same.metric, same.at_s, pytest.approx(same.values))
+
+
+FOREIGN = {
+    "iostat of macOS": """\
+              disk0       cpu    load average
+    KB/t  tps  MB/s  us sy id   1m   5m   15m
+   21.40   31  0.65   6  3 91  2.10 2.01 1.90
+   16.00   12  0.19   4  2 94  2.10 2.01 1.90
+""",
+    "iostat of a BSD": """\
+       tty             sd0           cpu
+ tin tout kps tps serv   us sy wt id
+   0    7   2   0    5    1  1  0 98
+""",
+    "iostat of Solaris or of a BSD": """\
+                        extended device statistics
+device       r/s     w/s     kr/s     kw/s  ms/r  ms/w  ms/o  ms/t qlen  %b
+ada0           3      11     50.2    120.4     2     1     0     1    0   1
+ada1           0       0      0.0      0.0     0     0     0     0    0   0
+""",
+    "iostat of AIX": """\
+tty:      tin         tout    avg-cpu: % user % sys % idle % iowait
+          0.0         12.3                1.2   0.8   97.5      0.5
+
+Disks:         % tm_act     Kbps      tps    Kb_read   Kb_wrtn
+hdisk0           1.2      34.5       4.1     123456     654321
+""",
+    "vmstat of a BSD": """\
+procs     memory       page                    disks     faults         cpu
+r b w     avm     fre  flt  re  pi  po    fr   sr ad0 ad1   in    sy    cs us sy id
+0 0 0  512340  812340   12   0   0   0    14    3   0   0   21   230   310  1  1 98
+""",
+    "sar of Solaris, AIX": """\
+SunOS thot 5.10 Generic i86pc    04/19/2011
+
+21:17:24    %usr    %sys    %wio   %idle
+21:17:25       1       2       0      97
+21:17:26       4       6       0      90
+""",
+    "pidstat": """\
+Linux 5.4.0 (thot) 	01/02/22 	_x86_64_	(4 CPU)
+
+10:00:01      UID       PID    %usr %system  %guest   %wait    %CPU   CPU  Command
+10:00:02     1000      1234    2.00    1.00    0.00    0.00    3.00     1  mysqld
+Average:     1000      1234    2.00    1.00    0.00    0.00    3.00     -  mysqld
+""",
+    "JSON of sadf -j": """\
+{"sysstat": {
+	"hosts": [{
+		"nodename": "thot",
+		"file-date": "2021-03-04",
+		"file-utc-time": "10:20:30",
+		"statistics": [{"interrupts": [{"intr": "sum", "value": 12.50}]}]
+	}]
+}}
+""",
+    "a table of sadf -d": """\
+# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle
+thot;10;2021-03-04 10:20:30 UTC;-1;2.10;0.00;1.30;0.20;0.00;96.40
+thot;10;2021-03-04 10:20:40 UTC;-1;2.20;0.00;1.30;0.20;0.00;96.30
+""",
+}
+
+
+@pytest.mark.parametrize("whose", FOREIGN)
+def test_what_other_systems_print_is_named_and_not_misread(whose: str) -> None:
+    log = formats.read(FOREIGN[whose])
+    assert log.runs == ()
+    assert log.remarks[0].startswith(f"it is {whose}")
+    assert "read" in log.remarks[0], "what could be read instead is said"
+    assert len(log.not_understood) == sum(1 for line in FOREIGN[whose].splitlines() if line.strip())
+
+
+def test_a_table_of_processes_among_those_of_a_machine_tells_of_no_processor() -> None:
+    pidstat = FOREIGN["pidstat"].split("\n\n")[1]
+    text = _text("sar/processors-12.6")
+    alone, mixed = formats.read(text, "sar"), formats.read(f"{text}\n{pidstat}", "sar")
+    assert [one.readings for one in mixed.runs] == [one.readings for one in alone.runs]
+    assert len(mixed.not_understood) == len(alone.not_understood) + 3
+
+
+def test_a_line_of_vmstat_among_those_of_iostat_is_no_device() -> None:
+    lines = _text("iostat/extended-9-megabytes").splitlines()
+    head = next(line.split() for line in lines if line.startswith("Device"))
+    of_vmstat = " 1  0" + "  12" * (len(head) - 2)
+    log = formats.read("\n".join([*lines, of_vmstat]) + "\n")
+    assert [line for _, line in log.not_understood] == [of_vmstat]
+    assert not {course.subject for course in _courses(log)} & {"1", "12"}
