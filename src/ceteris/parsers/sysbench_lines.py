@@ -88,8 +88,8 @@ _INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
     }
 )
 
-INTERVALS: Mapping[str, tuple[Part, ...]] = _INTERVALS | shapes(
-    {  # some builds of 0.5 tell response times in microseconds here, and in milliseconds below: the shape has the unit
+_IN_MICROSECONDS: Mapping[str, tuple[Part, ...]] = shapes(
+    {  # of some builds of 0.5, which tell milliseconds in their report
         shape.replace("response time: #ms", "response time: #us"): tuple(
             Field(one.metric, one.unit, one.decimals, 1e6) if isinstance(one, Field) and one.unit == "s" else one
             for one in known
@@ -98,6 +98,7 @@ INTERVALS: Mapping[str, tuple[Part, ...]] = _INTERVALS | shapes(
         if "response time: #ms" in shape
     }
 )
+INTERVALS: Mapping[str, tuple[Part, ...]] = {**_INTERVALS, **_IN_MICROSECONDS}
 """After the time in brackets."""
 
 JSON = ("time", "threads", "tps", "total", "reads", "writes", "other", "latency", "errors", "reconnects")
