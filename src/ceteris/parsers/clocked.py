@@ -29,6 +29,7 @@ _OF_PROCESSES = {"PID", "TGID"}  # pidstat's, with columns named like those of a
 _PLACES = ("CORE", "SOCK", "NODE")  # where a processor is (mpstat -T), which is not told of all of them together
 _HEADS = {*_NAMED, "dentunusd", "totsck", "tcp6sck", "manufact", "MHz"}
 _AVERAGE = re.compile(r"[^\W\d]\D{0,30}?[:：](?=\s|$)")  # Average:, Durchschn.:, Moyenne :, 平均时间:
+_EXTREME = re.compile(r"M[ií]n|M[aá][kx]|Мин|Мак|最小|最大|최소|최대", re.IGNORECASE)  # of sar -x, beside the average
 _HEAD = re.compile(r"[A-Za-z0-9_%/.+-]+")
 _RESTART = re.compile(r"LINUX RESTART|LINUX NEUSTART|RESTART")
 
@@ -74,7 +75,7 @@ class _Tables:
         stated = line.lstrip()
         found = clock(stated)
         average = None if found else _AVERAGE.match(stated)
-        if found is None and average is None:
+        if found is None and (average is None or _EXTREME.match(stated)):
             return False
         rest = stated[found[1] if found else average.end() if average else 0 :]
         words = rest.split()

@@ -3,7 +3,7 @@
 from ceteris.parsers.samples import Column, shares, sizes
 
 _READ, _WRITTEN, _GONE = "device_read_bytes", "device_written_bytes", "device_discarded_bytes"
-_UNITS = {"kB": 1024.0, "MB": 1024.0**2, "Blk": 512.0, "sec": 512.0}
+_UNITS = {"kB": 1024.0, "MB": 1024.0**2, "GB": 1024.0**3, "Blk": 512.0, "sec": 512.0}
 COLUMNS: dict[str, Column] = {
     **{
         name: Column(metric, "1/s")

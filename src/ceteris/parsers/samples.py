@@ -12,6 +12,7 @@ CLOCK = re.compile(
     r"(?P<before>上午|下午|오전|오후|午前|午後)? ?(?P<h>[0-9]{1,2})(?:[:.,h]|时|時|시) ?"
     r"(?P<m>[0-9]{2})(?:[:.,m]|分|분) ?(?P<s>[0-9]{2})(?:秒|초)?(?:\s?(?P<after>[AaPp])\.?\s?[Mm]\.?)?(?=\s|$)"
 )
+_EPOCH = re.compile(r"[0-9]{10}(?=\s|$)")  # sysstat's -U
 _AFTERNOON = {
     "下午": True,
     "오후": True,
@@ -143,6 +144,8 @@ class Samples:
 
 def clock(text: str) -> tuple[int, int] | None:
     """Seconds after midnight at the start of a text, and where it goes on; None where no time of day stands there."""
+    if since := _EPOCH.match(text):
+        return int(since[0]) % _DAY_S, since.end()
     found = CLOCK.match(text)
     if found is None:
         return None

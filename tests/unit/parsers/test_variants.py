@@ -115,3 +115,48 @@ def test_a_line_of_vmstat_among_those_of_iostat_is_no_device() -> None:
     log = formats.read("\n".join([*lines, of_vmstat]) + "\n")
     assert [line for _, line in log.not_understood] == [of_vmstat]
     assert not {course.subject for course in _courses(log)} & {"1", "12"}
+
+
+EXTREMES = """\
+Linux 6.1.0 (thot) 	04/18/24 	_x86_64_	(2 CPU)
+
+13:20:19        CPU     %user     %nice   %system   %iowait    %steal     %idle
+13:20:29        all      2.00      0.00      1.00      0.50      0.00     96.50
+13:20:39        all      4.00      0.00      3.00      0.10      0.00     92.90
+
+Summary:        CPU     %user     %nice   %system   %iowait    %steal     %idle
+Minimum:        all      2.00      0.00      1.00      0.10      0.00     92.90
+Maximum:        all      4.00      0.00      3.00      0.50      0.00     96.50
+"""
+
+
+def test_extremes_of_sar_are_no_average() -> None:
+    average = "Average:        all      3.00      0.00      2.00      0.30      0.00     94.70\n"
+    (cut,) = formats.read(EXTREMES).runs
+    (whole,) = formats.read(EXTREMES + average).runs
+    assert cut.readings == ()
+    assert {one.metric: one.value for one in whole.readings}["cpu_user_share"] == pytest.approx(0.03)
+
+
+def test_times_of_day_of_other_languages_and_options() -> None:
+    head = "        CPU     %user     %nice   %system   %iowait    %steal     %idle"
+    row = "        all      2,00      0,00      1,00      0,50      0,00     96,50"
+    padded = f"Linux 6.1.0 (thot) \t18.04.2024 \t_x86_64_\t(2 CPU)\n\n 8,59,58{head}\n 8,59,59{row}\n 9,00,01{row}\n"
+    since_1970 = f"1591016000{head}\n1591016001{row}\n1591016003{row}\n"
+    for text in (padded, since_1970):
+        log = formats.read(text)
+        assert log.format == "sar"
+        assert not log.not_understood
+        assert _courses(log)[0].at_s == (1.0, 3.0)
+    text = _text("iostat/extended-10-timestamps")
+    other = re.sub(r"^.*?([0-9:]{8}) ?[AP]?M?$", "時間: 20時45分33秒", text, count=1, flags=re.MULTILINE)
+    assert other != text
+    assert not formats.read(other).not_understood
+
+
+def test_gigabytes_of_iostat_are_binary_as_its_megabytes() -> None:
+    text = _text("iostat/extended-9-megabytes")
+    log = formats.read(text.replace("rMB/s", "rGB/s").replace("wMB/s", "wGB/s"))
+    for one, other in zip(_courses(formats.read(text)), _courses(log), strict=True):
+        times = 1024 if "bytes_per_s" in one.metric else 1
+        assert other.values == pytest.approx([value * times for value in one.values])
