@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import printed
-from ceteris.parsers.plain import plain_lines, unended
+from ceteris.parsers.plain import tool_lines, unended
 from ceteris.parsers.repeats import once
 from ceteris.parsers.samples import Clock, Column, Samples, banner, clock, stacked, whole
 
@@ -164,7 +164,7 @@ def _subject(name: str, word: str) -> str:
 def read(text: str, tool: str, columns: Mapping[str, Column]) -> Log:
     """The runs of a text: courses, and the averages that the tool states."""
     tables = _Tables(columns)
-    lines = plain_lines(text)
+    lines = tool_lines(text)
     cut = unended(text, lines)
     rest = [(number, line) for number, line in enumerate(lines, 1) if not tables.line(number, line, number == cut)]
     if tables.unread:

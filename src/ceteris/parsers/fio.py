@@ -3,7 +3,7 @@
 from ceteris.parsers import fio_json, fio_normal, fio_terse
 from ceteris.parsers.json_lines import documents
 from ceteris.parsers.log import Log, Run
-from ceteris.parsers.plain import ends_of, plain_lines
+from ceteris.parsers.plain import ends_of, tool_lines
 from ceteris.parsers.repeats import once
 from ceteris.parsers.report import NotUnderstood, Report
 
@@ -20,7 +20,7 @@ def recognises(text: str) -> float:
 
 def read(text: str) -> Log:
     """The jobs of all reports; each direction of a job on its own, and their sum where all are known."""
-    lines = plain_lines(text)
+    lines = tool_lines(text)
     found, besides = documents(lines)
     runs, remarks = fio_json.runs(found)
     terse, besides = fio_terse.runs(besides)

@@ -10,7 +10,7 @@ from ceteris.parsers.iostat_runs import Report, Start, run
 from ceteris.parsers.json_lines import text_of
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import printed
-from ceteris.parsers.plain import ends_of, plain_lines, unended
+from ceteris.parsers.plain import ends_of, tool_lines, unended
 from ceteris.parsers.repeats import once
 from ceteris.parsers.samples import CPU, Column, banner, clock, whole
 
@@ -37,7 +37,7 @@ def recognises(text: str) -> float:
 
 def read(text: str) -> Log:
     """Each device's and the processors' course; the first report is of the time since boot and no sample."""
-    lines = plain_lines(text)
+    lines = tool_lines(text)
     reader = _Reader(lines)
     if sysstat_json.is_json(text):
         reader.texts, rest = _json(lines)

@@ -5,7 +5,7 @@ import re
 from ceteris.parsers import clocked, sysstat_json
 from ceteris.parsers.json_lines import text_of
 from ceteris.parsers.log import Log, Run
-from ceteris.parsers.plain import ends_of, plain_lines
+from ceteris.parsers.plain import ends_of, tool_lines
 from ceteris.parsers.repeats import once
 from ceteris.parsers.samples import CPU, Clock, Column, Samples, clock
 
@@ -32,7 +32,7 @@ def read(text: str) -> Log:
     """Each processor's course, the whole machine's without a subject; averages are readings."""
     if not sysstat_json.is_json(text):
         return clocked.read(text, FORMAT, _COLUMNS)
-    machines, besides = sysstat_json.machines(plain_lines(text))
+    machines, besides = sysstat_json.machines(tool_lines(text))
     runs, copies = once(map(_run, machines))
     return Log(format=FORMAT, runs=tuple(runs), not_understood=tuple(besides), remarks=tuple(copies))
 

@@ -5,6 +5,18 @@ import re
 _COLOUR = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
 _END = 16384
 _QUOTED = re.compile(r"(?:> ?)+")
+# What `ts`, a journal, `docker compose` or `pdsh` puts before each line, the last with the name of a machine.
+_MARKS = tuple(
+    re.compile(f"(?P<mark>{mark})(?:[ \\t]|$)", re.ASCII)
+    for mark in (
+        r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?",
+        r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: [\w.-]{1,64} [\w./-]{1,64}(?:\[\d{1,9}\])?:)?",
+        r"(?:stdout|stderr) [FP]",
+        r"[A-Za-z][\w.-]{0,60} +\|",
+        r"[A-Za-z][\w.-]{0,60}:",
+    )
+)
+_MOST = 0.9
 
 
 def plain_lines(text: str) -> list[str]:
@@ -17,6 +29,26 @@ def plain_lines(text: str) -> list[str]:
     return lines
 
 
+def tool_lines(text: str) -> list[str]:
+    """Plain lines without the time, the one name or the blanks that stand before each of them."""
+    lines = plain_lines(text)
+    for _ in _MARKS:
+        said = [line for line in lines if line.strip()]
+        marks = (mark for mark in _MARKS if said and mark.match(said[0]) and _marked(mark, said))
+        mark = next(marks, None)
+        if mark is None:
+            break
+        lines = [mark.sub("", line, count=1) if mark.match(line) else line for line in lines]
+    blanks = min((len(line) - len(line.lstrip()) for line in lines if line), default=0)
+    return [line[blanks:] for line in lines] if blanks else lines
+
+
+def _marked(mark: re.Pattern[str], said: list[str]) -> bool:
+    """Whether most lines have it; the names of several machines say that their lines are mixed."""
+    found = [one["mark"] for line in said if (one := mark.match(line))]
+    return len(found) >= _MOST * len(said) > 1 and (mark is not _MARKS[-1] or len(set(found)) == 1)
+
+
 def unended(text: str, lines: list[str]) -> int:
     """The number of the line that may be cut off, 0 where the text ends with the end of a line."""
     end = _COLOUR.sub("", text[-_END:])
@@ -24,6 +56,6 @@ def unended(text: str, lines: list[str]) -> int:
 
 
 def ends_of(text: str) -> str:
-    """The first and last kilobytes, plain: what tells of a format."""
+    """The first and last kilobytes as a tool printed them: what tells of a format."""
     ends = text if len(text) < 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
-    return "\n".join(plain_lines(ends))
+    return "\n".join(tool_lines(ends))

@@ -96,6 +96,7 @@ BANNER = re.compile(r"Linux (?P<kernel>\S+) \((?P<host>[^)]*)\)\s.*?(?:\((?P<cpu
 
 def banner(line: str) -> dict[str, str] | None:
     """What sysstat's first line tells of the machine, or None where it is no such line."""
+    line = line.lstrip()
     found = BANNER.fullmatch(line) if line.startswith("Linux ") else None
     return {"kernel": found["kernel"], **({"processors": found["cpus"]} if found["cpus"] else {})} if found else None
 

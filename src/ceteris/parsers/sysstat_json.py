@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ceteris.parsers.json_lines import Document, Items, Leaf, Members, documents, objects, text_of
-from ceteris.parsers.plain import plain_lines
+from ceteris.parsers.plain import tool_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Machine:
 
 def is_json(text: str) -> bool:
     """Whether a text is such a document."""
-    head = "\n".join(plain_lines(text[:1000])).lstrip()
+    head = "\n".join(tool_lines(text[:1000])).lstrip()
     return head.startswith("{") and '"sysstat"' in head
 
 

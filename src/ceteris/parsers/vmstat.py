@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import number as whole_number
-from ceteris.parsers.plain import ends_of, plain_lines, unended
+from ceteris.parsers.plain import ends_of, tool_lines, unended
 from ceteris.parsers.repeats import once
 from ceteris.parsers.samples import SINCE_BOOT, Clock, Column, Samples, clock, shares, sizes
 
@@ -55,7 +55,7 @@ def recognises(text: str) -> float:
 
 def read(text: str) -> Log:
     """The machine's course; the first line is of the time since boot and no sample."""
-    lines = plain_lines(text)
+    lines = tool_lines(text)
     cut = unended(text, lines)
     starts: list[_Start] = []
     rest: list[tuple[int, str]] = []

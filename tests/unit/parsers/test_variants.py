@@ -117,6 +117,42 @@ def test_a_line_of_vmstat_among_those_of_iostat_is_no_device() -> None:
     assert not {course.subject for course in _courses(log)} & {"1", "12"}
 
 
+MARKED = ("iostat/extended-12.6", "vmstat/wide-interval", "sar/devices-10-24h", "mpstat/every-12.6", "fio/normal-3.28")
+MARKS = {
+    "ts": lambda number: f"2024-05-06 07:08:{number % 60:02}.123456\t",
+    "journal": lambda number: f"May  6 07:08:{number % 60:02} db1 bench[123]: ",
+    "zulu": lambda number: f"2024-05-06T07:08:{number % 60:02}.123456789Z stdout F ",
+    "compose": lambda _number: "bench-1  | ",
+    "machine": lambda _number: "db1: ",
+    "indented": lambda _number: "\t",
+}
+
+
+@pytest.mark.parametrize("how", MARKS)
+@pytest.mark.parametrize("name", MARKED)
+def test_what_stands_before_every_line_is_no_part_of_it(name: str, how: str) -> None:
+    text = _text(name)
+    marked = "".join(MARKS[how](number) + line for number, line in enumerate(text.splitlines(keepends=True)))
+    log, plain = formats.read(marked), formats.read(text)
+    assert log.format == plain.format
+    assert log.runs == plain.runs
+    assert len(log.not_understood) == len(plain.not_understood)
+
+
+def test_lines_of_several_machines_that_are_mixed_are_no_run() -> None:
+    lines = _text("iostat/extended-12.6").splitlines()
+    mixed = "\n".join(f"{machine}: {line}" for line in lines for machine in ("db1", "db2"))
+    assert formats.read(mixed, "iostat").runs == ()
+
+
+def test_the_report_since_boot_is_left_out_also_where_the_text_is_indented() -> None:
+    text = _text("iostat/extended-12.6")
+    quoted = "What I saw:\n" + "".join(f"    {line}" for line in text.splitlines(keepends=True))
+    assert [course.values for course in _courses(formats.read(quoted))] == [
+        course.values for course in _courses(formats.read(text))
+    ]
+
+
 EXTREMES = """\
 Linux 6.1.0 (thot) 	04/18/24 	_x86_64_	(2 CPU)
 
