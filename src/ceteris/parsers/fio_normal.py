@@ -78,9 +78,13 @@ class _Reports:
     now: _Job | None = None
     binary: bool = False  # a 2.x report, whose MB are MiB
     completion: bool = False
+    indent: str = ""
 
     def line(self, line: int, text: str) -> bool:
-        """Whether the line is one of fio's."""
+        """Whether the line is one of fio's; what a report is indented by is no part of it."""
+        if "(groupid=" in text or "(g=" in text:
+            self.indent = text[: len(text) - len(text.lstrip())]
+        text = shapes.ungrouped(text.removeprefix(self.indent))
         if "(groupid=" in text and (found := shapes.JOB.fullmatch(text)):
             self.now = _Job(
                 name=found["job"],
@@ -118,7 +122,7 @@ class _Reports:
             self.asked[found["job"]] = {name: found[part] for name, part in names.items()}
             return True
         if found := shapes.VERSION.fullmatch(text):
-            self.version = found[1]
+            self.version = found[1] or found[2]
             return True
         if self.now is not None and self._of_job(self.now, line, text):
             self.now.last = line
@@ -156,9 +160,10 @@ class _Reports:
         if found := shapes.ISSUED.fullmatch(text):
             job.ended = job.directions_end = True
             counts = found.groups()
-            for side, count in zip(("read", "write", "trim"), counts[:3] if counts[0] else counts[3:], strict=True):
+            told = next(counts[at : at + 3] for at in (0, 3, 6) if counts[at])
+            for side, count in zip(("read", "write", "trim"), told, strict=True):
                 of = "mixed" if "mixed" in job.sheet.sides else side
-                if of in job.sheet.sides and (value := number(count)) is not None and side in (of, "read"):
+                if count and of in job.sheet.sides and (value := number(count)) is not None and side in (of, "read"):
                     job.sheet.put(of, "operations", value, line, count)
             return True
         if found := shapes.DISK.fullmatch(text):

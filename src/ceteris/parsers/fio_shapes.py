@@ -1,4 +1,4 @@
-"""What the lines of fio's report for people look like, of 2.x and 3.x, and how it writes sizes and times."""
+"""What the lines of fio's report for people look like, of 1.x to 3.x, and how it writes sizes and times."""
 
 import re
 from datetime import UTC, datetime
@@ -13,44 +13,51 @@ ASKED = re.compile(
     r"(?P<job>.*): \(g=[0-9]+\): rw=(?P<rw>[^,]+), bs=(?P<bs>.*), ioengine=(?P<engine>[^,]+), iodepth=(?P<depth>[0-9]+)"
 )
 NOW = re.compile(
-    r"  (?P<side>read|write|trim|mixed) ?: IOPS=(?P<rate>[^,]+), BW=(?P<bw>\S+)(?: \(\S+\))? ?"
+    r"\s*(?P<side>read|write|trim|mixed) ?: IOPS=(?P<rate>[^,]+), BW=(?P<bw>\S+)(?: \(\S+\))? ?"
     r"\((?P<moved>[^/)]+)/(?P<ms>[0-9]+)msec\)(?:;.*)?"
 )
 OLD = re.compile(
-    r"  (?P<side>read|write|trim|mixed) ?: io= *(?P<moved>[^,]+), bw= *(?P<bw>[^,]+), iops= *(?P<rate>[^, ]+) *, "
+    r"\s*(?P<side>read|write|trim|mixed) ?: io= *(?P<moved>[^,]+), bw= *(?P<bw>[^,]+), iops= *(?P<rate>[^, ]+) *, "
     r"runt= *(?P<ms>[0-9]+) ?msec"
 )
-TIME = re.compile(
-    r" *(?P<kind>slat|clat|lat|sync) \((?P<unit>[num]?sec)\) ?: min= *(?P<min>\S+), max= *(?P<max>\S+), "
+TIME = re.compile(  # until 2.1 there is a blank before commas
+    r"\s*(?P<kind>slat|clat|lat|sync) \((?P<unit>[num]?sec)\) ?: min= *(?P<min>[^\s,]+) ?, max= *(?P<max>[^\s,]+) ?, "
     r"avg= *(?P<mean>[0-9]+\.[0-9]{2}), stdev= *(?P<stddev>[0-9]+\.[0-9]{2})"
 )
-PERCENTILES = re.compile(r" *(?P<kind>slat|clat|lat|sync)? *percentiles \((?P<unit>[num]sec)\):")
+PERCENTILES = re.compile(r"\s*(?P<kind>slat|clat|lat|sync)? *percentiles \((?P<unit>[num]sec)\):")
 PERCENTILE = re.compile(r"([0-9]{1,3}\.[0-9]+)th=\[ *([0-9]+)\]")
 ISSUED = re.compile(
-    r" *issued *(?:rwts?)?: *total=(?:r=([0-9]+)/w=([0-9]+)/d=([0-9]+)|([0-9]+),([0-9]+),([0-9]+)(?:,[0-9]+)?),? .*"
+    r"\s*issued *(?:rwts?|r/w(?:/d)?)?: *total=(?:r=([0-9]+)/w=([0-9]+)/d=([0-9]+)|"
+    r"([0-9]+),([0-9]+),([0-9]+)(?:,[0-9]+)?|([0-9]+)/([0-9]+)(?:/([0-9]+))?),? .*"
 )
-CPU = re.compile(r"  cpu *: usr=(?P<usr>[0-9.]+)%, sys=(?P<sys>[0-9.]+)%, .*")
-STATUS = re.compile(r"Run status group (?P<group>[0-9]+) \(all jobs\):")
+CPU = re.compile(r"\s*cpu *: usr=(?P<usr>[0-9.]+)%, sys=(?P<sys>[0-9.]+)%, .*")
+STATUS = re.compile(r"\s*Run status group (?P<group>[0-9]+) \(all jobs\):")
 SUM = re.compile(
-    r" *(?P<side>READ|WRITE|TRIM|MIXED): bw=(?P<bw>\S+) .*, io=(?P<moved>\S+)(?: \(\S+\))?, "
+    r"\s*(?P<side>READ|WRITE|TRIM|MIXED): bw=(?P<bw>\S+) .*, io=(?P<moved>\S+)(?: \(\S+\))?, "
     r"run=[0-9]+-(?P<ms>[0-9]+)msec"
 )
 OLD_SUM = re.compile(
-    r" *(?P<side>READ|WRITE|TRIM|MIXED): io= *(?P<moved>[^,]+), aggrb= *(?P<bw>[^,]+), minb=.*, "
+    r"\s*(?P<side>READ|WRITE|TRIM|MIXED): io= *(?P<moved>[^,]+), aggrb= *(?P<bw>[^,]+), minb=.*, "
     r"maxt= *(?P<ms>[0-9]+) ?msec"
 )
-DISK = re.compile(r" *(?P<name>\S+): ios=[0-9]+/[0-9]+, .*\butil=(?P<util>[0-9]+\.[0-9]{2})%.*")
-VERSION = re.compile(r"fio[- ]([0-9][^\s,]*)")
+DISK = re.compile(r"\s*(?P<name>\S+): ios=[0-9]+/[0-9]+, .*\butil=(?P<util>[0-9]+\.[0-9]{2})%.*")
+VERSION = re.compile(r"fio[- ]([0-9][^\s,]*)|(2\.0\.[0-9]+)")
 KNOWN = re.compile(  # said on the way, or parts of a report that nothing is taken from
-    r"\.\.\.$|Starting [0-9]|Jobs: [0-9]|.*: Laying out IO file|Disk stats \(read/write\):$|  Description *: \[|"
-    r" *bw \( *[KMGk]?i?[Bb](?:it)? *(?:/s)?\) ?: |   iops +: |  +lat \([num]sec\) *: |  IO depths +: |"
-    r" +submit +: | +complete +: |  fsync/fdatasync/sync_file_range:$| +latency +: target=| +errors +: total="
+    r"\.\.\.$|Starting [0-9]|Jobs: [0-9]|.*: Laying out IO file|\s*Disk stats \(read/write\):$|\s+Description *: \[|"
+    r"\s*bw \( *[KMGk]?i?[Bb](?:it)? *(?:/s)?\) ?: |\s+iops +: |\s+lat \([num]sec\) *: |\s+IO depths +: |"
+    r"\s+submit +: |\s+complete +: |\s+fsync/fdatasync/sync_file_range:$|\s+latency +: target=|\s+errors +: total="
 )
 PER_SECOND = {"nsec": 1e9, "usec": 1e6, "msec": 1e3, "sec": 1.0}
 SAID = {"lat": "response", "clat": "completion", "slat": "submission", "sync": "response"}
 SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<prefix>[kKMGTPE]?)(?P<binary>i?)(?P<unit>B|bit)?(?P<rate>/s)?")
 RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kKMG]?)")
 POWERS = "_KMGTPE"
+_GROUPED = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+
+
+def ungrouped(text: str) -> str:
+    """The text without the commas that 1.2 groups thousands with in lines of rates; no version has decimal ones."""
+    return _GROUPED.sub("", text) if "bw=" in text or "aggrb=" in text else text
 
 
 def size(word: str) -> float | None:

@@ -196,3 +196,12 @@ def test_gigabytes_of_iostat_are_binary_as_its_megabytes() -> None:
     for one, other in zip(_courses(formats.read(text)), _courses(log), strict=True):
         times = 1024 if "bytes_per_s" in one.metric else 1
         assert other.values == pytest.approx([value * times for value in one.values])
+
+
+def test_a_report_of_fio_that_somebody_indented_in_notes_is_read() -> None:
+    text = _text("fio/normal-3.28")
+    deeper = re.sub("^(?: {4,}| +(?=lat|\\|))", "\t\t", text, flags=re.MULTILINE)
+    notes = "1. Random reads\n" + "".join(f"\t{line}" for line in deeper.splitlines(keepends=True))
+    (run,), (plain,) = formats.read(notes).runs, formats.read(text).runs
+    assert [(one.metric, one.value) for one in run.readings] == [(one.metric, one.value) for one in plain.readings]
+    assert not run.missing
