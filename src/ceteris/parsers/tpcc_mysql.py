@@ -13,7 +13,7 @@ _ENDS = 16384
 _KINDS = ("new_order", "payment", "order_status", "delivery", "stock_level")
 _NAMES = {"New-Order": _KINDS[0], "Payment": _KINDS[1], "Order-Status": _KINDS[2], "Delivery": _KINDS[3]}
 _NAMES |= {"Stock-Level": _KINDS[4]}
-_SIGNS = ("TPC-C Load Generator", "<TpmC>", "<Raw Results>", "RAMP-UP TIME.(", "TpmC", ", 99%: ")
+_SIGNS = ("TPC-C Load Generator", "<TpmC>", "<Raw Results>", "RAMP-UP TIME.(", "TpmC", ", 99%: ", ", max_rt: ")
 _ASKED = re.compile(r"\[(\w+)\]: ?(.*)")
 _INTERVAL_S = re.compile(r"option i with value '([0-9]{1,6})'")
 _HEADINGS = ("<Raw Results>", "<Raw Results2(sum ver.)>", "<TpmC>", "<90th Percentile RT (MaxRT)>", "<RT Histogram>")
@@ -39,10 +39,13 @@ def _counts(*after: Part) -> Iterator[Part]:
 _OTHERS = tuple(part for kind in _KINDS[1:] for part in (_number("operations", kind), _ms("response_max_s", kind)))
 _INTERVALS: Mapping[str, tuple[Part, ...]] = shapes(
     {
-        "#, trx: #, #%: #, #%: #, max_rt: #, #|#, #|#, #|#, #|#": (
+        f"#, trx: #, #{percent}: #, #{percent}: #, max_rt: #, #|#, #|#, #|#, #|#": (
             *(None, _number("operations", _KINDS[0]), None, _ms("response_p95_s", _KINDS[0])),
             *(None, _ms("response_p99_s", _KINDS[0]), _ms("response_max_s", _KINDS[0]), *_OTHERS),
-        ),
+        )
+        for percent in ("%", "")  # which some systems' printf drops
+    }
+    | {
         "#, trx: # max_rt: #, #|#, #|#, #|#, #|#": (
             *(None, _number("operations", _KINDS[0]), _ms("response_max_s", _KINDS[0]), *_OTHERS),
         ),

@@ -205,3 +205,9 @@ def test_a_report_of_fio_that_somebody_indented_in_notes_is_read() -> None:
     (run,), (plain,) = formats.read(notes).runs, formats.read(text).runs
     assert [(one.metric, one.value) for one in run.readings] == [(one.metric, one.value) for one in plain.readings]
     assert not run.missing
+
+
+def test_a_build_of_tpcc_mysql_that_lost_its_signs_of_percent() -> None:
+    name = next(path.stem for path in sorted((GOLDEN / "tpcc-mysql").glob("*.log")) if "95%:" in path.read_text("utf-8"))
+    text = _text(f"tpcc-mysql/{name}")
+    assert _courses(formats.read(text.replace("95%:", "95:").replace("99%:", "99:"))) == _courses(formats.read(text))
