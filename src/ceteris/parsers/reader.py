@@ -168,10 +168,14 @@ class Reader(ABC):
             self.prefixed = False
         self.end()
         missed = tuple((number, self.lines[number - 1].rstrip("\r")) for number in sorted(self.unknown))
-        if self.cut in self.unknown and self.runs and not self.runs[-1].missing:
+        if self.cut in self.unknown and self.runs and not self.runs[-1].missing and self._goes_on_to(self.cut):
             self.runs[-1] = replace(self.runs[-1], missing=f"what follows line {self.cut}, which breaks off")
         runs, copies = self._once()
         return Log(format=format, runs=tuple(runs), not_understood=missed, remarks=(*self.remarks(), *copies))
+
+    def _goes_on_to(self, cut: int) -> bool:
+        """Whether nothing else stands between the last run and the line, which is of that run then."""
+        return self.unknown.isdisjoint(range(self.runs[-1].lines[1] + 1, cut))
 
     def remarks(self) -> list[str]:
         """What a reader of the log should know."""

@@ -211,3 +211,9 @@ def test_a_build_of_tpcc_mysql_that_lost_its_signs_of_percent() -> None:
     name = next(path.stem for path in sorted((GOLDEN / "tpcc-mysql").glob("*.log")) if "95%:" in path.read_text("utf-8"))
     text = _text(f"tpcc-mysql/{name}")
     assert _courses(formats.read(text.replace("95%:", "95:").replace("99%:", "99:"))) == _courses(formats.read(text))
+
+
+def test_words_after_a_whole_report_that_end_without_an_end_of_line_cut_nothing_off() -> None:
+    text = _text("sysbench/oltp-0.5")
+    assert formats.read(f"{text}\nThat is a lot.\n\nRegards").runs[0].missing == ""
+    assert formats.read(f"{text}Thr").runs[0].missing
