@@ -62,8 +62,7 @@ class Reader:
         if forced and forced not in formats.FORMATS:
             raise UsageError(f"there is no format {forced!r}", f"known: {', '.join(formats.FORMATS)}")
         text = opened.content.decode("utf-8", "replace")
-        name = forced or formats.recognise(text)
-        log = formats.FORMATS[name].read(text) if name else formats.read(text)  # without passwords by now
+        log = formats.understood(text, forced or formats.recognise(text))  # without passwords by now
         return self.made(named, log, opened.sha256, opened.size_bytes, opened.content)
 
     def made(self, named: Named, log: Log, sha256: str, size_bytes: int, content: bytes) -> Taken:

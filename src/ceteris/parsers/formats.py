@@ -1,6 +1,7 @@
 """Which formats of logs can be read, and which of them a text is in, from its content alone."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from ceteris.parsers import (
@@ -75,9 +76,21 @@ def read(text: str, format: str | None = None) -> Log:
     Where no format is recognised, no line is understood, and a remark says what the text is.
     """
     text = redact(text)
-    name = format or recognise(text)
+    return understood(text, format or recognise(text))
+
+
+def understood(text: str, name: str | None) -> Log:
+    """What a text without passwords says in the format of that name; a remark tells of another that it has as well."""
     if name is None:
         what = foreign.name(text) or "in no format that is known"
         lines = tuple((number, line) for number, line in enumerate(lines_of(text), 1) if line.strip())
         return Log(format="", runs=(), not_understood=lines, remarks=(f"it is {what}",))
-    return FORMATS[name].read(text)
+    log = FORMATS[name].read(text)
+    rest = "\n".join(line for _, line in log.not_understood)
+    other = recognise(rest) if rest else None
+    runs = FORMATS[other].read(rest).runs if other and other not in (name, table.FORMAT) else ()
+    if not runs:
+        return log
+    first, _ = log.not_understood[min(runs[0].lines[0], len(log.not_understood)) - 1]  # form feeds end lines for some
+    remark = f"it has output of {other} too, from line {first} on: put that into a file of its own to import it"
+    return replace(log, remarks=(*log.remarks, remark))

@@ -208,7 +208,9 @@ def test_a_report_of_fio_that_somebody_indented_in_notes_is_read() -> None:
 
 
 def test_a_build_of_tpcc_mysql_that_lost_its_signs_of_percent() -> None:
-    name = next(path.stem for path in sorted((GOLDEN / "tpcc-mysql").glob("*.log")) if "95%:" in path.read_text("utf-8"))
+    name = next(
+        path.stem for path in sorted((GOLDEN / "tpcc-mysql").glob("*.log")) if "95%:" in path.read_text("utf-8")
+    )
     text = _text(f"tpcc-mysql/{name}")
     assert _courses(formats.read(text.replace("95%:", "95:").replace("99%:", "99:"))) == _courses(formats.read(text))
 
@@ -217,3 +219,13 @@ def test_words_after_a_whole_report_that_end_without_an_end_of_line_cut_nothing_
     text = _text("sysbench/oltp-0.5")
     assert formats.read(f"{text}\nThat is a lot.\n\nRegards").runs[0].missing == ""
     assert formats.read(f"{text}Thr").runs[0].missing
+
+
+def test_a_log_of_two_tools_says_where_the_other_one_begins() -> None:
+    sysbench, iostat = _text("sysbench/oltp-0.5"), _text("iostat/extended-12.6")
+    log = formats.read(f"{sysbench}\n{iostat}")
+    assert log.format == "sysbench"
+    assert log.runs == formats.read(sysbench).runs
+    first = len(sysbench.splitlines()) + 2
+    assert f"it has output of iostat too, from line {first} on" in log.remarks[-1]
+    assert not formats.read(f"{sysbench}\nI saw this on db1, and 12 more.\n").remarks
