@@ -13,7 +13,7 @@ FORMAT = "mpstat"
 
 _COLUMNS = {**CPU, "intr/s": Column("interrupts_per_s", "1/s")}
 _HEAD = re.compile(
-    r"^[ \t]*\S+(?: [AP]M)? +(?:CPU|NODE) +(?:CORE +SOCK +NODE +)?"
+    r"^[ \t]*[^\s<]\S*(?: [AP]M)? +(?:CPU|NODE) +(?:CORE +SOCK +NODE +)?"
     r"(?:%us(?:er|r) +%nice +%sys +%iowait +%irq|intr/s)",
     re.MULTILINE,
 )

@@ -53,7 +53,7 @@ _COLUMNS: dict[str, Column] = {
     "blocked": Column("blocked_tasks", "count"),
 }
 _HEAD = re.compile(
-    r"^[ \t]*\S+(?: [AP]M)? +(?:CPU +%us(?:er +%nice +%system|r +%nice +%sys +%iowait +%steal)|"
+    r"^[ \t]*[^\s<]\S*(?: [AP]M)? +(?:CPU +%us(?:er +%nice +%system|r +%nice +%sys +%iowait +%steal)|"
     r"DEV +tps|tps +rtps|runq-sz|IFACE +rx|proc/s|cswch/s|pgpgin/s|pswpin/s|kbmemfree|call/s|totsck)",
     re.MULTILINE,
 )
