@@ -151,3 +151,25 @@ def test_the_report_of_the_field_is_as_it_is_checked_in() -> None:
         [sys.executable, str(FIELD / "run.py"), "--check"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, f"run: make field\n{done.stderr}"
+
+
+def test_a_file_that_brings_nothing_says_what_it_is_and_where_it_is_not_understood(
+    ceteris: Callable[..., Done], tmp_path: Path
+) -> None:
+    macos = tmp_path / "macos.txt"
+    macos.write_text("      disk0\n    KB/t  tps  MB/s\n   21.40   31  0.65\n")
+    mixed = tmp_path / "mixed.txt"
+    lines = (GOLDEN / "iostat" / "extended-12.6.log").read_text(encoding="utf-8").splitlines()
+    mixed.write_text("\n".join(f"{machine}: {line}" for line in lines for machine in ("db1", "db2")))
+    done = ceteris("import", str(macos), str(mixed), "--dry-run")
+    assert done.code != 0
+    assert "macos.txt is iostat of macOS or of a BSD: of iostat, that of Linux is read" in done.out
+    assert "mixed.txt looks like iostat, but has no run that can be read" in done.out
+    assert "begins with line 1: db1: Linux" in done.out
+
+
+def test_what_a_report_lacks_is_told_in_a_sentence(ceteris: Callable[..., Done], tmp_path: Path) -> None:
+    text = (GOLDEN / "sysbench" / "oltp-0.5.log").read_text(encoding="utf-8")
+    short = tmp_path / "short.log"
+    short.write_text(text[: text.index("General statistics:")])
+    assert "short.log lacks: total time" in ceteris("import", str(short), "--dry-run").out

@@ -15,7 +15,7 @@ from ceteris.errors import UsageError
 from ceteris.imports import carry
 from ceteris.imports.files import listed
 from ceteris.imports.own import exports_first
-from ceteris.imports.reading import Reader
+from ceteris.imports.reading import Reader, Taken
 from ceteris.imports.rules import Rules, read_rules
 from ceteris.imports.sets import NO_FACTOR, Gathered
 from ceteris.model import Experiment
@@ -153,7 +153,7 @@ def _file(outcome: carry.Outcome) -> FileDocument:
     taken = outcome.taken
     refused = taken.refused
     if not refused and not taken.runs and not outcome.again:
-        refused = f"has no run ({taken.format})" if not taken.skipped else ""
+        refused = "" if taken.skipped else _no_run(taken)
     return FileDocument(
         path=taken.named.path,
         walked=taken.named.walked,
@@ -169,6 +169,15 @@ def _file(outcome: carry.Outcome) -> FileDocument:
         not_understood=[LineDocument(line=number, text=line) for number, line in taken.not_understood],
         remarks=list(taken.remarks),
     )
+
+
+def _no_run(taken: Taken) -> str:
+    """Why a file that is in a known format brought nothing."""
+    words = f"looks like {taken.format}, but has no run that can be read"
+    if not taken.not_understood:
+        return words
+    number, line = taken.not_understood[0]
+    return f"{words}; what is not understood begins with line {number}: {line.strip()[:80]}"
 
 
 def _places(outcome: carry.Outcome) -> Iterator[Place]:
@@ -213,7 +222,10 @@ def show(found: ImportDocument, console: Console) -> None:
     for walked, title in ((False, "not read"), (True, "passed over")):
         mine = [f"{one.path} {one.refused}" for one in found.files if one.refused and one.walked is walked]
         _several(console, mine, title)
-    _several(console, [f"{one.path}: {words}" for one in found.files for words in one.cut_off], "cut off")
+    lacks = (
+        (one.path, words, "" if "breaks off" in words else " lacks") for one in found.files for words in one.cut_off
+    )
+    _several(console, [f"{path}{verb}: {words}" for path, words, verb in lacks], "cut off")
     _several(console, [f"{one.path}: {words}" for one in new for words in one.remarks], "remark")
     lines = [f"{one.path}:{line.line}: {line.text.strip()[:100]}" for one in new for line in one.not_understood]
     _several(console, lines, "not understood", many="lines were not understood; all are kept, and in the report")

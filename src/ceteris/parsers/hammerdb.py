@@ -51,7 +51,10 @@ _IDLE = re.compile(
     r"|[0-9]+ out of [0-9]+ Virtual Users reported|ALL VIRTUAL USERS COMPLETE|Virtual Users? (?:created|deleted).*"
     r"|Hammerdb Log @ .*|Timestamp [0-9]+ @ .*|\w+ Hammerdb Time Profile Report @ .*|\+(?:-\+)+|[+-]{3,}"
     r"|Script loaded.*|Benchmark set to .*|Database set to .*|vudestroy success|Copyright .*|Type \"help\".*"
-    r"|The xml is well-formed.*"
+    r"|The xml is well-formed.*|Timer: [0-9]+ minutes elapsed|Logging activated|to /\S+\.log|[0-9]+ VU TEST"
+    r"|Vuser [0-9]+ created .*|[0-9]+ Virtual Users Created with Monitor VU|No Virtual Users found to destroy"
+    r"|(?:SETTING CONFIGURATION|(?:TEST )?SEQUENCE (?:STARTED|COMPLETE)|Loading script|Script cleared)"
+    r"|Clearing Script, reload script to activate new setting"
 )
 _STATED = {
     "CALLS": ("operations", "count", 1.0),
