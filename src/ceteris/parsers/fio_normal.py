@@ -131,11 +131,15 @@ class _Reports:
 
     def _of_job(self, job: _Job, line: int, text: str) -> bool:
         if "io" in text.lower() and (found := shapes.NOW.fullmatch(text) or shapes.OLD.fullmatch(text)):
+            if job.ended or found["side"] in job.sheet.sides:
+                return False  # of another report, which somebody quoted without its head
             self._direction(job, found, found["side"], line)
             return True
         if found := shapes.SUM.fullmatch(text) or shapes.OLD_SUM.fullmatch(text):
             self._direction(job, found, found["side"].lower(), line)
             return True
+        if job.ended:
+            return self._of_all(job, line, text)
         if found := shapes.TIME.fullmatch(text):
             self._times(job, found, line)
             return True

@@ -229,3 +229,15 @@ def test_a_log_of_two_tools_says_where_the_other_one_begins() -> None:
     first = len(sysbench.splitlines()) + 2
     assert f"it has output of iostat too, from line {first} on" in log.remarks[-1]
     assert not formats.read(f"{sysbench}\nI saw this on db1, and 12 more.\n").remarks
+
+
+def test_a_line_of_fio_that_somebody_quoted_alone_is_of_no_job_before_it() -> None:
+    text = _text("fio/normal-1.59")
+    quoted = [
+        "  read: IOPS=357, BW=44.7MiB/s (46.9MB/s)(896MiB/20044msec)",
+        "  write: IOPS=105, BW=13.1MiB/s (13.8MB/s)(263MiB/20044msec); 0 zone resets",
+        "    clat (usec): min=401, max=9123, avg=812.10, stdev=12.10",
+    ]
+    log = formats.read("\n".join([text, "And with others:", *quoted, ""]))
+    assert log.runs == formats.read(text).runs
+    assert [line for _, line in log.not_understood] == ["And with others:", *quoted]
