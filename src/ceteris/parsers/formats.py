@@ -23,6 +23,7 @@ from ceteris.parsers.redact import redact
 from ceteris.parsers.shapes import lines_of
 
 _SURE_ENOUGH, _CERTAIN = 0.3, 0.9
+_PIECE, _MOST = 16384, 2**22
 
 
 class Format(Protocol):
@@ -51,23 +52,35 @@ _ALL: tuple[Format, ...] = (
     mpstat,
     table,
 )
-_OF_MACHINES = (iostat, vmstat, sar, mpstat, table)
+_OF_MACHINES: tuple[Format, ...] = (iostat, vmstat, sar, mpstat, table)
 FORMATS: Mapping[str, Format] = {one.FORMAT: one for one in _ALL}
 """By the names that `--format` takes."""
 
 
 def recognise(text: str) -> str | None:
-    """The format that is surest of the text; None where none is, or it is of another tool that prints alike."""
+    """The format that is surest of the text; None where none is, or it is of another tool that prints alike.
+
+    Where its ends tell nothing, as of a script that says much before and after, what is between them does.
+    """
+    found = _surest(text)
+    inside = range(_PIECE, min(len(text), _MOST) - _PIECE, _PIECE) if found is None else ()
+    without = _OF_MACHINES if foreign.name(text) else (table,)
+    pieces = (_surest(text[start : start + 2 * _PIECE], without) for start in inside)
+    found = found or next(filter(None, pieces), None)
+    return found.FORMAT if found else None
+
+
+def _surest(text: str, without: tuple[Format, ...] = ()) -> Format | None:
     surest, found = _SURE_ENOUGH, None
     for one in _ALL:
-        sure = one.recognises(text)
+        sure = one.recognises(text) if one not in without else 0.0
         if sure >= surest:
             surest, found = sure, one
         if sure >= _CERTAIN:
             break
     if found in _OF_MACHINES and (surest < _CERTAIN or found is table) and foreign.name(text):
         return None
-    return found.FORMAT if found else None
+    return found
 
 
 def read(text: str, format: str | None = None) -> Log:

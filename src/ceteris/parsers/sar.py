@@ -54,9 +54,10 @@ _COLUMNS: dict[str, Column] = {
 }
 _HEAD = re.compile(
     r"^[ \t]*[^\s<]\S*(?: [AP]M)? +(?:CPU +%us(?:er +%nice +%system|r +%nice +%sys +%iowait +%steal)|"
-    r"DEV +tps|tps +rtps|runq-sz|IFACE +rx|proc/s|cswch/s|pgpgin/s|pswpin/s|kbmemfree|call/s|totsck)",
+    r"DEV +tps|tps +rtps|runq-sz +plist-sz|IFACE +rx|proc/s|cswch/s|pgpgin/s|pswpin/s|kbmemfree|call/s|totsck)",
     re.MULTILINE,
 )
+_NOT_LINUX = re.compile(r"^(?:SunOS|AIX|HP-UX) \S", re.MULTILINE)
 _OTHER = re.compile(
     r"Linux \S+ \([^)]*\)[^\n]*\n\s*\n?[0-9]{1,2}[:.][0-9]{2}[:.][0-9]{2}\b"
 )  # other tables under the banner
@@ -65,6 +66,8 @@ _OTHER = re.compile(
 def recognises(text: str) -> float:
     """By the heads of its tables, which begin with the time of day."""
     ends = ends_of(text)
+    if _NOT_LINUX.search(ends):
+        return 0.0
     return 0.9 if _HEAD.search(ends) else 0.7 if _OTHER.match(ends.lstrip()) else 0.0
 
 

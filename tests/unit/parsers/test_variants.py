@@ -241,3 +241,12 @@ def test_a_line_of_fio_that_somebody_quoted_alone_is_of_no_job_before_it() -> No
     log = formats.read("\n".join([text, "And with others:", *quoted, ""]))
     assert log.runs == formats.read(text).runs
     assert [line for _, line in log.not_understood] == ["And with others:", *quoted]
+
+
+@pytest.mark.parametrize("name", ["sysbench/oltp-0.5", "iostat/extended-12.6", "fio/normal-3.28"])
+def test_a_report_between_much_that_a_script_says_is_found(name: str) -> None:
+    much = "".join(f"+ apt-get install package-of-number-{number}\n" for number in range(2000))
+    assert formats.recognise(much) is None
+    log = formats.read(much + _text(name) + much)
+    assert log.format == name.split("/")[0]
+    assert len(log.runs) == len(formats.read(_text(name)).runs)
