@@ -24,6 +24,7 @@ _PREFIX = re.compile(
     r"|[A-Za-z][\w.-]{0,60} +\| )+",
     re.ASCII,
 )
+_COMMENT = re.compile(r"\S\s{2,}(#.*)")  # what somebody explains behind a line
 _UNIT = re.compile(r"(?:[A-Za-z%]+(?:/s(?:ec)?)?)?")
 _LONG = 4096
 _SIZES = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -87,7 +88,9 @@ def shape_of(line: str) -> tuple[str, list[str]]:
 
 
 def without_prefix(line: str) -> str:
-    """The line without a quotation mark, a time or a container's name before it."""
+    """The line without a quotation mark, a time or a container's name before it, and a comment behind it."""
+    if found := _COMMENT.search(line[:_LONG]):
+        line = line[: found.start(1)].rstrip()
     found = _PREFIX.match(line[:_LONG])
     return line[found.end() :].rstrip("*` ") if found and found.end() else line
 

@@ -248,5 +248,12 @@ def test_a_report_between_much_that_a_script_says_is_found(name: str) -> None:
     much = "".join(f"+ apt-get install package-of-number-{number}\n" for number in range(2000))
     assert formats.recognise(much) is None
     log = formats.read(much + _text(name) + much)
-    assert log.format == name.split("/")[0]
+    assert log.format == name.partition("/")[0]
     assert len(log.runs) == len(formats.read(_text(name)).runs)
+
+
+def test_what_somebody_explains_behind_a_line_is_no_part_of_it() -> None:
+    text = _text("sysbench/oltp-0.5")
+    explained = re.sub("^( +(?:transactions|total time|avg):.*)$", "\\1      # what it means", text, flags=re.MULTILINE)
+    assert explained.count("# what it means") == 3
+    assert formats.read(explained).runs == formats.read(text).runs
