@@ -63,10 +63,11 @@ def recognise(text: str) -> str | None:
     Where its ends tell nothing, as of a script that says much before and after, what is between them does.
     """
     found = _surest(text)
-    inside = range(_PIECE, min(len(text), _MOST) - _PIECE, _PIECE) if found is None else ()
-    without = _OF_MACHINES if foreign.name(text) else (table,)
-    pieces = (_surest(text[start : start + 2 * _PIECE], without) for start in inside)
-    found = found or next(filter(None, pieces), None)
+    if found is None and len(text) > 2 * _PIECE:
+        without = _OF_MACHINES if foreign.name(text) else (table,)
+        inside = range(_PIECE, min(len(text), _MOST) - _PIECE, _PIECE)
+        pieces = (_surest(text[start : start + 2 * _PIECE], without) for start in inside)
+        found = next(filter(None, pieces), None)
     return found.FORMAT if found else None
 
 
