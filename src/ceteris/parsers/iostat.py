@@ -157,7 +157,8 @@ class _Reader:
         if not cpu and printed(subject) is not None:
             return False  # of another table: no device is a number
         known = CPU if cpu else COLUMNS
-        if len(values) != len(columns) or (unended and not whole(values, line, self.heading)):
+        named_last = not cpu and self.header[-1] == "Device"  # then it is the name that may be cut
+        if len(values) != len(columns) or (unended and (named_last or not whole(values, line, self.heading))):
             return False
         read = [
             (known[name], known[name].value(word), word)

@@ -231,7 +231,7 @@ class _Reader(Reader):
             # The first line of each script: where it comes again, the line that named the next one was lost.
             self.script, self.begun = "" if self.begun else self.script, True
             self.statement = None
-        elif self.statement and (found := self.statement.fullmatch(line)):
+        elif self.statement and number != self.cut and (found := self.statement.fullmatch(line)):
             return self._statement(number, found[1], found[2])
         elif not _IDLE.fullmatch(line):
             return False

@@ -257,3 +257,11 @@ def test_what_somebody_explains_behind_a_line_is_no_part_of_it() -> None:
     explained = re.sub("^( +(?:transactions|total time|avg):.*)$", "\\1      # what it means", text, flags=re.MULTILINE)
     assert explained.count("# what it means") == 3
     assert formats.read(explained).runs == formats.read(text).runs
+
+
+@pytest.mark.parametrize("name", ["iostat/human-12.6-pretty", "pgbench/tpcb-9.4"])
+def test_a_name_at_the_very_end_of_a_text_that_breaks_off_may_be_longer(name: str) -> None:
+    text = _text(name).rstrip()
+    whole, cut = formats.read(f"{text}\n"), formats.read(text[:-1])
+    subjects = [{one.subject for run in log.runs for one in (*run.readings, *run.courses)} for log in (whole, cut)]
+    assert subjects[1] <= subjects[0]
