@@ -62,16 +62,16 @@ def recognise(text: str) -> str | None:
 
     Where its ends tell nothing, as of a script that says much before and after, what is between them does.
     """
-    found = _surest(text)
-    if found is None and len(text) > 2 * _PIECE:
+    sure, found = _surest(text)
+    if found in (None, table) and sure < _CERTAIN and len(text) > 2 * _PIECE:
         without = _OF_MACHINES if foreign.name(text) else (table,)
         inside = range(_PIECE, min(len(text), _MOST) - _PIECE, _PIECE)
-        pieces = (_surest(text[start : start + 2 * _PIECE], without) for start in inside)
-        found = next(filter(None, pieces), None)
+        pieces = (_surest(text[start : start + 2 * _PIECE], without)[1] for start in inside)
+        found = next(filter(None, pieces), found)
     return found.FORMAT if found else None
 
 
-def _surest(text: str, without: tuple[Format, ...] = ()) -> Format | None:
+def _surest(text: str, without: tuple[Format, ...] = ()) -> tuple[float, Format | None]:
     surest, found = _SURE_ENOUGH, None
     for one in _ALL:
         sure = one.recognises(text) if one not in without else 0.0
@@ -80,8 +80,8 @@ def _surest(text: str, without: tuple[Format, ...] = ()) -> Format | None:
         if sure >= _CERTAIN:
             break
     if found in _OF_MACHINES and (surest < _CERTAIN or found is table) and foreign.name(text):
-        return None
-    return found
+        return 0.0, None
+    return surest, found
 
 
 def read(text: str, format: str | None = None) -> Log:

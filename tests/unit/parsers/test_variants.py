@@ -250,6 +250,9 @@ def test_a_report_between_much_that_a_script_says_is_found(name: str) -> None:
     log = formats.read(much + _text(name) + much)
     assert log.format == name.partition("/")[0]
     assert len(log.runs) == len(formats.read(_text(name)).runs)
+    table = "| disk | read | write |\n|---|---|---|\n| sda | 12.5 | 13.5 |\n| sdb | 14.5 | 15.5 |\n\n"
+    assert formats.recognise(table) == "table"
+    assert formats.recognise(table + much + _text(name) + much) == log.format
 
 
 def test_what_somebody_explains_behind_a_line_is_no_part_of_it() -> None:
