@@ -43,8 +43,10 @@ _BEGUN = re.compile(r"Beginning rampup time of ([0-9]{1,6}) minutes")
 _QUERIES = re.compile(
     r"(?:query ([0-9]{1,3}) completed|Completed ([0-9]{1,9}) query set\(s\)) in ([0-9]{1,9}(?:\.[0-9]{1,9})?) seconds"
 )
+_MEAN = re.compile(r"Geometric mean of query times returning rows \([0-9]{1,3}\) is ([0-9]{1,9}\.[0-9]{1,9})")
 _IDLE = re.compile(
-    r"RUNNING|WAIT IDLE|FINISHED SUCCESS|created.*|Initializing xtprof time profiler"
+    r"RUNNING|Executing Query [0-9]+ \([0-9]+ of [0-9]+\)|[0-9]+ Virtual Users Created"
+    r"|WAIT IDLE|FINISHED SUCCESS|created.*|Initializing xtprof time profiler"
     r"|(?:Rampup|Test) complete, Taking (?:start|end) .*|Test complete: view .*|(?:Start|End) Snapshot .*"
     r"|Processing [0-9]+ transactions with(?:out)? output suppressed\.\.\."
     r"|(?:DBVersion|Operating in|Delaying login|Logging in|Checkpoint|Gathering|Calculating|Writing timing)\b.*"
@@ -91,13 +93,19 @@ class _Reader(Reader):
         self.procedure = ""
         self.version = ""
         self.asked: dict[str, str] = {}
+        self.user = ""  # whose line it is
+        self.sets: dict[str, int] = {}  # how many sets of queries each user has completed
 
     def understands(self, number: int, line: str) -> bool:
         line = line.strip()
         if line.startswith('"'):
             line = line.strip('",')  # as its web service lists the lines of a job
+        self.user = ""
         if found := _VUSER.match(line):
-            line = found[2].strip()
+            self.user, line = found[1], found[2].strip()
+            if line == "RUNNING" and self.sets.get(self.user) and len(self.sets) > 1:
+                self.end()  # they are started anew
+            self.sets.setdefault(self.user, 0)
         if found := _RESULT.fullmatch(line):
             return self._result(number, found)
         if line.startswith(">"):
@@ -191,14 +199,34 @@ class _Reader(Reader):
             self.draft.options["rampup"] = found[1]
             self._at(number, 1)
         elif found := _QUERIES.fullmatch(line):
-            subject = f"query {found[1]}" if found[1] else f"{found[2]} query sets"
-            took = in_base_unit(found[3], Field("duration_s", "s", 3))
-            if took is None:
-                return False
-            self._add(Reading(metric="duration_s", value=took, unit="s", line=number, stated=found[3], subject=subject))
+            return self._queries(number, found[1], found[2], found[3])
+        elif found := _MEAN.fullmatch(line):
+            return self._taken(
+                number, "query_geometric_mean_s", self._of_user(self.sets.get(self.user, 0)), found[1], 5
+            )
         elif not (_IDLE.fullmatch(line) or _RAMPED.fullmatch(line)):
             return False
         return self._at(number, 0)
+
+    def _queries(self, number: int, query: str | None, sets: str | None, took: str) -> bool:
+        """How long a query took, or all of them; users that run theirs at once have times of their own."""
+        done = self.sets.get(self.user, 0)
+        if sets:
+            self.sets[self.user] = int(sets)
+            return self._taken(number, "duration_s", f"{sets} query sets{self._of_user(0)}", took, 3)
+        return self._taken(number, "duration_s", f"query {query}{self._of_user(done + 1)}", took, 3)
+
+    def _of_user(self, in_set: int) -> str:
+        if len(self.sets) < 2:
+            return ""
+        return f" of user {self.user}" + (f" in set {in_set}" if in_set > 1 else "")
+
+    def _taken(self, number: int, metric: str, subject: str, took: str, decimals: int) -> bool:
+        value = in_base_unit(took, Field(metric, "s", decimals))
+        if value is None:
+            return False
+        self._add(Reading(metric=metric, value=value, unit="s", line=number, stated=took, subject=subject.strip()))
+        return True
 
     def _add(self, one: Reading) -> None:
         if (one.metric, one.subject) in self.draft.readings:
@@ -220,6 +248,9 @@ class _Reader(Reader):
         draft.options = self.asked | draft.options
         names = set(draft.readings)
         draft.workload = "tpch" if any(subject.startswith("query") for _, subject in names) else "tpcc"
+        if draft.workload == "tpch" and len(self.sets) > 1:
+            draft.load = draft.load or len(self.sets)
+        self.sets.clear()
         missing = "" if ("throughput_per_s", "") in names or draft.workload == "tpch" else "the test result"
         self.runs.append(draft.run((), missing))
 

@@ -268,3 +268,41 @@ def test_a_name_at_the_very_end_of_a_text_that_breaks_off_may_be_longer(name: st
     whole, cut = formats.read(f"{text}\n"), formats.read(text[:-1])
     subjects = [{one.subject for run in log.runs for one in (*run.readings, *run.courses)} for log in (whole, cut)]
     assert subjects[1] <= subjects[0]
+
+
+STREAMS = """\
+HammerDB CLI v4.12
+Vuser 1:RUNNING
+Vuser 2:RUNNING
+Vuser 1:Executing Query 14 (1 of 2)
+Vuser 2:Executing Query 2 (1 of 2)
+Vuser 1:query 14 completed in 1.25 seconds
+Vuser 2:query 2 completed in 0.751 seconds
+Vuser 1:query 2 completed in 0.802 seconds
+Vuser 1:Completed 1 query set(s) in 2 seconds
+Vuser 1:Geometric mean of query times returning rows (2) is 1.00125
+Vuser 2:query 14 completed in 1.302 seconds
+Vuser 1:query 14 completed in 1.148 seconds
+Vuser 2:Completed 1 query set(s) in 2 seconds
+Vuser 2:FINISHED SUCCESS
+"""
+
+
+def test_users_that_run_their_queries_at_once_are_one_run_and_no_repetitions() -> None:
+    log = formats.read(STREAMS)
+    (run,) = log.runs
+    assert (run.workload, run.load) == ("tpch", 2)
+    assert {one.subject: one.value for one in run.readings if one.metric == "duration_s"} == {
+        "query 14 of user 1": 1.25,
+        "query 2 of user 2": 0.751,
+        "query 2 of user 1": 0.802,
+        "1 query sets of user 1": 2.0,
+        "query 14 of user 2": 1.302,
+        "query 14 of user 1 in set 2": 1.148,
+        "1 query sets of user 2": 2.0,
+    }
+    assert not log.not_understood
+    alone = "".join(line for line in STREAMS.splitlines(keepends=True) if not line.startswith("Vuser 2"))
+    first, second = formats.read(alone).runs
+    assert [one.subject for one in first.readings] == ["query 14", "query 2", "1 query sets", ""]
+    assert [one.subject for one in second.readings] == ["query 14"]
