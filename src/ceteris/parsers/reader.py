@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from ceteris.parsers.log import Course, Log, Reading, Run
 from ceteris.parsers.repeats import once
@@ -78,6 +79,11 @@ class Intervals:
 
     known: Sequence[Part]
     rows: list[tuple[int, float, Sequence[str]]] = field(default_factory=list)
+
+    def doubled(self) -> bool:
+        """Whether times come twice so often that the lines are of several that wrote at once."""
+        twice = sum(before[1] == row[1] for before, row in pairwise(self.rows))
+        return 4 * twice >= len(self.rows) > 2
 
     def courses(self, lost: set[int]) -> Iterator[Course]:
         """A course of each number, and of each percentile where these change."""

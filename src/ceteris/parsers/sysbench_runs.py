@@ -33,6 +33,7 @@ class SysbenchReader(Reader):
         super().__init__(text)
         self.command: commands.Command | None = None
         self.checkpoint: Draft | None = None
+        self.mixed: list[int] = []  # interval lines of several sysbench that wrote at once
         self.members: dict[str, str] = {}  # of an interval that is an object of JSON
         self.known: dict[str, Sequence[Part]] = {}  # interval lines with their spaces, so that these are looked at once
 
@@ -219,6 +220,9 @@ class SysbenchReader(Reader):
 
     def end(self) -> None:
         draft, self.draft, self.command = self.draft, Draft(tool="sysbench"), None
+        for shape in [shape for shape, lines in draft.intervals.items() if lines.doubled()]:
+            self.mixed += (row[0] for row in draft.intervals.pop(shape).rows)
+            self.unknown.update(self.mixed)
         courses = draft.courses(self.unknown)
         if draft.stage < _OPTIONS and not draft.readings and not courses:
             return  # a command alone, or one that prepares or cleans up
@@ -228,6 +232,11 @@ class SysbenchReader(Reader):
 
     def remarks(self) -> list[str]:
         found = []
+        if self.mixed:
+            first = self.mixed[0]
+            found.append(
+                f"several sysbench wrote their interval lines at once, from line {first} on: they are left out"
+            )
         for sign in ("FATAL", "ALERT", "WARNING"):
             lines = [number for number in sorted(self.unknown) if f"{sign}:" in self.lines[number - 1]]
             if lines:

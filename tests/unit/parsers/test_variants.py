@@ -306,3 +306,14 @@ def test_users_that_run_their_queries_at_once_are_one_run_and_no_repetitions() -
     first, second = formats.read(alone).runs
     assert [one.subject for one in first.readings] == ["query 14", "query 2", "1 query sets", ""]
     assert [one.subject for one in second.readings] == ["query 14"]
+
+
+def test_interval_lines_of_two_sysbench_that_wrote_at_once_are_no_course() -> None:
+    lines = _text("sysbench/oltp-0.5").splitlines(keepends=True)
+    mixed = "".join(line if "tps:" not in line else line + line.replace("tps: 4", "tps: 3") for line in lines)
+    log, alone = formats.read(mixed), formats.read("".join(lines))
+    assert [run.courses for run in log.runs] == [()]
+    told, same = ([(one.metric, one.value) for one in each.runs[0].readings] for each in (log, alone))
+    assert told == same
+    assert len(log.not_understood) == 12
+    assert "several sysbench wrote their interval lines at once" in log.remarks[0]
