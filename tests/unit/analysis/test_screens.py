@@ -102,7 +102,7 @@ def test_what_is_confirmed_counts_and_what_turns_round_is_undecided(alone: float
     assert KEYS[0] in said
     assert {trial.purpose for trial in added} == {Purpose.CONFIRM}
     more, measured = _made(plan, added, [alone, 0.0, 0.0, 0.0], seed=6)
-    assert to_confirm(plan, [*trials, *more], looks, {}) == ((), "")
+    assert to_confirm(plan, [*trials, *more], looks, {}) == ((), None)
     both, every = [*trials, *more], {**values, **measured}
     again = looks_at(underway(plan, both), plan, both, every, looks, over=True)
     assert {look.purpose for look in again} == {Purpose.CONFIRM}
