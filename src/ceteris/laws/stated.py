@@ -79,7 +79,7 @@ class Figure:
     @property
     def written(self) -> Written | None:
         """What stands there, None where nothing does."""
-        match = _NUMBER.search(self.stated)
+        match = _NUMBER.search(self.stated) if self.stated else None
         if match is None:
             return None
         whole, decimals, exponent = match[1].replace(",", "").replace("_", ""), match[2] or "", int(match[3] or 0)
