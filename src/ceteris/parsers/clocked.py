@@ -8,7 +8,7 @@ from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import printed
 from ceteris.parsers.plain import tool_lines, unended
 from ceteris.parsers.repeats import once
-from ceteris.parsers.samples import Clock, Column, Samples, banner, clock, stacked, whole
+from ceteris.parsers.samples import SINCE_BOOT, Clock, Column, Samples, banner, clock, stacked, whole
 
 _NAMED = (
     "CPU",
@@ -44,6 +44,7 @@ class _Machine:
     samples: Samples = field(default_factory=Samples)
     clocks: dict[str, Clock] = field(default_factory=dict)
     begins: int | None = None
+    sampled: bool = False  # whether it tells of times after its head, not since boot alone
     missing: str = ""
 
     @property
@@ -134,6 +135,7 @@ class _Tables:
         if any(value is None for value in values):
             return False
         now.last = number
+        now.sampled |= at != now.begins
         at_s = 0.0
         if at is not None and pairs:
             table = f"{len(self.machines)} {header} {subject}"
@@ -169,9 +171,15 @@ def read(text: str, tool: str, columns: Mapping[str, Column]) -> Log:
     rest = [(number, line) for number, line in enumerate(lines, 1) if not tables.line(number, line, number == cut)]
     if tables.unread:
         tables.remarks.append(f"columns that are not read: {', '.join(sorted(tables.unread))}")
+    tables.remarks += [
+        f"what stands from line {one.first} on is of the time since boot: no interval was asked for"
+        for one in tables.machines
+        if not one.empty and not one.sampled
+    ]
     runs, copies = once(
         Run(
             tool=tool,
+            workload="" if one.sampled else SINCE_BOOT,
             options=one.options,
             readings=one.samples.readings(),
             courses=one.samples.courses(),

@@ -317,3 +317,11 @@ def test_interval_lines_of_two_sysbench_that_wrote_at_once_are_no_course() -> No
     assert told == same
     assert len(log.not_understood) == 12
     assert "several sysbench wrote their interval lines at once" in log.remarks[0]
+
+
+def test_mpstat_without_an_interval_tells_of_the_time_since_boot() -> None:
+    head, row = _text("mpstat/every-12.6").splitlines()[2:4]
+    at_once = f"{head}\n{row.replace('16:25:29', '16:25:28')}\n"
+    (alone,), (sampled,) = formats.read(at_once).runs, formats.read(f"{head}\n{row}\n").runs
+    assert (alone.workload, sampled.workload) == ("since boot", "")
+    assert "since boot" in formats.read(at_once).remarks[0]
