@@ -33,12 +33,17 @@ def tool_lines(text: str) -> list[str]:
     """Plain lines without the time, the one name or the blanks that stand before each of them."""
     lines = plain_lines(text)
     for _ in _MARKS:
-        said = [line for line in lines if line.strip()]
-        marks = (mark for mark in _MARKS if said and mark.match(said[0]) and _marked(mark, said))
+        lines = _dedented(lines)
+        said = [line for line in lines if line]
+        marks = (mark for mark in _MARKS if said and mark.match(said[len(said) // 2]) and _marked(mark, said))
         mark = next(marks, None)
         if mark is None:
             break
         lines = [mark.sub("", line, count=1) if mark.match(line) else line for line in lines]
+    return lines
+
+
+def _dedented(lines: list[str]) -> list[str]:
     blanks = min((len(line) - len(line.lstrip()) for line in lines if line), default=0)
     return [line[blanks:] for line in lines] if blanks else lines
 
@@ -46,7 +51,8 @@ def tool_lines(text: str) -> list[str]:
 def _marked(mark: re.Pattern[str], said: list[str]) -> bool:
     """Whether most lines have it; the names of several machines say that their lines are mixed."""
     found = [one["mark"] for line in said if (one := mark.match(line))]
-    return len(found) >= _MOST * len(said) > 1 and (mark is not _MARKS[-1] or len(set(found)) == 1)
+    named = mark is _MARKS[-1]
+    return len(found) >= _MOST * len(said) and not (named and (len(said) < 2 or len(set(found)) > 1))
 
 
 def unended(text: str, lines: list[str]) -> int:

@@ -60,21 +60,20 @@ def read(text: str) -> Log:
     starts: list[_Start] = []
     rest: list[tuple[int, str]] = []
     called: tuple[bool, float | None] | None = None
-    title = 0
+    last = 0  # line that says something and is no title
     for number, line in enumerate(lines, 1):
-        if not line.strip():
+        if not line.strip() or _TITLE.fullmatch(line):
             continue
-        if _TITLE.fullmatch(line):
-            title = number
-        elif _HEAD.fullmatch(line):
+        if _HEAD.fullmatch(line):
             columns = [word for word in line.split() if word in _NUMBERS]
-            if not starts or called is not None or not _goes_on(starts[-1], columns, number, title, lines):
+            if not starts or called is not None or not _goes_on(starts[-1], columns, number, last, lines):
                 starts.append(_Start(number, number, columns, *(called or (False, None))))
                 called = None
         elif "vmstat" in line and (found := _CALL.fullmatch(line)):
             called = _call(found["arguments"].split())
-        elif not starts or not _row(starts[-1], number, line, number == cut, lines):
+        elif not starts or not _row(starts[-1], number, line, number == cut, lines[last - 1]):
             rest.append((number, line))
+        last = number
     told = [_run(one) for one in starts if one.rows]
     runs, copies = once(run for run, _remarks in told)
     remarks = [*(remark for _run, remarks in told for remark in remarks), *copies]
@@ -96,19 +95,19 @@ def _call(arguments: list[str]) -> tuple[bool, float | None]:
     return skips, numbers[0] if numbers else None
 
 
-def _goes_on(start: _Start, columns: list[str], number: int, title: int, lines: list[str]) -> bool:
+def _goes_on(start: _Start, columns: list[str], number: int, last: int, lines: list[str]) -> bool:
     """Whether a head is one that vmstat repeats while it runs: right after its numbers, and not before the first."""
-    before = title if title == number - 1 else number
-    again = bool(start.rows) and len(lines) > number and lines[number].split() == lines[start.rows[0][0] - 1].split()
-    return columns == start.columns and bool(start.rows) and start.rows[-1][0] == before - 1 and not again
+    following = next((line.split() for line in lines[number:] if line), [])
+    again = bool(start.rows) and following == lines[start.rows[0][0] - 1].split()
+    return columns == start.columns and bool(start.rows) and start.rows[-1][0] == last and not again
 
 
-def _row(start: _Start, number: int, line: str, unended: bool, lines: list[str]) -> bool:
+def _row(start: _Start, number: int, line: str, unended: bool, before: str) -> bool:
     """The numbers of a line, which with -t end with a date and a time."""
     words = line.split()
     values, more = words[: len(start.columns)], words[len(start.columns) :]
     at = clock(more[1]) if len(more) in (2, 3) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", more[0]) else None
-    short = unended and len(line) < len(lines[number - 2]) if not more else False  # numbers are aligned to the right
+    short = unended and len(line) < len(before) if not more else False  # numbers are aligned to the right
     if len(values) < len(start.columns) or (more and at is None) or short:
         if unended:
             start.missing = f"line {number} breaks off"

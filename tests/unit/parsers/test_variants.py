@@ -325,3 +325,20 @@ def test_mpstat_without_an_interval_tells_of_the_time_since_boot() -> None:
     (alone,), (sampled,) = formats.read(at_once).runs, formats.read(f"{head}\n{row}\n").runs
     assert (alone.workload, sampled.workload) == ("since boot", "")
     assert "since boot" in formats.read(at_once).remarks[0]
+
+
+@pytest.mark.parametrize("name", ["vmstat/plain-repeated-heads", "iostat/extended-12.6", "sar/devices-10-24h"])
+def test_a_blank_line_after_every_line_changes_nothing(name: str) -> None:
+    text = _text(name)
+    log, plain = formats.read(text.replace("\n", "\n\n")), formats.read(text)
+    assert _courses(log) == _courses(plain)
+    assert [[one.value for one in run.readings] for run in log.runs] == [
+        [one.value for one in run.readings] for run in plain.runs
+    ]
+
+
+def test_marks_are_taken_off_also_where_lines_stand_around_them() -> None:
+    text = _text("iostat/extended-12.6")
+    marked = "".join(f"2024-05-06 07:08:09.123456\t{line}" for line in text.splitlines(keepends=True))
+    for around in (f"```\n{marked}```\n", "".join(f"    {line}" for line in marked.splitlines(keepends=True))):
+        assert _courses(formats.read(around)) == _courses(formats.read(text))
