@@ -12,8 +12,9 @@ _MARKS = tuple(
         r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?",
         r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: [\w.-]{1,64} [\w./-]{1,64}(?:\[\d{1,9}\])?:)?",
         r"(?:stdout|stderr) [FP]",
+        r"\[pod/[\w./-]{1,200}\]",
         r"[A-Za-z][\w.-]{0,60} +\|",
-        r"[A-Za-z][\w.-]{0,60}:",
+        r"[A-Za-z][\w.-]{0,40}[\d.-][\w.-]{0,20}:",  # no word of a tool's, such as progress: and FATAL:, has a digit
     )
 )
 _MOST = 0.9
@@ -41,6 +42,13 @@ def tool_lines(text: str) -> list[str]:
             break
         lines = [mark.sub("", line, count=1) if mark.match(line) else line for line in lines]
     return lines
+
+
+def unnamed(lines: list[str]) -> list[str]:
+    """The lines without the one name of a machine that stands before each of them."""
+    said = [line for line in lines if line.strip()]
+    named = bool(said) and bool(_MARKS[-1].match(said[len(said) // 2])) and _marked(_MARKS[-1], said)
+    return [_MARKS[-1].sub("", line, count=1) for line in lines] if named else lines
 
 
 def _dedented(lines: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from ceteris.parsers.log import Course, Log, Reading, Run
+from ceteris.parsers.plain import unnamed
 from ceteris.parsers.repeats import once
 from ceteris.parsers.shapes import (
     MOST_S,
@@ -132,7 +133,7 @@ class Reader(ABC):
     tool = ""
 
     def __init__(self, text: str) -> None:
-        self.lines = lines_of(text)
+        self.lines = unnamed(lines_of(text))
         self.cut = len(self.lines) if is_cut(text) else 0  # the line that may lack its end
         self.runs: list[Run] = []
         self.unknown: set[int] = set()

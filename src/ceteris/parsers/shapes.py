@@ -20,6 +20,8 @@ _PREFIX = re.compile(
     r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z| ?[+-]\d\d:?\d\d| UTC)?\]?:?\s+"
     r"|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?\s+"
     r"|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d(?: \d{4})?:?\s+"
+    r"(?:[\w.-]{1,64} [\w./-]{1,64}\[\d{1,9}\]: )?"
+    r"|\[pod/[\w./-]{1,200}\] "
     r"|(?:stdout|stderr) [FP] "
     r"|[A-Za-z][\w.-]{0,60} +\| )+",
     re.ASCII,
@@ -92,7 +94,10 @@ def without_prefix(line: str) -> str:
     if found := _COMMENT.search(line[:_LONG]):
         line = line[: found.start(1)].rstrip()
     found = _PREFIX.match(line[:_LONG])
-    return line[found.end() :].rstrip("*` ") if found and found.end() else line
+    if not found or not found.end():
+        return line
+    signs = "".join(sign for sign in "*`" if sign in found[0])  # of emphasis, which ends as it begins
+    return line[found.end() :].rstrip(f"{signs} ")
 
 
 def count(words: str) -> int | None:

@@ -117,12 +117,16 @@ def test_a_line_of_vmstat_among_those_of_iostat_is_no_device() -> None:
     assert not {course.subject for course in _courses(log)} & {"1", "12"}
 
 
-MARKED = ("iostat/extended-12.6", "vmstat/wide-interval", "sar/devices-10-24h", "mpstat/every-12.6", "fio/normal-3.28")
+MARKED = (
+    *("sysbench/oltp-0.5", "pgbench/tpcb-15", "hammerdb/mysql-4"),
+    *("iostat/extended-12.6", "vmstat/wide-interval", "sar/devices-10-24h", "mpstat/every-12.6", "fio/normal-3.28"),
+)
 MARKS = {
     "ts": lambda number: f"2024-05-06 07:08:{number % 60:02}.123456\t",
     "journal": lambda number: f"May  6 07:08:{number % 60:02} db1 bench[123]: ",
     "zulu": lambda number: f"2024-05-06T07:08:{number % 60:02}.123456789Z stdout F ",
     "compose": lambda _number: "bench-1  | ",
+    "kubectl": lambda _number: "[pod/bench-7d9/bench] ",
     "machine": lambda _number: "db1: ",
     "indented": lambda _number: "\t",
 }
@@ -342,3 +346,9 @@ def test_marks_are_taken_off_also_where_lines_stand_around_them() -> None:
     marked = "".join(f"2024-05-06 07:08:09.123456\t{line}" for line in text.splitlines(keepends=True))
     for around in (f"```\n{marked}```\n", "".join(f"    {line}" for line in marked.splitlines(keepends=True))):
         assert _courses(formats.read(around)) == _courses(formats.read(text))
+
+
+def test_a_tools_own_word_before_every_line_is_no_name_of_a_machine() -> None:
+    progress = "".join(line for line in _text("pgbench/tpcb-15").splitlines(keepends=True) if "progress:" in line)
+    log = formats.read(progress)
+    assert (len(_courses(log)), log.not_understood) == (4, ())
