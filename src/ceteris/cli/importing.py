@@ -175,7 +175,7 @@ def _no_run(taken: Taken) -> str:
     """Why a file that is in a known format brought nothing."""
     words = f"looks like {taken.format}, but has no run that can be read"
     if not taken.not_understood:
-        return words
+        return "; ".join([words, *taken.remarks[:1]])
     number, line = taken.not_understood[0]
     return f"{words}; what is not understood begins with line {number}: {line.strip()[:80]}"
 
