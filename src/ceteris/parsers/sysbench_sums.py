@@ -9,6 +9,7 @@ from ceteris.parsers.shapes import count, size
 
 _BLOCKS = ("file-block-size", "memory-block-size")
 _RATE = ("throughput_per_s", "")
+_TRANSACTIONS = ("operations", "transactions")
 _HEAD = ("Running the test with following options:", "Threads started!")
 _OF_RATES = {"SQL statistics", "OLTP test statistics", "File operations", "CPU speed"}
 _OF_ANY = ("duration_s", "operations", "response_", "thread_", "unfinished", "throughput_per_s")
@@ -23,6 +24,8 @@ _WANTED = {
 def complete(draft: Draft) -> None:
     """Add the sums and rates that follow, the version's family, the mode of files and the number of threads."""
     mode = draft.options.get("file-test-mode", "")
+    if ("operations", "with fsyncs") in draft.readings:
+        draft.workload = draft.workload or "fileio"
     if draft.workload == "fileio" and mode:
         draft.workload = f"fileio {mode}"
     for name in _BLOCKS:
@@ -59,12 +62,25 @@ def _rate(draft: Draft) -> None:
     """Events each second, where the test is known to be one that states no rate: in others an fsync is an event."""
     events, lasted = draft.readings.get(("operations", "")), draft.readings.get(("duration_s", ""))
     told = draft.readings.get(("throughput_per_s", "events"))
+    if _without_transactions(draft):
+        draft.add(replace(draft.readings.pop(_RATE), subject=_TRANSACTIONS[1]))
     if told and _RATE not in draft.readings:
         draft.add(Reading(metric=told.metric, value=told.value, unit="1/s", line=told.line, stated=told.stated))
-    elif events and lasted and lasted.value and _states_no_rate(draft):
+    elif events and lasted and lasted.value and (_of_events(draft) or _states_no_rate(draft)):
         stated = f"{events.stated} / {lasted.stated}"
         value = events.value / lasted.value
         draft.add(Reading(metric="throughput_per_s", value=value, unit="1/s", line=lasted.line, stated=stated))
+
+
+def _without_transactions(draft: Draft) -> bool:
+    """Whether statements were counted as events that are no transactions, as 0.4 and 0.5 do where none is begun."""
+    told = {key: one.value for key, one in draft.readings.items()}
+    began_none = told.get(_TRANSACTIONS) == 0 and told.get(_RATE) == 0
+    return began_none and told.get(("operations", ""), 0) > 0 and not told.get(("errors", ""))
+
+
+def _of_events(draft: Draft) -> bool:
+    return ("throughput_per_s", _TRANSACTIONS[1]) in draft.readings
 
 
 def _states_no_rate(draft: Draft) -> bool:
@@ -112,7 +128,7 @@ def _bytes(words: str) -> str:
 
 def courses(draft: Draft, told: Sequence[Course]) -> tuple[Course, ...]:
     """What was told second by second, with bytes in both directions, and operations from the size of one."""
-    found = list(_named(draft, told))
+    found = [_events(draft, one, told) for one in _named(draft, told)]
     by_name = {course.metric: course for course in found}
     read, written, both = (by_name.get(name) for name in ("read_bytes_per_s", "written_bytes_per_s", "bytes_per_s"))
     if read and written and read.at_s == written.at_s:
@@ -124,6 +140,20 @@ def courses(draft: Draft, told: Sequence[Course]) -> tuple[Course, ...]:
         values = tuple(value / of_one for value in both.values)
         found.append(Course(metric="throughput_per_s", unit="1/s", at_s=both.at_s, values=values))
     return tuple(found)
+
+
+def _events(draft: Draft, course: Course, told: Sequence[Course]) -> Course:
+    """The course; where no transaction is begun, that of transactions told from statements, of as many to an event."""
+    if course.metric != "throughput_per_s" or not _of_events(draft):
+        return course
+    reads, writes = (
+        next((one.values for one in told if one.metric == f"queries_{kind}_per_s"), ()) for kind in ("read", "write")
+    )
+    events, queries = (draft.readings.get((name, "")) for name in ("operations", "queries"))
+    each = queries.value / events.value if events and queries else 0.0
+    if not each or not each.is_integer() or not len(reads) == len(writes) == len(course.values):
+        return replace(course, subject=_TRANSACTIONS[1])
+    return replace(course, values=tuple((read + write) / each for read, write in zip(reads, writes, strict=True)))
 
 
 def _named(draft: Draft, told: Sequence[Course]) -> Iterator[Course]:
@@ -145,6 +175,6 @@ def missing(draft: Draft) -> str:
         lacking = [words for words, metric in (("response times", "response_sum_s"),) if metric not in names]  # 1.1
     else:
         lacking = [words for words, metric in _WANTED.items() if metric not in names]
-        if ("operations", "transactions") in draft.readings and "queries" not in names:
+        if _TRANSACTIONS in draft.readings and "queries" not in names:
             lacking.append("statements")
     return ", ".join(lacking)

@@ -352,3 +352,15 @@ def test_a_tools_own_word_before_every_line_is_no_name_of_a_machine() -> None:
     progress = "".join(line for line in _text("pgbench/tpcb-15").splitlines(keepends=True) if "progress:" in line)
     log = formats.read(progress)
     assert (len(_courses(log)), log.not_understood) == (4, ())
+
+
+def test_where_sysbench_begins_no_transaction_its_rate_is_that_of_events() -> None:
+    text = _text("sysbench/select-0.5")
+    (run,) = formats.read(text).runs
+    rates = {one.subject: one.value for one in run.readings if one.metric == "throughput_per_s"}
+    assert rates == {"transactions": 0.0, "": pytest.approx(197980 / 20.0008)}
+    (course,) = [one for one in run.courses if one.metric == "throughput_per_s"]
+    assert course.values == (9876.4, 9920.8)
+    failed = text.replace("ignored errors:                      0 ", "ignored errors:                      7 ")
+    (run,) = formats.read(failed).runs
+    assert [one.value for one in run.readings if (one.metric, one.subject) == ("throughput_per_s", "")] == [0.0]
