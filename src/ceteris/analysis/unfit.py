@@ -21,6 +21,7 @@ _THINKING = ("tpcc", "fileio", "fio")
 """Whose threads do more than is timed: they think, or wait for an fsync, or ask for less than they may."""
 _RATED = ("rate", "rate_iops", "thinktime")
 _LATE = "schedule_lag_mean_s"  # which pgbench tells of a rate that it was to keep
+_NONE = Figure(0.0, ".")
 _ALSO_CALLED = {"iops_peak": "throughput_per_s", "throughput_peak": "bytes_per_s"}
 SAMPLED = ("throughput_per_s", "queries_per_s", "bytes_per_s", "read_bytes_per_s", "written_bytes_per_s")
 """What the points of a table's series are read for."""
@@ -81,6 +82,8 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
             figures.setdefault(_ALSO_CALLED.get(metric, metric), Figure(value, stated))
     if said["tool"] == "fio":  # whose percentiles are of the completion alone, unlike its mean and its extremes
         figures = {metric: one for metric, one in figures.items() if not metric.startswith("response_p")}
+        if "." not in figures.get("throughput_per_s", _NONE).stated:
+            figures.pop("operations", None)  # a whole rate is not rounded, but cut off
     if said["tool"] == "pgbench":  # which tells how long it was to take, not how long it took
         figures.pop("duration_s", None)
     workload = str(said.get("workload") or trial.workload)

@@ -127,6 +127,17 @@ def test_fsyncs_beside_the_events_are_no_breach(text: str) -> None:
     assert _breaches(text) == []
 
 
+CUT_OFF = """write: (groupid=0, jobs=1): err= 0: pid=77: Mon May  6 07:08:09 2024
+  write: IOPS=12, BW=12.9MiB/s (13.5MB/s)(773MiB/60115msec); 0 zone resets
+  cpu          : usr=0.10%, sys=0.20%, ctx=900, majf=0, minf=10
+     issued rwts: total=0,773,0,0 short=0,0,0,0 dropped=0,0,0,0
+"""
+
+
+def test_a_whole_rate_of_fio_is_cut_off_and_not_rounded() -> None:
+    assert _breaches(CUT_OFF) == []
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "law"),
     [
