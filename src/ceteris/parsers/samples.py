@@ -33,6 +33,8 @@ _LETTERS = {
     "T": _KIB**4,
     "P": _KIB**5,
 }  # sysstat's --human
+_MOST_PERCENT = 101.0  # of a share; what is above is a line broken by another, or a counter gone wrong
+_BUSY = ("device_utilisation", "network_utilisation")  # of these sysstat prints more than all
 SINCE_BOOT = "since boot"
 """The workload of a run that is what a tool says first, where it says nothing else."""
 _PARTITION = re.compile(
@@ -58,7 +60,7 @@ class Column:
         if self.size and word and word[-1] in _LETTERS:
             times, word = _LETTERS[word[-1]], word[:-1]
         number = printed(word)
-        if number is None or number < 0:
+        if number is None or number < 0 or (self.times == 0.01 and number > _MOST_PERCENT and self.metric not in _BUSY):
             return None
         return number / 100 if self.times == 0.01 else number / 1000 if self.times == 0.001 else number * times
 

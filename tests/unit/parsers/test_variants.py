@@ -364,3 +364,13 @@ def test_where_sysbench_begins_no_transaction_its_rate_is_that_of_events() -> No
     failed = text.replace("ignored errors:                      0 ", "ignored errors:                      7 ")
     (run,) = formats.read(failed).runs
     assert [one.value for one in run.readings if (one.metric, one.subject) == ("throughput_per_s", "")] == [0.0]
+
+
+def test_no_processor_is_used_for_more_than_all_of_the_time() -> None:
+    text = _text("mpstat/every-12.6")
+    row = next(line for line in text.splitlines() if " all " in line and "Average" not in line)
+    broken = text.replace(row, f"{row[: row.rindex(' ')]} 300")
+    assert broken != text
+    log = formats.read(broken)
+    assert len(log.not_understood) == 1
+    assert max(value for one in _courses(log) for value in one.values) <= 1
