@@ -38,7 +38,8 @@ _BUSY = ("device_utilisation", "network_utilisation")  # of these sysstat prints
 SINCE_BOOT = "since boot"
 """The workload of a run that is what a tool says first, where it says nothing else."""
 _PARTITION = re.compile(
-    r"(?P<disk>(?:sd|hd|vd|xvd)[a-z]{1,3})[0-9]+|(?P<other>(?:nvme[0-9]+n|mmcblk|loop|nbd)[0-9]+)p[0-9]+"
+    r"(?P<disk>(?:sd|hd|vd|xvd|dasd)[a-z]{1,3})[0-9]+|"
+    r"(?P<other>(?:nvme[0-9]+n|mmcblk|loop|nbd|rbd|cciss/c[0-9]+d)[0-9]+)p[0-9]+"
 )
 _STACKED = re.compile(r"dm-[0-9]+|md[0-9]+(?:p[0-9]+)?|drbd[0-9]+|bcache[0-9]+|dev253-[0-9]+|dev9-[0-9]+")
 

@@ -374,3 +374,14 @@ def test_no_processor_is_used_for_more_than_all_of_the_time() -> None:
     log = formats.read(broken)
     assert len(log.not_understood) == 1
     assert max(value for one in _courses(log) for value in one.values) <= 1
+
+
+@pytest.mark.parametrize(
+    ("part", "disk"),
+    [("nvme1n1p2", "nvme1n1"), ("cciss/c0d1p3", "cciss/c0d1"), ("dasdb1", "dasdb"), ("mmcblk0p1", "mmcblk0")],
+)
+def test_a_partition_is_told_by_its_name(part: str, disk: str) -> None:
+    text = _text("iostat/extended-9-megabytes")
+    name = next(course.subject for course in _courses(formats.read(text)) if course.subject)
+    log = formats.read(re.sub(rf"^{name} ", f"{part} ", text, flags=re.MULTILINE))
+    assert any(f"{part} is a partition of {disk}" in remark for remark in log.remarks)
