@@ -100,7 +100,7 @@ def _unbroken(text: str) -> str:
 
 
 _NEEDLESS = re.compile(
-    r' (?:font-family|pointer-events|aria-roledescription)="[^"]*"| opacity="1"'
+    r' (?:font-family|pointer-events|aria-roledescription)="[^"]*"| opacity="1"|(?<=<path) aria-hidden="true"'
     r'|<path class="(?:fore|back)ground"[^>]*/>'
 )
 
