@@ -23,7 +23,7 @@ from ceteris.parsers.redact import redact
 from ceteris.parsers.shapes import lines_of
 
 _SURE_ENOUGH, _CERTAIN = 0.3, 0.9
-_PIECE, _MOST = 16384, 2**22
+_HEAD, _PIECE, _MOST = 4096, 16384, 2**22
 
 
 class Format(Protocol):
@@ -79,7 +79,9 @@ def _surest(text: str, without: tuple[Format, ...] = ()) -> tuple[float, Format 
             surest, found = sure, one
         if sure >= _CERTAIN:
             break
-    if found in _OF_MACHINES and (surest < _CERTAIN or found is table) and foreign.name(text):
+    # Beside a table of somebody's own there may be anything; what is none of his begins with what it is of.
+    of_others = text[:_HEAD] if found is table else text if found in _OF_MACHINES and surest < _CERTAIN else ""
+    if of_others and foreign.name(of_others):
         return 0.0, None
     return surest, found
 

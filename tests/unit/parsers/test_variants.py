@@ -385,3 +385,10 @@ def test_a_partition_is_told_by_its_name(part: str, disk: str) -> None:
     name = next(course.subject for course in _courses(formats.read(text)) if course.subject)
     log = formats.read(re.sub(rf"^{name} ", f"{part} ", text, flags=re.MULTILINE))
     assert any(f"{part} is a partition of {disk}" in remark for remark in log.remarks)
+
+
+def test_a_table_of_somebodys_own_beside_output_of_another_tool_is_a_table() -> None:
+    table = "| threads | tps |\n|---|---|\n" + "".join(f"| {n} | {n * 12.5} |\n" for n in range(1, 400))
+    log = formats.read(f"{table}\nAnd this on the Mac:\n\n{FOREIGN['iostat of macOS']}")
+    assert log.format == "table"
+    assert len(log.runs) == 399
