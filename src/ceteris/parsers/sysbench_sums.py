@@ -144,16 +144,16 @@ def courses(draft: Draft, told: Sequence[Course]) -> tuple[Course, ...]:
 
 def _events(draft: Draft, course: Course, told: Sequence[Course]) -> Course:
     """The course; where no transaction is begun, that of transactions told from statements, of as many to an event."""
-    if course.metric != "throughput_per_s" or not _of_events(draft):
+    if course.metric != "throughput_per_s" or any(course.values) or (_RATE in draft.readings and not _of_events(draft)):
         return course
     reads, writes = (
         next((one.values for one in told if one.metric == f"queries_{kind}_per_s"), ()) for kind in ("read", "write")
     )
     events, queries = (draft.readings.get((name, "")) for name in ("operations", "queries"))
     each = queries.value / events.value if events and queries else 0.0
-    if not each or not each.is_integer() or not len(reads) == len(writes) == len(course.values):
-        return replace(course, subject=_TRANSACTIONS[1])
-    return replace(course, values=tuple((read + write) / each for read, write in zip(reads, writes, strict=True)))
+    if each.is_integer() and each and len(reads) == len(writes) == len(course.values):
+        return replace(course, values=tuple((read + write) / each for read, write in zip(reads, writes, strict=True)))
+    return replace(course, subject=_TRANSACTIONS[1]) if any(reads) or any(writes) else course
 
 
 def _named(draft: Draft, told: Sequence[Course]) -> Iterator[Course]:
