@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from ceteris.parsers import formats
-from ceteris.parsers.log import Log
+from ceteris.parsers.log import Course, Log
 
 HERE = Path(__file__).parent
 LOGS = sorted(HERE.glob("*/*.log"))
@@ -25,6 +25,16 @@ def text_of(path: Path) -> str:
 def name_of(path: Path) -> str:
     """FORMAT/NAME."""
     return f"{path.parent.name}/{path.stem}"
+
+
+def golden_text(name: str) -> str:
+    """The log of that name, FORMAT/NAME."""
+    return text_of(HERE / f"{name}.log")
+
+
+def courses_of(log: Log) -> list[Course]:
+    """The courses of all its runs."""
+    return [course for run in log.runs for course in run.courses]
 
 
 def as_json(log: Log) -> str:
