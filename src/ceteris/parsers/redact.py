@@ -108,5 +108,6 @@ def _replaced(found: re.Match[str]) -> str:
     value = found["value"]
     if _NO_SECRET.fullmatch(value):
         return found[0]
-    ends = (value[0], value[-1]) if value[0] in "'\"{" and len(value) > 1 else ("", "")
+    closed = len(value) > 1 and f"{value[0]}{value[-1]}" in ("''", '""', "{}")
+    ends = (value[0], value[-1]) if closed else ("", "")
     return f"{found['before']}{ends[0]}{HIDDEN}{ends[1]}"

@@ -121,6 +121,8 @@ def test_what_is_none_stays(text: str) -> None:
         ("mysql -pgeheim db", "mysql -p*** db"),
         ("IDENTIFIED BY 'geheim';", "IDENTIFIED BY '***';"),
         ("mysql://u:geheim@h/db", "mysql://u:***@h/db"),
+        ("mysql --password='geheim", "mysql --password=***"),  # a quotation mark that is not closed
+        ("mysql password={geheim", "mysql password=***"),
     ],
 )
 def test_nothing_but_the_password_goes(text: str, left: str) -> None:
