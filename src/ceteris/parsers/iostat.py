@@ -167,9 +167,20 @@ class _Reader:
         ]
         if any(value is None for _column, value, _word in read):
             return False
+        if not cpu:
+            report = self._of_device(report, number, subject, line)
         report.rows += [(column, subject, value, number, word) for column, value, word in read if value is not None]
         now.last = number
         return True
+
+    def _of_device(self, report: Report, number: int, device: str, line: str) -> Report:
+        """The report that the device's line is of: another, where it has the device already, as after `grep sda`."""
+        report.grouped |= line[:1].isspace()
+        if device in report.devices and not report.grouped:
+            report = Report(first=number, parts=set(report.parts))
+            self.texts[-1].reports.append(report)
+        report.devices.add(device)
+        return report
 
 
 def _time(line: str) -> int | None:

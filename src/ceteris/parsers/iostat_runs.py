@@ -14,6 +14,8 @@ class Report:
     first: int
     at: int | None = None
     parts: set[str] = field(default_factory=set)
+    devices: set[str] = field(default_factory=set)
+    grouped: bool = False  # -g: a device may stand in several groups
     rows: list[tuple[Column, str, float, int, str]] = field(default_factory=list)
 
 
@@ -48,6 +50,10 @@ def run(text: Start) -> tuple[Run, list[str]]:
             f"the first report (line {left}) is of the time since boot, unless -y was given, and is left out"
         )
         times = times[1:]
+    elif len(reports) > 1 and not text.skips_first:
+        remarks.append(
+            f"iostat's first line is not there: what begins in line {reports[0].first} may be of the time since boot"
+        )
     step = text.interval_s
     if len(times) > 1 and times[0] is not None and times[1] is not None:
         step = times[1] - times[0]

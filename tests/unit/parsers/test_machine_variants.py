@@ -198,3 +198,13 @@ def test_a_table_of_somebodys_own_beside_output_of_another_tool_is_a_table() -> 
     log = formats.read(f"{table}\nAnd this on the Mac:\n\n{FOREIGN['iostat of macOS']}")
     assert log.format == "table"
     assert len(log.runs) == 399
+
+
+def test_a_device_that_comes_again_without_a_head_is_of_the_next_report() -> None:
+    lines = golden_text("iostat/extended-9-megabytes").splitlines()
+    head = next(line for line in lines if line.startswith("Device"))
+    name = lines[lines.index(head) + 1].split()[0]
+    rows = [line for line in lines if line.startswith(f"{name} ")]
+    log = formats.read("\n".join([head, *rows]) + "\n")
+    assert {course.at_s for course in courses_of(log)} == {tuple(float(n) for n in range(1, len(rows) + 1))}
+    assert "may be of the time since boot" in log.remarks[0]
