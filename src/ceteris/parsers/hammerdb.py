@@ -43,7 +43,7 @@ _BEGUN = re.compile(r"Beginning rampup time of ([0-9]{1,6}) minutes")
 _QUERIES = re.compile(
     r"(?:query ([0-9]{1,3}) completed|Completed ([0-9]{1,9}) query set\(s\)) in ([0-9]{1,9}(?:\.[0-9]{1,9})?) seconds"
 )
-_MEAN = re.compile(r"Geometric mean of query times returning rows \([0-9]{1,3}\) is ([0-9]{1,9}\.[0-9]{1,9})")
+_MEAN = re.compile(r"Geometric mean of query times returning rows \([0-9]{1,3}\) is ([0-9]{1,9}\.[0-9]{5})")
 _IDLE = re.compile(
     r"RUNNING|Executing Query [0-9]+ \([0-9]+ of [0-9]+\)|[0-9]+ Virtual Users Created"
     r"|WAIT IDLE|FINISHED SUCCESS|created.*|Initializing xtprof time profiler"

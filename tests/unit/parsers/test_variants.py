@@ -147,6 +147,8 @@ def test_users_that_run_their_queries_at_once_are_one_run_and_no_repetitions() -
         "1 query sets of user 2": 2.0,
     }
     assert not log.not_understood
+    cut = STREAMS[: STREAMS.index("1.00125") + 4]
+    assert not [one for one in formats.read(cut).runs[0].readings if one.metric == "query_geometric_mean_s"]
     alone = "".join(line for line in STREAMS.splitlines(keepends=True) if not line.startswith("Vuser 2"))
     first, second = formats.read(alone).runs
     assert [one.subject for one in first.readings] == ["query 14", "query 2", "1 query sets", ""]
