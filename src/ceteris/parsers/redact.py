@@ -22,7 +22,8 @@ _PATTERNS = (
     # password=…, PGPASSWORD=…, "password": "…", mysql_pass = …; not the prompt, nor what a server says of one
     _after("pass", rf"(?<!enter ){_KEY}[\"'\]]{{0,2}}\s{{0,40}}(?:=>|:=|=|:)\s{{0,40}}"),
     _after("pass", r"\[pass\]:\s{0,40}|[\"']pass[\"']\s?:\s?|--pass[= ]"),
-    _after("pwd", r"[;,?&\"' ]pwd=(?!/)|(?<=[_-])pwd\s{0,9}[=:]\s{0,9}"),
+    # of a connection; the shell's PWD is a folder
+    _after("pwd", r"[;?&]\s?pwd=|[,\"' ]pwd=(?!/)|(?<=[_-])pwd\s{0,9}[=:]\s{0,9}"),
     # --password …
     _after("pass", rf"(?:--|[\w-]-){_OTHERS}(?:password|passwd|pass)\s{{1,9}}(?!-|run\b|prepare\b|cleanup\b)"),
     # mysql://user:…@host, user:…@tcp(host), curl -u user:…
@@ -57,7 +58,7 @@ _PATTERNS = (
 )
 _SIGNS = tuple(dict.fromkeys(sign for sign, _ in _PATTERNS))
 # -psecret of MySQL's programs alone: to others -p is a port, or something else
-_SHORT = re.compile(rf"(?P<before>(?:^|\s)-p)(?![\s-]|$){_VALUE}")
+_SHORT = re.compile(rf"(?P<before>(?:^|\s)-p)(?!\s|$){_VALUE}")
 _MYSQL = ("mysql", "mariadb", "percona", "xtrabackup", "mariabackup", "innobackupex", "tpcc_start", "tpcc_load")
 # Not told: a variable of the shell, an answer of the server, nothing, and what is hidden already.
 _NO_SECRET = re.compile(

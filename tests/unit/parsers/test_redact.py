@@ -115,6 +115,8 @@ def test_what_is_none_stays(text: str) -> None:
     [
         ("--mysql-password=geheim --mysql-db=x", "--mysql-password=*** --mysql-db=x"),
         ("UID=sa;PWD=geheim;DATABASE=t", "UID=sa;PWD=***;DATABASE=t"),
+        ("Uid=sa;Pwd=/geheim;Database=t", "Uid=sa;Pwd=***;Database=t"),
+        ("mysql -u root -p-geheim db", "mysql -u root -p*** db"),
         ("password=geheim, host=x", "password=***, host=x"),
         ("?password=geheim&useSSL=no", "?password=***&useSSL=no"),
         ('{"password": "geheim", "port": 3306}', '{"password": "***", "port": 3306}'),
