@@ -6,6 +6,7 @@ In: trials of a set and where each comes from. Out: breaches, whose cells are or
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 from ceteris.findings import Breach
@@ -13,9 +14,9 @@ from ceteris.laws import Claimed, Figure, Stated, of_set
 from ceteris.model import Claim, Measurement, Origin, Trial
 from ceteris.units import LoadUnit, parse_size
 
-_BLOCKS = ("file-block-size", "file_block_size", "bs", "block-size", "block_size", "memory-block-size")
+_BLOCKS = ("file-block-size", "bs", "block-size", "blocksize", "io-size", "memory-block-size")
 _IN_WORDS = re.compile(r"(?<![\w.])([0-9]+)\s*(?:-byte|([KM])i?B?|B)\b(?: blocks)?", re.IGNORECASE)
-_SIZED = ("fileio", "random", "sequential")
+_SIZED = re.compile(r"fileio|rnd|rand|seq|\b(?:read|write)s?\b|\bblocks?\b", re.IGNORECASE)
 _CLOSED = ("sysbench", "pgbench", "fio", "tpcc")
 _THINKING = ("tpcc", "fileio", "fio")
 """Whose threads do more than is timed: they think, or wait for an fsync, or ask for less than they may."""
@@ -86,7 +87,7 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
     workload = str(said.get("workload") or trial.workload)
     return Stated(
         figures=figures,
-        table=str(said["options"].get("table", "")),
+        table=_table(said, paths.get(origin.source, "")),
         source=paths.get(origin.source, ""),
         line=origin.lines[0],
         workload=trial.workload,
@@ -96,22 +97,31 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
         and _LATE not in figures
         and not any(said["options"].get(name) for name in _RATED),
         think=any(tool in f"{said['tool']} {workload}".casefold() for tool in _THINKING),
-        block_bytes=_block_bytes(said["options"], workload),
+        block_bytes=_block_bytes({**trial.settings, **said["options"]}, [workload, *map(str, trial.settings.values())]),
     )
 
 
-def _block_bytes(options: Mapping[str, Any], workload: str) -> float | None:
-    """How large an operation is, where the tool was told, or the workload's name says it once."""
-    for name in _BLOCKS:
-        if options.get(name):
+def _table(said: Mapping[str, Any], path: str) -> str:
+    """What a published table is called: as a column of it says, else by its file and its title; empty for a log."""
+    if said["tool"] != "table":
+        return ""
+    options = said["options"]
+    return str(options.get("table") or ": ".join(filter(None, (PurePath(path).stem, options.get("title", "")))))
+
+
+def _block_bytes(options: Mapping[str, Any], words: Sequence[str]) -> float | None:
+    """How large an operation is, where the tool was told, or the workload or a level says it once."""
+    for name, value in options.items():
+        if name.casefold().replace("_", "-").replace(" ", "-").strip("()") in _BLOCKS:
             try:
-                return float(parse_size(_size(str(options[name]))))
+                return float(parse_size(_size(str(value))))
             except ValueError:
                 continue
-    if not any(word in workload.casefold() for word in _SIZED):
-        return None
-    sizes = {float(n) * {"": 1, "K": 2**10, "M": 2**20}[unit.upper()] for n, unit in _IN_WORDS.findall(workload)}
-    return next(iter(sizes)) if len(sizes) == 1 else None
+    for said in words:
+        sizes = {float(n) * {"": 1, "K": 2**10, "M": 2**20}[unit.upper()] for n, unit in _IN_WORDS.findall(said)}
+        if len(sizes) == 1 and _SIZED.search(said):
+            return sizes.pop()
+    return None
 
 
 def _size(text: str) -> str:

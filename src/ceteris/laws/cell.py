@@ -9,8 +9,9 @@ from ceteris.language import later, tr
 from ceteris.laws import amounts, times
 from ceteris.laws.misfit import Misfit
 from ceteris.laws.stated import Figure, Range, Stated
-from ceteris.laws.words import mistaken_unit, named, said, sentence
+from ceteris.laws.words import UNIT_SLACK, mistaken_unit, named, said, sentence
 
+_ROUGH = 0.08  # as far as threads do other things too
 Doubts = Callable[[str, float, float], bool | None]
 """Whether a metric's stated value is borne out by what else is known less than the implied one."""
 
@@ -94,7 +95,8 @@ def told(
         words += tr(later("; {values} would"), values=said_so) + why
         if also := dict.fromkeys(tr(misfit.law) for misfit in wrong if misfit.law != law):
             words += tr(later(", by {laws} too"), laws=tr(", ").join(also))
-        if unit := mistaken_unit(ways[0], stated(cell, ways[0]), values[ways[0]]):
+        slack = _ROUGH if law == times.LITTLE else UNIT_SLACK
+        if unit := mistaken_unit(ways[0], stated(cell, ways[0]), values[ways[0]], slack):
             words += f" ({unit})"
     only = ways[0] if len(ways) == 1 else ""
     return Breach(

@@ -12,6 +12,7 @@ from ceteris.laws.stated import Stated
 Setting = tuple[tuple[str, str], ...]
 Place = tuple[Setting, float]  # levels and a load
 
+NO_LOAD = 0.0  # the place of the only column of a table that tells none
 _LEAST_SCATTER = 0.01
 _FEWEST = 3  # cells whose distance from the curve tells how far cells usually lie from it
 _CLEAR = 6.0  # of squares, in scatters: odds of twenty to one where distances are normal
@@ -67,13 +68,14 @@ class Grid:
 def grids(cells: Sequence[Stated]) -> list[Grid]:
     """The cells that are read together: those of a table, or the runs of logs of the same factors and workload.
 
-    Of runs that repeat a cell the first is taken; points of a series and cells without a load are in none.
+    Of runs that repeat a cell the first is taken; points of a series, and of logs those without a load, are in none.
     """
-    found: dict[tuple[str, str, tuple[str, ...]], dict[Place, int]] = defaultdict(dict)
+    found: dict[tuple[str, str, tuple[str, ...], bool], dict[Place, int]] = defaultdict(dict)
     for position, cell in enumerate(cells):
-        if cell.load is not None and cell.sample is None and cell.load > 0:
-            key = (cell.table, cell.workload, tuple(sorted(cell.levels)))
-            found[key].setdefault((cell.setting, cell.load), position)
+        stated = cell.load is not None and cell.load > 0
+        if cell.sample is None and (stated or cell.table):
+            key = (cell.table, cell.workload, tuple(sorted(cell.levels)), stated)
+            found[key].setdefault((cell.setting, cell.load if cell.load and stated else NO_LOAD), position)
     return [Grid({place: cells[at] for place, at in one.items()}, one) for one in found.values()]
 
 

@@ -56,7 +56,8 @@ def _expected(grid: Grid, there: Collection[Place], setting: Setting, load: floa
 def _gap(grid: Grid, setting: Setting, absent: Sequence[float], metric: str, zero: Sequence[float]) -> Breach:
     like = next(iter(grid.cells.values()))
     places = [
-        grid.cells.get((setting, load)) or replace(like, levels=dict(setting), load=load, figures={}) for load in absent
+        grid.cells.get((setting, load)) or replace(like, levels=dict(setting), load=load or None, figures={})
+        for load in absent
     ]
     where = together(cell.where for cell in places)
     message = later("{name} is 0, where its neighbours have figures") if zero else later("{name} is missing")
@@ -89,7 +90,7 @@ def best(grid: Grid) -> Iterator[Breach]:
                 implied=1.0,
                 tolerance=_BEST_SLACK,
             )
-    loads = {load for _, load in ratios}
+    loads = {load for _, load in ratios} - {load for (_, load), one in ratios.items() if one.value == 0}
     without = [
         load
         for load in sorted(loads)
@@ -98,7 +99,9 @@ def best(grid: Grid) -> Iterator[Breach]:
     if not without or len(grid.settings) < 2 or len(loads) / 2 < len(without) < len(loads):
         return
     cells = tuple(grid.at[place] for place in ratios if place[1] in without)
-    where = together(tr(", ").join((grid.table, str(LoadLevel(round(load))))) for load in without)
+    where = together(
+        tr(", ").join(filter(None, (grid.table, str(LoadLevel(round(load))) if load else ""))) for load in without
+    )
     words = sentence(BEST, tr(later("ratios to the best, and none of them is 1")), where)
     yield Breach(law=BEST, where=where, cells=cells, words=words, tolerance=_BEST_SLACK)
 

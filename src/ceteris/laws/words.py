@@ -101,10 +101,10 @@ _UNITS = (
     (100.0, "", later("as if two digits were lost or added")),
     (1000.0, "", later("as if three digits were lost or added")),
 )
-_UNIT_SLACK = 0.004
+UNIT_SLACK = 0.004
 
 
-def mistaken_unit(metric: str, stated: float, implied: float, slack: float = _UNIT_SLACK) -> str:
+def mistaken_unit(metric: str, stated: float, implied: float, slack: float = UNIT_SLACK) -> str:
     """The mistake with such a metric that the ratio of two figures tells of, within 0.4 %; empty where none does."""
     if stated <= 0 or implied <= 0:
         return ""

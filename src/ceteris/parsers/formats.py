@@ -20,7 +20,7 @@ from ceteris.parsers.log import Log
 from ceteris.parsers.redact import redact
 from ceteris.parsers.shapes import lines_of
 
-_SURE_ENOUGH, _CERTAIN = 0.3, 0.9
+_SURE_ENOUGH, _LIKELY, _CERTAIN = 0.3, 0.5, 0.9
 
 
 class Format(Protocol):
@@ -70,9 +70,17 @@ def read(text: str, format: str | None = None) -> Log:
 
     Where no format is recognised, no line is understood.
     """
-    text = redact(text)
+    return read_plain(redact(text), format)
+
+
+def read_plain(text: str, format: str | None = None) -> Log:
+    """The same of a text that has no passwords any more. Where its format makes nothing of it, others are tried."""
     name = format or recognise(text)
     if name is None:
         lines = tuple((number, line) for number, line in enumerate(lines_of(text), 1) if line.strip())
         return Log(format="", runs=(), not_understood=lines, remarks=("it is in no format that is known",))
-    return FORMATS[name].read(text)
+    log = FORMATS[name].read(text)
+    if log.runs or format:
+        return log
+    others = (one for one in _ALL if name != one.FORMAT and one.recognises(text) >= _LIKELY)
+    return next((other for one in others if (other := one.read(text)).runs), log)

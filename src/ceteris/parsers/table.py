@@ -17,9 +17,10 @@ from ceteris.parsers.table_wide import Table
 FORMAT = "table"
 
 _RULE = re.compile(r"\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
-_BOX = re.compile(r"[+=\-\s]{3,}")
+_BOX = re.compile(r"[|+=\-\s]{3,}")
+_HEADING = re.compile(r"(#{1,6}) ?[^\s#|]")
 _BLANKS = re.compile(r"\t|\s{2,}")
-_MOST_CELL = 4000
+_MOST_CELL, _MOST_WORDS = 4000, 12
 _POWERS_OF_TWO = {2.0**power for power in range(9, 27)}
 
 
@@ -29,6 +30,7 @@ class _Block:
 
     separator: str
     above: list[tuple[int, str]]
+    over: Sequence[tuple[int, str]] = ()  # headings, the nearest last
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
 
     @property
@@ -36,7 +38,12 @@ class _Block:
         """The line above that names a measure, else one that is a heading, else the last; 0 where there is none."""
         named = [one for one in self.above if head_of(one[1]).metric is not None]
         headings = [one for one in self.above if one[1].startswith(("#", "**", "Table", "Tab"))]
-        return [(0, ""), *self.above, *headings, *named][-1]
+        return [(0, ""), *self.over[-1:], *filter(_is_title, self.above), *headings, *named][-1]
+
+    @property
+    def heading(self) -> tuple[int, str]:
+        """The nearest heading that is not its title; 0 where there is none."""
+        return [(0, ""), *(one for one in self.over if one != self.title)][-1]
 
     def cells_of(self, line: str) -> list[str]:
         """The cells of a line that has this table's separator and no stronger one."""
@@ -47,6 +54,16 @@ class _Block:
         """Whether cells of numbers belong to this table, even after a blank line or something said between."""
         widths = (len(self.rows[0][1]), len(self.rows[-1][1]))
         return len(cells) > 1 and len(cells) in widths and any(map(_number, cells))
+
+
+def _is_title(line: tuple[int, str]) -> bool:
+    """Whether a line may be a table's title, and not a sentence."""
+    return len(line[1].split()) <= _MOST_WORDS and not line[1].rstrip().endswith((".", "!", "?", ";"))
+
+
+def _is_sentence(row: Sequence[str]) -> bool:
+    """Whether a line is words with a comma between them rather than heads."""
+    return bool(row[0].strip()) and all(row) and not any(map(_number, row))
 
 
 def recognises(text: str) -> float:
@@ -121,10 +138,14 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
     blocks: list[_Block] = []
     rest: list[int] = []
     above: list[tuple[int, str]] = []
+    over: list[tuple[int, str]] = []
     now: _Block | None = None
     for number, line in enumerate(lines, 1):
-        if not line.strip() or ("-" in line and (_RULE.fullmatch(line) or _BOX.fullmatch(line))):
+        if not line.strip() or (line[:4].strip(" |+:")[:1] in "-=" and (_RULE.fullmatch(line) or _BOX.fullmatch(line))):
             continue
+        if found := _HEADING.match(line):
+            deep = len(found[1])
+            over = [one for one in over if len(one[1]) - len(one[1].lstrip("#")) < deep] + [(number, line.strip())]
         following = lines[number] if number < len(lines) else line
         if now is not None:
             cells = now.cells_of(line)
@@ -146,7 +167,7 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
             now = None
         else:
             if now is None or now.separator != separator or len(now.rows) > 1:
-                now = _Block(separator=separator, above=above[:-1])
+                now = _Block(separator=separator, above=above[:-1], over=tuple(over))
                 blocks.append(now)
             now.rows.append((number, cells))
     return _tables(blocks, rest)
@@ -156,11 +177,11 @@ def _tables(blocks: list[_Block], rest: list[int]) -> tuple[list[_Block], list[i
     """Only tables of two lines or more; the lines of the others are in none, and neither are titles that were used."""
     for block in blocks:
         widths = [len(row) for _line, row in block.rows[:3]]
-        if len(widths) == 3 and widths[0] < widths[1] == widths[2] and not any(map(_number, block.rows[0][1])):
+        if len(widths) == 3 and widths[0] < widths[1] == widths[2] and _is_sentence(block.rows[0][1]):
             line, row = block.rows.pop(0)  # a title with a comma in it
             block.above.append((line, f"{block.separator} ".join(row)))
     whole = [block for block in blocks if len(block.rows) > 1]
-    used = {block.title[0] for block in whole}
+    used = {line for block in whole for line, _text in (block.title, block.heading)}
     dropped = [line for block in blocks if len(block.rows) < 2 for line, _cells in block.rows]
     beside = [line for block in whole for line, _text in block.above if line not in dropped and line not in rest]
     return whole, sorted({*rest, *dropped, *beside} - used)
@@ -210,13 +231,12 @@ def _is_words(cell: str) -> bool:
 def _read(block: _Block) -> tuple[list[Run], set[int], list[str]]:
     header = block.rows[0][1]
     if table_long.is_long(header):
-        runs, bad, told = table_long.runs(header, block.rows[1:], semicolons=block.separator == ";")
+        runs, bad, told = table_long.runs(header, block.rows[1:], block.separator)
         return runs, set(bad), told
     heads, rows = _heads(block.rows)
     if not rows or not heads:
         return [], {line for line, _row in block.rows}, []
-    aligned = block.separator != " "
-    table = Table(title=block.title[1], heads=heads, rows=rows, semicolons=block.separator == ";", aligned=aligned)
+    table = Table(title=block.title[1], over=block.heading[1], heads=heads, rows=rows, separator=block.separator)
     table.read()
     if not table.runs:
         return [], {line for line, _row in block.rows}, table.remarks
@@ -228,7 +248,8 @@ def _merged(runs: list[Run]) -> list[Run]:
     found: dict[tuple[object, ...], Run] = {}
     repeated: list[Run] = []
     for one in runs:
-        key = (one.workload, one.load, *sorted(one.labels.items()), *sorted(one.options.items()))
+        options = {name: said for name, said in one.options.items() if name != "title"}
+        key = (one.workload, one.load, *sorted(one.labels.items()), *sorted(options.items()))
         before = found.get(key)
         if before is None or not one.labels or one.courses:
             (repeated.append(one) if before is not None else found.setdefault(key, one))

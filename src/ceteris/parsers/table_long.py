@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ceteris.parsers.log import Course, Reading, Run
-from ceteris.parsers.table_cells import Style, cell_of, empty, metric_of, style_of, unit_of
+from ceteris.parsers.table_cells import LEFT_OUT, Style, cell_of, empty, style_of
+from ceteris.parsers.table_names import metric_of, unit_of
 
 _OURS = ("factor", "level", "workload", "threads", "sample", "metric", "unit", "value")
 Row = tuple[int, list[str]]
@@ -29,11 +30,12 @@ class _Found:
     samples: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
 
 
-def runs(header: Sequence[str], rows: Sequence[Row], *, semicolons: bool) -> tuple[list[Run], list[int], list[str]]:
+def runs(header: Sequence[str], rows: Sequence[Row], separator: str) -> tuple[list[Run], list[int], list[str]]:
     """The runs, the lines that were not read, and what is to be told."""
     names = [name.strip().lower() for name in header]
     at = names.index("value")
-    style = style_of((row[at] for _line, row in rows if len(row) > at), semicolons=semicolons)
+    cells = [row[at] for _line, row in rows if len(row) > at]
+    style = style_of(cells, semicolons=separator == ";", thousands=separator == ",")
     found: dict[tuple[str, ...], _Found] = {}
     wrong: list[int] = []
     sampled = False
@@ -64,7 +66,7 @@ def runs(header: Sequence[str], rows: Sequence[Row], *, semicolons: bool) -> tup
             run.readings.append(reading)
     remarks = ["samples are numbered, without their times: courses count them"] if sampled else []
     if style is Style.UNSURE:
-        remarks.append("numbers such as 1,234 are left out: the table does not show whether the comma is the decimal's")
+        remarks.append(LEFT_OUT)
     return list(_made(found)), wrong, remarks
 
 
