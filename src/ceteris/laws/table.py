@@ -1,6 +1,7 @@
 """What a table as a whole lacks: cells, its own best, a curve without jumps."""
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -34,6 +35,7 @@ def gaps(grid: Grid) -> Iterator[Breach]:
     """
     if not grid.table:
         return
+    lacking: dict[tuple[Setting, tuple[float, ...]], list[str]] = defaultdict(list)
     for metric in dict.fromkeys(metric for cell in grid.cells.values() for metric in cell.figures):
         known = {place: cell.figures[metric].value for place, cell in grid.cells.items() if metric in cell.figures}
         there = {place for place, value in known.items() if value > 0 or metric not in _RATES}
@@ -41,8 +43,13 @@ def gaps(grid: Grid) -> Iterator[Breach]:
             absent = [
                 load for load in grid.loads if (setting, load) not in there and _expected(grid, there, setting, load)
             ]
-            if absent:
-                yield _gap(grid, setting, absent, metric, [load for load in absent if (setting, load) in known])
+            zero = [load for load in absent if (setting, load) in known]
+            if zero:
+                yield _gap(grid, setting, absent, [metric], zero)
+            elif absent:
+                lacking[setting, tuple(absent)].append(metric)
+    for (setting, loads), metrics in lacking.items():
+        yield _gap(grid, setting, loads, metrics, [])
 
 
 def _expected(grid: Grid, there: Collection[Place], setting: Setting, load: float) -> bool:
@@ -53,7 +60,9 @@ def _expected(grid: Grid, there: Collection[Place], setting: Setting, load: floa
     return sum(others) * 2 >= max(len(others), 1) or (not others and own[0] < load < own[-1])
 
 
-def _gap(grid: Grid, setting: Setting, absent: Sequence[float], metric: str, zero: Sequence[float]) -> Breach:
+def _gap(
+    grid: Grid, setting: Setting, absent: Sequence[float], metrics: Sequence[str], zero: Sequence[float]
+) -> Breach:
     like = next(iter(grid.cells.values()))
     places = [
         grid.cells.get((setting, load)) or replace(like, levels=dict(setting), load=load or None, figures={})
@@ -61,9 +70,10 @@ def _gap(grid: Grid, setting: Setting, absent: Sequence[float], metric: str, zer
     ]
     where = together(cell.where for cell in places)
     message = later("{name} is 0, where its neighbours have figures") if zero else later("{name} is missing")
-    words = sentence(GAP, tr(message, name=named(metric, _fullest(grid))), where)
+    name = tr(", ").join(named(metric, _fullest(grid)) for metric in metrics)
+    words = sentence(GAP, tr(message, name=name), where)
     cells = tuple(grid.at[setting, load] for load in absent if (setting, load) in grid.at)
-    only = metric if zero else ""
+    only = metrics[0] if zero else ""
     return Breach(
         law=GAP, where=where, cells=cells, words=words, metric=only, stated=0.0 if zero else None, grave=bool(zero)
     )

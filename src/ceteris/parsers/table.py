@@ -6,22 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ceteris.parsers import table_long
-from ceteris.parsers.log import Log, Reading, Run
+from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import decimals
 from ceteris.parsers.plain import plain_lines, unended
 from ceteris.parsers.repeats import once
 from ceteris.parsers.table_cells import Style, cell_of, empty
 from ceteris.parsers.table_heads import head_of
+from ceteris.parsers.table_names import unit_of
+from ceteris.parsers.table_sizes import in_one_size
 from ceteris.parsers.table_wide import Table
 
 FORMAT = "table"
 
 _RULE = re.compile(r"\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
 _BOX = re.compile(r"[|+=\-\s]{3,}")
+_SCALED = re.compile("[kKMG] ")
 _HEADING = re.compile(r"(#{1,6}) ?[^\s#|]")
 _BLANKS = re.compile(r"\t|\s{2,}")
 _MOST_CELL, _MOST_WORDS = 4000, 12
-_POWERS_OF_TWO = {2.0**power for power in range(9, 27)}
 
 
 @dataclass(slots=True)
@@ -101,7 +103,7 @@ def read(text: str) -> Log:
         wrong |= bad
         remarks += told
     runs, copies = once(runs)
-    runs, told = _sizes(_merged(runs))
+    runs, told = in_one_size(_merged(runs))
     remarks += [*copies, *told]
     beside = [(line, lines[line - 1]) for line in sorted({*rest, *wrong})]
     return Log(format=FORMAT, runs=tuple(runs), not_understood=tuple(beside), remarks=tuple(dict.fromkeys(remarks)))
@@ -192,13 +194,19 @@ def _heads(rows: list[tuple[int, list[str]]]) -> tuple[list[tuple[int, list[str]
     count = 0
     for _line, row in rows[:2]:
         cells = [cell for cell in row[1:] if cell.strip()]
-        numbers = [cell for cell in cells if _number(cell) and not re.search(r"[A-Za-z]{2}", cell)]
+        numbers = [cell for cell in cells if _number(cell) and not _of_something(cell)]
         if len(numbers) > 0 and not (count == 0 and len(numbers) == len(cells) > 1 and _is_words(row[0])):
             break
         count += 1
         if numbers:
             break
     return rows[:count], rows[count:]
+
+
+def _of_something(cell: str) -> bool:
+    """Whether words stand behind a number that are no unit: 8 threads."""
+    found = cell_of(cell, Style.POINT) or cell_of(cell, Style.COMMA)
+    return bool(found and len(found.unit) > 1 and unit_of(found.unit) is None and not _SCALED.match(found.unit))
 
 
 def _unsure(block: _Block, lines: Sequence[str]) -> str:
@@ -261,40 +269,3 @@ def _merged(runs: list[Run]) -> list[Run]:
         span = (min(before.lines[0], one.lines[0]), max(before.lines[1], one.lines[1]))
         found[key] = replace(before, readings=(*before.readings, *one.readings), lines=span)
     return sorted([*found.values(), *repeated], key=lambda one: one.lines)
-
-
-def _sizes(runs: list[Run]) -> tuple[list[Run], list[str]]:
-    """MB are 10^6 bytes unless the operations beside them show blocks of a power of two only where MB are MiB."""
-    said = [(one, reading) for one in runs for reading in one.readings if _decimal(reading)]
-    if not said:
-        return runs, []
-    binary = decimal = 0
-    for one, reading in said:
-        rate = next((other.value for other in one.readings if other.metric == "throughput_per_s"), 0.0)
-        if rate > 0 and reading.metric == "bytes_per_s":
-            binary += _power_of_two(reading.value * _more(reading) / rate)
-            decimal += _power_of_two(reading.value / rate)
-    if binary > 1 and not decimal:
-        every = [replace(one, readings=tuple(_in_binary(reading) for reading in one.readings)) for one in runs]
-        return every, ["MB is read as MiB: only so are the operations beside it of whole blocks"]
-    return runs, [] if decimal > 1 else [
-        "MB is read as 10^6 bytes (KB and GB likewise); nothing in the text shows which is meant"
-    ]
-
-
-def _power_of_two(size: float) -> bool:
-    return any(abs(size / one - 1) < 0.002 for one in _POWERS_OF_TWO)
-
-
-def _decimal(reading: Reading) -> bool:
-    return reading.unit == "B/s" and bool(re.search(r"\b[kKMG]B(?:/s(?:ec)?)?$", reading.stated))
-
-
-def _more(reading: Reading) -> float:
-    """How much more bytes are meant if the unit is binary."""
-    found = re.search(r"([kKMG])B(?:/s(?:ec)?)?$", reading.stated)
-    return 1.024 ** " KMG".index(found[1].upper()) if found else 1.0
-
-
-def _in_binary(reading: Reading) -> Reading:
-    return replace(reading, value=reading.value * _more(reading)) if _decimal(reading) else reading

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import pairwise
 
@@ -26,7 +26,6 @@ _LEVEL_OF_LOAD = re.compile(
     r"(?:qd|t|depth) ?=? ?(?P<d>[0-9]{1,7})",
     re.IGNORECASE,
 )
-_IN_TITLE = re.compile(r"\b([0-9]{1,6})[ -]?(?:threads?|clients?|connections?|users|线程|并发)(?![\w/])", re.IGNORECASE)
 _FOLLOWS = re.compile(
     r"diff(?:erence)?|change|delta|Δ|gain|improvement|speed-?up|relative|overhead|regression|提升|差异|对比|改善|"
     r"\bvs\.? |^(?:%|x)$",
@@ -42,7 +41,7 @@ _KIND = re.compile(
     r"point select|(?:update|insert|select|delete)(?: (?:non )?-?index)?|read[ -]?write)\b|随机|顺序|只读|只写|读写",
     re.IGNORECASE,
 )
-_KNOB = re.compile(r"policy|cache|scheduler|method|mode|level|size|storage|engine|version", re.IGNORECASE)
+_KNOB = re.compile(r"policy|cache|scheduler|method|level|size|storage|engine|version", re.IGNORECASE)
 _REPETITION = re.compile(
     r"(?:run|no\.?|#|nr\.?|iteration|iter|rep(?:etition|eat|licate)?|round|trial|次数|序号|轮次)"
     r"(?: ?(?:#|no\.?|number|id))?",
@@ -94,17 +93,6 @@ def load_of(text: str) -> int | None:
     return int(found["n"] or found["d"]) * int(found["times"] or 1) if found else None
 
 
-def load_in(title: str) -> int | None:
-    """The load level that a title names, where it names one."""
-    said = {int(one) for one in _IN_TITLE.findall(title)}
-    return said.pop() if len(said) == 1 else None
-
-
-def without_load(title: str) -> str:
-    """The rest of a title that names a load level."""
-    return _IN_TITLE.sub("", title).rstrip(" ,;:-")
-
-
 def is_summary(text: str) -> bool:
     """Whether a line or a column is made from others."""
     return bool(_SUMMARY.fullmatch(text.strip().strip("*`_:").strip()))
@@ -136,7 +124,7 @@ def _column(index: int, bottom: str, over: str, cells: Sequence[str]) -> Column:
         level = words_of(f"{top.rest} {head.rest if head.metric or head.unit else bottom}")
     one = Column(index, name, head, level)
     plain = in_english(name)
-    if _FOLLOWS.search(plain):
+    if _FOLLOWS.search(plain) and _numeric(cells):
         one.role = Role.FOLLOWS
     elif is_load(plain) and all(load_of(cell) is not None for cell in cells):
         one.role = Role.LOAD
@@ -144,10 +132,10 @@ def _column(index: int, bottom: str, over: str, cells: Sequence[str]) -> Column:
         one.role = Role.REPETITION
     elif (_WORKLOAD.fullmatch(plain) and not _numeric(cells)) or (_of_kinds(cells) and not _KNOB.search(plain)):
         one.role = Role.WORKLOAD
-    elif cells and (not _numeric(cells) or (head.metric is None and 2 * _numbers(cells) <= len(cells))):
+    elif cells and head.metric is None and 2 * _numbers(cells) <= len(cells):
         one.role = Role.LABEL
     elif found := _ONE_OF.fullmatch(level):
-        one.level, one.repetition = "", found[1]
+        one.level, one.repetition, one.head = "", found[1], replace(head, rest="")
     return one
 
 
@@ -170,7 +158,8 @@ def _settle(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
         if _TIME.fullmatch(one.name) and _in_steps(cells):
             one.role = Role.TIME
         elif measured and one.head.metric is None and one.role is Role.VALUE:
-            again = len(set(cells)) * 2 <= len(cells) and one.head.unit is None
+            whole = all(re.fullmatch(r"[0-9]+ ?[A-Za-z]*", cell) for cell in cells)
+            again = whole and len(set(cells)) * 2 <= len(cells) and one.head.unit is None
             one.role = Role.LABEL if one.index == 0 or again or _sized(one) else Role.VALUE
 
 
@@ -190,6 +179,11 @@ def _in_steps(cells: Sequence[str]) -> bool:
     steps = [round(b - a, 6) for a, b in pairwise(known)]
     up = [one for one in steps if one > 0]
     return len(up) * 2 > len(steps) and len(set(up)) == 1
+
+
+def kind_in(title: str) -> bool:
+    """Whether a title names a kind of load: Point Select performance."""
+    return bool(_KIND.search(title.replace("_", " ")))
 
 
 def loads_of(columns: Sequence[Column]) -> list[Column]:

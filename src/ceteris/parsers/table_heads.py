@@ -70,7 +70,8 @@ def head_of(text: str) -> Head:
     if unit is None and len(alone) == 1 and "/" in alone[0]:
         unit, bare = unit_of(alone[0]), bare.replace(alone[0], " ")
     if unit is not None and unit.base in ("B/s", "1/s", "1/min"):
-        return Head(metric_of("throughput" if unit.base == "B/s" else "tps"), unit, words_of(bare), strange)
+        rest = words_of(bare) if bare.isascii() else ""  # else the measure's name, in whatever language
+        return Head(metric_of("throughput" if unit.base == "B/s" else "tps"), unit, rest, strange)
     return Head(None, unit, words_of(bare), strange)
 
 

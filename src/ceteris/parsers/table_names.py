@@ -1,4 +1,4 @@
-"""What the columns of published tables are called: units and measures, in English and in Chinese."""
+"""What the columns of published tables are called: units and measures, in English, Chinese and Japanese."""
 
 import re
 from collections.abc import Mapping
@@ -55,6 +55,7 @@ class Unit:
 
 def unit_of(text: str) -> Unit | None:
     """The unit that words name; None where they name none that is known."""
+    text = re.sub(r"^\$*\\mu\$*(?=s\$*$)", "µ", text.strip()).rstrip("$")
     text = re.sub(r"(?<=[Bb])(?:/sec|ps|PS)$", "/s", text.strip())
     if re.fullmatch(r"[KMG]b(?:/s)?|[kmg]b/s", text):
         return None  # bits, or bytes as sysbench 0.4 has them
@@ -86,6 +87,9 @@ _SAID: Mapping[tuple[str, str], str] = {
     ): "iops tps ops tpmc rps eps transaction_rate transactions_per_second requests_per_second "
     "events_per_second operations_per_second ops_per_second io_per_second",
     ("queries_per_s", "1/s"): "qps queries_per_second",
+    ("queries_read_per_s", "1/s"): "read_qps qps_read",
+    ("queries_write_per_s", "1/s"): "write_qps qps_write",
+    ("queries_other_per_s", "1/s"): "other_qps qps_other",
     ("reads_per_s", "1/s"): "reads read_iops iops_read reads_per_second read_per_second r_per_second",
     ("writes_per_s", "1/s"): "writes write_iops iops_write writes_per_second write_per_second w_per_second",
     ("fsyncs_per_s", "1/s"): "fsyncs fsyncs_per_second",
@@ -134,10 +138,11 @@ _CHINESE = {
     "响应时间": " latency ", "延迟": " latency ", "时延": " latency ", "总时间": " total time ",
     "吞吐量": " throughput ", "吞吐": " throughput ", "带宽": " bandwidth ",
     "每秒事务数": " tps ", "每秒查询数": " qps ", "读": " read ", "写": " write ",
+    "スループット": " throughput ", "レイテンシ": " latency ", "スレッド数": " threads ",
     "线程数": " threads ", "并发数": " threads ", "并发": " threads ",
     "（": " (", "）": ") ", "：": ": ", "，": ", ",
 }  # fmt: skip
-"""What Chinese tables say in words that are taken for measures; what varies is left as it is called."""
+"""What Chinese and Japanese tables say in words that are taken for measures; what varies is left as it is called."""
 
 _IN_CHINESE = re.compile("|".join(_CHINESE))
 
@@ -164,7 +169,7 @@ def in_english(text: str) -> str:
 
 def metric_of(words: str) -> Metric | None:
     """What a name in a table stands for, in this program's words; None where it is no name of a measure."""
-    said = re.sub(r"[^a-z0-9+%.]+", "_", words.lower().replace("trx", "transactions")).strip("_")
+    said = re.sub(r"[^\w+%.]+", "_", words.lower().replace("trx", "transactions")).strip("_")
     said = (
         re.sub(r"_(?:per_)?(?:sec|s)$", "_per_second", said)
         if said.startswith(

@@ -7,7 +7,7 @@ from ceteris.parsers.table_cells import Cell, Style, cell_of
 from ceteris.parsers.table_heads import Head
 from ceteris.parsers.table_names import Metric, Unit, metric_of, unit_of
 
-_SCALED = re.compile("([kKM]) ?(.*)")
+_SCALED = re.compile("([kKM]?) ?(.*)")
 
 
 def reading_of(text: str, head: Head, titled: Head, style: Style, line: int) -> Reading | None:
@@ -18,6 +18,10 @@ def reading_of(text: str, head: Head, titled: Head, style: Style, line: int) -> 
     if cell.kind:
         return Reading(metric=cell.kind, value=cell.value, unit="1", line=line, stated=text.strip())
     metric = _side(head.metric, titled.metric) or titled.metric
+    if metric is None and cell.unit and (timed := unit_of(cell.unit)) and timed.base == "s":
+        metric = metric_of(f"latency {head.rest}")
+    if metric is None and (named := _SCALED.fullmatch(cell.unit)):
+        metric = metric_of(named[2])
     strange = head.strange or (titled.strange if not head.unit else "")
     implied = None if strange else metric.implied if metric else None
     unit = head.unit or (titled.unit if head.metric is None or titled.metric == head.metric else None) or implied
@@ -65,4 +69,4 @@ def _thousands(cell: Cell, metric: Metric | None) -> Unit | None:
     found = _SCALED.fullmatch(cell.unit)
     if not found or metric is None or metric.expects != "1/s" or (found[2] and unit_of(found[2]) != Unit("1/s")):
         return None
-    return Unit("1/s", times={"k": 1e3, "K": 1e3, "M": 1e6}[found[1]])
+    return Unit("1/s", times={"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}[found[1]])

@@ -1,11 +1,13 @@
 """Tables as people publish them: load levels down and factor levels across, or one line for each run."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from math import prod
 
-from ceteris.parsers.log import Course, Reading, Run
+from ceteris.parsers.log import Run
 from ceteris.parsers.numbers import printed
 from ceteris.parsers.table_cells import LEFT_OUT, THOUSANDS, Style, empty, style_of, unsure_points
 from ceteris.parsers.table_columns import (
@@ -14,32 +16,19 @@ from ceteris.parsers.table_columns import (
     columns_of,
     is_load,
     is_summary,
-    load_in,
     load_of,
     loads_of,
-    without_load,
 )
-from ceteris.parsers.table_heads import Head, factor_of, head_of
+from ceteris.parsers.table_heads import Head, head_of
 from ceteris.parsers.table_readings import reading_of
+from ceteris.parsers.table_runs import Made
+from ceteris.parsers.table_titles import titles_of
 
 Row = tuple[int, list[str]]
 _CORNER = re.compile(r"(?P<down>[^\\/|]+?) ?[\\/|] ?(?P<across>[^\\/|]+)")
 _MEASURE = re.compile(r"metrics?|measures?|指标", re.IGNORECASE)
 _COUNTED = ("1/s", "count", "B/s")
 _MOST_MEASURES = 0.6  # of the first cells of lines that are each a measure
-
-
-@dataclass(slots=True)
-class _Made:
-    """A run of which cells were read."""
-
-    labels: Mapping[str, str]
-    workload: str
-    load: int | None
-    options: Mapping[str, str]
-    lines: list[int] = field(default_factory=list)
-    readings: list[Reading] = field(default_factory=list)
-    at_s: list[float] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -57,51 +46,37 @@ class Table:
     _factor: str = ""
     _titled: Head = field(default_factory=lambda: Head(None, None, ""))
     _style: Style = Style.POINT
-    _made: dict[tuple[object, ...], _Made] = field(default_factory=dict)
+    _made: dict[tuple[object, ...], Made] = field(default_factory=dict)
 
     def read(self) -> None:
         """Fill runs, wrong lines and remarks."""
-        load = load_in(self.title) or load_in(self.over)
-        self.title, self.over = without_load(self.title), without_load(self.over)
-        self._factor, self._titled, beside = factor_of(self.title)
-        over, _, more = factor_of(self.over)
         self._even()
         self._leave_sums()
-        corner = self.heads[-1][1][0].strip() if self.heads else ""
-        if found := _CORNER.fullmatch(corner):
-            sides = [found["down"].strip(), found["across"].strip()]
-            loads = [is_load(one) for one in sides]
-            if any(loads) and not all(loads):
-                self._factor = sides[loads.index(False)]
-                corner = sides[0]  # what stands down
+        corner, crossed = self._corner()
         columns = columns_of([row for _line, row in self.heads], [row for _line, row in self.rows])
         across = self._loads_across(corner)
         down = not across and self._measures_down(columns)
+        named = (corner and not is_load(corner)) if across else not (down or any(map(_has_level, columns)))
+        found = titles_of(self.title, self.over, needs_factor=not named)
+        self._factor, self._titled = crossed or found.factor or (corner if across and named else ""), found.titled
         self._settle_style(columns, down=down)
-        words = [*([self._factor] if not self._needs_factor(columns, across, down, corner) else []), beside, over, more]
-        workload = next((one for one in (beside, *words) if one), "")
-        if across or down or self._needs_factor(columns, across, down, corner):
-            self._factor = self._factor or over
-            workload = beside or more
         if across:
-            self._across(self._factor or corner, workload)
+            self._across(found.workload)
         elif down:
-            self._down(columns, workload, load)
+            self._down(columns, found.workload, found.load)
         else:
-            self._upright(columns, corner, workload, load)
-        title = next(filter(None, (one.strip("#*` ") for one in self._titles())), "")
-        self.runs = [_run(one, {"title": title} if title else {}) for one in self._made.values()]
+            self._upright(columns, corner, found.workload, found.load)
+        titled = {"title": found.title} if found.title else {}
+        self.runs = [one.run(titled) for one in self._made.values()]
 
-    def _titles(self) -> tuple[str, str]:
-        """What it is called: by the heading where the title tells nothing but the measure."""
-        plain = factor_of(self.title)
-        return (self.title, self.over) if plain[0] or plain[2] else (self.over, self.title)
-
-    def _needs_factor(self, columns: Sequence[Column], across: bool, down: bool, corner: str) -> bool:
-        """Whether the factor has no name but in the title."""
-        if across:
-            return not corner or is_load(corner)
-        return down or any(one.level for one in columns if one.role is Role.VALUE)
+    def _corner(self) -> tuple[str, str]:
+        """What stands down, as the corner says, and what stands across, where it says both."""
+        corner = self.heads[-1][1][0].strip() if self.heads else ""
+        if found := _CORNER.fullmatch(corner):
+            down, across = found["down"].strip(), found["across"].strip()
+            if is_load(down) is not is_load(across):
+                return down, across if is_load(down) else down
+        return corner, ""
 
     def _even(self) -> None:
         """Leave out lines whose cells cannot be told to be under their heads."""
@@ -157,7 +132,7 @@ class Table:
         named = bool(_MEASURE.fullmatch(columns[0].name)) or len(measures) > 1
         return named and sum(measures) >= max(1, _MOST_MEASURES * len(measures))
 
-    def _across(self, factor: str, workload: str) -> None:
+    def _across(self, workload: str) -> None:
         loads = [load_of(cell) for cell in self.heads[0][1]]
         for line, row in self.rows:
             head = head_of(row[0])
@@ -165,7 +140,7 @@ class Table:
             head = head if head.metric else replace(head, rest="")
             for cell, load in zip(row[1:], loads[1:], strict=False):
                 if load is not None:
-                    labels = {_named(factor): level} if level else {}
+                    labels = {_named(self._factor): level} if level else {}
                     self._put(labels, workload, load, {}, head, cell, line, 0 if head.metric else line)
 
     def _down(self, columns: Sequence[Column], workload: str, load: int | None) -> None:
@@ -182,6 +157,7 @@ class Table:
     def _upright(self, columns: Sequence[Column], corner: str, workload: str, load: int | None) -> None:
         self._first_column(columns, corner)
         loads = loads_of(columns)
+        apart = self._apart(loads)
         before: dict[int, str] = {}
         for line, row in self.rows:
             cells = {one.index: row[one.index].strip() for one in columns if one.index < len(row)}
@@ -190,13 +166,12 @@ class Table:
                 if any(part is None for part in parts):
                     self.wrong |= {line} if any(cells.values()) else set()
                     continue
-                load = 1
-                for part in parts:
-                    load *= part or 0
+                load = prod(part or 0 for part in parts)
             for one in columns:  # a cell that spans several lines stands in the first
                 if one.role in (Role.LABEL, Role.WORKLOAD):
-                    before[one.index] = cells[one.index] = cells.get(one.index) or before.get(one.index, "")
-            self._line(line, cells, columns, loads, load, workload)
+                    said = re.sub("[*`]+", "", cells.get(one.index, ""))
+                    before[one.index] = cells[one.index] = said or before.get(one.index, "")
+            self._line(line, cells, columns, loads, load, workload, apart)
         self._tell_of_what_follows(columns)
 
     def _line(
@@ -207,11 +182,13 @@ class Table:
         loads: Sequence[Column],
         load: int | None,
         workload: str,
+        apart: Sequence[Column],
     ) -> None:
         """A line that is a run, or one for each level across, or a point in time of them."""
         labels = {
             one.level or one.name or "level": cells.get(one.index, "") for one in columns if one.role is Role.LABEL
         }
+        labels |= {one.name: cells.get(one.index, "") for one in apart}
         kinds = [cells.get(one.index, "") for one in columns if one.role is Role.WORKLOAD]
         said = ", ".join(filter(None, [*dict.fromkeys(kinds), workload]))
         options = {
@@ -230,6 +207,14 @@ class Table:
                 at_s = times[0] if times else None
                 row = line if at_s is None else 0
                 self._put({**labels, **across}, said, load, own, head, cells[one.index], line, row, at_s)
+
+    def _apart(self, loads: Sequence[Column]) -> Sequence[Column]:
+        """Jobs, where as much is outstanding with other numbers of them: one run is then no repetition of the other."""
+        known: dict[int, set[tuple[int, ...]]] = defaultdict(set)
+        for _line, row in self.rows if len(loads) > 1 else []:
+            parts = tuple(load_of(row[one.index]) or 0 for one in loads if one.index < len(row))
+            known[prod(parts)].add(parts)
+        return loads[1:] if any(len(several) > 1 for several in known.values()) else ()
 
     def _first_column(self, columns: Sequence[Column], corner: str) -> None:
         """Load levels in a first column that has no name and rises in whole numbers; else it tells runs apart."""
@@ -271,39 +256,20 @@ class Table:
             self.wrong.add(line)
             return
         key = (tuple(labels.items()), workload, load, tuple(options.items()), row)
-        run = self._made.setdefault(key, _Made(labels, workload, load, options))
+        run = self._made.setdefault(key, Made(labels, workload, load, options))
         if at_s is None and any(one.metric == reading.metric for one in run.readings):
             if row:
                 self.wrong.add(line)  # what it is of has been told
                 return
-            run = self._made.setdefault((*key, line), _Made(labels, workload, load, options))
+            run = self._made.setdefault((*key, line), Made(labels, workload, load, options))
         run.lines.append(line)
         run.readings.append(reading)
         if at_s is not None:
             run.at_s.append(at_s)
 
 
-def _run(made: _Made, titled: Mapping[str, str]) -> Run:
-    """What was read as a run; of points in time, their courses."""
-    readings, courses = tuple(made.readings), tuple(_courses(made))
-    return Run(
-        tool="table",
-        workload=made.workload,
-        load=made.load,
-        options={**titled, **made.options},
-        labels={name: level for name, level in made.labels.items() if level},
-        readings=() if courses else readings,
-        courses=courses,
-        lines=(min(made.lines), max(made.lines)),
-    )
-
-
-def _courses(made: _Made) -> Iterator[Course]:
-    for metric, unit in dict.fromkeys((one.metric, one.unit) for one in made.readings) if made.at_s else ():
-        mine = [(at, one.value) for at, one in zip(made.at_s, made.readings, strict=True) if one.metric == metric]
-        yield Course(
-            metric=metric, unit=unit, at_s=tuple(at for at, _value in mine), values=tuple(value for _at, value in mine)
-        )
+def _has_level(one: Column) -> bool:
+    return one.role is Role.VALUE and bool(one.level)
 
 
 def _named(factor: str) -> str:
