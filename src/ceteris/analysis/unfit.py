@@ -17,7 +17,7 @@ from ceteris.units import LoadUnit, parse_size
 _BLOCKS = ("file-block-size", "bs", "block-size", "blocksize", "io-size", "memory-block-size")
 _IN_WORDS = re.compile(r"(?<![\w.])([0-9]+)\s*(?:-byte|([KM])i?B?|B)\b(?: blocks)?", re.IGNORECASE)
 _SIZED = re.compile(r"fileio|rnd|rand|seq|\b(?:read|write)s?\b|\bblocks?\b", re.IGNORECASE)
-_CLOSED = ("sysbench", "pgbench", "fio", "tpcc")
+_CLOSED = ("sysbench", "pgbench", "fio", "tpcc", "orion")
 _THINKING = ("tpcc", "fileio", "fio")
 """Whose threads do more than is timed: they think, or wait for an fsync, or ask for less than they may."""
 _RATED = ("rate", "rate_iops", "thinktime")

@@ -2,7 +2,8 @@
 
 import csv
 import re
-from collections.abc import Sequence
+from bisect import bisect
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ceteris.parsers import table_long
@@ -103,7 +104,7 @@ def read(text: str) -> Log:
         wrong |= bad
         remarks += told
     runs, copies = once(runs)
-    runs, told = in_one_size(_merged(runs))
+    runs, told = in_one_size(_merged(runs, [block.rows[0][0] for block in blocks]))
     remarks += [*copies, *told]
     beside = [(line, lines[line - 1]) for line in sorted({*rest, *wrong})]
     return Log(format=FORMAT, runs=tuple(runs), not_understood=tuple(beside), remarks=tuple(dict.fromkeys(remarks)))
@@ -193,13 +194,13 @@ def _heads(rows: list[tuple[int, list[str]]]) -> tuple[list[tuple[int, list[str]
     """The one or two lines of heads, and the others."""
     count = 0
     for _line, row in rows[:2]:
-        cells = [cell for cell in row[1:] if cell.strip()]
+        cells = [cell for cell in row[1:] if not empty(cell)]
         numbers = [cell for cell in cells if _number(cell) and not _of_something(cell)]
         if len(numbers) > 0 and not (count == 0 and len(numbers) == len(cells) > 1 and _is_words(row[0])):
             break
-        count += 1
-        if numbers:
+        if count and not cells:
             break
+        count += 1
     return rows[:count], rows[count:]
 
 
@@ -251,21 +252,28 @@ def _read(block: _Block) -> tuple[list[Run], set[int], list[str]]:
     return table.runs, table.wrong, table.remarks
 
 
-def _merged(runs: list[Run]) -> list[Run]:
-    """Runs of the same levels and load are one where several tables tell of it, each with a measure of its own."""
+def _merged(runs: Iterable[Run], starts: Sequence[int]) -> list[Run]:
+    """Runs of the same levels and load are one where several tables tell of it, each with a measure of its own.
+
+    What one table tells otherwise than another that begins at another of the lines `starts` is told apart by its title.
+    """
     found: dict[tuple[object, ...], Run] = {}
     repeated: list[Run] = []
     for one in runs:
         options = {name: said for name, said in one.options.items() if name != "title"}
         key = (one.workload, one.load, *sorted(one.labels.items()), *sorted(options.items()))
-        before = found.get(key)
-        if before is None or not one.labels or one.courses:
-            (repeated.append(one) if before is not None else found.setdefault(key, one))
+        before = found.setdefault(key, one)
+        if before is one:
             continue
         known = {(reading.metric, reading.subject) for reading in before.readings}
-        if known & {(reading.metric, reading.subject) for reading in one.readings}:
-            repeated.append(one)  # a repetition, which stays one of its own
+        if one.labels and not one.courses and known.isdisjoint((each.metric, each.subject) for each in one.readings):
+            span = (min(before.lines[0], one.lines[0]), max(before.lines[1], one.lines[1]))
+            found[key] = replace(before, readings=(*before.readings, *one.readings), lines=span)
             continue
-        span = (min(before.lines[0], one.lines[0]), max(before.lines[1], one.lines[1]))
-        found[key] = replace(before, readings=(*before.readings, *one.readings), lines=span)
+        at = bisect(starts, one.lines[0])
+        if at != bisect(starts, before.lines[0]) and one.options.get("title", "") == before.options.get("title", ""):
+            title = ", ".join(filter(None, (one.options.get("title"), f"from line {starts[at - 1]}")))
+            repeated.append(replace(one, options={**one.options, "title": title}))
+        else:
+            repeated.append(one)
     return sorted([*found.values(), *repeated], key=lambda one: one.lines)
