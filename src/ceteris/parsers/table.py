@@ -56,7 +56,7 @@ class _Block:
     def goes_on(self, cells: list[str]) -> bool:
         """Whether cells of numbers belong to this table, even after a blank line or something said between."""
         widths = (len(self.rows[0][1]), len(self.rows[-1][1]))
-        return len(cells) > 1 and len(cells) in widths and any(map(_number, cells))
+        return len(cells) > 1 and len(cells) in widths and any(map(_number, reversed(cells)))
 
 
 def _is_title(line: tuple[int, str]) -> bool:
@@ -128,8 +128,10 @@ def _cells(line: str, separator: str) -> list[str]:
         return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
     if separator == " ":
         return [cell.strip() for cell in _BLANKS.split(line.strip())]
-    if any(len(part) > _MOST_CELL for part in line.split(separator)):
+    if len(line) > _MOST_CELL and any(len(part) > _MOST_CELL for part in line.split(separator)):
         return [line]
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(separator)]
     try:
         return [cell.strip() for cell in next(csv.reader([line.replace("\0", " ")], delimiter=separator), [])]
     except csv.Error:
@@ -138,6 +140,8 @@ def _cells(line: str, separator: str) -> list[str]:
 
 def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
     """The tables of a text, and the lines that are in none. A line above a table is its title."""
+    if whole := _long(lines):
+        return [whole], []
     blocks: list[_Block] = []
     rest: list[int] = []
     above: list[tuple[int, str]] = []
@@ -174,6 +178,16 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
                 blocks.append(now)
             now.rows.append((number, cells))
     return _tables(blocks, rest)
+
+
+def _long(lines: Sequence[str]) -> _Block | None:
+    """A text that begins with the heads of a long table, as one: its lines need not be looked at for others."""
+    heads = lines[0] if lines else ""
+    separator = next((mark for mark in ",;\t" if table_long.is_long(heads.split(mark))), "")
+    if not separator or any('"' in line and line.count('"') % 2 for line in lines):
+        return None  # a cell may go on in the next line
+    rows = [(number, _cells(line, separator)) for number, line in enumerate(lines, 1) if line.strip()]
+    return _Block(separator=separator, above=[], rows=rows) if len(rows) > 1 else None
 
 
 def _tables(blocks: list[_Block], rest: list[int]) -> tuple[list[_Block], list[int]]:

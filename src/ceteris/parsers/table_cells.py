@@ -13,6 +13,7 @@ _POINT_GROUPED = re.compile(rf"{_GROUPS % ','}(?:\.[0-9]+)?")
 _COMMA_GROUPED = re.compile(rf"{_GROUPS % '[.]'}(?:,[0-9]+)?")
 _SPACED = re.compile(r"(?P<groups>[0-9]{1,3}(?:[ '\u2019\u00a0\u2009\u202f][0-9]{3})+)(?P<rest>[.,][0-9]+)?")
 _COMMA = re.compile(r"[0-9]+,[0-9]+")
+_PLAIN = re.compile(r"[0-9]{1,60}(?:\.[0-9]{1,60})?", re.ASCII)
 _FORM = re.compile(
     r"(?P<ratio>[x×X] ?(?=[0-9.]))?(?P<sign>[+\u2212-] ?)?"
     r"(?P<digits>[0-9](?:[0-9.,'\u2019\u00a0\u2009\u202f ]*[0-9])?(?:[eE][+-]?[0-9]{1,3})?)"
@@ -81,6 +82,8 @@ class Cell:
 
 def cell_of(text: str, style: Style) -> Cell | None:
     """The number in a cell; None where there is none that is certain. Ask `empty` first."""
+    if style is Style.POINT and _PLAIN.fullmatch(text):
+        return Cell(float(text))
     text = _bare(text)
     found = _FORM.fullmatch(text) if len(text) < _LONGEST else None
     if found is None:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ceteris.parsers.table_names import Metric, Unit, in_english, metric_of, unit_of
 
@@ -35,6 +36,7 @@ class Head:
     strange: str = ""  # a unit that is not known
 
 
+@lru_cache(4096)
 def head_of(text: str) -> Head:
     """A head in parts. The longest run of words that is a measure's name is taken for it."""
     text = " ".join(re.sub("[*`]+", " ", in_english(text[:_LONGEST])).strip("# ").split())

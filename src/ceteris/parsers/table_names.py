@@ -3,6 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+
+_MANY = 4096  # names of one import
 
 _BYTES: Mapping[str, float] = {
     **{f"{prefix}ib": 1024.0**power for power, prefix in enumerate(("", "k", "m", "g", "t")) if prefix},
@@ -53,6 +56,7 @@ class Unit:
         return value / self.per if self.per != 1.0 else value * self.times
 
 
+@lru_cache(_MANY)
 def unit_of(text: str) -> Unit | None:
     """The unit that words name; None where they name none that is known."""
     text = re.sub(r"^\$*\\mu\$*(?=s\$*$)", "µ", text.strip()).rstrip("$")
@@ -167,6 +171,7 @@ def in_english(text: str) -> str:
     return text if text.isascii() else " ".join(_IN_CHINESE.sub(lambda found: _CHINESE[found[0]], text).split())
 
 
+@lru_cache(_MANY)
 def metric_of(words: str) -> Metric | None:
     """What a name in a table stands for, in this program's words; None where it is no name of a measure."""
     said = re.sub(r"[^\w+%.]+", "_", words.lower().replace("trx", "transactions")).strip("_")
