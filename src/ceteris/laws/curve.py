@@ -17,6 +17,7 @@ _LEAST_SCATTER = 0.01
 _FEWEST = 3  # cells whose distance from the curve tells how far cells usually lie from it
 _CLEAR = 6.0  # of squares, in scatters: odds of twenty to one where distances are normal
 _FAR = 4.0
+_REACH = 2.0  # how far a curve is thought on, in steps between its last two loads from their middle
 _NEAREST = 3  # loads
 _MANY = 100  # levels: the first of them tell how the others go
 
@@ -114,7 +115,8 @@ class Curve:
         above = min(max(sum(one < load for one in loads), 1), len(loads) - 1)
         low, high = loads[above - 1], loads[above]
         share = math.log(load / low) / math.log(high / low)
-        yield column[low] * (1 - share) + column[high] * share
+        if abs(share - 0.5) < _REACH:
+            yield column[low] * (1 - share) + column[high] * share
 
     def _across(self, setting: Setting, load: float) -> Iterator[float]:
         """As other levels go from the next loads to this one."""

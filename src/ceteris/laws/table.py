@@ -18,6 +18,7 @@ JUMP = later("a jump in the curve")
 
 _RATES = ("throughput_per_s", "queries_per_s", "bytes_per_s", "reads_per_s", "writes_per_s", "normalised")
 _CURVES = ("throughput_per_s", "queries_per_s", "bytes_per_s", "normalised", "response_mean_s", "response_p95_s")
+_DERIVED = ("ratio", "change")
 _BEST_SLACK = 0.005
 _LARGE, _SPIKE = math.log(3), math.log(1.1)
 _SCATTERS = 8.0
@@ -37,6 +38,8 @@ def gaps(grid: Grid) -> Iterator[Breach]:
         return
     lacking: dict[tuple[Setting, tuple[float, ...]], list[str]] = defaultdict(list)
     for metric in dict.fromkeys(metric for cell in grid.cells.values() for metric in cell.figures):
+        if metric in _DERIVED:
+            continue
         known = {place: cell.figures[metric].value for place, cell in grid.cells.items() if metric in cell.figures}
         there = {place for place, value in known.items() if value > 0 or metric not in _RATES}
         for setting in grid.settings:
@@ -57,7 +60,7 @@ def _expected(grid: Grid, there: Collection[Place], setting: Setting, load: floa
     own = [one for one in grid.loads if (setting, one) in there]
     if not own:
         return sum(others) * 2 > len(others)
-    return sum(others) * 2 >= max(len(others), 1) or (not others and own[0] < load < own[-1])
+    return sum(others) * 2 > len(others) or (not others and own[0] < load < own[-1])
 
 
 def _gap(

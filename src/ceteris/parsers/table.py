@@ -19,7 +19,7 @@ from ceteris.parsers.table_wide import Table
 
 FORMAT = "table"
 
-_RULE = re.compile(r"\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
+_RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _BOX = re.compile(r"[|+=\-\s]{3,}")
 _SCALED = re.compile("[kKMG] ")
 _HEADING = re.compile(r"(#{1,6}) ?[^\s#|]")

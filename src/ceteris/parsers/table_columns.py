@@ -27,7 +27,7 @@ _LEVEL_OF_LOAD = re.compile(
     re.IGNORECASE,
 )
 _FOLLOWS = re.compile(
-    r"diff(?:erence)?|change|delta|Δ|gain|improvement|speed-?up|relative|overhead|regression|提升|差异|对比|改善|"
+    r"diff(?:erence)?|\bratio\b|efficiency|change|delta|Δ|gain|improvement|speed-?up|relative|overhead|regression|提升|差异|对比|改善|"
     r"\bvs\.? |^(?:%|x)$",
     re.IGNORECASE,
 )
@@ -53,6 +53,7 @@ _ONE_OF = re.compile(
 _TIME = re.compile(
     r"(?:time|elapsed|seconds?|secs?|timestamp|t|interval|sample|时间)(?:[ _]?\(?\[?s(?:ec)?\]?\)?)?", re.IGNORECASE
 )
+_NEARLY = re.compile(r"[~≈<>≤≥±] ?[0-9]|[0-9][0-9.,]* ?(?:%|x\b|×|/|ms\b|µs\b)")
 _SUMMARY = re.compile(
     r"(?:total|sum|average|avg\.?|mean|geo(?:metric )?mean|median|overall|all|合计|总计|平均|均值)", re.IGNORECASE
 )
@@ -124,7 +125,7 @@ def _column(index: int, bottom: str, over: str, cells: Sequence[str]) -> Column:
         level = words_of(f"{top.rest} {head.rest if head.metric or head.unit else bottom}")
     one = Column(index, name, head, level)
     plain = in_english(name)
-    if _FOLLOWS.search(plain) and _numeric(cells):
+    if _FOLLOWS.search(plain) and head.metric is None and _measured(cells):
         one.role = Role.FOLLOWS
     elif is_load(plain) and all(load_of(cell) is not None for cell in cells):
         one.role = Role.LOAD
@@ -132,7 +133,7 @@ def _column(index: int, bottom: str, over: str, cells: Sequence[str]) -> Column:
         one.role = Role.REPETITION
     elif (_WORKLOAD.fullmatch(plain) and not _numeric(cells)) or (_of_kinds(cells) and not _KNOB.search(plain)):
         one.role = Role.WORKLOAD
-    elif cells and head.metric is None and 2 * _numbers(cells) <= len(cells):
+    elif cells and head.metric is None and not _measured(cells):
         one.role = Role.LABEL
     elif found := _ONE_OF.fullmatch(level):
         one.level, one.repetition, one.head = "", found[1], replace(head, rest="")
@@ -159,8 +160,9 @@ def _settle(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
             one.role = Role.TIME
         elif measured and one.head.metric is None and one.role is Role.VALUE:
             whole = all(re.fullmatch(r"[0-9]+ ?[A-Za-z]*", cell) for cell in cells)
-            again = whole and len(set(cells)) * 2 <= len(cells) and one.head.unit is None
-            one.role = Role.LABEL if one.index == 0 or again or _sized(one) else Role.VALUE
+            again = whole and 1 < len(set(cells)) * 2 <= len(cells) + 1 and len(set(cells)) > 1 and not one.head.unit
+            sized = _sized(one) and not any("%" in cell for cell in cells)
+            one.role = Role.LABEL if one.index == 0 or again or sized else Role.VALUE
 
 
 def _sized(one: Column) -> bool:
@@ -199,6 +201,12 @@ def loads_of(columns: Sequence[Column]) -> list[Column]:
 
 def _numeric(cells: Sequence[str]) -> bool:
     return _numbers(cells) > 0
+
+
+def _measured(cells: Sequence[str]) -> bool:
+    """Whether more than half of the cells are numbers, or would be but for a mark that nobody understands: ~200 %."""
+    alike = (cell for cell in cells if _NEARLY.match(cell.strip("*` ")))
+    return 2 * max(_numbers(cells), sum(1 for _ in alike)) > len(cells)
 
 
 def _numbers(cells: Sequence[str]) -> int:

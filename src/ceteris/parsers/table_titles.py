@@ -41,7 +41,7 @@ def titles_of(title: str, over: str, *, needs_factor: bool) -> Titles:
 
 def _plain(text: str) -> str:
     """Without marks and the load; empty where it says nothing but that there are results."""
-    bare = _LOAD.sub("", text.strip("#*` :")).rstrip(" ,;:-")
+    bare = _LOAD.sub("", re.sub("[*`]+", "", text).strip("# :")).strip(" ,;:-")
     before, _colon, after = bare.partition(": ")
     bare = after if after and _GENERAL.fullmatch(before) else bare
     return "" if _GENERAL.fullmatch(bare) else bare

@@ -26,6 +26,9 @@ from ceteris.parsers.table_titles import titles_of
 
 Row = tuple[int, list[str]]
 _CORNER = re.compile(r"(?P<down>[^\\/|]+?) ?[\\/|] ?(?P<across>[^\\/|]+)")
+_SETTINGS = re.compile(
+    r"(?:parameter|option|setting|variable|flag|key|item|property|component)s?|参数|配置项", re.IGNORECASE
+)
 _MEASURE = re.compile(r"metrics?|measures?|指标", re.IGNORECASE)
 _COUNTED = ("1/s", "count", "B/s")
 _MOST_MEASURES = 0.6  # of the first cells of lines that are each a measure
@@ -53,10 +56,13 @@ class Table:
         self._even()
         self._leave_sums()
         corner, crossed = self._corner()
+        if _SETTINGS.fullmatch(corner):
+            return  # what was set, not what was measured
         columns = columns_of([row for _line, row in self.heads], [row for _line, row in self.rows])
         across = self._loads_across(corner)
         down = not across and self._measures_down(columns)
-        named = (corner and not is_load(corner)) if across else not (down or any(map(_has_level, columns)))
+        alone = down and len(columns) == 2  # a measure and its value
+        named = (corner and not is_load(corner)) if across else alone or not (down or any(map(_has_level, columns)))
         found = titles_of(self.title, self.over, needs_factor=not named)
         self._factor, self._titled = crossed or found.factor or (corner if across and named else ""), found.titled
         self._settle_style(columns, down=down)
@@ -151,7 +157,8 @@ class Table:
                 continue
             for one in columns[1:]:
                 if one.index < len(row) and one.role is not Role.FOLLOWS:
-                    self._put({_named(self._factor): one.name}, workload, load, {}, head, row[one.index], line, 0)
+                    level = {_named(self._factor): one.name} if len(columns) > 2 else {}
+                    self._put(level, workload, load, {}, head, row[one.index], line, 0)
         self._tell_of_what_follows(columns)
 
     def _upright(self, columns: Sequence[Column], corner: str, workload: str, load: int | None) -> None:
