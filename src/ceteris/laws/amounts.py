@@ -41,8 +41,8 @@ def block_size(cell: Stated) -> Iterator[Misfit]:
             continue
         seen = cell.figures[moved].written
         slack = BLOCK_SLACK + (_ROUND if seen and seen.zeros else 0.0)
-        right = Range(right.low, right.high + cell.figures[moved].half(moved))  # some cut digits off
-        if any(one is not None and near(one.times(block), right, slack) for one in ranges):
+        cut = Range(right.low, right.high + cell.figures[moved].half(moved))  # some cut digits off
+        if any(one is not None and near(one.times(block), cut, slack) for one in ranges):
             continue
         implied = {moved: ranges[0].times(block)} | ({rates[0]: right.times(1 / block)} if len(rates) == 1 else {})
         yield Misfit(law=BLOCK, words=unlike_block(cell, rates, moved, block), implied=implied, tolerance=slack)

@@ -18,7 +18,7 @@ from ceteris.laws.words import sentence, together
 
 SLACK = {EACH: EACH_LESS, BLOCK: BLOCK_SLACK}
 _STEPS = {EACH: 1.0, BLOCK: 512.0}
-_ROUNDED = 0.025  # where an M may be 1,000 Ki as well
+_ROUNDED = 0.05  # where an MB may be a MiB as well
 _SIZES = [2.0**power for power in range(9, 23)]
 _FINEST, _SPREADS = 0.0003, 5.0
 _FEWEST = 3  # cells that two tables have in common

@@ -59,8 +59,16 @@ def _expected(grid: Grid, there: Collection[Place], setting: Setting, load: floa
     others = [(other, load) in there for other in grid.settings if other != setting]
     own = [one for one in grid.loads if (setting, one) in there]
     if not own:
-        return sum(others) * 2 > len(others)
+        return sum(others) * 2 > len(others) and _like_others(grid, setting, load)
     return sum(others) * 2 > len(others) or (not others and own[0] < load < own[-1])
+
+
+def _like_others(grid: Grid, setting: Setting, load: float) -> bool:
+    """Whether a level tells something there that most others tell too; else it is told of something else."""
+    cell = grid.cells.get((setting, load))
+    others = [one.figures for (other, at), one in grid.cells.items() if other != setting and at == load]
+    usual = {name for one in others for name in one if sum(name in each for each in others) * 2 > len(others)}
+    return cell is None or not usual.isdisjoint(cell.figures)
 
 
 def _gap(
