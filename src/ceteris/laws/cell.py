@@ -57,9 +57,24 @@ def _mending(cell: Stated, wrong: Sequence[Misfit]) -> dict[str, Range]:
     found: dict[str, Range] = {}
     for misfit in wrong:
         for metric, implied in misfit.implied.items():
-            if metric not in found and 0 < implied.high < math.inf and not broken(_with(cell, metric, implied.middle)):
+            least = 1.0 if metric == "load" else 0.0  # no fewer threads than one
+            if metric not in found and least < implied.high < math.inf and _mends(cell, metric, implied.middle):
                 found[metric] = implied
     return found
+
+
+def _mends(cell: Stated, metric: str, value: float) -> bool:
+    """Whether another value of a figure makes every law hold, or another unit of all response times."""
+    if not broken(_with(cell, metric, value)):
+        return True
+    mean = cell.value("response_mean_s")
+    if metric != "response_mean_s" or not mean or not mistaken_unit(metric, mean, value, _ROUGH):
+        return False
+    figures = {
+        name: Figure(figure.value * value / mean) if name.startswith("response_") else figure
+        for name, figure in cell.figures.items()
+    }
+    return not broken(replace(cell, figures=figures))
 
 
 def _with(cell: Stated, metric: str, value: float) -> Stated:
