@@ -141,7 +141,7 @@ _CHINESE = {
     "平均": " avg ", "最大": " max ", "最小": " min ",
     "响应时间": " latency ", "延迟": " latency ", "时延": " latency ", "总时间": " total time ",
     "吞吐量": " throughput ", "吞吐": " throughput ", "带宽": " bandwidth ",
-    "每秒事务数": " tps ", "每秒查询数": " qps ", "读": " read ", "写": " write ",
+    "每秒事务数": " tps ", "每秒查询数": " qps ",
     "スループット": " throughput ", "レイテンシ": " latency ", "スレッド数": " threads ",
     "线程数": " threads ", "并发数": " threads ", "并发": " threads ",
     "（": " (", "）": ") ", "：": ": ", "，": ", ",
