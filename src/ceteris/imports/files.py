@@ -17,7 +17,7 @@ from ceteris.parsers.redact import redact
 from ceteris.units import show_size
 
 MOST_BYTES = 256 * 2**20
-_MOST_HIGH = 0.5  # of a text's bytes are beyond ASCII
+_MOST_HIGH = 0.8  # of a text's bytes are beyond ASCII
 
 
 def _gzip(stream: BinaryIO) -> io.BufferedIOBase:
