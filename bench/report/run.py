@@ -134,16 +134,22 @@ def _rows(
     trial: Trial, kinds: Sequence[Measurement], seconds: int, rng: np.random.Generator
 ) -> Iterator[dict[str, Any]]:
     level = math.exp(rng.normal(0, 0.01)) * (1 + 0.02 * (len(trial.arm) % 3)) * trial.load.n / (trial.load.n + 20)
+    usual = {one.metric: one.mean for one in kinds}
+    rate = usual["throughput_per_s"] * level
+    longer = trial.load.n / rate / usual["response_mean_s"]  # so that Little's law holds
     for one in kinds:
+        times = longer if one.metric.startswith(("response_", "service_")) else level
+        n = round(rate * seconds) if one.metric == "response_mean_s" else one.n
         base = {
             "experiment": trial.experiment, "trial": trial.order, "phase": one.phase, "metric": one.metric,
-            "unit": one.unit, "source": one.source, "n": one.n, "mean": one.mean * level, "low": one.low * level,
-            "high": one.high * level, "total": one.total * level, "start_s": one.start_s, "step_s": one.step_s,
+            "unit": one.unit, "source": one.source, "n": n, "mean": one.mean * times, "low": one.low * times,
+            "high": one.high * times, "total": one.mean * times * n, "start_s": one.start_s, "step_s": one.step_s,
             "points": None, "histogram": one.histogram or None,
         }  # fmt: skip
         if one.points:
-            points = one.mean * level * np.exp(rng.normal(0, 0.05, seconds))
-            points = np.round(points) if abs(one.mean) > 1000 else np.round(points, 6)
+            noise = np.exp(rng.normal(0, 0.05, seconds))
+            points = one.mean * times * noise / noise.mean()
+            points = np.round(points, 0 if abs(one.mean) > 1000 else 9 if one.unit == "s" else 6)
             base |= {"points": zlib.compress(points.tobytes(), 1), "n": seconds, "step_s": 1.0, "mean": points.mean()}
             base |= {"low": points.min(), "high": points.max(), "total": points.sum()}
         yield base

@@ -6,9 +6,11 @@ Private servers are made under --directory, with data that sysbench can use as w
 one after the other over the Unix socket, in another order each time; shown are medians, and the median ratio of the
 pairs.
 The cost is the processor time of the whole client process, connecting included, for each statement it carried out.
+Beside point selects is the least that they can cost in this way: a loop in C that does nothing but the system calls.
 """
 
 import argparse
+import functools
 import os
 import statistics
 import subprocess
@@ -18,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clients import Ran, ours, ours_prepares, pgbench, pgbench_prepares, sysbench, sysbench_prepares
+from floor import floor, loading_floor
 from servers import Server, mariadb, postgres
 
 BARS = {  # of CPU per statement, ours to the rival's
@@ -30,17 +33,19 @@ BARS = {  # of CPU per statement, ours to the rival's
 Run = Callable[[], Ran]
 
 
-def pairs(name: str, number: int, mine: Run, theirs: Run) -> tuple[list[Ran], list[Ran]]:
-    """So many runs of each, the order alternating."""
-    found: tuple[list[Ran], list[Ran]] = ([], [])
+def runs(name: str, number: int, kinds: list[Run]) -> list[list[Ran]]:
+    """So many runs of each kind, the order alternating."""
+    found: list[list[Ran]] = [[] for _ in kinds]
     for repetition in range(number):
         print(f"{name}: {repetition + 1} of {number}", file=sys.stderr)
-        for which in (0, 1) if repetition % 2 == 0 else (1, 0):
-            found[which].append((mine, theirs)[which]())
+        for which in range(len(kinds))[:: 1 if repetition % 2 == 0 else -1]:
+            found[which].append(kinds[which]())
     return found
 
 
-def row(name: str, rival: str, mine: list[Ran], theirs: list[Ran], bar: float | None) -> tuple[str, bool]:
+def row(
+    name: str, rival: str, mine: list[Ran], theirs: list[Ran], least: list[Ran], bar: float | None
+) -> tuple[str, bool]:
     """A line of the table, and whether its bars hold."""
 
     def middle(runs: list[Ran], of: Callable[[Ran], float]) -> float:
@@ -56,6 +61,7 @@ def row(name: str, rival: str, mine: list[Ran], theirs: list[Ran], bar: float | 
         rival,
         f"{middle(mine, lambda run: run.cpu_us):.2f}",
         f"{middle(theirs, lambda run: run.cpu_us):.2f}",
+        f"{middle(least, lambda run: run.cpu_us):.2f}" if least else "",
         f"{cost:.2f}",
         "" if bar is None else f"{bar:.2f}",
         f"{middle(mine, lambda run: run.statements_per_s):,.0f}",
@@ -68,7 +74,20 @@ def row(name: str, rival: str, mine: list[Ran], theirs: list[Ran], bar: float | 
     return "| " + " | ".join(cells) + " |", kept
 
 
-HEAD = ["case", "rival", "us each", "rival's", "ratio", "bar", "statements/s", "rival's", "ratio", "p95 ms", "rival's"]
+HEAD = [
+    "case",
+    "rival",
+    "us each",
+    "rival's",
+    "least",
+    "ratio",
+    "bar",
+    "statements/s",
+    "rival's",
+    "ratio",
+    "p95 ms",
+    "rival's",
+]
 
 
 def main() -> int:
@@ -111,28 +130,38 @@ def compare(
         for number in connections:
             name = f"{server.kind}, {mix}, {number}"
             arguments = (server, mix, number, options.seconds, options.rows)
-            found = pairs(name, options.pairs, lambda a=arguments: ours(*a), lambda a=arguments: theirs(*a))  # type: ignore[misc]
-            line, holds = row(name, rival, *found, BARS.get((server.kind, mix, number)))
+            kinds = [ours, theirs, *([loop] if mix == "point_select" else [])]
+            mine, others, *least = runs(name, options.pairs, [functools.partial(kind, *arguments) for kind in kinds])
+            line, holds = row(
+                name, rival, mine, others, least[0] if least else [], BARS.get((server.kind, mix, number))
+            )
             print(line, flush=True)
             kept &= holds
     return kept
 
 
+def loop(server: Server, mix: str, connections: int, seconds: int, rows: int) -> Ran:  # noqa: ARG001  point selects
+    """The least that a client can cost."""
+    rate, cpu_us = floor(server, connections, seconds, rows)
+    return Ran(rate, cpu_us, 0.0, 0)
+
+
 def loading(server: Server, options: argparse.Namespace) -> bool:
     """Rows a second of making the tables, one and several, by as many threads as there are cores."""
-    print("\n| making | rows/s | sysbench's | ratio | bar | kept |\n|" + " --- |" * 6)
+    print("\n| making | rows/s | sysbench's | server alone | ratio | bar | kept |\n|" + " --- |" * 7)
     all_kept = True
     for tables in (1, 4):
         rows = 5 * options.rows // tables
         found = []
         for _ in range(options.pairs):
             mine = ours_prepares(server, rows, tables, anew=True)
-            found.append((tables * rows / mine, tables * rows / sysbench_prepares(server, rows, tables)))
-        ratio = statistics.median(one / other for one, other in found)
-        mine, other = (statistics.median(column) for column in zip(*found, strict=True))
+            least = [loading_floor(server)] if tables == 1 else []
+            found.append([tables * rows / one for one in (mine, sysbench_prepares(server, rows, tables), *least)])
+        ratio = statistics.median(one / other for one, other, *_ in found)
+        cells = [f"{statistics.median(column):,.0f}" for column in zip(*found, strict=True)]
         kept = ratio >= 2.0
-        name = f"{tables} x {rows:,} rows"
-        print(f"| {name} | {mine:,.0f} | {other:,.0f} | {ratio:.2f} | 2.00 | {'yes' if kept else 'no'} |", flush=True)
+        cells = [f"{tables} x {rows:,} rows", *(*cells, "")[:3], f"{ratio:.2f}", "2.00", "yes" if kept else "no"]
+        print("| " + " | ".join(cells) + " |", flush=True)
         all_kept &= kept
     print()
     return all_kept

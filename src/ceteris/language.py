@@ -1,8 +1,9 @@
 """What is shown to a person, in that person's language: messages stand in the code, translations in `locale/`.
 
 Only what is shown is translated, and where it is made: the store, JSON documents and decisions have English words,
-since nothing of theirs is made within `speaking`. A message and its translation have the same `{placeholders}` with
-the same formats, so that numbers are the same in every language.
+since nothing of theirs is made within `speaking`. Words that are kept and shown later are `recorded`: English that
+remembers its message and values, so that it can be `spoken` where it is shown. A message and its translation have the
+same `{placeholders}` with the same formats, so that numbers are the same in every language.
 """
 
 import gettext
@@ -60,6 +61,38 @@ def tr(message: str, /, **values: object) -> str:
 def trn(one: str, many: str, n: int, /, **values: object) -> str:
     """The message for so many; `{n}` in it is their number."""
     return _translation(_spoken.get()).ngettext(one, many, n).format(n=n, **values)
+
+
+class Recorded(str):
+    """An English sentence with the message and the values that it was made of; joined or cut it is a mere `str`."""
+
+    __slots__ = ("message", "values")
+    message: str
+    values: Mapping[str, object]
+
+
+def recorded(message: str, /, **values: object) -> Recorded:
+    """Words to be kept: in English whatever is spoken, and `spoken` where they are shown.
+
+    Values are what JSON has; those that are recorded words are spoken too, and a list of words is set with commas.
+    """
+    told = {name: ", ".join(value) if isinstance(value, list) else value for name, value in values.items()}
+    words = Recorded(message.format(**told) if values else message)
+    words.message, words.values = message, values
+    return words
+
+
+def spoken(words: str) -> str:
+    """Recorded words in the language that is spoken; others as they are."""
+    if not isinstance(words, Recorded):
+        return words
+    return tr(words.message, **{name: _spoken_value(value) for name, value in words.values.items()})
+
+
+def _spoken_value(value: object) -> object:
+    if isinstance(value, list):
+        return tr(", ").join(map(spoken, value))
+    return spoken(value) if isinstance(value, str) else value
 
 
 def later(message: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ceteris.errors import UsageError
+from ceteris.language import Recorded
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -88,7 +89,7 @@ class Tool:
     """What a plan needs to know of a tool of the user's: its `program`, and what a reader must know of its figures."""
 
     program: Callable[["BaseModel"], str]
-    note: str = ""
+    note: Recorded | None = None
 
 
 class WorkloadKind(Protocol):

@@ -17,13 +17,13 @@ from babel.messages.pofile import read_po
 
 from ceteris.findings import Limit
 from ceteris.language import LOCALE, Language, of_environment, speaking, tr, trn
-from ceteris.model import ExperimentState, Purpose, TrialState
+from ceteris.model import ExperimentState, NotTaken, Purpose, TrialState
 from ceteris.report.verdicts import RANKS
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "ceteris"
 MESSAGES = LOCALE / "zh_CN" / "LC_MESSAGES"
-KEYWORDS = {"tr": None, "trn": (1, 2), "later": None, "laters": (1, 2)}  # as in the Makefile
+KEYWORDS = {"tr": None, "trn": (1, 2), "later": None, "laters": (1, 2), "recorded": None}  # as in the Makefile
 
 Said = str | tuple[str, ...]
 
@@ -86,7 +86,7 @@ def test_no_message_hides_from_the_extraction() -> None:
     assert not hidden
 
 
-@pytest.mark.parametrize("words", [TrialState, ExperimentState, Purpose, Limit])
+@pytest.mark.parametrize("words", [TrialState, ExperimentState, Purpose, Limit, NotTaken])
 def test_every_value_that_is_shown_has_a_translation(words: type[StrEnum], catalogue: Catalog) -> None:
     assert {str(word) for word in words if word not in catalogue} == set()
 

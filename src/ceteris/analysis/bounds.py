@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from ceteris.findings import Bounded, Limit
-from ceteris.language import later, tr
+from ceteris.language import later, spoken, tr
 from ceteris.model import Cell, Trial
 from ceteris.units import LoadLevel, LoadUnit
 
@@ -18,7 +18,7 @@ _LARGE_BYTES = 128 * 1024  # requests from here on are bounded by bandwidth rath
 _COMMITS = 0.1  # syncs for each operation: a group of ten shares one
 _WAITS = 0.05  # lock waits or conflicts for each operation
 _LOCKS = ("server_row_lock_waits_per_s", "server_deadlocks_per_s", "conflicts_per_s", "lock_timeouts_per_s")
-_ENGINE = "the load engine was the bound"  # as trials have it in the store, whatever language is spoken
+_ENGINE = "the load engine was the bound"  # as trials have it, whatever language is spoken
 _COUNTED = (later("row lock waits"), later("deadlocks"), later("conflicts"), later("lock timeouts"))
 
 _Place = tuple[str, str, str, LoadLevel]
@@ -37,7 +37,7 @@ def bounds(cells: Sequence[Cell], trials: Iterable[Trial]) -> tuple[Bounded, ...
     }
     found = []
     for place in [*measured, *(place for place in said if place not in measured)]:
-        told = (Limit.ENGINE, said[place]) if place in said else _limit(measured[place], place[3].unit)
+        told = (Limit.ENGINE, spoken(said[place])) if place in said else _limit(measured[place], place[3].unit)
         if told is not None:
             factor, workload, arm, load = place
             found.append(Bounded(factor=factor, workload=workload, arm=arm, load=load, limit=told[0], evidence=told[1]))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ceteris.analysis.effects import Summaries
 from ceteris.findings import Preconditioned
+from ceteris.language import spoken, tr
 from ceteris.model import Measurement, Purpose, Trial, TrialState, Workload
 
 
@@ -46,7 +47,7 @@ def preconditioned(
                 data=trial.arm,
                 asked=wanted,
                 state=TrialState.DONE if ended else trial.state,
-                reason="; ".join([*trial.invalid_because, *filter(None, [trial.failure_message])]),
+                reason=tr("; ").join([*map(spoken, trial.invalid_because), *filter(None, [trial.failure_message])]),
                 course=courses[trial.order].points if ended else (),
                 average_per_s=measured.get("steady_per_s"),
                 spread=measured.get("spread"),

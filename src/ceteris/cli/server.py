@@ -15,6 +15,7 @@ from ceteris.databases.live import MARK
 from ceteris.databases.variable import TakesEffect, Variable
 from ceteris.errors import DatabaseError
 from ceteris.hosts.transport import Host
+from ceteris.language import Recorded, later, recorded
 from ceteris.model import FAMILIES, DatabaseFacts, Offer, RunningServer
 from ceteris.plan import dsn
 from ceteris.plan.database import DatabaseTable
@@ -155,13 +156,17 @@ def _wrong(live: Live) -> list[tuple[str, str]]:
     return found
 
 
-def _notes(live: Live, host: Host) -> list[str]:
+def _notes(live: Live, host: Host) -> list[Recorded]:
     """What a reader must know of it."""
     place = live.server.place
-    found = [f"{place} is in use by others: what they do there is part of the noise, and of what the server counts"]
+    shared = later(
+        "{server} is in use by others: what they do there is part of the noise, and of what the server counts"
+    )
+    found = [recorded(shared, server=place)]
     if live.process() is None:
-        found.append(
-            f"the process of {place} was not found on {host.name}: if it runs there, it is taken for other load; "
+        said = later(
+            "the process of {server} was not found on {host}: if it runs there, it is taken for other load; "
             "if not, the machine that is watched is not the server's"
         )
+        found.append(recorded(said, server=place, host=host.name))
     return found + live.notes()

@@ -13,6 +13,7 @@ from ceteris.engine.protocol import Counting, MysqlServer, PostgresServer, Rows,
 from ceteris.engine.sql import Sql
 from ceteris.errors import DatabaseError, EngineError, HostError, QueryRefused, ServerGone, Unreachable
 from ceteris.hosts.transport import Host
+from ceteris.language import Recorded
 from ceteris.model import PutStatements, RunningServer, UntilRestart
 
 _CONNECTING_S = 10.0
@@ -114,7 +115,7 @@ class Live:
         """Those that are there with our prefix."""
         return self._live.databases(self.query, self.server.prefix)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Recorded]:
         """What a reader must know of it."""
         return self._live.notes(self.query)
 

@@ -7,6 +7,7 @@ from typing import Protocol
 from ceteris.databases.kind import Ask
 from ceteris.databases.variable import Variable
 from ceteris.hosts.transport import Host
+from ceteris.language import Recorded
 from ceteris.model import Said
 from ceteris.registry import Registry
 
@@ -68,7 +69,7 @@ class LiveKind(Protocol):
         """The statements that remove it, what shows that it is gone, and what shows that it is the one marked so."""
         ...
 
-    def notes(self, ask: Ask) -> list[str]:
+    def notes(self, ask: Ask) -> list[Recorded]:
         """What a reader must know of it."""
         ...
 

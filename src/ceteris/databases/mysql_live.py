@@ -8,6 +8,7 @@ from ceteris.databases.live_kind import Back, LiveKind, live_kinds
 from ceteris.databases.variable import Variable
 from ceteris.errors import QueryRefused
 from ceteris.hosts.transport import Host
+from ceteris.language import Recorded, recorded
 from ceteris.model import Said
 
 _MARK = "made_by_ceteris"  # a table, whose comment says for which experiment
@@ -90,11 +91,11 @@ class MySqlLive(LiveKind):
         ours = f"SELECT COUNT(*) FROM {there} AND ({marked} OR NOT EXISTS {tables}))"  # noqa: S608
         return (f"DROP DATABASE IF EXISTS `{database}`",), Said(shown, "no database"), Said(ours, "1")
 
-    def notes(self, ask: Ask) -> list[str]:
+    def notes(self, ask: Ask) -> list[Recorded]:
         """What a reader must know of it."""
         if ask("SELECT @@GLOBAL.log_bin").rows[0][0] != "1":
             return []
-        return ["the server keeps a binary log: the data of the workloads goes into it, and to its replicas"]
+        return [recorded("the server keeps a binary log: the data of the workloads goes into it, and to its replicas")]
 
     def process(self, ask: Ask, host: Host) -> int:
         """The server's process, as it says itself. Raises ValueError and HostError where it cannot be told."""

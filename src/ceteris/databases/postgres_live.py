@@ -13,6 +13,7 @@ from ceteris.databases.live_kind import Back, LiveKind, live_kinds
 from ceteris.databases.postgres_variables import quoted
 from ceteris.databases.variable import Variable
 from ceteris.hosts.transport import Host
+from ceteris.language import Recorded, recorded
 from ceteris.model import Said
 
 _FORCE_SINCE, _PARAMETER_RIGHTS_SINCE = 130000, 150000
@@ -101,11 +102,11 @@ class PostgresLive(LiveKind):
             statements = (ended, f'DROP DATABASE IF EXISTS "{database}"')
         return statements, Said(shown, "no database"), Said(ours, "1")
 
-    def notes(self, ask: Ask) -> list[str]:
+    def notes(self, ask: Ask) -> list[Recorded]:
         """What a reader must know of it."""
         if ask("SELECT count(*) FROM pg_stat_replication").rows[0][0] == "0":
             return []
-        return ["the server has replicas: the data of the workloads goes to them too"]
+        return [recorded("the server has replicas: the data of the workloads goes to them too")]
 
     def process(self, ask: Ask, host: Host) -> int:
         """The process above the one that answers. Raises ValueError, IndexError and HostError where it is not here."""

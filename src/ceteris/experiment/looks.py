@@ -12,6 +12,7 @@ from ceteris.analysis.effects import Summaries
 from ceteris.analysis.judge import take_looks
 from ceteris.analysis.screens import survivors
 from ceteris.experiment import noise
+from ceteris.language import Recorded, later, recorded
 from ceteris.model import Arm, Experiment, Look, Plan, Purpose, Trial, TrialState, arm_of
 from ceteris.plan.budget import confirmed_within
 from ceteris.plan.comparisons import Comparison, candidates, candidates_at, comparisons
@@ -70,13 +71,13 @@ def looks_at(
     ]
 
 
-def confirm(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> str:
+def confirm(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> Recorded | None:
     """Plan the trials that confirm what the screens showed, once these are over; says in words what it planned.
 
     Doing it twice is doing it once. Raises StoreError.
     """
     if not any(one.screened for one in comparisons(plan)):
-        return ""
+        return None
     looks = read.looks(store, experiment.id)
     added, said = to_confirm(plan, trials, looks, noise.known(store, plan, experiment.fingerprint))
     if said:
@@ -88,25 +89,26 @@ def confirm(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[T
 
 def to_confirm(
     plan: Plan, trials: Sequence[Trial], looks: Sequence[Look], known: Mapping[str, float]
-) -> tuple[tuple[Trial, ...], str]:
+) -> tuple[tuple[Trial, ...], Recorded | None]:
     """The trials that confirm what the screens showed, and in words what these are for; none while one goes on."""
     screens = [one for one in comparisons(plan) if one.screened]
     planned = any(trial.purpose is Purpose.CONFIRM for trial in trials)
     found = survivors(looks)
     if planned or not found or not all(is_over(one, trials) for one in screens):
-        return (), ""
+        return (), None
     held, rounds = confirmed_within(plan, known, found, trials)
-    said = []
-    if held:
-        said.append(f"the screen shows an effect of {_names(held)}: tried alone from here on")
-    if len(held) < len(found):
-        left = _names([one for one in found if one not in held])
-        said.append(f"the budget does not hold the trials that would confirm what the screen showed of {left}")
-    return confirmation(plan, held, rounds, trials) if held else (), "; ".join(said)
+    more = confirmation(plan, held, rounds, trials) if held else ()
+    said = later("the screen shows an effect of {factors}: tried alone from here on")
+    tried = recorded(said, factors=_names(held))
+    if len(held) == len(found):
+        return more, tried
+    said = later("the budget does not hold the trials that would confirm what the screen showed of {factors}")
+    left = recorded(said, factors=_names([one for one in found if one not in held]))
+    return more, recorded("{tried}; {left}", tried=tried, left=left) if held else left
 
 
-def _names(places: Sequence[tuple[str, str]]) -> str:
-    return ", ".join(sorted({factor for factor, _ in places}))
+def _names(places: Sequence[tuple[str, str]]) -> list[str]:
+    return sorted({factor for factor, _ in places})
 
 
 def underway(plan: Plan, trials: Sequence[Trial]) -> list[Comparison]:

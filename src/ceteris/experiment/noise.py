@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy.engine import Engine as Store
 
 from ceteris.analysis.noise import KEEPS_S, calibrations, fingerprint_digest, level_sds, pair_sd, stack_of
+from ceteris.language import Recorded, later, recorded
 from ceteris.model import Calibration, Experiment, Plan, Purpose, Trial, TrialState
 from ceteris.plan.budget import rounds_needed, with_settle_runs
 from ceteris.plan.comparisons import comparisons
@@ -90,7 +91,7 @@ def is_to_be_learned(trials: Sequence[Trial]) -> bool:
     )
 
 
-def learn(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> list[str]:
+def learn(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> list[Recorded]:
     """Keep the noise that comparing equals showed, and drop the rounds that it makes needless.
 
     Returns in words what was learned. Doing it twice is doing it once. Raises StoreError.
@@ -111,14 +112,22 @@ def learn(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Tri
     return notes
 
 
-def promise(plan: Plan, workload: str, sd: float, rounds: int) -> str:
-    """What so many rounds can show at this noise; empty where nothing is compared under the workload."""
+def promise(plan: Plan, workload: str, sd: float, rounds: int) -> Recorded | None:
+    """What so many rounds can show at this noise; None where nothing is compared under the workload."""
     for one in comparisons(plan):
         if one.workload.name == workload:
             margin = plan.protocol.margins[one.workload.response]
             reached = smallest_margin(sd, rounds * one.blocks_per_round)
-            shown = f"noise under {workload}: equal trials differ by {math.expm1(sd):.1%}; "
-            rounds_shown = f"{rounds} rounds show equivalence within {math.expm1(reached):.1%}"
-            short = f", not within {math.expm1(margin):.1%}: raise the budget or the margin" if reached > margin else ""
-            return shown + rounds_shown + short
-    return ""
+            said = recorded(
+                "noise under {workload}: equal trials differ by {noise:.1%}; "
+                "{rounds} rounds show equivalence within {reached:.1%}",
+                workload=workload,
+                noise=math.expm1(sd),
+                rounds=rounds,
+                reached=math.expm1(reached),
+            )
+            if reached <= margin:
+                return said
+            short = later("{said}, not within {margin:.1%}: raise the budget or the margin")
+            return recorded(short, said=said, margin=math.expm1(margin))
+    return None

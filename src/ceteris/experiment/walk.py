@@ -19,6 +19,7 @@ from ceteris.errors import EngineError, Interrupted, JournalOpen, StoreError, Un
 from ceteris.experiment import between, noise
 from ceteris.experiment.evidence import analyse, evidence
 from ceteris.experiment.looks import look
+from ceteris.language import recorded
 from ceteris.model import (
     Calibration,
     Change,
@@ -115,7 +116,8 @@ def carry_out(
                     raise
                 audience.loses(error.message)
                 put_back(site, experiment.id, stopped)
-                write.add_note(store, experiment.id, f"{error.message}; it was reached again, and went on")
+                note = recorded("{why}; it was reached again, and went on", why=error.message)
+                write.add_note(store, experiment.id, note)
     except JournalOpen:
         raise  # it never began here; where it is going on elsewhere, its state is not ours
     except BaseException as error:
@@ -176,7 +178,7 @@ def _make_trials(
             if stopped():
                 raise Interrupted("interrupted", f"go on with: ceteris resume {done.experiment}")
             if done.failure is FailureClass.SETTING_REJECTED:
-                said = f"the machine refuses {done.failure_message}"
+                said = recorded("the machine refuses {setting}", setting=done.failure_message)
                 if done.purpose is Purpose.SCREEN:
                     raise EngineError("refused-in-screen", said, 'leave it out, or set protocol.design="one-at-a-time"')
                 write.add_note(store, done.experiment, said)
@@ -219,9 +221,14 @@ def _recorder(store: Store, audience: Audience) -> Record:
         write.save_trial(store, trial, changes, measurements, conditions)
         for change in changes:
             if change.state is ChangeState.WRITTEN:
-                found = "gone" if change.observed is None else change.observed
-                where = f"with {trial.subject}" if trial.factor else "as the machine is"
-                note = f"{where}, {change.knob} is {found}: {change.wanted} is not possible there"
+                as_is = recorded("as the machine is")
+                note = recorded(
+                    "{where}, {knob} is {found}: {wanted} is not possible there",
+                    where=recorded("with {subject}", subject=trial.subject) if trial.factor else as_is,
+                    knob=change.knob,
+                    found=recorded("gone") if change.observed is None else change.observed,
+                    wanted=change.wanted,
+                )
                 write.add_note(store, trial.experiment, note)
 
     return record

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from ceteris.errors import HostError, Unreachable, UsageError
 from ceteris.hosts.local import LocalProcess
 from ceteris.hosts.transport import Completed, of_errno
+from ceteris.language import later, recorded
 
 HEARTBEAT_S = 20  # so long a silence means on the target that the controller is gone
 _PULSE_S = 4.0
@@ -29,6 +30,7 @@ _CONNECT_S = 15
 _RECONNECT_S = 600.0
 _PATIENCE_S = 30.0
 _LOST = 255  # ssh's own exit code
+_SILENCE = later("no answer")
 _NETWORK = "look at the network between the two; the target puts itself back"
 
 _WHERE = 'file="${XDG_CACHE_HOME:-$HOME/.cache}/ceteris/$1"'
@@ -76,7 +78,8 @@ class SshProcess(LocalProcess):
     def _raise_if_lost(self) -> None:
         """Raise Unreachable where it was the connection that ended."""
         if self.exit_code(_LOST_S) == _LOST:
-            raise Unreachable(f"the connection to the target was lost: {self.words() or 'no answer'}", _NETWORK)
+            said = later("the connection to the target was lost: {words}")
+            raise Unreachable(recorded(said, words=self.words() or recorded(_SILENCE)), _NETWORK)
 
     def end_input(self) -> None:
         """End its stdin; what it says until it ends can still be received."""
@@ -128,7 +131,7 @@ class SshHost:
             if self._master.poll() is not None or time.monotonic() > deadline:
                 words = self._words_of_master()
                 raise Unreachable(
-                    f"cannot reach {self.name}: {words}",
+                    recorded("cannot reach {target}: {words}", target=self.name, words=words),
                     f"make this work without a question: ssh {shlex.join([*self._port, self._destination])} true",
                 )
             time.sleep(0.05)
@@ -217,7 +220,8 @@ class SshHost:
         return done.stdout.decode(errors="replace").strip()
 
     def _lost(self, words: str) -> Unreachable:
-        return Unreachable(f"the connection to {self.name} was lost: {words or 'no answer'}", _NETWORK)
+        said = later("the connection to {target} was lost: {words}")
+        return Unreachable(recorded(said, target=self.name, words=words or recorded(_SILENCE)), _NETWORK)
 
     # --- files ---
 

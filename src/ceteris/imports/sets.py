@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ceteris.imports.reading import Taken, TakenRun
+from ceteris.language import later, recorded
 from ceteris.model import (
     RESPONSES,
     Factor,
@@ -122,8 +123,9 @@ class Gathered:
             self._cells[cell] += 1
             self._seen[digest] = self._trials
         factor, arm = next(iter(labels.items()))
-        again = "" if twin is None else f"states the same figures as trial {twin}: one run told twice, counted once"
-        nothing = "" if run.figures else "states no figure"
+        said = later("states the same figures as trial {trial}: one run told twice, counted once")
+        again = "" if twin is None else recorded(said, trial=twin)
+        nothing = "" if run.figures else recorded("states no figure")
         unused = tuple(filter(None, [again, nothing]))
         trial = Trial(
             experiment=self.experiment,

@@ -81,6 +81,8 @@ class Figure:
     @property
     def written(self) -> Written | None:
         """What stands there, None where nothing does."""
+        if not self.stated:
+            return None
         if match := _GROUPED.match(self.stated):
             return self._as(match)
         match = _NUMBER.search(self.stated)

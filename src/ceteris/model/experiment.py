@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ceteris.language import later, recorded
 from ceteris.model.words import ExperimentState, FailureClass, Purpose, Settings, Tag, TrialState, Verdict
 from ceteris.units import LoadLevel
 
@@ -50,12 +51,15 @@ class Trial:
     def subject(self) -> str:
         """What it is made for: `block.scheduler = none`; where nothing is compared, `as it is` or `preconditioning`."""
         if self.purpose is Purpose.PRECONDITION:
-            return f"preconditioning with {self.arm}" if self.arm else "preconditioning"
+            with_data = later("preconditioning with {data}")
+            return recorded(with_data, data=self.arm) if self.arm else recorded("preconditioning")
         if self.purpose is Purpose.CALIBRATE:
-            return f"settling of {self.factor} = {self.arm}" if self.arm else "settling of the baseline"
+            of_arm = later("settling of {factor} = {arm}")
+            alone = recorded("settling of the baseline")
+            return recorded(of_arm, factor=self.factor, arm=self.arm) if self.arm else alone
         if self.purpose is Purpose.SCREEN:
             return f"{self.factor}, {self.arm}"
-        return f"{self.factor} = {self.arm}" if self.factor else "as it is"
+        return f"{self.factor} = {self.arm}" if self.factor else recorded("as it is")
 
 
 Arm = tuple[str, str, str]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ceteris.language import Recorded
 from ceteris.model.servers import PutStatements, RunningServer
 from ceteris.model.words import ChangeState, Fitness, NotTaken, Value
 
@@ -187,7 +188,7 @@ class DatabaseFacts:
     reflink: bool = False
     running: RunningServer | None = None
     wrong: tuple[tuple[str, str], ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Recorded, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ import dataclasses
 
 from ceteris.errors import PlanError
 from ceteris.knobs.catalog import Catalogue
+from ceteris.language import later, recorded
 from ceteris.model import FAMILIES, Database, Facts, Plan, Target, Workload
 from ceteris.plan import precondition
 from ceteris.plan.comparisons import candidates, measured, screened
@@ -94,8 +95,9 @@ class _Check(Settings):
         on_files = any(not data.device for one in self.table.workload for data in data_in(one))
         on_disk = any(key.startswith("block.") for _, key in places) and on_files
         if on_disk and facts.device and facts.path_device != facts.device:
-            where = facts.path_device or "no disk"
-            self.notes.append(f"{facts.path} lies on {where}: a load there may not reach {facts.device}")
+            where = facts.path_device or recorded("no disk")
+            said = later("{path} lies on {where}: a load there may not reach {device}")
+            self.notes.append(recorded(said, path=facts.path, where=where, device=facts.device))
         for place, key in places:
             knob = self.catalogue.find(key)
             if knob is not None and (risk := risk_of(knob)) and risk not in self.notes:
@@ -174,7 +176,8 @@ class _Check(Settings):
         resized = [key for key in resized if has_parameter(table, key)]
         if resized and "throughput_per_s" in responses:
             other = kind.size_response
-            self.notes.append(f"{resized[0]} changes the size of an operation, so {name} is judged by {other}")
+            said = later("{factor} changes the size of an operation, so {workload} is judged by {response}")
+            self.notes.append(recorded(said, factor=resized[0], workload=name, response=other))
             return list(dict.fromkeys(other if one == "throughput_per_s" else one for one in responses))
         return responses
 

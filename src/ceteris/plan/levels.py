@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ceteris.knobs.catalog import Catalogue, level_of
+from ceteris.language import Recorded, later, recorded
 from ceteris.model import Combination, Factor, Facts, Knob, Value
 from ceteris.plan.file import WorkloadTable
 from ceteris.plan.workloads import kind_of, name_of, parameters_in
@@ -50,13 +51,15 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
     return Level(value, label_of(written))
 
 
-def risk_of(knob: Knob) -> str:
-    """In words, what trying the knob, or using it, may cost; empty: nothing."""
+def risk_of(knob: Knob) -> Recorded | None:
+    """In words, what trying the knob, or using it, may cost; None: nothing."""
     if knob.danger == "durability":
-        return f"{knob.name} trades safety for speed: see what a crash or a power cut then loses before it is used"
+        said = later("{knob} trades safety for speed: see what a crash or a power cut then loses before it is used")
+        return recorded(said, knob=knob.name)
     if knob.danger != "data_loss":
-        return ""
-    return f"{knob.name} can lose data at a power cut or a crash while it is tried: {knob.documentation}"
+        return None
+    said = later("{knob} can lose data at a power cut or a crash while it is tried: {documentation}")
+    return recorded(said, knob=knob.name, documentation=recorded(knob.documentation))
 
 
 def parameter_level(table: WorkloadTable, parameter: str, written: Any, complain: Complain) -> Level | None:

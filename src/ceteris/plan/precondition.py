@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ceteris.language import Recorded, later, recorded
 from ceteris.model import Plan, Precondition, Purpose, Settings, Trial, Workload
 from ceteris.plan.file import PreconditionTable
 from ceteris.registry import DataSet, data_of, parameters_of
@@ -163,7 +164,7 @@ def _overwrites(other: Workload, its: Sequence[DataSet], ours: Sequence[DataSet]
     )
 
 
-def notes(plan: Plan) -> Iterator[str]:
+def notes(plan: Plan) -> Iterator[Recorded]:
     """What makes preconditioning say less than it seems to."""
     for workload in {workload.plan_name: workload for workload in plan.workloads}.values():
         if workload.precondition is None:
@@ -171,4 +172,5 @@ def notes(plan: Plan) -> Iterator[str]:
         baseline = _parameters(workload, plan.baseline)
         if not baseline.get("direct") and baseline.get("sync_writes") == "none":
             name = workload.plan_name
-            yield f"{name} is preconditioned through the page cache, steady before the device is: use direct = true"
+            said = later("{workload} is preconditioned through the page cache, steady before the device is: use {key}")
+            yield recorded(said, workload=name, key="direct = true")

@@ -10,6 +10,7 @@ from typing import Any
 
 from ceteris.errors import Problem
 from ceteris.knobs.catalog import Catalogue
+from ceteris.language import Recorded, later, recorded
 from ceteris.model import FAMILIES, Combination, DatabaseFacts, Factor, Facts, Value, Workload
 from ceteris.plan.file import WorkloadTable
 from ceteris.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
@@ -28,7 +29,7 @@ class Settings:
         self.catalogue = catalogue.with_rows(self.server.rows)
         self.facts = facts
         self.problems: list[Problem] = list(parsed.problems)
-        self.notes: list[str] = []
+        self.notes: list[Recorded] = []
         self.laid_out: list[Workload] = []
         self.tables: dict[str, WorkloadTable] = {name_of(table): table for table in self.table.workload}
         self.family = FAMILIES[self.table.database.kind] if self.table.database else ""
@@ -133,16 +134,17 @@ class Settings:
             why = self.impossible(key.partition(".")[2], level.value, owners) if owners else ""
             if why:
                 dropped = True
-                self.notes.append(f"{key} = {level.label} is left out: {why}")
+                self.notes.append(recorded("{key} = {level} is left out: {why}", key=key, level=level.label, why=why))
             elif level.value in [other.value for other in found] and len(written) == 2:
-                self.notes.append(f"{key}: both levels are {level.label}, so that what differs is noise")
+                said = later("{key}: both levels are {level}, so that what differs is noise")
+                self.notes.append(recorded(said, key=key, level=level.label))
                 found.append(dataclasses.replace(level, label=f"{level.label} again"))
             elif level.value in [other.value for other in found]:
                 self.complain((*place, number), f"{level.label} stands twice", "name each level once")
             else:
                 found.append(level)
         if len(found) < 2 and dropped:
-            self.notes.append(f"{key} is left out: one level is nothing to compare")
+            self.notes.append(recorded("{key} is left out: one level is nothing to compare", key=key))
         elif len(found) < 2 and len(self.problems) == before:
             self.complain(place, "one level is nothing to compare", "add a level, or move it to [hold]")
         return found

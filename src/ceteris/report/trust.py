@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from ceteris.findings import Constancy, Preconditioned
-from ceteris.language import later, tr
+from ceteris.language import later, spoken, tr
 from ceteris.model import COMPARING, Experiment, ExperimentState, Measurement, Purpose, Trial, TrialState
 from ceteris.report import numbers
 from ceteris.report.conditioned import conditioned
@@ -30,7 +30,7 @@ def clock(seconds: float) -> str:
 def _reasons(trial: Trial) -> tuple[str, ...]:
     if trial.state is TrialState.FAILED:
         return (": ".join(filter(None, [tr(trial.failure or "failed"), trial.failure_message])),)
-    return trial.invalid_because or (tr("no reason recorded"),)
+    return tuple(map(spoken, trial.invalid_because)) or (tr("no reason recorded"),)
 
 
 def tallies(trials: Sequence[Trial]) -> tuple[Tally, ...]:
@@ -49,7 +49,7 @@ def tallies(trials: Sequence[Trial]) -> tuple[Tally, ...]:
 
 
 def _remark(trial: Trial, replaced: Mapping[int, int]) -> str:
-    parts = list(_reasons(trial)) if trial.state in _UNUSED else list(trial.invalid_because)
+    parts = list(_reasons(trial)) if trial.state in _UNUSED else list(map(spoken, trial.invalid_because))
     if trial.supersedes is not None:
         parts.append(tr("in place of {trial}", trial=trial.supersedes))
     if trial.order in replaced:
@@ -150,7 +150,7 @@ def trust(
     """All that a reader needs to check or repeat the experiment."""
     return Trust(
         tallies=tallies(trials),
-        notes=(*experiment.notes, *served(trials, summaries)),
+        notes=(*map(spoken, experiment.notes), *served(trials, summaries)),
         conditioned=conditioned(preconditioned),
         unlike=unlike(constancy),
         alike=alike(constancy),

@@ -6,7 +6,7 @@ Called by the view. An undecided effect is never worded as if nothing had been f
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ceteris.language import later, tr
+from ceteris.language import later, spoken, tr
 from ceteris.model import RESPONSES, Effect, Purpose, Tag, Trial, TrialState, Verdict
 from ceteris.report import numbers
 from ceteris.report.shown import Answer, CheckList, Judged
@@ -169,7 +169,8 @@ def why_unusable(trials: Iterable[Trial]) -> str:
             said = tr("failed ({reason})", reason=reason)
             found[said] = found.get(said, 0) + 1
         elif trial.state is TrialState.INVALID:
-            said = tr("invalid ({reason})", reason="; ".join(trial.invalid_because) or tr("no reason recorded"))
+            reason = tr("; ").join(map(spoken, trial.invalid_because)) or tr("no reason recorded")
+            said = tr("invalid ({reason})", reason=reason)
             found[said] = found.get(said, 0) + 1
     return tr("; ").join(tr("{trials} {why}", trials=numbers.count(n, "trial"), why=said) for said, n in found.items())
 

@@ -37,6 +37,14 @@ MARKED = (
     later("no-data"),
     later("limit-reached"),
     later("tooling"),
+    # what became of a setting that was not taken
+    later("was ignored"),
+    later("was clamped"),
+    later("was rounded"),
+    later("was set again by someone else"),
+    later("was refused"),
+    later("is read-only here"),
+    later("is not here"),
     # limits
     later("the load engine"),
     later("the rate offered"),

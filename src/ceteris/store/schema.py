@@ -15,6 +15,8 @@ from sqlalchemy import (
     Text,
 )
 
+from ceteris.store.words import Words
+
 metadata = MetaData()
 
 experiment = Table(
@@ -34,7 +36,7 @@ experiment = Table(
     Column("ended", Float),
     Column("versions", JSON, nullable=False),
     Column("fingerprint", JSON, nullable=False),
-    Column("notes", JSON, nullable=False),
+    Column("notes", Words, nullable=False),
 )
 
 trial = Table(
@@ -58,7 +60,7 @@ trial = Table(
     Column("started", Float),
     Column("ended", Float),
     Column("fingerprint", String, nullable=False),
-    Column("invalid_because", JSON, nullable=False),
+    Column("invalid_because", Words, nullable=False),
     Column("failure", String),
     Column("failure_message", Text, nullable=False),
     Column("supersedes", Integer),

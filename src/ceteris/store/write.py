@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection, Engine
 
 from ceteris.errors import StoreError
+from ceteris.language import Recorded
 from ceteris.model import (
     Calibration,
     Change,
@@ -83,7 +84,7 @@ def set_state(store: Engine, experiment: str, state: ExperimentState, ended: flo
         connection.execute(sa.update(table).where(table.c.id == experiment).values(state=state, ended=ended))
 
 
-def add_note(store: Engine, experiment: str, note: str) -> None:
+def add_note(store: Engine, experiment: str, note: Recorded) -> None:
     """Keep something a reader of the report must know, once."""
     table = schema.experiment
     with transaction(store) as connection:

@@ -13,6 +13,7 @@ from ceteris.knobs import guard, journal
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.conditions import Conditions
 from ceteris.knobs.survey import touched
+from ceteris.language import Recorded
 from ceteris.model import Plan, Purpose, Settings, Trial, Workload
 from ceteris.registry import data_of
 from ceteris.trial.precondition import Onlooker
@@ -242,7 +243,7 @@ class Bench:
         device = self._plan.target.device
         return error_counters(self._site.host, device) if device else {}
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Recorded]:
         """What a reader of the report must know of the machine."""
         served = self._servers.notes() if self._servers is not None else []
         return [note for note in [self._runner.usual_load(), *served] if note]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from ceteris.engine.protocol import Hello, Interval, Phase, Result
 from ceteris.errors import EngineError, Interrupted
+from ceteris.language import Recorded
 from ceteris.model import Limits, Measurement
 from ceteris.trial import limits, machine, validity
 from ceteris.trial.flight import Flight
@@ -64,7 +65,7 @@ class TrialLoad:
         wrong = validity.of_settings(self._job, self._flight.hello)
         yield machine.LoadEnded((*wrong, *self._conclude(result, intervals)))
 
-    def _conclude(self, result: Result, intervals: list[Interval]) -> list[str]:
+    def _conclude(self, result: Result, intervals: list[Interval]) -> list[Recorded]:
         """Take the measurements; what is wrong with them."""
         reasons = validity.of_load(result, intervals, self._job)
         seen = self._watch.conclude(validity.work_of(result), result.start_s)

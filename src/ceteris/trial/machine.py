@@ -7,6 +7,7 @@ real machine shows once a year, can be tried in a unit test.
 import dataclasses
 from dataclasses import dataclass
 
+from ceteris.language import Recorded, recorded
 from ceteris.model import Change, ChangeState, FailureClass, Trial, TrialState
 
 
@@ -36,7 +37,7 @@ class Measuring:
 class LoadEnded:
     """The load ended by itself; `invalid_because` says why its figures must not be used, if so."""
 
-    invalid_because: tuple[str, ...]
+    invalid_because: tuple[Recorded, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +128,16 @@ def _is_refused(change: Change) -> bool:
     return change.state is ChangeState.MISMATCHED and bool(change.refused)
 
 
-def _mismatches(changes: tuple[Change, ...]) -> tuple[str, ...]:
+def _mismatches(changes: tuple[Change, ...]) -> tuple[Recorded, ...]:
     """Words for each setting that is not as wanted."""
     return tuple(
-        f"{c.knob} {c.not_taken}: wanted {c.wanted}, found {'nothing' if c.observed is None else c.observed}"
+        recorded(
+            "{knob} {outcome}: wanted {wanted}, found {found}",
+            knob=c.knob,
+            outcome=recorded(str(c.not_taken)),
+            wanted=c.wanted,
+            found=recorded("nothing") if c.observed is None else c.observed,
+        )
         for c in changes
         if c.state is ChangeState.MISMATCHED
     )

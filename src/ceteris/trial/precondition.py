@@ -13,6 +13,7 @@ from ceteris.engine.protocol import Hello, Interval, Job
 from ceteris.engine.run import Engine, Sampler
 from ceteris.errors import EngineError, Interrupted
 from ceteris.hosts.transport import Host
+from ceteris.language import Recorded
 from ceteris.model import Measurement, Workload
 from ceteris.trial import machine, validity
 from ceteris.units import LoadLevel
@@ -60,7 +61,7 @@ class Preconditioning:
         self._onlooker = onlooker
         self._stopped = stopped
         self._engine: Engine | None = None
-        self._wrong: list[str] = []
+        self._wrong: list[Recorded] = []
         self.measurements: tuple[Measurement, ...] = ()
 
     def stop(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from ceteris.databases import Instance, contents, rest
 from ceteris.errors import DataDamaged, Interrupted
+from ceteris.language import Recorded, later, recorded
 from ceteris.model import Measurement
 from ceteris.trial.telemetry import measured_once
 from ceteris.units import show_duration
@@ -32,7 +33,9 @@ def warm(instance: Instance, database: str, read: Callable[[], None]) -> tuple[M
     return tuple(measured_once(name, unit, value, _PHASE, _SOURCE) for name, unit, value in found if value is not None)
 
 
-def come_to_rest(instance: Instance, trial: int, stopped: Callable[[], bool]) -> tuple[tuple[Measurement, ...], str]:
+def come_to_rest(
+    instance: Instance, trial: int, stopped: Callable[[], bool]
+) -> tuple[tuple[Measurement, ...], Recorded | None]:
     """Wait until the server has done what was left to do; what the report must say where patience ended first.
 
     Raises QueryRefused and Interrupted.
@@ -47,21 +50,23 @@ def come_to_rest(instance: Instance, trial: int, stopped: Callable[[], bool]) ->
         measured_once("server_restless", "", float(len(found.restless)), _PHASE, _SOURCE),
     )
     if not found.restless:
-        return measured, ""
-    waited, what = show_duration(found.waited_s), ", ".join(found.restless)
-    return measured, f"trial {trial} began before the server had come to rest, after {waited}: {what}"
+        return measured, None
+    said = later("trial {trial} began before the server had come to rest, after {waited}: {what}")
+    what = [recorded(one) for one in found.restless]
+    return measured, recorded(said, trial=trial, waited=show_duration(found.waited_s), what=what)
 
 
-def check_rows(instance: Instance, database: str, made: contents.Contents) -> str:
+def check_rows(instance: Instance, database: str, made: contents.Contents) -> Recorded | None:
     """Raise DataDamaged where the tables of a database that was put back have not the rows that were made.
 
     Where counting them takes too long, what the report must say of that.
     """
     if made.took_s > contents.LONGEST_S:
-        return (
-            f"the rows of {database} were not counted again when it was put back, which takes "
-            f"{show_duration(made.took_s)}: the name and size of every file were compared"
+        said = later(
+            "the rows of {database} were not counted again when it was put back, which takes {duration}: "
+            "the name and size of every file were compared"
         )
+        return recorded(said, database=database, duration=show_duration(made.took_s))
     with instance.inside(database) as ask:
         found = contents.count(instance.state, ask)
     if wrong := contents.difference(made, found):
@@ -69,4 +74,4 @@ def check_rows(instance: Instance, database: str, made: contents.Contents) -> st
             f"the data of {database} was put back, and is not what was made: {wrong}",
             "see whether the disk under target.path is sound and has room, then run the plan anew",
         )
-    return ""
+    return None

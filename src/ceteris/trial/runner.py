@@ -19,6 +19,7 @@ from ceteris.errors import (
 from ceteris.hosts.transport import Host
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.conditions import Conditions, digest
+from ceteris.language import Recorded
 from ceteris.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
 from ceteris.trial import machine, validity
 from ceteris.trial.flight import Flight
@@ -134,7 +135,7 @@ class Runner:
         """From now on by what became known of settling."""
         self._plan = plan
 
-    def usual_load(self) -> str:
+    def usual_load(self) -> Recorded | None:
         """In words, what other load was always there."""
         return self._foreign.usual()
 

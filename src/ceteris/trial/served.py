@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from ceteris.databases import Variable
 from ceteris.engine.protocol import Job, MysqlServer, PostgresServer
 from ceteris.errors import CeterisError
+from ceteris.language import Recorded, recorded
 from ceteris.model import Change, ChangeState, Measurement, NotTaken, Settings, Trial, Value, Workload
 from ceteris.registry import data_of
 
@@ -31,7 +32,7 @@ class Served(ABC):
         self.family = family
         self.readied: tuple[Measurement, ...] = ()
         self._in_force = InForce()
-        self._remarks: dict[str, None] = {}
+        self._remarks: dict[Recorded, None] = {}
 
     @abstractmethod
     def make_data(
@@ -71,14 +72,14 @@ class Served(ABC):
 
     def uncounted(self, why: str) -> None:
         """The server's counters cannot be read any more."""
-        self._remark(f"the server's counters were not read all the time: {why}")
+        self._remark(recorded("the server's counters were not read all the time: {why}", why=why))
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Recorded]:
         """What a reader of the report must know of the servers, each once, in the order in which it came up."""
         return list(self._remarks)
 
-    def _remark(self, words: str) -> None:
-        """Keep it, unless it is empty."""
+    def _remark(self, words: Recorded | None) -> None:
+        """Keep it, unless there is nothing."""
         if words:
             self._remarks[words] = None
 

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ceteris.engine.protocol import Ended
 from ceteris.errors import EngineError, Interrupted
+from ceteris.language import Recorded, later, recorded
 from ceteris.model import Measurement, Settings, Workload
 from ceteris.parsers.report import NotUnderstood
 from ceteris.registry import parameters_of
 from ceteris.trial import machine
 from ceteris.trial.tools import Started, Tools
-from ceteris.trial.validity import Work
+from ceteris.trial.validity import Work, of_errors
 from ceteris.trial.watch import Watch
 from ceteris.workloads.tools import Order, Run, ToolKind, measurements
 
@@ -73,7 +74,8 @@ class ToolLoad:
         reasons = self._conclude(started, last)
         if took_s < last.settle_s + _CUT_SHORT * last.measure_s:
             told_s = last.settle_s + last.measure_s
-            reasons.append(f"{self._workload.name} ended after {took_s:.2f} s, though it was told {told_s:g} s")
+            said = later("{workload} ended after {took:.2f} s, though it was told {told:g} s")
+            reasons.append(recorded(said, workload=self._workload.name, took=took_s, told=told_s))
         yield machine.LoadEnded(tuple(reasons))
 
     def _start(self, run: Run) -> Started:
@@ -93,7 +95,7 @@ class ToolLoad:
         elif to_its_end:
             raise EngineError("no-data", f"{self._workload.name} did not end within {_LATE_S:g} s after its time")
 
-    def _conclude(self, started: Started, run: Run) -> list[str]:
+    def _conclude(self, started: Started, run: Run) -> list[Recorded]:
         """Take the measurements; what is wrong with them. Raises EngineError where something is missing."""
         name = self._workload.name
         parameters = parameters_of(self._workload, self._settings)
@@ -111,5 +113,4 @@ class ToolLoad:
         work = Work(duration_s=_WATCHED * run.measure_s, bytes_per_s=report.bytes_per_s or 0.0, cores=1)
         seen = self._watch.conclude(work)
         self.measurements = found + seen.measurements
-        met = ", ".join(f"{number} {error}" for error, number in sorted(report.errors.items()))
-        return [*([f"the load met errors: {met}"] if met else []), *seen.reasons]
+        return [*([of_errors(report.errors)] if report.errors else []), *seen.reasons]

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ceteris.engine.protocol import Census, Counted, Sample
 from ceteris.engine.run import Sampler
+from ceteris.language import Recorded, recorded
 from ceteris.model import Measurement
 from ceteris.trial import telemetry
 from ceteris.trial.validity import ForeignLoad, Work
@@ -35,7 +36,7 @@ class Seen:
     """What was seen of the machine."""
 
     measurements: tuple[Measurement, ...]
-    reasons: list[str]
+    reasons: list[Recorded]
 
 
 class Watch:
@@ -69,7 +70,7 @@ class Watch:
         """What was seen while a load did this; where the load has no clock, the window began at its opening."""
         samples, opened, closed = self._drain()
         if closed is None:
-            return Seen((), ["the sampler did not answer, so other load cannot be excluded"])
+            return Seen((), [recorded("the sampler did not answer, so other load cannot be excluded")])
         if start_s is None:
             start_s = opened.monotonic_s if opened else closed.monotonic_s - work.duration_s
         inside = telemetry.within(samples, start_s, start_s + work.duration_s)

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
+from ceteris.language import recorded
 from ceteris.parsers import sysbench
 from ceteris.parsers.report import Report
 from ceteris.registry import Tool, workload_kinds
@@ -17,7 +18,7 @@ _OURS = {
     "report-interval": "Ceteris, which reads each second",
     "events": "protocol.trial, since a run ends by time",
 }
-_NOTE = (
+_NOTE = recorded(
     "sysbench runs for settle and trial in whole seconds, and one more: what counts are its lines of each second after "
     "settle; percentiles are the means of those of the seconds, and there is one alone (options.percentile)"
 )

@@ -5,9 +5,10 @@ import math
 
 import numpy as np
 import pytest
+import trial_samples as samples
 
 from ceteris.analysis.between import Side, between, effects_between
-from ceteris.model import Effect, Measurement, Purpose, Trial, TrialState, Verdict
+from ceteris.model import Effect, Verdict
 from ceteris.units import LoadLevel
 
 LOADS = (1, 8)
@@ -23,38 +24,9 @@ def _side(
         for load in LOADS:
             for arm in ("a", "b"):
                 order = len(trials) + 1
-                trials.append(
-                    Trial(
-                        experiment="e",
-                        order=order,
-                        round=number + 1,
-                        block=order - (order + 1) % 2,
-                        position=1,
-                        attempt=1,
-                        factor="f",
-                        arm=arm,
-                        baseline=arm == "a",
-                        settings={},
-                        workload="w",
-                        load=LoadLevel(load),
-                        state=TrialState.DONE,
-                        purpose=Purpose.COMPARE,
-                    )
-                )
+                trials.append(samples.trial(order, arm, load, round=number + 1, block=order - (order + 1) % 2))
                 value = rates[load] * math.exp(rng.normal(0, sd)) * (1 if arm == "a" else 5)
-                summaries[order] = {
-                    metric: Measurement(
-                        phase="measure",
-                        metric=metric,
-                        unit="",
-                        source="engine",
-                        n=1,
-                        mean=value,
-                        low=value,
-                        high=value,
-                        total=value,
-                    )
-                }
+                summaries[order] = {metric: samples.measured(value, metric)}
     return Side(trials, summaries)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import trial_samples as samples
 from test_judge import PROTOCOL, _experiment, _workload
 
 from ceteris.analysis.judge import judge, take_looks
@@ -30,18 +31,7 @@ def _courses(trials: list[Trial], rising: float = 0.0, arm: str = "b") -> dict[i
     for trial in trials:
         slope = rising if trial.arm == arm else 0.0
         points = tuple(1000 * (1 + slope * np.linspace(-1, 1, 30)) * np.exp(0.01 * rng.standard_normal(30)))
-        found[trial.order] = Measurement(
-            phase="measure",
-            metric="throughput_per_s",
-            unit="1/s",
-            source="engine",
-            n=30,
-            mean=1000,
-            low=0,
-            high=0,
-            total=0,
-            points=points,
-        )
+        found[trial.order] = samples.measured(1000, points=points)
     return found
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+import trial_samples as samples
 
 from ceteris import model
 from ceteris.analysis.claims import Numbers, weigh
@@ -12,17 +13,12 @@ from ceteris.analysis.magnitudes import stated
 from ceteris.model import (
     Claim,
     Factor,
-    Measurement,
     Plan,
     Protocol,
-    Purpose,
     Standing,
     Target,
-    Trial,
-    TrialState,
     Workload,
 )
-from ceteris.units import LoadLevel
 
 LOADS = (8, 16, 32, 64)
 CLAIM = Claim(id="1", factor="scheduler", claim="better", statement="s", better_level="noop", tables=("T1",))
@@ -34,36 +30,11 @@ def numbers(ratios: Sequence[float], *, arms: tuple[str, str] = ("deadline", "no
     for load, ratio in zip(LOADS, ratios, strict=False):
         for arm, rate in ((arms[0], 100.0), (arms[1], 100.0 * ratio)):
             order = len(trials) + 1
+            settings = {"scheduler": arm}
             trials.append(
-                Trial(
-                    experiment="e",
-                    order=order,
-                    round=1,
-                    block=order,
-                    position=1,
-                    attempt=1,
-                    factor="scheduler",
-                    arm=arm,
-                    baseline=arm == arms[0],
-                    purpose=Purpose.COMPARE,
-                    settings={"scheduler": arm},
-                    workload="w",
-                    load=LoadLevel(load),
-                    state=TrialState.DONE,
-                )
+                samples.trial(order, arm, load, factor="scheduler", baseline=arm == arms[0], settings=settings)
             )
-            value = Measurement(
-                phase="measure",
-                metric="throughput_per_s",
-                unit="1/s",
-                source="t",
-                n=1,
-                mean=rate,
-                low=rate,
-                high=rate,
-                total=rate,
-            )
-            summaries[order] = {"throughput_per_s": value}
+            summaries[order] = {"throughput_per_s": samples.measured(rate)}
     plan = Plan(
         name="n",
         question="",

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+import trial_samples as samples
 
 from ceteris.analysis.contrast import contrast
 from ceteris.analysis.effects import Pair, Series
@@ -15,9 +16,7 @@ Summaries = dict[int, dict[str, Measurement]]
 
 
 def _measured(metric: str, value: float, source: str = "sample") -> Measurement:
-    return Measurement(
-        phase="measure", metric=metric, unit="", source=source, n=1, mean=value, low=value, high=value, total=value
-    )
+    return samples.measured(value, metric, source=source)
 
 
 def _experiment(

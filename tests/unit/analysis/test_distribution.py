@@ -5,19 +5,15 @@ import dataclasses
 
 import numpy as np
 import pytest
+import trial_samples as samples
 from hdrh.histogram import HdrHistogram
 
 from ceteris.analysis.distribution import distributions
-from ceteris.model import Purpose, Trial, TrialState
-from ceteris.units import LoadLevel
+from ceteris.model import Trial, TrialState
 
 
 def _trial(order: int, arm: str, block: int) -> Trial:
-    return Trial(
-        experiment="e", order=order, round=1, block=block, attempt=1, position=order % 2 + 1, factor="f", arm=arm,
-        baseline=arm == "a", settings={}, workload="w", load=LoadLevel(8), state=TrialState.DONE,
-        purpose=Purpose.COMPARE,
-    )  # fmt: skip
+    return samples.trial(order, arm, 8, block=block, position=order % 2 + 1)
 
 
 def _histogram(times_ns: np.ndarray, longest: int) -> bytes:

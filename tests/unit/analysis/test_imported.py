@@ -4,20 +4,18 @@ import math
 
 import numpy as np
 import pytest
+import trial_samples as samples
 
 from ceteris.analysis.imported import judge_set
 from ceteris.model import (
     Factor,
     Measurement,
     Protocol,
-    Purpose,
     Tag,
     Trial,
-    TrialState,
     Verdict,
     Workload,
 )
-from ceteris.units import LoadLevel
 
 LEVELS = (8, 16, 32, 64)
 PROTOCOL = Protocol(
@@ -51,40 +49,10 @@ class Set:
 
     def add(self, arm: str, load: int, rate: float, points: tuple[float, ...] = (), **labels: str) -> None:
         order = len(self.trials) + 1
-        self.trials.append(
-            Trial(
-                experiment="e",
-                order=order,
-                round=1,
-                block=order,
-                position=1,
-                attempt=1,
-                factor="x",
-                arm=arm,
-                baseline=arm == "a",
-                purpose=Purpose.COMPARE,
-                settings={"x": arm, **labels},
-                workload="w",
-                load=LoadLevel(load),
-                state=TrialState.DONE,
-            )
-        )
-        made = Measurement(
-            phase="measure",
-            metric="throughput_per_s",
-            unit="1/s",
-            source="t",
-            n=len(points) or 1,
-            mean=rate,
-            low=rate,
-            high=rate,
-            total=rate,
-            start_s=0.0,
-            step_s=1.0,
-            points=points,
-        )
-        self.summaries[order] = {"throughput_per_s": made}
-        self.courses[order] = made
+        self.trials.append(samples.trial(order, arm, load, factor="x", settings={"x": arm, **labels}))
+        measured = samples.measured(rate, n=len(points) or 1, start_s=0.0, step_s=1.0, points=points)
+        self.summaries[order] = {"throughput_per_s": measured}
+        self.courses[order] = measured
 
     def judged(self, factors: tuple[Factor, ...] = FACTORS):  # type: ignore[no-untyped-def]
         return judge_set(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import trial_samples as samples
 
 from ceteris.analysis.judge import Judgement, judge, take_looks
 from ceteris.model import (
@@ -13,7 +14,6 @@ from ceteris.model import (
     FailureClass,
     Measurement,
     Protocol,
-    Purpose,
     Tag,
     Trial,
     TrialState,
@@ -52,30 +52,11 @@ def _experiment(
         arms = ("a", "b") if (number // len(LOADS)) % 2 else ("b", "a")
         for position, arm in enumerate(arms, start=1):
             order = len(trials) + 1
-            trials.append(
-                Trial(
-                    experiment="e",
-                    order=order,
-                    round=1,
-                    block=number + 1,
-                    position=position,
-                    attempt=1,
-                    factor="k",
-                    arm=arm,
-                    baseline=arm == "a",
-                    purpose=Purpose.COMPARE,
-                    settings={},
-                    workload="w",
-                    load=LoadLevel(load),
-                    state=TrialState.DONE,
-                )
-            )
+            trials.append(samples.trial(order, arm, load, block=number + 1, position=position))
             log = math.log(1000 * load) + sd * rng.standard_normal() + order_effect * position
             log += effect(load) if arm == "b" else 0.0
             values[order] = {
-                name: Measurement(
-                    phase="measure", metric=name, unit="", source="engine", n=1, mean=v, low=v, high=v, total=v
-                )
+                name: samples.measured(v, name)
                 for name, v in (("throughput_per_s", math.exp(log)), ("response_p95_s", 1 / math.exp(log)))
             }
     return trials, values

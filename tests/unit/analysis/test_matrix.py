@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trial_samples as samples
 
 from ceteris.analysis.matrix import matrices
 from ceteris.findings import Bound, Matrix, MatrixSeries
-from ceteris.model import Measurement, Purpose, Trial, TrialState, Workload
-from ceteris.units import LoadLevel
+from ceteris.model import Measurement, Purpose, Trial, Workload
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "matrix"
 KIB8, MIB = 8192, 2**20
@@ -54,29 +54,18 @@ def _read(points: Sequence[Point], values: Sequence[Sequence[Mapping[str, float]
         for (share, small, large), metrics in zip(points, one, strict=True):
             order = len(trials) + 1
             trials.append(
-                Trial(
-                    experiment="e",
-                    order=order,
+                samples.trial(
+                    order,
+                    "",
+                    small,
                     round=number,
-                    block=order,
-                    position=1,
-                    attempt=1,
                     factor="",
-                    arm="",
                     baseline=True,
                     purpose=Purpose.MEASURE,
-                    settings={},
                     workload=f"m-{share}-{large}",
-                    load=LoadLevel(small),
-                    state=TrialState.DONE,
                 )
             )
-            summaries[order] = {
-                name: Measurement(
-                    phase="measure", metric=name, unit="", source="engine", n=1, mean=v, low=v, high=v, total=v
-                )
-                for name, v in metrics.items()
-            }
+            summaries[order] = {name: samples.measured(v, name) for name, v in metrics.items()}
     keys = dict.fromkeys((share, large) for share, _, large in points)
     workloads = [_workload(s, n, sorted({p[1] for p in points if (p[0], p[2]) == (s, n)})) for s, n in keys]
     (found,) = matrices(trials, summaries, workloads, {}, 0.95)

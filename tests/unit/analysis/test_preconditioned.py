@@ -2,13 +2,13 @@
 
 import dataclasses
 
+import trial_samples as samples
 from test_judge import LOADS, PROTOCOL, _experiment, _judged, _workload
 
 from ceteris.analysis.effects import whole_blocks
 from ceteris.analysis.noise import calibrations, stack_of
 from ceteris.analysis.precondition import preconditioned
 from ceteris.model import FailureClass, Measurement, Precondition, Purpose, Trial, TrialState, Workload
-from ceteris.units import LoadLevel
 
 ASKED = Precondition(fills=2, round_s=60.0, most_rounds=25, window=5, most_spread=0.2, most_drift=0.1)
 WORKLOAD = dataclasses.replace(_workload(), precondition=ASKED)
@@ -16,32 +16,12 @@ COURSE = (20_000.0, 12_000.0, 12_500.0, 12_400.0, 12_300.0, 12_300.0)
 
 
 def _trial(order: int, state: TrialState = TrialState.DONE, **changes: object) -> Trial:
-    made = Trial(
-        experiment="e",
-        order=order,
-        round=0,
-        block=0,
-        position=1,
-        attempt=1,
-        factor="",
-        arm="",
-        baseline=True,
-        purpose=Purpose.PRECONDITION,
-        settings={},
-        workload="w",
-        load=LoadLevel(16),
-        state=state,
-    )
-    return dataclasses.replace(made, **changes)  # type: ignore[arg-type]
+    first = {"round": 0, "block": 0, "factor": "", "baseline": True, "purpose": Purpose.PRECONDITION, "state": state}
+    return samples.trial(order, **{"arm": "", "load": 16} | first | changes)
 
 
 def _measured(**values: float) -> dict[str, Measurement]:
-    return {
-        name: Measurement(
-            phase="measure", metric=name, unit="", source="engine", n=1, mean=v, low=v, high=v, total=v, points=COURSE
-        )
-        for name, v in values.items()
-    }
+    return {name: samples.measured(v, name, points=COURSE) for name, v in values.items()}
 
 
 def _found(steady: float) -> dict[str, Measurement]:

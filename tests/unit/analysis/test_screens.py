@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+import trial_samples as samples
 from plan_samples import FILEIO, checked, simple
 
 from ceteris.analysis.judge import Judgement, judge
@@ -32,19 +33,7 @@ def _made(plan: Plan, trials: Sequence[Trial], effects: Sequence[float], seed: i
         high = [trial.settings[f.key] == f.levels[1] for f in plan.factors]
         log = 9 + trial.load.n / 10 + sum(e for e, is_high in zip(effects, high, strict=True) if is_high)
         rate = math.exp(log + 0.3 * (high[2] == high[3]) + rng.normal(0, 0.01))
-        values[trial.order] = {
-            "throughput_per_s": Measurement(
-                phase="measure",
-                metric="throughput_per_s",
-                unit="1/s",
-                source="t",
-                n=1,
-                mean=rate,
-                low=rate,
-                high=rate,
-                total=60 * rate,
-            )
-        }
+        values[trial.order] = {"throughput_per_s": samples.measured(rate, total=60 * rate)}
     at = {t.order: 100.0 * t.order for t in trials}
     done = [dataclasses.replace(t, state=TrialState.DONE, started=at[t.order], ended=at[t.order] + 90) for t in trials]
     return done, values
@@ -113,7 +102,7 @@ def test_what_is_confirmed_counts_and_what_turns_round_is_undecided(alone: float
     assert KEYS[0] in said
     assert {trial.purpose for trial in added} == {Purpose.CONFIRM}
     more, measured = _made(plan, added, [alone, 0.0, 0.0, 0.0], seed=6)
-    assert to_confirm(plan, [*trials, *more], looks, {}) == ((), "")
+    assert to_confirm(plan, [*trials, *more], looks, {}) == ((), None)
     both, every = [*trials, *more], {**values, **measured}
     again = looks_at(underway(plan, both), plan, both, every, looks, over=True)
     assert {look.purpose for look in again} == {Purpose.CONFIRM}

@@ -4,10 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import trial_samples as samples
 
 from ceteris.analysis.unfit import unfit
 from ceteris.findings import Breach
-from ceteris.model import Claim, Measurement, Origin, Percentage, Purpose, Trial, TrialState
+from ceteris.model import Claim, Measurement, Origin, Percentage, Trial
 from ceteris.parsers import formats
 from ceteris.parsers.log import Reading, Run
 from ceteris.units import LoadLevel, LoadUnit
@@ -98,22 +99,8 @@ Threads fairness:
 
 def _trial(order: int, run: Run) -> tuple[Trial, Origin]:
     load = LoadLevel(0, LoadUnit.NOT_STATED) if run.load is None else LoadLevel(run.load)
-    trial = Trial(
-        experiment="e",
-        order=order,
-        round=1,
-        block=order,
-        position=1,
-        attempt=1,
-        factor="f",
-        arm=str(order),
-        baseline=False,
-        purpose=Purpose.COMPARE,
-        settings={"f": str(order), **run.labels},
-        workload=run.workload,
-        load=load,
-        state=TrialState.DONE,
-    )
+    settings = {"f": str(order), **run.labels}
+    trial = samples.trial(order, str(order), load, factor="f", settings=settings, workload=run.workload)
     readings = [(one.metric, one.value, one.unit, one.line, one.stated, one.subject) for one in run.readings]
     said = {"tool": run.tool, "workload": run.workload, "options": dict(run.options), "readings": readings}
     return trial, Origin(trial=order, source=1, lines=run.lines, missing="", said=said)
@@ -157,10 +144,7 @@ def test_points_of_a_series_in_a_table_are_looked_at() -> None:
     trial, origin = _trial(1, run)
 
     def course(*values: float) -> dict[int, Measurement]:
-        one = Measurement(
-            phase="measure", metric="", unit="B/s", source="table", n=3, mean=0, low=0, high=0, total=0, points=values
-        )
-        return {1: one}
+        return {1: samples.measured(0, "", unit="B/s", points=values)}
 
     series = {"read_bytes_per_s": course(300e6, 310e6, 290e6), "written_bytes_per_s": course(200e6, 210e6, 190e6)}
     fitting = series | {"bytes_per_s": course(500e6, 520e6, 480e6)}

@@ -5,17 +5,33 @@ import gettext
 import io
 import re
 from collections import Counter
+from collections.abc import Callable
 from html import unescape
+from itertools import cycle
 from pathlib import Path
 
 import pytest
-from report_samples import RECIPES, typical
+from report_samples import RECIPES, Bench, typical
 from rich.console import Console
 
-from ceteris.language import LOCALE, Language, speaking
+from ceteris.analysis.bounds import bounds
+from ceteris.findings import Limit
+from ceteris.knobs.catalog import load
+from ceteris.language import LOCALE, Language, recorded, speaking, spoken
+from ceteris.model import Change, ChangeState, NotTaken, TrialState
+from ceteris.plan.levels import risk_of
 from ceteris.report import charts, html, markdown, text
+from ceteris.report.document import document
+from ceteris.report.views import ReportView
+from ceteris.trial.machine import Applied, step
+from ceteris.trial.validity import of_errors
+from ceteris.workloads.sysbench import Sysbench
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
+MISMATCHED = ChangeState.MISMATCHED
+BOUND = recorded(
+    "the load engine was the bound: {user:.0%} of the {cores} cores it can use, in user mode", user=0.85, cores=2
+)
 NUMBER = re.compile(r"[+−]?\d[\d.,]*")
 
 
@@ -35,22 +51,87 @@ def test_every_number_is_in_both_languages() -> None:
     assert english == chinese
 
 
-def test_the_page_says_its_language_and_has_no_english_sentence() -> None:
-    with speaking(Language.ZH):
-        page = html.render(typical().view(RECIPES))
-    assert '<html lang="zh-CN">' in page
-    body = unescape(re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.DOTALL))
+def _page(seen: ReportView) -> str:
+    return unescape(re.sub(r"<style>.*?</style>|<script>.*?</script>", "", html.render(seen), flags=re.DOTALL))
+
+
+def _terminal(seen: ReportView) -> str:
+    written = io.StringIO()
+    text.render(seen, Console(file=written, width=1000, highlight=False))
+    return written.getvalue()
+
+
+def _plain_markdown(seen: ReportView) -> str:
+    return markdown.render(seen).replace("\\", "")
+
+
+def _english_left(shown: str) -> list[str]:
+    """The parts of messages that are shown in English."""
     translations = gettext.translation("ceteris", LOCALE, ["zh_CN"])
     messages = [one for one in translations._catalog if isinstance(one, str)]  # type: ignore[attr-defined]
     pieces = {piece.strip(" ,;:.") for one in messages for piece in re.split(r"\{[^}]*\}", one)}
-    assert [piece for piece in pieces if piece.count(" ") > 1 and piece in body] == []
+    return [piece for piece in pieces if piece.count(" ") > 1 and piece in shown]
+
+
+def test_the_page_says_its_language_and_has_no_english_sentence() -> None:
+    with speaking(Language.ZH):
+        view = typical().view(RECIPES)
+        assert '<html lang="zh-CN">' in html.render(view)
+        assert _english_left(_page(view)) == []
+
+
+def _recorded() -> Bench:
+    """The typical one, with what a run keeps in words: notes, and a factor all of whose trials are invalid."""
+    bench = typical()
+    dangerous = [said for knob in load() if (said := risk_of(knob))]
+    assert Sysbench.tool is not None
+    assert Sysbench.tool.note is not None
+    bench.experiment = dataclasses.replace(bench.experiment, notes=(Sysbench.tool.note, *dangerous))
+    moved = tuple(
+        Change(knob="vm.dirty", address="d", before="1", wanted="2", observed=found, state=MISMATCHED, not_taken=became)
+        for became, found in zip(NotTaken, cycle(("1", None)), strict=False)
+    )
+    spoilt, _ = step(bench.trials[0], Applied(moved, 1.0))
+    for reason in (of_errors({"io-error": 3}), BOUND, *spoilt.invalid_because):
+        for arm in ("80", "20"):
+            bench.trial(
+                "vm.swappiness", arm, baseline=arm == "80", workload="mixed", load=8, state=TrialState.INVALID,
+                invalid_because=(reason, "as an older program said it"),
+            )  # fmt: skip
+    return bench
+
+
+@pytest.mark.parametrize("show", [_page, _terminal, _plain_markdown])
+def test_what_was_recorded_while_measuring_is_said_in_either_language(show: Callable[[ReportView], str]) -> None:
+    bench = _recorded()
+    kept = [*bench.experiment.notes, *(said for trial in bench.trials[-18:] for said in trial.invalid_because)]
+    english = show(bench.view())
+    with speaking(Language.ZH):
+        chinese = show(bench.view())
+        assert [said for said in kept if spoken(said) not in chinese] == []
+    assert [said for said in kept if said not in english] == []
+    assert _english_left(chinese) == []
+    assert "vm.dirty 被取整：应为 2，实为 1" in chinese
+    assert "as an older program said it" in chinese
+
+
+def test_programs_are_told_what_was_recorded_in_english() -> None:
+    bench = _recorded()
+    told = document(bench.experiment, bench.trials, [], []).model_dump_json()
+    assert "vm.dirty was rounded: wanted 2, found 1" in told
+    assert "3 io-error" in told
+
+
+def test_that_the_load_engine_was_the_bound_is_said_in_chinese() -> None:
+    spoilt = dataclasses.replace(typical().trials[0], invalid_because=(BOUND,))
+    with speaking(Language.ZH):
+        [found] = bounds([], [spoilt])
+    assert (found.limit, found.evidence) == (Limit.ENGINE, "受限于压测引擎：用户态占用了 85%（可用 2 个核）")
 
 
 def test_the_terminal_is_told_in_chinese() -> None:
-    written = io.StringIO()
     with speaking(Language.ZH):
-        text.render(typical().view(RECIPES), Console(file=written, width=120, highlight=False))
-    shown = written.getvalue()
+        shown = _terminal(typical().view(RECIPES))
     assert "更好 1 项，更差 1 项" in shown
     assert "block.scheduler: none 代替 mq-deadline" in shown
     assert "instead of" not in shown

@@ -15,6 +15,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from ceteris.errors import StoreError, UsageError
+from ceteris.language import Recorded, recorded
 from ceteris.model import (
     Change,
     ChangeState,
@@ -194,11 +195,14 @@ def test_a_look_is_kept_once(store: sa.engine.Engine) -> None:
 
 
 def test_notes_and_states_are_kept(store: sa.engine.Engine) -> None:
-    write.add_note(store, EXPERIMENT.id, "more")
-    write.add_note(store, EXPERIMENT.id, "more")
+    write.add_note(store, EXPERIMENT.id, recorded("more"))
+    write.add_note(store, EXPERIMENT.id, recorded("more"))
     write.set_state(store, EXPERIMENT.id, ExperimentState.DONE, ended=9.0)
+    write.save_trial(store, dataclasses.replace(_trial(1), invalid_because=("spoilt", recorded("more"))))
     found = read.find(store, "last")
     assert (found.notes, found.state, found.ended) == (("note", "more"), ExperimentState.DONE, 9.0)
+    for told in (found.notes, read.trials(store, EXPERIMENT.id)[0].invalid_because):
+        assert [isinstance(words, Recorded) for words in told] == [False, True]
 
 
 @pytest.mark.parametrize("name", ["last", EXPERIMENT.id, "2026", "n"])

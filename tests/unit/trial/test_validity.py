@@ -188,7 +188,7 @@ def test_the_experiments_own_processes_are_no_others() -> None:
 
 def test_what_is_always_there_is_usual_and_told_once() -> None:
     foreign = ForeignLoad(set())
-    assert foreign.usual() == ""
+    assert foreign.usual() is None
     verdicts = [_judge(foreign, _census(cpu_s=10.0)) for _ in range(10)]
     assert all(verdicts[:7]) and not any(verdicts[7:])
     assert "usually took 1.00 cores" in foreign.usual()

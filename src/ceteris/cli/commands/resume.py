@@ -27,6 +27,7 @@ def resume(
     """
     from ceteris.cli import conclude, target
     from ceteris.errors import UsageError
+    from ceteris.language import later, recorded
     from ceteris.model import ExperimentState
     from ceteris.plan.parse import parse, read_file
     from ceteris.store import read, write
@@ -50,5 +51,6 @@ def resume(
         now = target.fingerprint(site, plan.target.device)
         for name, before in found.fingerprint.items():
             if now.get(name) != before:
-                write.add_note(opened, found.id, f"resumed with another {name}: {now.get(name)!r}, before {before!r}")
+                said = later("resumed with another {name}: {now!r}, before {before!r}")
+                write.add_note(opened, found.id, recorded(said, name=recorded(name), now=now.get(name), before=before))
         carry_out(found, opened, site, report_file, as_json=as_json)

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, BinaryIO
 
 from ceteris.errors import UsageError
 from ceteris.knobs.catalog import values
@@ -88,6 +88,13 @@ def level_of(knob: Knob, key: str, value: Value) -> Value:
     if knob.kind == "every" and "|" in value:
         raise ValueError(f"{value!r} is several values: a level is one for all of {knob.name}")
     return value
+
+
+def messages(file: BinaryIO, *_: object, **__: object) -> Iterator[tuple[int, None, str, list[str]]]:
+    """For `make catalogue`: what a report says of knobs that may lose data."""
+    for row in tomllib.load(file).values():
+        if row.get("danger") == "data_loss":
+            yield 1, None, row["documentation"], []
 
 
 @cache
