@@ -226,6 +226,8 @@ class Table:
     def _first_column(self, columns: Sequence[Column], corner: str) -> None:
         """Load levels in a first column that has no name and rises in whole numbers; else it tells runs apart."""
         first = columns[0]
+        if is_load(corner):
+            first.role = Role.LOAD
         if first.role is not Role.VALUE or any(one.role is Role.LOAD for one in columns):
             return
         cells = [load_of(row[0]) for _line, row in self.rows if row and row[0].strip()]
