@@ -6,6 +6,7 @@ In: trials, and the histogram of each as the engine wrote it. Out: Distributions
 import base64
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -29,10 +30,13 @@ def distributions(trials: Iterable[Trial], histograms: Mapping[int, bytes]) -> t
                 members[arm_of(trial), trial.load].append(trial.order)
     found = []
     for ((factor, workload, arm), load), orders in members.items():
-        read = [HdrHistogram.decode(base64.b64encode(histograms[order])) for order in orders]
-        longest = max(read, key=lambda one: one.counts_len)
-        counts = np.zeros(longest.counts_len)
-        for one in read:  # those of a smaller range have the same first ones
+        counts = np.zeros(0)
+        longest: Any = None
+        for order in orders:
+            one = HdrHistogram.decode(base64.b64encode(histograms[order]))
+            one.encoder = None  # which holds it, so that it would stay in memory
+            if one.counts_len > len(counts):  # those of a smaller range have the same first ones
+                counts, longest = np.pad(counts, (0, one.counts_len - len(counts))), one
             counts[: one.counts_len] += np.ctypeslib.as_array(one.counts)[: one.counts_len]
         reached = counts.cumsum()
         count = int(reached[-1])

@@ -110,7 +110,7 @@ class Figure:
 
     def range(self, metric: str) -> Range:
         """The values that are written so."""
-        half = self.half(metric)
+        half = self.half(metric) if self.stated else 0.0
         return Range(max(self.value - half, 0.0), max(self.value + half, 0.0))
 
     def digits(self) -> int:

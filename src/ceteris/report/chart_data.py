@@ -9,10 +9,14 @@ if TYPE_CHECKING:
 
 
 def inline(rows: Sequence[Mapping[str, Any]]) -> "alt.InlineData":
-    """Rows as the data of a chart: a tuple, since lists are copied with every step of making it."""
+    """Rows as the data of a chart, to six digits: a tuple, since lists are copied with every step of making it."""
     import altair as alt
 
-    return alt.InlineData(values=tuple(rows))
+    return alt.InlineData(values=tuple({name: _short(value) for name, value in row.items()} for row in rows))
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 @contextmanager
