@@ -1,5 +1,7 @@
 """Laws of published tables: what their cells tell without a load, how their numbers are written, and their loops."""
 
+from dataclasses import replace
+
 import pytest
 
 from ceteris.laws import Figure, Stated, of_set
@@ -64,6 +66,18 @@ def test_a_row_of_something_else_lacks_nothing_and_one_that_is_short_does() -> N
     assert of_set([*alike, cell("other", None, capacity=(5.0, "5"))]) == []
     (found,) = of_set([*alike, cell("short", None, response_p95_s=(0.0105, "10.5"))])
     assert (found.law, found.grave) == ("missing or zero cells", False)
+
+
+def test_a_cell_that_a_table_states_twice_is_told_and_repetitions_are_not() -> None:
+    once = [cell(level, n, throughput_per_s=(n * 10.5, f"{n * 10.5}")) for level in "ab" for n in (8.0, 16.0, 32.0)]
+    more = [replace(one, levels={"knob": "c"}) for one in once[:3]] + [
+        replace(one, levels={"knob": "d"}) for one in once
+    ]
+    again = replace(cell("a", 16.0, throughput_per_s=(191.0, "191.0")), line=14)
+    found = [one for one in of_set([*once, *more[:6], again]) if one.law == "one run, two figures"]
+    assert [(one.where, one.grave) for one in found] == [("T, knob a, 16 threads, lines 0 and 14", False)]
+    rounds = [replace(one, figures={"throughput_per_s": Figure(n, str(n))}) for n in (100.5, 101.5) for one in once]
+    assert [one for one in of_set(rounds) if one.law == "one run, two figures"] == []
 
 
 def loop(level: str, load: float, rate: float, mean_s: float) -> Stated:
