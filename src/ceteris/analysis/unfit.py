@@ -11,6 +11,7 @@ from typing import Any
 
 from ceteris.findings import Breach
 from ceteris.laws import Claimed, Figure, Stated, of_set
+from ceteris.laws.stated import TOLD_AGAIN
 from ceteris.model import Claim, Measurement, Origin, Trial
 from ceteris.units import LoadUnit, parse_size
 
@@ -22,6 +23,8 @@ _THINKING = ("tpcc", "fileio", "fio")
 """Whose threads do more than is timed: they think, or wait for an fsync, or ask for less than they may."""
 _RATED = ("rate", "rate_iops", "thinktime")
 _LATE = "schedule_lag_mean_s"  # which pgbench tells of a rate that it was to keep
+_COUNTED_AGAIN = {"events": "operations", "transactions": "operations"}
+"""What a table calls a count that it has under another name too."""
 _ALSO_CALLED = {"iops_peak": "throughput_per_s", "throughput_peak": "bytes_per_s"}
 SAMPLED = ("throughput_per_s", "queries_per_s", "bytes_per_s", "read_bytes_per_s", "written_bytes_per_s")
 """What the points of a table's series are read for."""
@@ -80,6 +83,9 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
     for metric, value, _unit, _line, stated, subject in said["readings"]:
         if not subject:
             figures.setdefault(_ALSO_CALLED.get(metric, metric), Figure(value, stated))
+    for name, metric in _COUNTED_AGAIN.items():
+        if name in figures:
+            figures[f"{metric}{TOLD_AGAIN}"] = figures.pop(name)
     if said["tool"] == "fio":  # whose percentiles are of the completion alone, unlike its mean and its extremes
         figures = {metric: one for metric, one in figures.items() if not metric.startswith("response_p")}
     if said["tool"] == "pgbench":  # which tells how long it was to take, not how long it took

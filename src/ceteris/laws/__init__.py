@@ -22,6 +22,8 @@ NAMES = (
     amounts.QUERIES,
     amounts.EACH,
     amounts.PARTS,
+    amounts.SHARED,
+    amounts.AGAIN,
     times.SUM,
     times.TIME,
     times.LITTLE,

@@ -23,6 +23,8 @@ LAWS = (
     amounts.queries,
     amounts.parts,
     amounts.rate,
+    amounts.shared,
+    amounts.again,
     times.total_time,
     times.time_available,
     times.little,

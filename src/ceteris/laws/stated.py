@@ -142,7 +142,11 @@ def _is_unit(scale: float) -> bool:
     )
 
 
-COUNTS = frozenset({"operations", "queries", "queries_read", "queries_write", "queries_other", "errors", "reconnects"})
+TOLD_AGAIN = ":again"
+"""What stands behind the name of a count that a report has under another name too."""
+
+_COUNTED = ("operations", "queries", "queries_read", "queries_write", "queries_other", "errors", "reconnects")
+COUNTS = frozenset({*_COUNTED, *(f"{name}{TOLD_AGAIN}" for name in _COUNTED)})
 
 
 def _scale_of_zero(metric: str) -> float:

@@ -112,6 +112,8 @@ _SAID: Mapping[tuple[str, str], str] = {
     ("errors_per_s", "1/s"): "ignored_errors_rate errors_per_second",
     ("reconnects", "count"): "reconnects",
     ("response_sum_s", "s"): "event_execution_time_sum",
+    ("thread_events_mean", "count"): "fairness_events_avg events_avg",
+    ("thread_time_mean_s", "s"): "fairness_exec_time_avg execution_time_avg",
 }
 _NAMES = {word: metric for metric, words in _SAID.items() for word in words.split()}
 _LOOSE = {"read", "write", "written", "reads", "writes", "load", "cpu", "util", "events", "transactions", "queries"}
