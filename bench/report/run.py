@@ -120,10 +120,10 @@ def store_of(folder: Path, trials: int, seconds: int, kinds: Sequence[Measuremen
 def _make(opened: Store, planned: Sequence[Trial], kinds: Sequence[Measurement], seconds: int) -> None:
     """Every trial as done, with its rows; in one transaction, so that it takes minutes."""
     rng = np.random.default_rng(1)
-    table = schema.trial
+    table, began = schema.trial, time.time()
     with opened.begin() as connection:
         for trial in planned:
-            at = 1.7e9 + trial.order * (seconds + 10)
+            at = began + trial.order * (seconds + 10)
             done = {"state": TrialState.DONE, "started": at, "applied": at, "ended": at + seconds + 10}
             mine = (table.c.experiment == trial.experiment) & (table.c.order == trial.order)
             connection.execute(sa.update(table).where(mine).values(done))

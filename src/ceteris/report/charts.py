@@ -6,8 +6,10 @@ picture in a file of its own gets the light palette. An arm is coloured only whe
 """
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -259,17 +261,22 @@ def of_trials(view: ReportView) -> dict[str, Spec]:
     return {view.courses.key: spec | {"data": {"values": course_rows(view.courses)}}}
 
 
-def still(spec: Spec) -> str:
-    """A chart as SVG for the inside of a page; colours are the page's CSS variables."""
+def stills(specs: Mapping[str, Spec]) -> dict[str, str]:
+    """Charts by key as SVG for the inside of a page; colours are the page's CSS variables."""
+    with ThreadPoolExecutor(os.cpu_count()) as drawing:
+        return dict(zip(specs, drawing.map(_still, specs.values()), strict=True))
+
+
+def _still(spec: Spec) -> str:
     import vl_convert
 
     drawn = str(vl_convert.vegalite_to_svg(spec, config=CONFIG)).replace('fill="white"', 'fill="none"', 1)
     return _PLACES.sub(lambda place: _DIGITS.sub(r"\1", place[0]), drawn)
 
 
-def standalone(spec: Spec) -> str:
-    """A chart as SVG for a file of its own, in the light palette on white."""
-    drawn = re.sub(r"var\(--(\w+)\)", lambda name: LIGHT[name[1]], still(spec))
+def standalone(picture: str) -> str:
+    """The same for a file of its own, in the light palette on white."""
+    drawn = re.sub(r"var\(--(\w+)\)", lambda name: LIGHT[name[1]], picture)
     return drawn.replace('fill="none"/>', f'fill="{LIGHT["paper"]}"/>', 1)
 
 
@@ -277,8 +284,7 @@ def write_pictures(view: ReportView, folder: Path) -> Mapping[str, str]:
     """Draw every chart of a view into `folder` as SVG; returns file names by chart key, as Markdown wants them."""
     folder.mkdir(parents=True, exist_ok=True)
     names = {}
-    for drawn in of_view(view).values():
-        for key, spec in drawn.items():
-            names[key] = f"{key}.svg"
-            (folder / names[key]).write_text(standalone(spec), encoding="utf-8")
+    for key, picture in stills({key: spec for drawn in of_view(view).values() for key, spec in drawn.items()}).items():
+        names[key] = f"{key}.svg"
+        (folder / names[key]).write_text(standalone(picture), encoding="utf-8")
     return names

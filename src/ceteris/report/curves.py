@@ -24,7 +24,7 @@ TIMED = {
 }
 """What is drawn of a trial over time: title with unit, and what a value is multiplied by."""
 
-_MOST_POINTS = 50_000  # in a page: half a megabyte
+_MOST_POINTS = 60_000  # in a page: half a megabyte
 _FEWEST = 60  # of a trial
 _DIGITS = 4
 

@@ -8,10 +8,8 @@ everything is escaped, and the page's own policy refuses every script but its ow
 import base64
 import hashlib
 import math
-import os
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +98,7 @@ def _unbroken(text: str) -> str:
 
 
 _NEEDLESS = re.compile(
-    r' (?:font-family|pointer-events|aria-roledescription)="[^"]*"| opacity="1"'
+    r' (?:font-family|pointer-events|aria-roledescription)="[^"]*"| opacity="1"|(?<=<path) aria-hidden="true"'
     r'|<path class="(?:fore|back)ground"[^>]*/>'
 )
 
@@ -139,10 +137,8 @@ def render(view: ReportView) -> str:
     timed = charts.of_trials(view)
     specs = {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
     # Both are made by this program from escaped data: SVG by Vega, scripts from files of ours.
-    first = [*timed, *specs][:_STILLS]
-    with ThreadPoolExecutor(os.cpu_count()) as drawing:
-        pictures = map(_slim, drawing.map(charts.still, [specs[key] for key in first]))
-        stills = {key: Markup(picture) for key, picture in zip(first, pictures, strict=True)}  # noqa: S704
+    first = {key: specs[key] for key in [*timed, *specs][:_STILLS]}
+    stills = {key: Markup(_slim(picture)) for key, picture in charts.stills(first).items()}  # noqa: S704
     library = _closed(vega_embed()) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
     limit = strip_limit(view.verdicts)
