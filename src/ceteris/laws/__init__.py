@@ -58,7 +58,7 @@ def of_set(cells: Sequence[Stated], claims: Sequence[Claimed] = ()) -> list[Brea
         found += ratio.queries_per_transaction(grid) + ratio.bytes_per_operation(grid)
     found += ratio.in_two_tables(tables)
     for grid in tables:
-        found += [*table.gaps(grid), *table.best(grid)]
+        found += [*table.gaps(grid), *table.best(grid), *prose.changes(grid)]
     known = {at for breach in found for at in breach.cells if breach.metric}
     for grid in tables:
         found += table.jumps(grid, known)

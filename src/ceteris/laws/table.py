@@ -38,7 +38,7 @@ def gaps(grid: Grid) -> Iterator[Breach]:
         return
     lacking: dict[tuple[Setting, tuple[float, ...]], list[str]] = defaultdict(list)
     for metric in dict.fromkeys(metric for cell in grid.cells.values() for metric in cell.figures):
-        if metric in _DERIVED:
+        if metric.endswith(_DERIVED):
             continue
         known = {place: cell.figures[metric].value for place, cell in grid.cells.items() if metric in cell.figures}
         there = {place for place, value in known.items() if value > 0 or metric not in _RATES}

@@ -1,10 +1,12 @@
 """Columns of wide tables: what each of them holds, by its head and by its cells."""
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import pairwise
+from math import prod
 
 from ceteris.parsers.numbers import number
 from ceteris.parsers.table_cells import Style, cell_of, empty
@@ -197,6 +199,28 @@ def loads_of(columns: Sequence[Column]) -> list[Column]:
         return [depths[0], jobs[0]]
     people = [one for one in loads if _PEOPLE.search(one.name)]
     return (people or loads)[:1]
+
+
+def apart_of(loads: Sequence[Column], rows: Sequence[Sequence[str]]) -> Sequence[Column]:
+    """Jobs, where as much is outstanding with other numbers of them: one run is then no repetition of the other."""
+    known: dict[int, set[tuple[int, ...]]] = defaultdict(set)
+    for row in rows if len(loads) > 1 else []:
+        parts = tuple(load_of(row[one.index]) or 0 for one in loads if one.index < len(row))
+        known[prod(parts)].add(parts)
+    return loads[1:] if any(len(several) > 1 for several in known.values()) else ()
+
+
+def changes_of(columns: Sequence[Column], titled: Head) -> list[tuple[Column, str, list[Column]]]:
+    """Columns that say how one of two levels differs from the other, with the measure and the columns of the two."""
+    found = []
+    values = [one for one in columns if one.role is Role.VALUE and one.level]
+    for column in columns:
+        metrics = {one.head.metric or titled.metric for one in values}
+        metric = column.head.metric or (metrics.pop() if len(metrics) == 1 else None)
+        pair = [one for one in values if (one.head.metric or titled.metric) == metric and one.level != column.level]
+        if column.role is Role.FOLLOWS and metric is not None and len(pair) == 2:
+            found.append((column, metric.name, pair))
+    return found
 
 
 def _numeric(cells: Sequence[str]) -> bool:

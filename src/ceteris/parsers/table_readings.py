@@ -3,7 +3,7 @@
 import re
 
 from ceteris.parsers.log import Reading
-from ceteris.parsers.table_cells import Cell, Style, cell_of
+from ceteris.parsers.table_cells import Cell, Style, cell_of, empty
 from ceteris.parsers.table_heads import Head
 from ceteris.parsers.table_names import Metric, Unit, metric_of, unit_of
 
@@ -30,6 +30,19 @@ def reading_of(text: str, head: Head, titled: Head, style: Style, line: int) -> 
         if unit is None:
             return None
     return _stated(cell, metric, unit, strange, line, text.strip(), head)
+
+
+def change_of(text: str, head: str, metric: str, style: Style, line: int) -> Reading | None:
+    """How a level's measure is said to differ from another's, as a share; None where that is not certain."""
+    cell = None if empty(text) else cell_of(text, style)
+    if cell is None:
+        return None
+    share = cell.value - 1 if cell.kind == "ratio" else cell.value
+    if not cell.kind:
+        if cell.unit != "%" and (cell.unit or "%" not in head):
+            return None
+        share = cell.value / 100
+    return Reading(metric=f"{metric}:change", value=share, unit="1", line=line, stated=text.strip())
 
 
 def _stated(

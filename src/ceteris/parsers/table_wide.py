@@ -1,18 +1,19 @@
 """Tables as people publish them: load levels down and factor levels across, or one line for each run."""
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import prod
 
-from ceteris.parsers.log import Run
+from ceteris.parsers.log import Reading, Run
 from ceteris.parsers.numbers import printed
 from ceteris.parsers.table_cells import LEFT_OUT, THOUSANDS, Style, empty, style_of, unsure_points
 from ceteris.parsers.table_columns import (
     Column,
     Role,
+    apart_of,
+    changes_of,
     columns_of,
     is_load,
     is_summary,
@@ -20,7 +21,7 @@ from ceteris.parsers.table_columns import (
     loads_of,
 )
 from ceteris.parsers.table_heads import Head, head_of
-from ceteris.parsers.table_readings import reading_of
+from ceteris.parsers.table_readings import change_of, reading_of
 from ceteris.parsers.table_runs import Made
 from ceteris.parsers.table_titles import titles_of
 
@@ -49,6 +50,7 @@ class Table:
     _factor: str = ""
     _titled: Head = field(default_factory=lambda: Head(None, None, ""))
     _style: Style = Style.POINT
+    _changes: Sequence[tuple[Column, str, list[Column]]] = ()
     _made: dict[tuple[object, ...], Made] = field(default_factory=dict)
 
     def read(self) -> None:
@@ -164,7 +166,8 @@ class Table:
     def _upright(self, columns: Sequence[Column], corner: str, workload: str, load: int | None) -> None:
         self._first_column(columns, corner)
         loads = loads_of(columns)
-        apart = self._apart(loads)
+        apart = apart_of(loads, [row for _line, row in self.rows])
+        self._changes = changes_of(columns, self._titled)
         before: dict[int, str] = {}
         for line, row in self.rows:
             cells = {one.index: row[one.index].strip() for one in columns if one.index < len(row)}
@@ -214,14 +217,11 @@ class Table:
                 at_s = times[0] if times else None
                 row = line if at_s is None else 0
                 self._put({**labels, **across}, said, load, own, head, cells[one.index], line, row, at_s)
-
-    def _apart(self, loads: Sequence[Column]) -> Sequence[Column]:
-        """Jobs, where as much is outstanding with other numbers of them: one run is then no repetition of the other."""
-        known: dict[int, set[tuple[int, ...]]] = defaultdict(set)
-        for _line, row in self.rows if len(loads) > 1 else []:
-            parts = tuple(load_of(row[one.index]) or 0 for one in loads if one.index < len(row))
-            known[prod(parts)].add(parts)
-        return loads[1:] if any(len(several) > 1 for several in known.values()) else ()
+        for one, metric, pair in self._changes:
+            reading = change_of(cells.get(one.index, ""), one.name, metric, self._style, line)
+            if reading is not None and not any(empty(cells.get(two.index, "")) for two in pair):
+                later = {_named(self._factor): pair[1].level}
+                self._keep({**labels, **later}, said, load, options, reading, line, line)
 
     def _first_column(self, columns: Sequence[Column], corner: str) -> None:
         """Load levels in a first column that has no name and rises in whole numbers; else it tells runs apart."""
@@ -240,10 +240,9 @@ class Table:
             first.role = Role.LABEL
 
     def _tell_of_what_follows(self, columns: Sequence[Column]) -> None:
-        told = (
-            f"the column {one.name} is not read: it follows from others" for one in columns if one.role is Role.FOLLOWS
-        )
-        self.remarks += told
+        held = [one for one, _metric, _pair in self._changes]
+        rest = [one.name for one in columns if one.role is Role.FOLLOWS and one not in held]
+        self.remarks += [f"the column {name} is not read: it follows from others" for name in rest]
 
     def _put(
         self,
@@ -264,6 +263,19 @@ class Table:
         if reading is None:
             self.wrong.add(line)
             return
+        self._keep(labels, workload, load, options, reading, line, row, at_s)
+
+    def _keep(
+        self,
+        labels: Mapping[str, str],
+        workload: str,
+        load: int | None,
+        options: Mapping[str, str],
+        reading: Reading,
+        line: int,
+        row: int,
+        at_s: float | None = None,
+    ) -> None:
         key = (tuple(labels.items()), workload, load, tuple(options.items()), row)
         run = self._made.setdefault(key, Made(labels, workload, load, options))
         if at_s is None and any(one.metric == reading.metric for one in run.readings):

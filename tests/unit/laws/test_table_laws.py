@@ -80,6 +80,19 @@ def test_a_cell_that_a_table_states_twice_is_told_and_repetitions_are_not() -> N
     assert [one for one in of_set(rounds) if one.law == "one run, two figures"] == []
 
 
+@pytest.mark.parametrize(
+    ("stated", "share", "wrong"),
+    [("-30%", -0.3, 0), ("43%", 0.43, 0), ("0.7x", -0.3, 0), ("1.43x", 0.43, 0), ("-20%", -0.2, 1), ("1.3x", 0.3, 1)],
+)
+def test_a_change_beside_two_levels_is_that_between_them(stated: str, share: float, wrong: int) -> None:
+    first = cell("a", 8.0, throughput_per_s=(13000.5, "13,000.5"))
+    second = cell("b", 8.0, throughput_per_s=(9100.75, "9,100.75"))
+    second = replace(second, figures={**second.figures, "throughput_per_s:change": Figure(share, stated)})
+    found = of_set([first, second])
+    assert [(one.law, one.where) for one in found] == [("percentages in prose", "T, knob b, 8 threads")] * wrong
+    assert all("-30 %" in one.words for one in found)
+
+
 def loop(level: str, load: float, rate: float, mean_s: float) -> Stated:
     figures = {"throughput_per_s": (rate, f"{rate:.2f}"), "response_mean_s": (mean_s, f"{mean_s * 1e3:.2f}")}
     return cell(level, load, **figures)

@@ -97,11 +97,19 @@ def test_levels_that_are_numbers_stand_over_their_measures() -> None:
 
 
 @pytest.mark.parametrize("head", ["change", "TPS improvement (%)", "提升", "ratio", "vs noop"])
-def test_a_column_that_follows_from_others_is_no_level_and_is_told(head: str) -> None:
+def test_a_column_that_follows_from_two_levels_is_held_against_them(head: str) -> None:
     rows = ["| 8 | 100.5 | 110.5 | 10% |", "| 16 | 190.5 | 210.5 | 10% |"]
     log = read(f"| threads | noop TPS | cfq TPS | {head} |", "|---|---|---|---|", *rows)
     assert [set(run.labels.values()) for run in log.runs] == [{"noop"}, {"cfq"}] * 2
-    assert log.remarks == (f"the column {head} is not read: it follows from others",)
+    assert [figures(run).get("throughput_per_s:change") for run in log.runs] == [None, 0.1] * 2
+    assert log.remarks == ()
+
+
+def test_a_column_that_follows_from_more_is_no_level_and_is_told() -> None:
+    rows = ["| 8 | 100.5 | 110.5 | 99.5 | 10% |", "| 16 | 190.5 | 210.5 | 189.5 | 10% |"]
+    log = read("| threads | noop TPS | cfq TPS | none TPS | gain |", "|---|---|---|---|---|", *rows)
+    assert {level for run in log.runs for level in run.labels.values()} == {"noop", "cfq", "none"}
+    assert log.remarks == ("the column gain is not read: it follows from others",)
 
 
 def test_two_lines_of_a_long_table_that_say_the_same_thing_are_repetitions() -> None:
