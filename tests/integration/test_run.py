@@ -176,6 +176,21 @@ def test_a_signal_keeps_what_was_measured_and_resume_goes_on(ceteris, plan, numb
     assert len(_counting_arms()) == 32
 
 
+def test_status_says_what_was_cut_off_and_resume_goes_on(ceteris, plan) -> None:
+    running = Running("run", plan(trial="100ms"))
+    running.wait_for("trial 3,", "trial 3 ")
+    (one,) = ceteris("status", "--json").json["experiments"]
+    assert (one["state"], one["cut_off"]) == ("running", False)
+    running.signal(signal.SIGKILL)
+    assert running.end().code == -signal.SIGKILL
+    deadline = time.monotonic() + 20  # for the keeper to find out that it is alone
+    while not ceteris("status", "--json").json["experiments"][0]["cut_off"] and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert f"go on with what was cut off: ceteris resume {one['id']}" in ceteris("status").out
+    assert ceteris("resume").code in RUN_ENDED
+    assert not ceteris("status", "--json").json["experiments"][0]["cut_off"]
+
+
 def test_an_experiment_is_carried_out_once_at_a_time(ceteris, plan) -> None:
     """Also one that changes no setting of the machine."""
     path = plan(trial="200ms")

@@ -77,7 +77,7 @@ def checks_of(found: Finding, question: Question, one: Series, pairs: Pairs, kno
     looked = [
         _order(found.order_effect, question),
         None if one.split else _carry_over(one, pairs, question, known.timeline),
-        _settled(one, known.courses),
+        _settled(one, question, known.courses),
         _outliers(found, one),
         _faults(one),
         *_of_the_machine(one, known),
@@ -104,9 +104,9 @@ def checks_of_screen(
     return tuple(check for check in looked if check is not None)
 
 
-def _fails(seen: Coefficient, margin: float) -> bool:
+def _fails(seen: Coefficient, margin: float, chance: float = _SUSPICIOUS) -> bool:
     """Whether something is there, and large enough to matter."""
-    return abs(seen.estimate) > margin / 2 and seen.p < _SUSPICIOUS
+    return abs(seen.estimate) > margin / 2 and seen.p < chance
 
 
 def _order(seen: Coefficient | None, question: Question) -> Check | None:
@@ -134,12 +134,12 @@ def _comes_after(order: int, one: Series, timeline: Timeline) -> bool:
     return before is not None and (before.factor, before.workload, before.arm) == (one.factor, one.workload, one.arm)
 
 
-def _settled(one: Series, courses: Courses) -> Check | None:
+def _settled(one: Series, question: Question, courses: Courses) -> Check | None:
     known = [points for pair in one.pairs if (points := _points(pair, courses)) is not None]
     seen = diagnostics.trend_in_trials(*diagnostics.ends(known)) if known else None
     if seen is None:
         return None
-    failed = seen.p < _UNSETTLED
+    failed = _fails(seen, question.margin, _UNSETTLED)
     said = later("from the first third of the trials to the last the effect changes by {change}")
     words = tr(said, change=show_percent(seen.estimate))
     return Check(tr("settled"), not failed, words + (tr(": settle longer") if failed else ""))

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ceteris.cli.target import LOCAL, site
 from ceteris.knobs.journal import open_journals
-from ceteris.model import Experiment, Trial, TrialState, Value
+from ceteris.model import Experiment, ExperimentState, Trial, TrialState, Value
 from ceteris.store import read
 from ceteris.store.open import file_of, open_engine, store_url
 
@@ -20,11 +20,15 @@ class _Document(BaseModel):
 
 
 class ExperimentStatus(_Document):
-    """Where one experiment is."""
+    """Where one experiment is.
+
+    `cut_off`: by its state it runs, on the machine that was looked at, and nothing there works on it any more.
+    """
 
     id: str
     name: str
     state: str
+    cut_off: bool
     started: float
     done: int
     planned: int
@@ -61,35 +65,41 @@ def document(store: str | None, target: str = LOCAL, *, become: bool = False) ->
     """Look at the store and at the journals of a machine. Raises StoreError for a damaged store."""
     url = store_url(store)
     file = file_of(url)
+    with site(target, become=become) as here:
+        journals = open_journals(here.host, here.engine)
+    owned = {journal.experiment for journal in journals if journal.owned}
     experiments = []
     if store or file is None or file.exists():  # before the first experiment there is no store, and no fault in that
         opened = open_engine(url, create=False)
-        experiments = [_status(e, read.trials(opened, e.id)) for e in read.experiments(opened)]
-    with site(target, become=become) as here:
-        changes = [
-            OpenChange(
-                experiment=journal.experiment,
-                journal=journal.path,
-                running=journal.owned,
-                applied=journal.kept,
-                expired=change["expired"],
-                knob=change["knob"],
-                before=change["before"],
-                wanted=change["wanted"],
-            )
-            for journal in open_journals(here.host, here.engine)
-            for change in journal.changes
-        ]
+        for one in read.experiments(opened):
+            lost = one.state is ExperimentState.RUNNING and one.id not in owned
+            cut_off = lost and read.plan(opened, one.id).target.address == target
+            experiments.append(_status(one, read.trials(opened, one.id), cut_off=cut_off))
+    changes = [
+        OpenChange(
+            experiment=journal.experiment,
+            journal=journal.path,
+            running=journal.owned,
+            applied=journal.kept,
+            expired=change["expired"],
+            knob=change["knob"],
+            before=change["before"],
+            wanted=change["wanted"],
+        )
+        for journal in journals
+        for change in journal.changes
+    ]
     return StatusDocument(store=str(file or url), experiments=experiments, open_changes=changes)
 
 
-def _status(experiment: Experiment, trials: list[Trial]) -> ExperimentStatus:
+def _status(experiment: Experiment, trials: list[Trial], *, cut_off: bool) -> ExperimentStatus:
     counted = [trial for trial in trials if trial.state not in (TrialState.SUPERSEDED, TrialState.SPARED)]
     active = [t for t in counted if t.state in (TrialState.APPLYING, TrialState.SETTLING)]
     return ExperimentStatus(
         id=experiment.id,
         name=experiment.name,
         state=experiment.state,
+        cut_off=cut_off,
         started=experiment.started,
         done=sum(trial.state is TrialState.DONE for trial in counted),
         planned=len(counted),
@@ -111,10 +121,14 @@ def show(found: StatusDocument, console: Console) -> None:
             table.add_column(title, justify=justify, no_wrap=title == "experiment", overflow="fold")
         for one in found.experiments:
             started = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started))
-            state = one.state + (f" ({one.trial})" if one.trial and one.state == "running" else "")
+            running = one.state + (f" ({one.trial})" if one.trial and one.state == "running" else "")
+            state = "cut off" if one.cut_off else running
             done = f"{one.done} of {one.planned}" + (f", {one.spared} spared" if one.spared else "")
             table.add_row(one.id, Text(one.name), Text(state), done, str(one.invalid), started)
         console.print(table)
+    for one in found.experiments:
+        if one.cut_off:
+            console.print(f"go on with what was cut off: ceteris resume {one.id}", markup=False, soft_wrap=True)
     for change in found.open_changes:
         console.print(_words(change), markup=False)
     if any(not change.running and not change.applied for change in found.open_changes):

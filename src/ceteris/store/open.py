@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection, Engine, make_url
+from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from ceteris.errors import StoreError, UsageError
@@ -32,7 +32,8 @@ def store_url(named: str | None) -> str:
     data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "ceteris"
     default = Path("/var/lib/ceteris") if os.geteuid() == 0 else data
     text = named or os.environ.get("CETERIS_STORE") or str(default / "ceteris.db")
-    url = text if "://" in text else f"sqlite:///{Path(text).expanduser().absolute()}"
+    file = str(Path(text).expanduser().absolute())  # which may have what means something in a URL
+    url = text if "://" in text else URL.create("sqlite", database=file).render_as_string()
     try:
         make_url(url)
     except (ArgumentError, ValueError) as error:

@@ -119,6 +119,14 @@ def test_an_arm_that_is_still_settling_is_seen_within_its_trials() -> None:
     assert "+4" in checks["settled"].found
 
 
+def test_what_changes_within_trials_by_less_than_matters_is_no_suspicion() -> None:
+    trials, values = _experiment(lambda _load: 0.0)
+    trials = _timed(trials)
+    checks, _ = _checks(trials, values, _courses(trials, rising=0.005))
+    assert checks["settled"].passed
+    assert "+0." in checks["settled"].found
+
+
 def test_an_arm_that_stalls_again_and_again_has_the_outliers() -> None:
     trials, values = _experiment(lambda _load: 0.0, passes=18)
     for trial in trials:

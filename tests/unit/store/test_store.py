@@ -31,7 +31,7 @@ from ceteris.model import (
     TrialState,
 )
 from ceteris.store import migrations, read, schema, write
-from ceteris.store.open import open_engine, store_url
+from ceteris.store.open import file_of, open_engine, store_url
 from ceteris.units import LoadLevel, LoadUnit
 
 PLAN = Plan(
@@ -253,6 +253,13 @@ def test_the_newest_migration_is_the_one_known() -> None:
 def test_a_missing_store_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="run a plan first"):
         open_engine(store_url(str(tmp_path / "none.db")), create=False)
+
+
+@pytest.mark.parametrize("name", ["what?.db", "50%25.db", "a # b.db", "sqlite.db?mode=ro"])
+def test_a_store_is_in_the_file_that_was_named(tmp_path: Path, name: str) -> None:
+    open_engine(store_url(str(tmp_path / name)), create=True).dispose()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert file_of(store_url(str(tmp_path / name))) == tmp_path / name
 
 
 def test_a_store_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) -> None:
