@@ -155,6 +155,11 @@ def _settle(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
         for one in values:
             if not one.repetition and is_summary(one.level or one.name):
                 one.role = Role.FOLLOWS
+    levels = {one.level for one in values if one.head.metric and one.level}
+    for one in values:  # noop events: of everyday words, where noop is a level of other columns
+        level = next((level for level in levels if one.head.metric is None and one.name.startswith(f"{level} ")), "")
+        if level and (rest := head_of(one.name.removeprefix(f"{level} "))).metric and not rest.rest:
+            one.head, one.level = rest, level
     measured = any(one.head.metric for one in values)
     for one in values:
         cells = [row[one.index].strip() for row in rows if one.index < len(row)]

@@ -131,3 +131,12 @@ def test_what_a_later_table_says_otherwise_is_told_apart_by_its_title() -> None:
     heads = ["| scheduler | threads | TPS |", "|---|---|---|"]
     log = read("## OLTP", *heads, "| noop | 8 | 100.5 |", "", *heads, "| noop | 8 | 200.5 |")
     assert [run.options["title"] for run in log.runs] == ["OLTP", "OLTP, from line 6"]
+
+
+def test_everyday_words_are_measures_behind_a_level_that_others_have() -> None:
+    heads = "| threads | noop TPS | cfq TPS | noop events | cfq events |"
+    log = read(heads, "|---|---|---|---|---|", "| 8 | 10.5 | 11.5 | 3150 | 3450 |")
+    assert [(run.labels["level"], figures(run)) for run in log.runs] == [
+        ("noop", {"throughput_per_s": 10.5, "operations": 3150}),
+        ("cfq", {"throughput_per_s": 11.5, "operations": 3450}),
+    ]
