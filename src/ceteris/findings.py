@@ -210,7 +210,7 @@ class Ceiling:
 class Matrix:
     """An I/O matrix: every series, by write share and large operations outstanding.
 
-    `confidence` is that of every interval in it.
+    `confidence` is that of every interval in it; `large_order` is `sequential` or `random`.
     """
 
     name: str
@@ -220,6 +220,7 @@ class Matrix:
     confidence: float
     ceilings: tuple[Ceiling, ...]
     series: tuple[MatrixSeries, ...]
+    large_order: str = "sequential"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,6 +80,8 @@ def _parts(claim: Claim, sets: Sequence[Numbers], *, tables_named: bool) -> tupl
         raise _Untestable(tr("{claim} is nothing that numbers show", claim=claim.claim))
     if other := _NO_SPEED.search(claim.factor):
         raise _Untestable(tr("these figures do not show {what}", what=other[1]))
+    if claim.factor.casefold() == "threads":
+        raise _Untestable(tr("it compares load levels with each other; here settings are compared at each of them"))
     if tables_named and not claim.tables:
         raise _Untestable(tr("no table is behind it"))
     found: list[Numbers] = []

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from ceteris.analysis.bounds import bounds
 from ceteris.analysis.effects import Summaries, cells, counting
+from ceteris.analysis.imported_matrix import imported_matrices
 from ceteris.analysis.imported_words import checks_of, reasons_of
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.met import Comparison, Met, comparisons, estimate, higher_is_better, views
@@ -62,7 +63,7 @@ def judge_set(
         effects=tuple(effects),
         cells=tuple(means),
         unjudged=tuple(unjudged),
-        matrices=(),
+        matrices=imported_matrices(trials, summaries, options, factors, protocol.confidence),
         drifts=(),
         contrasts=(),
         scalings=tuple(_scalings(seen, summaries, protocol)),

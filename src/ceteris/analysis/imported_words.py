@@ -10,6 +10,7 @@ from ceteris.units import LoadLevel
 
 NO_NOISE_FLOOR = later("one run of each: no noise floor")
 _LOADS = {"threads", "num-threads", "clients", "connections", "iodepth", "numjobs", "jobs"}
+_NAMES = {"table", "title"}
 _MOST = 4
 
 
@@ -69,7 +70,7 @@ def _only_the_setting(one: Comparison, options: Mapping[int, Mapping[str, str]])
                 for name, value in options.get(order, {}).items():
                     asked.setdefault(name, set()).add(value)
         sides.append(asked)
-    shared = sides[0].keys() & sides[1].keys() - _LOADS - {one.factor}
+    shared = sides[0].keys() & sides[1].keys() - _LOADS - _NAMES - {one.factor}
     unlike = sorted(name for name in shared if sides[0][name] != sides[1][name])
     if not unlike:
         found = tr("the tool was asked the same") if shared else tr("what the tool was asked is not told")

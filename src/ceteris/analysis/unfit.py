@@ -6,22 +6,26 @@ In: trials of a set and where each comes from. Out: breaches, whose cells are or
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 from ceteris.findings import Breach
 from ceteris.laws import Claimed, Figure, Stated, of_set
+from ceteris.laws.stated import TOLD_AGAIN
 from ceteris.model import Claim, Measurement, Origin, Trial
 from ceteris.units import LoadUnit, parse_size
 
-_BLOCKS = ("file-block-size", "file_block_size", "bs", "block-size", "block_size", "memory-block-size")
+_BLOCKS = ("file-block-size", "bs", "block-size", "blocksize", "io-size", "memory-block-size")
 _IN_WORDS = re.compile(r"(?<![\w.])([0-9]+)\s*(?:-byte|([KM])i?B?|B)\b(?: blocks)?", re.IGNORECASE)
-_SIZED = ("fileio", "random", "sequential")
-_CLOSED = ("sysbench", "pgbench", "fio", "tpcc")
+_SIZED = re.compile(r"fileio|rnd|rand|seq|\b(?:read|write)s?\b|\bblocks?\b", re.IGNORECASE)
+_CLOSED = ("sysbench", "pgbench", "fio", "tpcc", "orion")
 _THINKING = ("tpcc", "fileio", "fio")
 """Whose threads do more than is timed: they think, or wait for an fsync, or ask for less than they may."""
 _RATED = ("rate", "rate_iops", "thinktime")
 _LATE = "schedule_lag_mean_s"  # which pgbench tells of a rate that it was to keep
 _NONE = Figure(0.0, ".")
+_COUNTED_AGAIN = {"events": "operations", "transactions": "operations"}
+"""What a table calls a count that it has under another name too."""
 _ALSO_CALLED = {"iops_peak": "throughput_per_s", "throughput_peak": "bytes_per_s"}
 SAMPLED = ("throughput_per_s", "queries_per_s", "bytes_per_s", "read_bytes_per_s", "written_bytes_per_s")
 """What the points of a table's series are read for."""
@@ -80,6 +84,9 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
     for metric, value, _unit, _line, stated, subject in said["readings"]:
         if not subject:
             figures.setdefault(_ALSO_CALLED.get(metric, metric), Figure(value, stated))
+    for name, metric in _COUNTED_AGAIN.items():
+        if name in figures:
+            figures[f"{metric}{TOLD_AGAIN}"] = figures.pop(name)
     if said["tool"] == "fio":  # whose percentiles are of the completion alone, unlike its mean and its extremes
         figures = {metric: one for metric, one in figures.items() if not metric.startswith("response_p")}
         if "." not in figures.get("throughput_per_s", _NONE).stated:
@@ -89,7 +96,7 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
     workload = str(said.get("workload") or trial.workload)
     return Stated(
         figures=figures,
-        table=str(said["options"].get("table", "")),
+        table=_table(said, paths.get(origin.source, "")),
         source=paths.get(origin.source, ""),
         line=origin.lines[0],
         workload=trial.workload,
@@ -99,22 +106,31 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
         and _LATE not in figures
         and not any(said["options"].get(name) for name in _RATED),
         think=any(tool in f"{said['tool']} {workload}".casefold() for tool in _THINKING),
-        block_bytes=_block_bytes(said["options"], workload),
+        block_bytes=_block_bytes({**trial.settings, **said["options"]}, [workload, *map(str, trial.settings.values())]),
     )
 
 
-def _block_bytes(options: Mapping[str, Any], workload: str) -> float | None:
-    """How large an operation is, where the tool was told, or the workload's name says it once."""
-    for name in _BLOCKS:
-        if options.get(name):
+def _table(said: Mapping[str, Any], path: str) -> str:
+    """What a published table is called: as a column of it says, else by its file and its title; empty for a log."""
+    if said["tool"] != "table":
+        return ""
+    options = said["options"]
+    return str(options.get("table") or ": ".join(filter(None, (PurePath(path).stem, options.get("title", "")))))
+
+
+def _block_bytes(options: Mapping[str, Any], words: Sequence[str]) -> float | None:
+    """How large an operation is, where the tool was told, or the workload or a level says it once."""
+    for name, value in options.items():
+        if name.casefold().replace("_", "-").replace(" ", "-").strip("()") in _BLOCKS:
             try:
-                return float(parse_size(_size(str(options[name]))))
+                return float(parse_size(_size(str(value))))
             except ValueError:
                 continue
-    if not any(word in workload.casefold() for word in _SIZED):
-        return None
-    sizes = {float(n) * {"": 1, "K": 2**10, "M": 2**20}[unit.upper()] for n, unit in _IN_WORDS.findall(workload)}
-    return next(iter(sizes)) if len(sizes) == 1 else None
+    for said in words:
+        sizes = {float(n) * {"": 1, "K": 2**10, "M": 2**20}[unit.upper()] for n, unit in _IN_WORDS.findall(said)}
+        if len(sizes) == 1 and _SIZED.search(said):
+            return sizes.pop()
+    return None
 
 
 def _size(text: str) -> str:

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 
@@ -56,7 +57,8 @@ def read_all(wanted: Wanted) -> Iterator[Taken]:
     """Every file as read, in the order asked for. Raises UsageError where a rule says what cannot be."""
     processes = wanted.processes or len(os.sched_getaffinity(0))
     if len(wanted.items) <= _FEW or processes == 1:
-        yield from (_take(wanted.reader, item) for item in wanted.items)
+        with _uncollected():
+            yield from (_take(wanted.reader, item) for item in wanted.items)
         return
     # By fork: nothing of this program runs in threads here, and workers begin in milliseconds.
     pool = ProcessPoolExecutor(processes, get_context("fork"), initializer=_begin)
@@ -79,6 +81,18 @@ def _ahead(pool: ProcessPoolExecutor, wanted: Wanted, processes: int) -> Iterato
         if not waiting:
             return
         yield from waiting.popleft().result()
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without looking for circles: what is read has none, and a large table is a million records that stay."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _begin() -> None:

@@ -17,6 +17,7 @@ from ceteris.parsers.redact import redact
 from ceteris.units import show_size
 
 MOST_BYTES = 256 * 2**20
+_MOST_HIGH = 0.8  # of a text's bytes are beyond ASCII
 
 
 def _gzip(stream: BinaryIO) -> io.BufferedIOBase:
@@ -117,6 +118,18 @@ def _unpacked(found: bytes) -> bytes:
         if not pieces:
             raise Unreadable(f"cannot be unpacked: {error}") from error
     return b"".join(pieces)  # of an archive that was cut off, what there is
+
+
+def legible(content: bytes) -> str:
+    """Bytes as a reader has them: UTF-8, else as Windows writes in China or in the West; marks for what is neither."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        high = [len(run) for run in re.findall(rb"[\x80-\xff]+", content)]
+    if b"\0" in content or sum(high) > len(content) * _MOST_HIGH:
+        return content.decode("utf-8", "replace")
+    chinese = all(n % 2 == 0 for n in high) and sum(high) >= 4 * len(high)  # words of two letters or more
+    return content.decode("gb18030" if chinese else "cp1252", "replace")
 
 
 def as_text(found: bytes) -> str:

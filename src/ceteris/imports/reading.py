@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ceteris.errors import UsageError
-from ceteris.imports.files import Named, Unreadable, open_file
+from ceteris.imports.files import Named, Unreadable, legible, open_file
 from ceteris.imports.measured import measurements
 from ceteris.imports.rules import Placed, Rule, format_of, place
 from ceteris.parsers import formats
@@ -61,8 +61,7 @@ class Reader:
         forced = self.format or format_of(self.rules, named.path)
         if forced and forced not in formats.FORMATS:
             raise UsageError(f"there is no format {forced!r}", f"known: {', '.join(formats.FORMATS)}")
-        text = opened.content.decode("utf-8", "replace")
-        log = formats.understood(text, forced or formats.recognise(text))  # without passwords by now
+        log = formats.read_plain(legible(opened.content), forced or None)  # without passwords by now
         return self.made(named, log, opened.sha256, opened.size_bytes, opened.content)
 
     def made(self, named: Named, log: Log, sha256: str, size_bytes: int, content: bytes) -> Taken:

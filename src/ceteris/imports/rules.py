@@ -117,11 +117,16 @@ def place(run: Run, path: str, rules: Sequence[Rule], given: Mapping[str, str]) 
                 own[name] = said
     labels |= given
     return Placed(
-        labels={factor.strip(): level.strip() for factor, level in labels.items() if level.strip()},
-        workload=own.get("workload", "") or run.workload or run.tool,
+        labels={_legible(factor): _legible(level) for factor, level in labels.items() if _legible(level)},
+        workload=_legible(own.get("workload", "") or run.workload) or run.tool,
         load=_count(own["load"], "load", path) if "load" in own else run.load,
         repetition=_count(own["repetition"], "repetition", path) if "repetition" in own else None,
     )
+
+
+def _legible(text: str) -> str:
+    """A name without what no picture and no terminal can show."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def _texts(rule: Rule) -> list[str]:

@@ -22,6 +22,8 @@ NAMES = (
     amounts.QUERIES,
     amounts.EACH,
     amounts.PARTS,
+    amounts.SHARED,
+    amounts.AGAIN,
     times.SUM,
     times.TIME,
     times.LITTLE,
@@ -49,14 +51,16 @@ def of_set(cells: Sequence[Stated], claims: Sequence[Claimed] = ()) -> list[Brea
 
     What goes wrong in the same way in most cells of a table is told once.
     """
+    cells = times.closed_loops(cells)
     tables = grids(cells)
     found = _within(cells, tables)
     for grid in tables:
         found += ratio.queries_per_transaction(grid) + ratio.bytes_per_operation(grid)
     found += ratio.in_two_tables(tables)
+    for grid in tables:
+        found += [*table.gaps(grid), *table.best(grid), *prose.changes(grid)]
     known = {at for breach in found for at in breach.cells if breach.metric}
     for grid in tables:
-        found += [*table.gaps(grid), *table.best(grid)]
         found += table.jumps(grid, known)
     found += ceiling.pinned(tables)
     found += [*copies.columns(tables), *copies.rows(cells), *copies.reports(cells)]

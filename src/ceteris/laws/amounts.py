@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ceteris.language import later, tr
 from ceteris.laws.misfit import Misfit, near, operations, summed, value_of
-from ceteris.laws.stated import COUNTS, Range, Stated
+from ceteris.laws.stated import COUNTS, TOLD_AGAIN, Range, Stated
 from ceteris.laws.words import named, said, shown
 
 BLOCK = later("IOPS x block size")
@@ -14,12 +14,21 @@ EACH = later("queries per transaction")
 PARTS = later("reads + writes = total")
 SHARES = later("shares")
 SIGNS = later("signs")
+SHARED = later("mean of threads x threads = total")
+AGAIN = later("one count, two figures")
 
 BLOCK_SLACK, _ROUND = 0.001, 0.024
 _CLOCKS, _EDGES_S = 0.002, 0.1
 EACH_LESS, EACH_MORE = 0.002, 0.03
 _PARTS_SLACK = 0.005
 _SHARE_SLACK = 0.02
+_SHARED_SLACK = 0.005
+_COUNTED = (
+    ("throughput_per_s", "operations"),
+    ("queries_per_s", "queries"),
+    ("written_bytes_per_s", "bytes_written"),
+    ("read_bytes_per_s", "bytes_read"),
+)
 _LONGEST_RUN_S = 86400.0
 _NEVER_NEGATIVE = ("_s", "_share", "normalised", "load_average", "_utilisation")
 
@@ -41,7 +50,8 @@ def block_size(cell: Stated) -> Iterator[Misfit]:
             continue
         seen = cell.figures[moved].written
         slack = BLOCK_SLACK + (_ROUND if seen and seen.zeros else 0.0)
-        if any(one is not None and near(one.times(block), right, slack) for one in ranges):
+        cut = Range(right.low, right.high + cell.figures[moved].half(moved))  # some cut digits off
+        if any(one is not None and near(one.times(block), cut, slack) for one in ranges):
             continue
         implied = {moved: ranges[0].times(block)} | ({rates[0]: right.times(1 / block)} if len(rates) == 1 else {})
         yield Misfit(law=BLOCK, words=unlike_block(cell, rates, moved, block), implied=implied, tolerance=slack)
@@ -61,7 +71,7 @@ def rate(cell: Stated) -> Iterator[Misfit]:
     time = cell.range("duration_s")
     if time is None or time.low <= 0:
         return
-    for metric, count in (("throughput_per_s", "operations"), ("queries_per_s", "queries")):
+    for metric, count in _COUNTED:
         stated, events = cell.range(metric), cell.range(count)
         if stated is None or events is None:
             continue
@@ -82,6 +92,39 @@ def rate(cell: Stated) -> Iterator[Misfit]:
         )
         implied = {metric: events / time, count: stated * time, "duration_s": events / stated}
         yield Misfit(law=RATE, words=words, implied=implied, tolerance=slack)
+
+
+def shared(cell: Stated) -> Iterator[Misfit]:
+    """What a thread has on average x threads = all: of operations, and of their time within 0.5 %. By definition."""
+    if not cell.load:
+        return
+    for mean, total in (("thread_events_mean", "operations"), ("thread_time_mean_s", "response_sum_s")):
+        each, whole = cell.range(mean), cell.range(total)
+        if each is None or whole is None or near(each.times(cell.load), whole, _SHARED_SLACK if "time" in mean else 0):
+            continue
+        words = tr(
+            later("{each} on average in each of {threads:g} threads make {product:,.6g}, and {total:,.6g} are stated"),
+            each=f"{cell.figures[mean].value:,.6g}",
+            threads=cell.load,
+            product=cell.figures[mean].value * cell.load,
+            total=cell.figures[total].value,
+        )
+        implied = {total: each.times(cell.load), mean: whole.times(1 / cell.load), "load": whole / each}
+        yield Misfit(law=SHARED, words=words, implied=implied, tolerance=_SHARED_SLACK)
+
+
+def again(cell: Stated) -> Iterator[Misfit]:
+    """What is counted under two names is one number: transactions and events of a report."""
+    for metric in ("operations", "queries"):
+        one, other = cell.range(metric), cell.range(f"{metric}{TOLD_AGAIN}")
+        if one is not None and other is not None and not one.meets(other):
+            words = tr(
+                later("{name} is {here:,.0f} in one place and {there:,.0f} in another"),
+                name=named(metric, cell),
+                here=cell.figures[metric].value,
+                there=cell.figures[f"{metric}{TOLD_AGAIN}"].value,
+            )
+            yield Misfit(law=AGAIN, words=words, implied={metric: other, f"{metric}{TOLD_AGAIN}": one})
 
 
 def queries(cell: Stated) -> Iterator[Misfit]:

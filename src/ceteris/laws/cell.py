@@ -9,8 +9,9 @@ from ceteris.language import later, tr
 from ceteris.laws import amounts, times
 from ceteris.laws.misfit import Misfit
 from ceteris.laws.stated import Figure, Range, Stated
-from ceteris.laws.words import mistaken_unit, named, said, sentence
+from ceteris.laws.words import UNIT_SLACK, mistaken_unit, named, said, sentence
 
+_ROUGH = 0.08  # as far as threads do other things too
 Doubts = Callable[[str, float, float], bool | None]
 """Whether a metric's stated value is borne out by what else is known less than the implied one."""
 
@@ -22,6 +23,8 @@ LAWS = (
     amounts.queries,
     amounts.parts,
     amounts.rate,
+    amounts.shared,
+    amounts.again,
     times.total_time,
     times.time_available,
     times.little,
@@ -56,9 +59,24 @@ def _mending(cell: Stated, wrong: Sequence[Misfit]) -> dict[str, Range]:
     found: dict[str, Range] = {}
     for misfit in wrong:
         for metric, implied in misfit.implied.items():
-            if metric not in found and 0 < implied.high < math.inf and not broken(_with(cell, metric, implied.middle)):
+            least = 1.0 if metric == "load" else 0.0  # no fewer threads than one
+            if metric not in found and least < implied.high < math.inf and _mends(cell, metric, implied.middle):
                 found[metric] = implied
     return found
+
+
+def _mends(cell: Stated, metric: str, value: float) -> bool:
+    """Whether another value of a figure makes every law hold, or another unit of all response times."""
+    if not broken(_with(cell, metric, value)):
+        return True
+    mean = cell.value("response_mean_s")
+    if metric != "response_mean_s" or not mean or not mistaken_unit(metric, mean, value, _ROUGH):
+        return False
+    figures = {
+        name: Figure(figure.value * value / mean) if name.startswith("response_") else figure
+        for name, figure in cell.figures.items()
+    }
+    return not broken(replace(cell, figures=figures))
 
 
 def _with(cell: Stated, metric: str, value: float) -> Stated:
@@ -94,7 +112,8 @@ def told(
         words += tr(later("; {values} would"), values=said_so) + why
         if also := dict.fromkeys(tr(misfit.law) for misfit in wrong if misfit.law != law):
             words += tr(later(", by {laws} too"), laws=tr(", ").join(also))
-        if unit := mistaken_unit(ways[0], stated(cell, ways[0]), values[ways[0]]):
+        slack = _ROUGH if law == times.LITTLE else UNIT_SLACK
+        if unit := mistaken_unit(ways[0], stated(cell, ways[0]), values[ways[0]], slack):
             words += f" ({unit})"
     only = ways[0] if len(ways) == 1 else ""
     return Breach(

@@ -18,6 +18,7 @@ _LEAST = 4  # load levels
 _MOST = 0.6
 _CHANGING = 1.05  # what stands at a limit is alike without being copied
 _APART = 0.005
+_SELDOM = 0.1  # of a table's cells
 _TIED = {
     "throughput_per_s": "rate",
     "bytes_per_s": "rate",
@@ -170,15 +171,22 @@ def rows(cells: Sequence[Stated]) -> Iterator[Breach]:
 
 
 def reports(cells: Sequence[Stated]) -> Iterator[Breach]:
-    """The same setting, workload and load in two tables, half a percent or more apart: two runs, or a wrong figure."""
-    known: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    """The same setting, workload and load in two tables, half a percent or more apart: two runs, or a wrong figure.
+
+    Of what a table repeats the first counts; in a table that hardly repeats anything, what it does is such a pair too.
+    """
+    known: dict[tuple[object, ...], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    size: Counter[str] = Counter()
     for position, cell in enumerate(cells):
         if cell.table and cell.levels and cell.sample is None:
-            known[cell.workload, cell.setting, cell.load].append(position)
+            known[cell.workload, cell.setting, cell.load][cell.table].append(position)
+            size[cell.table] += 1
+    again = Counter(table for tables in known.values() for table, mine in tables.items() if len(mine) > 1)
     found: dict[tuple[str, str, Setting], list[tuple[int, int, str]]] = defaultdict(list)
-    for positions in known.values():
-        for one, other in combinations(positions, 2):
-            if cells[one].table != cells[other].table and (metric := _differing(cells[one], cells[other])):
+    for tables in known.values():
+        seldom = [mine[:2] for table, mine in tables.items() if len(mine) == 2 and again[table] < _SELDOM * size[table]]
+        for one, other in [*combinations([mine[0] for mine in tables.values()], 2), *map(tuple, seldom)]:
+            if metric := _differing(cells[one], cells[other]):
                 found[cells[one].table, cells[other].table, cells[one].setting].append((one, other, metric))
     for differing in found.values():
         yield _two_reports(cells, differing)
@@ -204,5 +212,7 @@ def _two_reports(cells: Sequence[Stated], differing: Sequence[tuple[int, int, st
         n=len(differing),
     )
     where = tr("{one} = {other}", one=a.where, other=b.where)
+    if a.table == b.table:
+        where = tr("{where}, lines {one} and {other}", where=a.where, one=a.line, other=b.line)
     at: Mapping[int, None] = dict.fromkeys(position for one, other, _ in differing for position in (one, other))
     return Breach(law=TWICE, where=where, cells=tuple(at), words=sentence(TWICE, words, where), grave=False)

@@ -12,10 +12,12 @@ from ceteris.laws.stated import Stated
 Setting = tuple[tuple[str, str], ...]
 Place = tuple[Setting, float]  # levels and a load
 
+NO_LOAD = 0.0  # the place of the only column of a table that tells none
 _LEAST_SCATTER = 0.01
 _FEWEST = 3  # cells whose distance from the curve tells how far cells usually lie from it
 _CLEAR = 6.0  # of squares, in scatters: odds of twenty to one where distances are normal
 _FAR = 4.0
+_REACH = 2.0  # how far a curve is thought on, in steps between its last two loads from their middle
 _NEAREST = 3  # loads
 _MANY = 100  # levels: the first of them tell how the others go
 
@@ -67,13 +69,14 @@ class Grid:
 def grids(cells: Sequence[Stated]) -> list[Grid]:
     """The cells that are read together: those of a table, or the runs of logs of the same factors and workload.
 
-    Of runs that repeat a cell the first is taken; points of a series and cells without a load are in none.
+    Of runs that repeat a cell the first is taken; points of a series, and of logs those without a load, are in none.
     """
-    found: dict[tuple[str, str, tuple[str, ...]], dict[Place, int]] = defaultdict(dict)
+    found: dict[tuple[str, str, tuple[str, ...], bool], dict[Place, int]] = defaultdict(dict)
     for position, cell in enumerate(cells):
-        if cell.load is not None and cell.sample is None and cell.load > 0:
-            key = (cell.table, cell.workload, tuple(sorted(cell.levels)))
-            found[key].setdefault((cell.setting, cell.load), position)
+        stated = cell.load is not None and cell.load > 0
+        if cell.sample is None and (stated or cell.table):
+            key = (cell.table, cell.workload, tuple(sorted(cell.levels)), stated)
+            found[key].setdefault((cell.setting, cell.load if cell.load and stated else NO_LOAD), position)
     return [Grid({place: cells[at] for place, at in one.items()}, one) for one in found.values()]
 
 
@@ -112,7 +115,8 @@ class Curve:
         above = min(max(sum(one < load for one in loads), 1), len(loads) - 1)
         low, high = loads[above - 1], loads[above]
         share = math.log(load / low) / math.log(high / low)
-        yield column[low] * (1 - share) + column[high] * share
+        if abs(share - 0.5) < _REACH:
+            yield column[low] * (1 - share) + column[high] * share
 
     def _across(self, setting: Setting, load: float) -> Iterator[float]:
         """As other levels go from the next loads to this one."""

@@ -1,5 +1,6 @@
 """Magnitudes in prose against the table that they are about."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
@@ -14,6 +15,9 @@ PROSE = later("percentages in prose")
 _ABOUT = 4.0  # roundings
 _RATES = ("throughput_per_s", "bytes_per_s", "queries_per_s", "normalised")
 
+CHANGE = ":change"
+"""Behind the name of a metric: how a level's is said to differ from the other level's, as a share."""
+
 Ratios = Mapping[tuple[Place, Place], Range]
 
 
@@ -23,6 +27,39 @@ def percentages(claims: Sequence[Claimed], grids: Sequence[Grid]) -> list[Breach
     A mean may be that of ratios, arithmetic or geometric, or the ratio of means. What no table shows is not told.
     """
     return [breach for claim in claims if (breach := _tried(claim, grids))]
+
+
+def changes(grid: Grid) -> Iterator[Breach]:
+    """A change that stands beside two levels is that between them, whichever is compared with which."""
+    if len(grid.settings) != 2:
+        return
+    for (setting, load), cell in grid.cells.items():
+        other = grid.cells.get((next(one for one in grid.settings if one != setting), load))
+        for name, figure in cell.figures.items():
+            metric = name.removesuffix(CHANGE)
+            here, there = cell.range(metric), other.range(metric) if other else None
+            if metric == name or not here or not there or here.low <= 0 or there.low <= 0 or not figure.written:
+                continue
+            ratio = re.search("[x×X]", figure.stated)  # 1.51x, which has no sign to be lost
+            half = 0.5 * 10.0 ** -len(figure.written.decimals) * (1.0 if ratio else 0.01)
+            signs = (1,) if ratio else (1, -1)
+            shares = [(one.low - 1, one.high - 1) for one in (here / there, there / here)]
+            if any(low - half <= sign * figure.value <= high + half for low, high in shares for sign in signs):
+                continue
+            words = tr(
+                later("a change of {stated} stands beside two levels whose figures give {implied}"),
+                stated=f"{figure.value * 100:+.4g} %",
+                implied=f"{sum(shares[0]) * 50:+.3g} %",
+            )
+            yield Breach(
+                law=PROSE,
+                where=cell.where,
+                cells=(grid.at[setting, load],),
+                words=sentence(PROSE, words, cell.where),
+                stated=figure.value,
+                implied=sum(shares[0]) / 2,
+                tolerance=half,
+            )
 
 
 def _tried(claim: Claimed, grids: Sequence[Grid]) -> Breach | None:

@@ -1,5 +1,6 @@
 """Two figures that keep one ratio over all cells of a table: queries per transaction, bytes per operation."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,13 +11,15 @@ from ceteris.findings import Breach
 from ceteris.language import later, tr
 from ceteris.laws.amounts import BLOCK, BLOCK_SLACK, EACH, EACH_LESS, EACH_MORE, unlike_block, unlike_each
 from ceteris.laws.cell import told
-from ceteris.laws.curve import Grid, Place
+from ceteris.laws.curve import Grid, Place, Setting
 from ceteris.laws.misfit import Misfit
 from ceteris.laws.stated import Range, Stated
 from ceteris.laws.words import sentence, together
 
 SLACK = {EACH: EACH_LESS, BLOCK: BLOCK_SLACK}
 _STEPS = {EACH: 1.0, BLOCK: 512.0}
+_ROUNDED = 0.05  # where an MB may be a MiB as well
+_SIZES = [2.0**power for power in range(9, 23)]
 _FINEST, _SPREADS = 0.0003, 5.0
 _FEWEST = 3  # cells that two tables have in common
 _MOST = 0.6  # of the cells must agree before one of them is called odd
@@ -77,7 +80,12 @@ def _constant(grid: Grid, law: str, of: str, total: str) -> list[Breach]:
     near = sorted(_off(found[place], usual) for place in agreeing)
     slack = min(max(_SPREADS * near[int(_MOST * len(near))], _FINEST), SLACK[law])
     settled = {place for place, one in found.items() if _off(one, usual) <= slack}
-    odd = [place for place, one in found.items() if _off(one, usual) > _most(place, one, usual, settled, slack, law)]
+    other = _other_sizes(found, settled) if law == BLOCK else set()
+    odd = [
+        place
+        for place, one in found.items()
+        if place[0] not in other and _off(one, usual) > _most(place, one, usual, settled, slack, law)
+    ]
     return [_odd(grid, place, law, usual, (of, total), odd) for place in odd]
 
 
@@ -88,6 +96,16 @@ def _usual(found: Collection[Range], step: float) -> float:
     whole = Range(round(usual / step) * step, round(usual / step) * step)
     fitting = sum(one.widened(_FINEST).meets(whole) for one in found)
     return whole.low if whole.low > 0 and fitting >= _MOST * len(found) else usual
+
+
+def _other_sizes(found: Mapping[Place, Range], settled: Collection[Place]) -> set[Setting]:
+    """Levels with operations of another size than usual, at all loads: a power of two of sectors, up to 4 MiB."""
+    return {
+        setting
+        for setting, ranges in _by_setting(found).items()
+        if setting not in {place[0] for place in settled}
+        and any(all(one.widened(BLOCK_SLACK).meets(Range(n, n)) for one in ranges) for n in _SIZES)
+    }
 
 
 def _off(one: Range, usual: float) -> float:
@@ -107,12 +125,31 @@ def _disagreeing(grid: Grid, law: str, found: Mapping[Place, Range]) -> list[Bre
     low, high = min(found.values(), key=lambda one: one.middle), max(found.values(), key=lambda one: one.middle)
     if high.low <= low.high * (1 + (EACH_MORE if law == EACH else SLACK[law])):
         return []
+    if _of_loads_that_differ(found, law):
+        return []
     where = together(grid.cells[place].where for place in found)
     said = later("between {low:.4g} and {high:.4g} queries a transaction, and nothing says which is right")
     if law == BLOCK:
         said = later("between {low:,.0f} and {high:,.0f} bytes an operation, and nothing says which is right")
     words = sentence(law, tr(said, low=low.middle, high=high.middle), where)
     return [Breach(law=law, where=where, cells=tuple(grid.at[place] for place in found), words=words)]
+
+
+def _of_loads_that_differ(found: Mapping[Place, Range], law: str) -> bool:
+    """Whether each level has a ratio of its own that may be: a whole number of queries, a usual size of blocks."""
+    mine = _by_setting(found)
+    if any(max(one.low for one in all_) > min(one.high for one in all_) * (1 + EACH_MORE) for all_ in mine.values()):
+        return False
+    if law == EACH:
+        return all(one.widened(EACH_LESS).meets(Range(n, n)) for one in found.values() for n in [round(one.middle)])
+    return all(any(one.widened(_ROUNDED).meets(Range(n, n)) for n in _SIZES) for one in found.values())
+
+
+def _by_setting(found: Mapping[Place, Range]) -> Mapping[Setting, list[Range]]:
+    mine: dict[Setting, list[Range]] = defaultdict(list)
+    for place, one in found.items():
+        mine[place[0]].append(one)
+    return mine
 
 
 def _odd(grid: Grid, place: Place, law: str, usual: float, metrics: tuple[str, str], odd: Collection[Place]) -> Breach:

@@ -10,6 +10,8 @@ from ceteris.language import tr
 from ceteris.units import LoadLevel
 
 _NUMBER = re.compile(r"[-+]?(\d[\d,_]*|(?=\.\d))(?:\.(\d+))?(?:[eE]([-+]?\d+))?")
+_GROUPED = re.compile(r"[-+]?(\d{1,3}(?:[ '’\u00a0\u2009\u202f]\d{3})+)(?![\d])(?:[.,](\d+))?()")
+_DECIMAL_COMMA = re.compile(r"[-+]?(\d{1,3}(?:\.\d{3})*|\d+),(\d+)()")
 _FLOAT = 1e-9
 _SURE = 10.0  # so many times what rounding leaves open must a figure lie off, before one digit explains it
 _SURE_DIGITS = 2  # of a round number without decimals: 50,000 may stand for 49,500 to 50,500
@@ -79,10 +81,20 @@ class Figure:
     @property
     def written(self) -> Written | None:
         """What stands there, None where nothing does."""
-        match = _NUMBER.search(self.stated) if self.stated else None
+        if not self.stated:
+            return None
+        if match := _GROUPED.match(self.stated):
+            return self._as(match)
+        match = _NUMBER.search(self.stated)
         if match is None:
             return None
-        whole, decimals, exponent = match[1].replace(",", "").replace("_", ""), match[2] or "", int(match[3] or 0)
+        found, comma = self._as(match), _DECIMAL_COMMA.match(self.stated)
+        if comma and found.scale and not _is_unit(found.scale) and _is_unit((other := self._as(comma)).scale):
+            return other
+        return found
+
+    def _as(self, match: re.Match[str]) -> Written:
+        whole, decimals, exponent = re.sub(r"\D", "", match[1]), match[2] or "", int(match[3] or 0)
         number = float(f"{whole or 0}.{decimals or 0}e{exponent}")
         return Written(number, whole, decimals, exponent, abs(self.value) / number if number and self.value else 0.0)
 
@@ -121,7 +133,20 @@ class Figure:
         return found if sure else None
 
 
-COUNTS = frozenset({"operations", "queries", "queries_read", "queries_write", "queries_other", "errors", "reconnects"})
+def _is_unit(scale: float) -> bool:
+    """Whether a unit has so many base units: 1, 60, powers of 1000 and 1024, and hundredths."""
+    powers = (math.log(scale) / math.log(base) for base in (1000.0, 1024.0))
+    return (
+        any(abs(one - round(one)) < _FLOAT for one in powers)
+        or min(abs(scale * n - 1) for n in (100, 60, 1 / 60)) < _FLOAT
+    )
+
+
+TOLD_AGAIN = ":again"
+"""What stands behind the name of a count that a report has under another name too."""
+
+_COUNTED = ("operations", "queries", "queries_read", "queries_write", "queries_other", "errors", "reconnects")
+COUNTS = frozenset({*_COUNTED, *(f"{name}{TOLD_AGAIN}" for name in _COUNTED)})
 
 
 def _scale_of_zero(metric: str) -> float:

@@ -1,6 +1,7 @@
 """What a table as a whole lacks: cells, its own best, a curve without jumps."""
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ JUMP = later("a jump in the curve")
 
 _RATES = ("throughput_per_s", "queries_per_s", "bytes_per_s", "reads_per_s", "writes_per_s", "normalised")
 _CURVES = ("throughput_per_s", "queries_per_s", "bytes_per_s", "normalised", "response_mean_s", "response_p95_s")
+_DERIVED = ("ratio", "change")
 _BEST_SLACK = 0.005
 _LARGE, _SPIKE = math.log(3), math.log(1.1)
 _SCATTERS = 8.0
@@ -34,35 +36,55 @@ def gaps(grid: Grid) -> Iterator[Breach]:
     """
     if not grid.table:
         return
+    lacking: dict[tuple[Setting, tuple[float, ...]], list[str]] = defaultdict(list)
     for metric in dict.fromkeys(metric for cell in grid.cells.values() for metric in cell.figures):
+        if metric.endswith(_DERIVED):
+            continue
         known = {place: cell.figures[metric].value for place, cell in grid.cells.items() if metric in cell.figures}
         there = {place for place, value in known.items() if value > 0 or metric not in _RATES}
         for setting in grid.settings:
             absent = [
                 load for load in grid.loads if (setting, load) not in there and _expected(grid, there, setting, load)
             ]
-            if absent:
-                yield _gap(grid, setting, absent, metric, [load for load in absent if (setting, load) in known])
+            zero = [load for load in absent if (setting, load) in known]
+            if zero:
+                yield _gap(grid, setting, absent, [metric], zero)
+            elif absent:
+                lacking[setting, tuple(absent)].append(metric)
+    for (setting, loads), metrics in lacking.items():
+        yield _gap(grid, setting, loads, metrics, [])
 
 
 def _expected(grid: Grid, there: Collection[Place], setting: Setting, load: float) -> bool:
     others = [(other, load) in there for other in grid.settings if other != setting]
     own = [one for one in grid.loads if (setting, one) in there]
     if not own:
-        return sum(others) * 2 > len(others)
-    return sum(others) * 2 >= max(len(others), 1) or (not others and own[0] < load < own[-1])
+        return sum(others) * 2 > len(others) and _like_others(grid, setting, load)
+    return sum(others) * 2 > len(others) or (not others and own[0] < load < own[-1])
 
 
-def _gap(grid: Grid, setting: Setting, absent: Sequence[float], metric: str, zero: Sequence[float]) -> Breach:
+def _like_others(grid: Grid, setting: Setting, load: float) -> bool:
+    """Whether a level tells something there that most others tell too; else it is told of something else."""
+    cell = grid.cells.get((setting, load))
+    others = [one.figures for (other, at), one in grid.cells.items() if other != setting and at == load]
+    usual = {name for one in others for name in one if sum(name in each for each in others) * 2 > len(others)}
+    return cell is None or not usual.isdisjoint(cell.figures)
+
+
+def _gap(
+    grid: Grid, setting: Setting, absent: Sequence[float], metrics: Sequence[str], zero: Sequence[float]
+) -> Breach:
     like = next(iter(grid.cells.values()))
     places = [
-        grid.cells.get((setting, load)) or replace(like, levels=dict(setting), load=load, figures={}) for load in absent
+        grid.cells.get((setting, load)) or replace(like, levels=dict(setting), load=load or None, figures={})
+        for load in absent
     ]
     where = together(cell.where for cell in places)
     message = later("{name} is 0, where its neighbours have figures") if zero else later("{name} is missing")
-    words = sentence(GAP, tr(message, name=named(metric, _fullest(grid))), where)
+    name = tr(", ").join(named(metric, _fullest(grid)) for metric in metrics)
+    words = sentence(GAP, tr(message, name=name), where)
     cells = tuple(grid.at[setting, load] for load in absent if (setting, load) in grid.at)
-    only = metric if zero else ""
+    only = metrics[0] if zero else ""
     return Breach(
         law=GAP, where=where, cells=cells, words=words, metric=only, stated=0.0 if zero else None, grave=bool(zero)
     )
@@ -89,7 +111,7 @@ def best(grid: Grid) -> Iterator[Breach]:
                 implied=1.0,
                 tolerance=_BEST_SLACK,
             )
-    loads = {load for _, load in ratios}
+    loads = {load for _, load in ratios} - {load for (_, load), one in ratios.items() if one.value == 0}
     without = [
         load
         for load in sorted(loads)
@@ -98,7 +120,9 @@ def best(grid: Grid) -> Iterator[Breach]:
     if not without or len(grid.settings) < 2 or len(loads) / 2 < len(without) < len(loads):
         return
     cells = tuple(grid.at[place] for place in ratios if place[1] in without)
-    where = together(tr(", ").join((grid.table, str(LoadLevel(round(load))))) for load in without)
+    where = together(
+        tr(", ").join(filter(None, (grid.table, str(LoadLevel(round(load))) if load else ""))) for load in without
+    )
     words = sentence(BEST, tr(later("ratios to the best, and none of them is 1")), where)
     yield Breach(law=BEST, where=where, cells=cells, words=words, tolerance=_BEST_SLACK)
 

@@ -1,6 +1,8 @@
 """Laws of one run's response times. Tolerances stand beside what the rounding of figures explains."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from ceteris.language import later, tr
@@ -14,6 +16,7 @@ TIME = later("time available")
 ORDER = later("order of response times")
 
 _MORE, _LESS, _CLIENT_S = 0.05, 0.30, 50e-6
+_FEWEST, _MOST = 3, 0.6  # of a table's cells that obey a law, before the others are asked to
 _SUM_SLACK = 0.01
 _BUCKET = 0.025
 
@@ -54,6 +57,18 @@ def little(cell: Stated) -> Iterator[Misfit]:
         threads=threads,
     )
     yield Misfit(law=LITTLE, words=words, implied=implied, tolerance=_LESS)
+
+
+def closed_loops(cells: Sequence[Stated]) -> list[Stated]:
+    """The cells with loops told closed of a table that does not say so, where most of its cells obey Little's law."""
+    busy: dict[str, list[float]] = defaultdict(list)
+    for cell in cells:
+        mean, rates = cell.value("response_mean_s"), [summed(cell, way) for way in operations(cell)[:1]]
+        if cell.table and cell.load and mean and rates and rates[0]:
+            busy[cell.table].append(rates[0].middle * mean / cell.load)
+    tight = {name: sum(1 - _LESS <= one <= 1 + _MORE for one in found) for name, found in busy.items()}
+    closed = {name for name, found in busy.items() if tight[name] >= max(_FEWEST, _MOST * len(found))}
+    return [replace(cell, closed=True, think=False) if cell.table in closed else cell for cell in cells]
 
 
 def total_time(cell: Stated) -> Iterator[Misfit]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ceteris.findings import Breach
 from ceteris.language import later, tr
-from ceteris.laws.stated import Stated
+from ceteris.laws.stated import TOLD_AGAIN, Stated
 
 _FEW = 4
 _SPOKEN = {
@@ -19,6 +19,8 @@ _SPOKEN = {
     "duration_s": later("time"),
     "operations": later("number of operations"),
     "queries": later("number of queries"),
+    "thread_events_mean": later("operations of a thread"),
+    "thread_time_mean_s": later("time of a thread"),
     "response_min_s": later("shortest response time"),
     "response_mean_s": later("mean response time"),
     "response_max_s": later("longest response time"),
@@ -30,6 +32,7 @@ _SPOKEN = {
 
 def named(metric: str, cell: Stated) -> str:
     """What a reader calls a metric."""
+    metric = metric.removesuffix(TOLD_AGAIN)
     if metric == "throughput_per_s":
         if {"queries_per_s", "queries"} & cell.figures.keys():
             return tr("TPS")
@@ -101,10 +104,10 @@ _UNITS = (
     (100.0, "", later("as if two digits were lost or added")),
     (1000.0, "", later("as if three digits were lost or added")),
 )
-_UNIT_SLACK = 0.004
+UNIT_SLACK = 0.004
 
 
-def mistaken_unit(metric: str, stated: float, implied: float, slack: float = _UNIT_SLACK) -> str:
+def mistaken_unit(metric: str, stated: float, implied: float, slack: float = UNIT_SLACK) -> str:
     """The mistake with such a metric that the ratio of two figures tells of, within 0.4 %; empty where none does."""
     if stated <= 0 or implied <= 0:
         return ""

@@ -22,7 +22,7 @@ from ceteris.parsers.log import Log
 from ceteris.parsers.redact import redact
 from ceteris.parsers.shapes import lines_of
 
-_SURE_ENOUGH, _CERTAIN = 0.3, 0.9
+_SURE_ENOUGH, _LIKELY, _CERTAIN = 0.3, 0.5, 0.9
 _HEAD, _PIECE, _MOST = 4096, 16384, 2**22
 
 
@@ -91,17 +91,28 @@ def read(text: str, format: str | None = None) -> Log:
 
     Where no format is recognised, no line is understood, and a remark says what the text is.
     """
-    text = redact(text)
-    return understood(text, format or recognise(text))
+    return read_plain(redact(text), format)
 
 
-def understood(text: str, name: str | None) -> Log:
-    """What a text without passwords says in the format of that name; a remark tells of another that it has as well."""
+def read_plain(text: str, format: str | None = None) -> Log:
+    """The same of a text that has no passwords any more.
+
+    Where its format makes nothing of it, others are tried; a remark tells of another that it has as well.
+    """
+    name = format or recognise(text)
     if name is None:
         what = foreign.name(text) or "in no format that is known"
         lines = tuple((number, line) for number, line in enumerate(lines_of(text), 1) if line.strip())
         return Log(format="", runs=(), not_understood=lines, remarks=(f"it is {what}",))
     log = FORMATS[name].read(text)
+    if log.runs or format or foreign.name(text):
+        return _with_remark(log, name)
+    others = (one for one in _ALL if name != one.FORMAT and one.recognises(text) >= _LIKELY)
+    return next((other for other in (one.read(text) for one in others) if other.runs), log)
+
+
+def _with_remark(log: Log, name: str) -> Log:
+    """A remark where lines that are not understood are another tool's."""
     rest = "\n".join(line for _, line in log.not_understood)
     other = recognise(rest) if rest else None
     runs = FORMATS[other].read(rest).runs if other and other not in (name, table.FORMAT) else ()

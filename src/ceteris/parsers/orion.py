@@ -151,18 +151,11 @@ class _Reader:
         if "MBPS" in found["what"]:
             now.add(at, "bytes_per_s", value * _MIB, line, f"{found['value']} MBPS", "large" if all(at) else "")
         elif "IOPS" in found["what"]:
-            now.add(at, "throughput_per_s", value, line, f"{found['value']} IOPS", "small" if all(at) else "")
+            now.add(at, "throughput_per_s", value, line, f"{found['value']} IOPS")
         else:
             # 10.2 and 11.1 print no unit and mean ms: 0.26 stands where 5 are outstanding at 19019 IOPS.
             unit = found["unit"] or "ms"
-            now.add(
-                at,
-                "response_mean_s",
-                value / _PER_SECOND[unit],
-                line,
-                f"{found['value']} {unit}",
-                "small" if all(at) else "",
-            )
+            now.add(at, "response_mean_s", value / _PER_SECOND[unit], line, f"{found['value']} {unit}")
         return True
 
     def _corner(self, line: str) -> bool:
@@ -250,14 +243,12 @@ def _fill(test: _Test, matrix: _Matrix) -> Iterator[str]:
                 continue
             at = (small, large)
             if kind == _IOPS:
-                test.add(at, "throughput_per_s", value, line, f"{cell} IOPS", "small" if all(at) else "")
+                test.add(at, "throughput_per_s", value, line, f"{cell} IOPS")
             elif kind == _MBPS:
                 test.add(at, "bytes_per_s", value * _MIB, line, f"{cell} MBPS", "large" if all(at) else "")
             else:
                 unit = "us" if matrix.micro else "ms"
-                test.add(
-                    at, "response_mean_s", value / _PER_SECOND[unit], line, f"{cell} {unit}", "small" if all(at) else ""
-                )
+                test.add(at, "response_mean_s", value / _PER_SECOND[unit], line, f"{cell} {unit}")
 
 
 def _kind(matrix: _Matrix) -> str:
@@ -277,7 +268,7 @@ def _runs(test: _Test, lines: int) -> Iterator[Run]:
             tool="orion",
             version=test.version,
             workload=_workload(test.options.get("IO Types", test.options.get("IO Type", "")), small, large),
-            load=small if not large else large if not small else None,
+            load=small or large,
             options={**test.options, "small": str(small), "large": str(large)},
             readings=tuple(sorted(point.readings, key=lambda one: one.line)),
             histogram=tuple(point.buckets),
@@ -286,6 +277,8 @@ def _runs(test: _Test, lines: int) -> Iterator[Run]:
 
 
 def _workload(types: str, small: int, large: int) -> str:
-    """Which of the test's kinds of I/O a data point had."""
-    kinds = [one.strip() for one in types.split(",")]
-    return ", ".join(one for one in kinds if (small if one.startswith("Small") else large)) or types
+    """A point's series: small operations alone, large ones alone, or small ones beside so many large ones."""
+    kinds = [one.strip() for one in types.split(",") if one.strip()]
+    few = next((one for one in kinds if one.startswith("Small")), "small I/O")
+    many = next((one for one in kinds if one.startswith("Large")), "large I/O")
+    return many if not small else f"{few} beside {large} {many}" if large else few

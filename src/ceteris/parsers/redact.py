@@ -56,6 +56,7 @@ _PATTERNS = (
     _after("sqlcmd", r"\bsqlcmd\s[^|;]{0,400}?\s(?-i:-P)\s{0,9}"),
     _after("redis-cli", r"\bredis-cli\s[^|;]{0,400}?\s(?-i:-a)\s{1,9}"),
 )
+_BRACKETS = ("''", '""', "{}")
 _SIGNS = tuple(dict.fromkeys(sign for sign, _ in _PATTERNS))
 # -psecret of MySQL's programs alone: to others -p is a port, or something else
 _SHORT = re.compile(rf"(?P<before>(?:^|\s)-p)(?!\s|$){_VALUE}")
@@ -109,6 +110,5 @@ def _replaced(found: re.Match[str]) -> str:
     value = found["value"]
     if _NO_SECRET.fullmatch(value):
         return found[0]
-    closed = len(value) > 1 and f"{value[0]}{value[-1]}" in ("''", '""', "{}")
-    ends = (value[0], value[-1]) if closed else ("", "")
+    ends = (value[0], value[-1]) if len(value) > 1 and value[0] + value[-1] in _BRACKETS else ("", "")
     return f"{found['before']}{ends[0]}{HIDDEN}{ends[1]}"

@@ -2,25 +2,29 @@
 
 import csv
 import re
-from collections.abc import Sequence
+from bisect import bisect
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ceteris.parsers import table_long
-from ceteris.parsers.log import Log, Reading, Run
+from ceteris.parsers.log import Log, Run
 from ceteris.parsers.numbers import decimals
 from ceteris.parsers.plain import plain_lines, unended
 from ceteris.parsers.repeats import once
 from ceteris.parsers.table_cells import Style, cell_of, empty
 from ceteris.parsers.table_heads import head_of
+from ceteris.parsers.table_names import unit_of
+from ceteris.parsers.table_sizes import in_one_size
 from ceteris.parsers.table_wide import Table
 
 FORMAT = "table"
 
-_RULE = re.compile(r"\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
-_BOX = re.compile(r"[+=\-\s]{3,}")
+_RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_BOX = re.compile(r"[|+=\-\s]{3,}")
+_SCALED = re.compile("[kKMG] ")
+_HEADING = re.compile(r"(#{1,6}) ?[^\s#|]")
 _BLANKS = re.compile(r"\t|\s{2,}")
-_MOST_CELL = 4000
-_POWERS_OF_TWO = {2.0**power for power in range(9, 27)}
+_MOST_CELL, _MOST_WORDS = 4000, 12
 
 
 @dataclass(slots=True)
@@ -29,6 +33,7 @@ class _Block:
 
     separator: str
     above: list[tuple[int, str]]
+    over: Sequence[tuple[int, str]] = ()  # headings, the nearest last
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
 
     @property
@@ -36,7 +41,12 @@ class _Block:
         """The line above that names a measure, else one that is a heading, else the last; 0 where there is none."""
         named = [one for one in self.above if head_of(one[1]).metric is not None]
         headings = [one for one in self.above if one[1].startswith(("#", "**", "Table", "Tab"))]
-        return [(0, ""), *self.above, *headings, *named][-1]
+        return [(0, ""), *self.over[-1:], *filter(_is_title, self.above), *headings, *named][-1]
+
+    @property
+    def heading(self) -> tuple[int, str]:
+        """The nearest heading that is not its title; 0 where there is none."""
+        return [(0, ""), *(one for one in self.over if one != self.title)][-1]
 
     def cells_of(self, line: str) -> list[str]:
         """The cells of a line that has this table's separator and no stronger one."""
@@ -46,7 +56,17 @@ class _Block:
     def goes_on(self, cells: list[str]) -> bool:
         """Whether cells of numbers belong to this table, even after a blank line or something said between."""
         widths = (len(self.rows[0][1]), len(self.rows[-1][1]))
-        return len(cells) > 1 and len(cells) in widths and any(map(_number, cells))
+        return len(cells) > 1 and len(cells) in widths and any(map(_number, reversed(cells)))
+
+
+def _is_title(line: tuple[int, str]) -> bool:
+    """Whether a line may be a table's title, and not a sentence."""
+    return len(line[1].split()) <= _MOST_WORDS and not line[1].rstrip().endswith((".", "!", "?", ";"))
+
+
+def _is_sentence(row: Sequence[str]) -> bool:
+    """Whether a line is words with a comma between them rather than heads."""
+    return bool(row[0].strip()) and all(row) and not any(map(_number, row))
 
 
 def recognises(text: str) -> float:
@@ -84,7 +104,7 @@ def read(text: str) -> Log:
         wrong |= bad
         remarks += told
     runs, copies = once(runs)
-    runs, told = _sizes(_merged(runs))
+    runs, told = in_one_size(_merged(runs, [block.rows[0][0] for block in blocks]))
     remarks += [*copies, *told]
     beside = [(line, lines[line - 1]) for line in sorted({*rest, *wrong})]
     return Log(format=FORMAT, runs=tuple(runs), not_understood=tuple(beside), remarks=tuple(dict.fromkeys(remarks)))
@@ -108,8 +128,10 @@ def _cells(line: str, separator: str) -> list[str]:
         return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
     if separator == " ":
         return [cell.strip() for cell in _BLANKS.split(line.strip())]
-    if any(len(part) > _MOST_CELL for part in line.split(separator)):
+    if len(line) > _MOST_CELL and any(len(part) > _MOST_CELL for part in line.split(separator)):
         return [line]
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(separator)]
     try:
         return [cell.strip() for cell in next(csv.reader([line.replace("\0", " ")], delimiter=separator), [])]
     except csv.Error:
@@ -118,13 +140,19 @@ def _cells(line: str, separator: str) -> list[str]:
 
 def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
     """The tables of a text, and the lines that are in none. A line above a table is its title."""
+    if whole := _long(lines):
+        return [whole], []
     blocks: list[_Block] = []
     rest: list[int] = []
     above: list[tuple[int, str]] = []
+    over: list[tuple[int, str]] = []
     now: _Block | None = None
     for number, line in enumerate(lines, 1):
-        if not line.strip() or ("-" in line and (_RULE.fullmatch(line) or _BOX.fullmatch(line))):
+        if not line.strip() or (line[:4].strip(" |+:")[:1] in "-=" and (_RULE.fullmatch(line) or _BOX.fullmatch(line))):
             continue
+        if found := _HEADING.match(line):
+            deep = len(found[1])
+            over = [one for one in over if len(one[1]) - len(one[1].lstrip("#")) < deep] + [(number, line.strip())]
         following = lines[number] if number < len(lines) else line
         if now is not None:
             cells = now.cells_of(line)
@@ -146,21 +174,31 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
             now = None
         else:
             if now is None or now.separator != separator or len(now.rows) > 1:
-                now = _Block(separator=separator, above=above[:-1])
+                now = _Block(separator=separator, above=above[:-1], over=tuple(over))
                 blocks.append(now)
             now.rows.append((number, cells))
     return _tables(blocks, rest)
+
+
+def _long(lines: Sequence[str]) -> _Block | None:
+    """A text that begins with the heads of a long table, as one: its lines need not be looked at for others."""
+    heads = lines[0] if lines else ""
+    separator = next((mark for mark in ",;\t" if table_long.is_long(heads.split(mark))), "")
+    if not separator or any('"' in line and line.count('"') % 2 for line in lines):
+        return None  # a cell may go on in the next line
+    rows = [(number, _cells(line, separator)) for number, line in enumerate(lines, 1) if line.strip()]
+    return _Block(separator=separator, above=[], rows=rows) if len(rows) > 1 else None
 
 
 def _tables(blocks: list[_Block], rest: list[int]) -> tuple[list[_Block], list[int]]:
     """Only tables of two lines or more; the lines of the others are in none, and neither are titles that were used."""
     for block in blocks:
         widths = [len(row) for _line, row in block.rows[:3]]
-        if len(widths) == 3 and widths[0] < widths[1] == widths[2] and not any(map(_number, block.rows[0][1])):
+        if len(widths) == 3 and widths[0] < widths[1] == widths[2] and _is_sentence(block.rows[0][1]):
             line, row = block.rows.pop(0)  # a title with a comma in it
             block.above.append((line, f"{block.separator} ".join(row)))
     whole = [block for block in blocks if len(block.rows) > 1]
-    used = {block.title[0] for block in whole}
+    used = {line for block in whole for line, _text in (block.title, block.heading)}
     dropped = [line for block in blocks if len(block.rows) < 2 for line, _cells in block.rows]
     beside = [line for block in whole for line, _text in block.above if line not in dropped and line not in rest]
     return whole, sorted({*rest, *dropped, *beside} - used)
@@ -170,14 +208,20 @@ def _heads(rows: list[tuple[int, list[str]]]) -> tuple[list[tuple[int, list[str]
     """The one or two lines of heads, and the others."""
     count = 0
     for _line, row in rows[:2]:
-        cells = [cell for cell in row[1:] if cell.strip()]
-        numbers = [cell for cell in cells if _number(cell) and not re.search(r"[A-Za-z]{2}", cell)]
+        cells = [cell for cell in row[1:] if not empty(cell)]
+        numbers = [cell for cell in cells if _number(cell) and not _of_something(cell)]
         if len(numbers) > 0 and not (count == 0 and len(numbers) == len(cells) > 1 and _is_words(row[0])):
             break
-        count += 1
-        if numbers:
+        if count and not cells:
             break
+        count += 1
     return rows[:count], rows[count:]
+
+
+def _of_something(cell: str) -> bool:
+    """Whether words stand behind a number that are no unit: 8 threads."""
+    found = cell_of(cell, Style.POINT) or cell_of(cell, Style.COMMA)
+    return bool(found and len(found.unit) > 1 and unit_of(found.unit) is None and not _SCALED.match(found.unit))
 
 
 def _unsure(block: _Block, lines: Sequence[str]) -> str:
@@ -210,70 +254,40 @@ def _is_words(cell: str) -> bool:
 def _read(block: _Block) -> tuple[list[Run], set[int], list[str]]:
     header = block.rows[0][1]
     if table_long.is_long(header):
-        runs, bad, told = table_long.runs(header, block.rows[1:], semicolons=block.separator == ";")
+        runs, bad, told = table_long.runs(header, block.rows[1:], block.separator)
         return runs, set(bad), told
     heads, rows = _heads(block.rows)
     if not rows or not heads:
         return [], {line for line, _row in block.rows}, []
-    aligned = block.separator != " "
-    table = Table(title=block.title[1], heads=heads, rows=rows, semicolons=block.separator == ";", aligned=aligned)
+    table = Table(title=block.title[1], over=block.heading[1], heads=heads, rows=rows, separator=block.separator)
     table.read()
     if not table.runs:
         return [], {line for line, _row in block.rows}, table.remarks
     return table.runs, table.wrong, table.remarks
 
 
-def _merged(runs: list[Run]) -> list[Run]:
-    """Runs of the same levels and load are one where several tables tell of it, each with a measure of its own."""
+def _merged(runs: Iterable[Run], starts: Sequence[int]) -> list[Run]:
+    """Runs of the same levels and load are one where several tables tell of it, each with a measure of its own.
+
+    What one table tells otherwise than another that begins at another of the lines `starts` is told apart by its title.
+    """
     found: dict[tuple[object, ...], Run] = {}
     repeated: list[Run] = []
     for one in runs:
-        key = (one.workload, one.load, *sorted(one.labels.items()), *sorted(one.options.items()))
-        before = found.get(key)
-        if before is None or not one.labels or one.courses:
-            (repeated.append(one) if before is not None else found.setdefault(key, one))
+        options = {name: said for name, said in one.options.items() if name != "title"}
+        key = (one.workload, one.load, *sorted(one.labels.items()), *sorted(options.items()))
+        before = found.setdefault(key, one)
+        if before is one:
             continue
         known = {(reading.metric, reading.subject) for reading in before.readings}
-        if known & {(reading.metric, reading.subject) for reading in one.readings}:
-            repeated.append(one)  # a repetition, which stays one of its own
+        if one.labels and not one.courses and known.isdisjoint((each.metric, each.subject) for each in one.readings):
+            span = (min(before.lines[0], one.lines[0]), max(before.lines[1], one.lines[1]))
+            found[key] = replace(before, readings=(*before.readings, *one.readings), lines=span)
             continue
-        span = (min(before.lines[0], one.lines[0]), max(before.lines[1], one.lines[1]))
-        found[key] = replace(before, readings=(*before.readings, *one.readings), lines=span)
+        at = bisect(starts, one.lines[0])
+        if at != bisect(starts, before.lines[0]) and one.options.get("title", "") == before.options.get("title", ""):
+            title = ", ".join(filter(None, (one.options.get("title"), f"from line {starts[at - 1]}")))
+            repeated.append(replace(one, options={**one.options, "title": title}))
+        else:
+            repeated.append(one)
     return sorted([*found.values(), *repeated], key=lambda one: one.lines)
-
-
-def _sizes(runs: list[Run]) -> tuple[list[Run], list[str]]:
-    """MB are 10^6 bytes unless the operations beside them show blocks of a power of two only where MB are MiB."""
-    said = [(one, reading) for one in runs for reading in one.readings if _decimal(reading)]
-    if not said:
-        return runs, []
-    binary = decimal = 0
-    for one, reading in said:
-        rate = next((other.value for other in one.readings if other.metric == "throughput_per_s"), 0.0)
-        if rate > 0 and reading.metric == "bytes_per_s":
-            binary += _power_of_two(reading.value * _more(reading) / rate)
-            decimal += _power_of_two(reading.value / rate)
-    if binary > 1 and not decimal:
-        every = [replace(one, readings=tuple(_in_binary(reading) for reading in one.readings)) for one in runs]
-        return every, ["MB is read as MiB: only so are the operations beside it of whole blocks"]
-    return runs, [] if decimal > 1 else [
-        "MB is read as 10^6 bytes (KB and GB likewise); nothing in the text shows which is meant"
-    ]
-
-
-def _power_of_two(size: float) -> bool:
-    return any(abs(size / one - 1) < 0.002 for one in _POWERS_OF_TWO)
-
-
-def _decimal(reading: Reading) -> bool:
-    return reading.unit == "B/s" and bool(re.search(r"\b[kKMG]B(?:/s(?:ec)?)?$", reading.stated))
-
-
-def _more(reading: Reading) -> float:
-    """How much more bytes are meant if the unit is binary."""
-    found = re.search(r"([kKMG])B(?:/s(?:ec)?)?$", reading.stated)
-    return 1.024 ** " KMG".index(found[1].upper()) if found else 1.0
-
-
-def _in_binary(reading: Reading) -> Reading:
-    return replace(reading, value=reading.value * _more(reading)) if _decimal(reading) else reading

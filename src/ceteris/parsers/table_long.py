@@ -1,11 +1,15 @@
 """Tables with one number in each line: its factor and level, workload, threads, metric and unit beside it."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from ceteris.parsers.log import Course, Reading, Run
-from ceteris.parsers.table_cells import Style, cell_of, empty, metric_of, style_of, unit_of
+from ceteris.parsers.table_cells import LEFT_OUT, Style, cell_of, empty, style_of
+from ceteris.parsers.table_names import Unit, metric_of, unit_of
 
+_READ = ("sample", "metric", "unit", "value")
 _OURS = ("factor", "level", "workload", "threads", "sample", "metric", "unit", "value")
 Row = tuple[int, list[str]]
 
@@ -13,7 +17,7 @@ Row = tuple[int, list[str]]
 def is_long(header: Sequence[str]) -> bool:
     """Whether the heads are those of such a table."""
     names = {name.strip().lower() for name in header}
-    return {"metric", "value"} <= names
+    return {"metric", "value"} < names  # with these two alone, its title says what it is of
 
 
 @dataclass(slots=True)
@@ -29,91 +33,104 @@ class _Found:
     samples: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
 
 
-def runs(header: Sequence[str], rows: Sequence[Row], *, semicolons: bool) -> tuple[list[Run], list[int], list[str]]:
+@dataclass(slots=True)
+class _Table:
+    """The columns of a table, and the runs that were found: of each cell the first, the second, and so on."""
+
+    names: list[str]
+    style: Style
+    found: dict[tuple[str, ...], list[_Found]] = field(default_factory=dict)
+    times: dict[tuple[str, ...], int] = field(default_factory=lambda: defaultdict(int))
+    sampled: bool = False
+
+    def put(self, line: int, row: Sequence[str]) -> bool:
+        """Read a line; False where it is not understood."""
+        told = dict(zip(self.names, row, strict=True))
+        load, metric = told.get("threads", ""), told["metric"]
+        if load and not _whole(load):
+            return False
+        if empty(told["value"]):
+            return True
+        reading = _reading(told["value"], metric, told.get("unit", ""), line, self.style)
+        if reading is None:
+            return False
+        key = tuple([told[name] for name in self.names if name not in _READ])
+        sample = told.get("sample", "")
+        if _whole(sample):
+            self.sampled = True
+            run = self._run(key, 0, told)
+            run.samples.setdefault((reading.metric, reading.unit), []).append((float(sample), reading.value))
+        else:
+            before = self.times[*key, metric]
+            self.times[*key, metric] += 1
+            run = self._run(key, before, told)
+            if any(one.metric == reading.metric for one in run.readings):
+                reading = replace(reading, metric=metric)  # which two of its names stand for
+            run.readings.append(reading)
+        run.lines.append(line)
+        return True
+
+    def _run(self, key: tuple[str, ...], number: int, told: Mapping[str, str]) -> _Found:
+        runs = self.found.get(key)
+        if runs is None:
+            runs = self.found[key] = []
+        while len(runs) <= number:
+            factor, load = told.get("factor", ""), told.get("threads", "")
+            runs.append(
+                _Found(
+                    labels={factor: told.get("level", "")} if factor else {},
+                    options={name: told[name] for name in self.names if name not in _OURS and told[name]},
+                    workload=told.get("workload", ""),
+                    load=int(load) if load else None,
+                )
+            )
+        return runs[number]
+
+
+def runs(header: Sequence[str], rows: Sequence[Row], separator: str) -> tuple[list[Run], list[int], list[str]]:
     """The runs, the lines that were not read, and what is to be told."""
     names = [name.strip().lower() for name in header]
     at = names.index("value")
-    style = style_of((row[at] for _line, row in rows if len(row) > at), semicolons=semicolons)
-    found: dict[tuple[str, ...], _Found] = {}
-    wrong: list[int] = []
-    sampled = False
-    for line, row in rows:
-        if len(row) != len(names):
-            wrong.append(line)
-            continue
-        told = dict(zip(names, (cell.strip() for cell in row), strict=True))
-        load = told.get("threads", "")
-        if empty(told["value"]) or (load and not _whole(load)):
-            wrong += [] if not load or _whole(load) else [line]
-            continue
-        reading = _reading(told, line, style)
-        if reading is None:
-            wrong.append(line)
-            continue
-        extra = {name: told[name] for name in names if name not in _OURS and told[name]}
-        key = (told.get("factor", ""), told.get("level", ""), told.get("workload", ""), load, *extra.values())
-        run = found.setdefault(key, _new(told, extra, load))
-        run.lines.append(line)
-        sample = told.get("sample", "")
-        if _whole(sample):
-            sampled = True
-            run.samples.setdefault((reading.metric, reading.unit), []).append((float(sample), reading.value))
-        elif any(one.metric == reading.metric for one in run.readings):
-            _second(run, reading, told["metric"])
-        else:
-            run.readings.append(reading)
-    remarks = ["samples are numbered, without their times: courses count them"] if sampled else []
+    cells = [row[at] for _line, row in rows if len(row) > at]
+    style = style_of(cells, semicolons=separator == ";", thousands=separator == ",")
+    found = _Table(names, style)
+    wrong = [line for line, row in rows if len(row) != len(names) or not found.put(line, row)]
+    remarks = ["samples are numbered, without their times: courses count them"] if found.sampled else []
     if style is Style.UNSURE:
-        remarks.append("numbers such as 1,234 are left out: the table does not show whether the comma is the decimal's")
-    return list(_made(found)), wrong, remarks
+        remarks.append(LEFT_OUT)
+    return list(_made(found.found)), wrong, remarks
 
 
 def _whole(word: str) -> bool:
     return word.isascii() and word.isdecimal() and len(word) < 10
 
 
-def _new(told: dict[str, str], extra: dict[str, str], load: str) -> _Found:
-    labels = {told["factor"]: told.get("level", "")} if told.get("factor") else {}
-    return _Found(labels=labels, options=extra, workload=told.get("workload", ""), load=int(load) if load else None)
-
-
-def _second(run: _Found, reading: Reading, name: str) -> None:
-    """Another number of what the run has a number of already: under the table's own name, or a repetition of it."""
-    own = Reading(
-        metric=name,
-        value=reading.value,
-        unit=reading.unit,
-        line=reading.line,
-        stated=reading.stated,
-        subject=reading.subject,
-    )
-    run.readings.append(own if all(one.metric != name for one in run.readings) else reading)
-
-
-def _reading(told: dict[str, str], line: int, style: Style) -> Reading | None:
+def _reading(text: str, metric: str, words: str, line: int, style: Style) -> Reading | None:
     """The number of a line in its base unit; under the table's own name where none of ours fits name and unit."""
-    cell = cell_of(told["value"], style)
+    cell = cell_of(text, style)
     if cell is None or cell.kind:
         return None
-    words = told.get("unit", "")
-    unit = unit_of(cell.unit or words)
-    if (cell.unit or words) and unit is None:
+    name, unit = _named(metric, cell.unit or words)
+    if unit is None and (cell.unit or words):
         return None
-    metric = metric_of(told["metric"])
-    if metric is not None and (unit is None or unit.base == metric.expects):
-        name, unit = metric.name, unit or metric.implied
-    else:
-        name = told["metric"]
-    stated = f"{told['value']} {words}".strip()
+    stated = f"{text} {words}" if words else text
     if unit is None:
-        return Reading(metric=told["metric"], value=cell.value, unit="", line=line, stated=stated)
+        return Reading(metric=metric, value=cell.value, unit="", line=line, stated=stated)
     per_minute = unit.base == "1/min"
     value = cell.value / 60 if per_minute else unit.of(cell.value)
     return Reading(metric=name, value=value, unit="1/s" if per_minute else unit.base, line=line, stated=stated)
 
 
-def _made(found: dict[tuple[str, ...], _Found]) -> Iterator[Run]:
-    for one in found.values():
+def _named(metric: str, words: str) -> tuple[str, Unit | None]:
+    """What a number is of, and its unit; None where that is not known."""
+    unit, known = unit_of(words), metric_of(metric)
+    if known is not None and (unit is None or unit.base == known.expects):
+        return known.name, unit or (None if words else known.implied)
+    return metric, unit
+
+
+def _made(found: Mapping[tuple[str, ...], Sequence[_Found]]) -> Iterator[Run]:
+    for one in chain.from_iterable(found.values()):
         courses = tuple(
             Course(
                 metric=metric,

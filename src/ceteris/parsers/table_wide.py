@@ -1,79 +1,125 @@
 """Tables as people publish them: load levels down and factor levels across, or one line for each run."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from math import prod
 
 from ceteris.parsers.log import Reading, Run
-from ceteris.parsers.table_cells import Cell, Metric, Style, Unit, cell_of, empty, metric_of, style_of, unit_of
-from ceteris.parsers.table_heads import Head, factor_of, head_of, words_of
+from ceteris.parsers.numbers import printed
+from ceteris.parsers.table_cells import LEFT_OUT, THOUSANDS, Style, empty, style_of, unsure_points
+from ceteris.parsers.table_columns import (
+    Column,
+    Role,
+    apart_of,
+    changes_of,
+    columns_of,
+    is_load,
+    is_summary,
+    load_of,
+    loads_of,
+)
+from ceteris.parsers.table_heads import Head, head_of
+from ceteris.parsers.table_readings import change_of, reading_of
+from ceteris.parsers.table_runs import Made
+from ceteris.parsers.table_titles import titles_of
 
 Row = tuple[int, list[str]]
-_LOAD = re.compile(
-    r"(?:number of |# ?(?:of )?|num[_ ])?(?:threads?|thds?|concurrency|connections?|conns?|clients?|users|sessions?|"
-    r"io ?depth|queue ?depth|qd|depth|outstanding|线程数?|并发数?)(?: count|s)?",
-    re.IGNORECASE,
-)
-_LEVEL_OF_LOAD = re.compile(
-    r"(?P<n>[0-9]{1,7}) ?(?:threads?|thds?|thr|t|clients?|users|connections?|conns?|sessions?|线程|并发)?|"
-    r"(?:qd|t|depth) ?=? ?(?P<d>[0-9]{1,7})",
-    re.IGNORECASE,
-)
-_FOLLOWS = re.compile(r"diff(?:erence)?|change|delta|Δ|gain|improvement|speed-?up|提升|差异", re.IGNORECASE)
 _CORNER = re.compile(r"(?P<down>[^\\/|]+?) ?[\\/|] ?(?P<across>[^\\/|]+)")
-
-
-@dataclass(slots=True)
-class _Column:
-    """What a column holds: a load, a label, or a measure at a level."""
-
-    index: int
-    head: Head
-    level: str = ""
-    role: str = "value"
+_SETTINGS = re.compile(
+    r"(?:parameter|option|setting|variable|flag|key|item|property|component)s?|参数|配置项", re.IGNORECASE
+)
+_MEASURE = re.compile(r"metrics?|measures?|指标", re.IGNORECASE)
+_COUNTED = ("1/s", "count", "B/s")
+_MOST_MEASURES = 0.6  # of the first cells of lines that are each a measure
 
 
 @dataclass(slots=True)
 class Table:
-    """One table with the line above it; and what was read of it."""
+    """One table with the line above it and the heading that is `over` it; and what was read of it."""
 
     title: str
+    over: str
     heads: list[Row]
     rows: list[Row]
-    semicolons: bool = False
-    aligned: bool = True  # whether a cell that is empty still has its place
-    workload: str = ""
+    separator: str
     runs: list[Run] = field(default_factory=list)
     wrong: set[int] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
+    _factor: str = ""
+    _titled: Head = field(default_factory=lambda: Head(None, None, ""))
+    _style: Style = Style.POINT
+    _changes: Sequence[tuple[Column, str, list[Column]]] = ()
+    _made: dict[tuple[object, ...], Made] = field(default_factory=dict)
 
     def read(self) -> None:
         """Fill runs, wrong lines and remarks."""
-        factor, titled, self.workload = factor_of(self.title)
         self._even()
+        self._leave_sums()
+        corner, crossed = self._corner()
+        if _SETTINGS.fullmatch(corner):
+            return  # what was set, not what was measured
+        columns = columns_of([row for _line, row in self.heads], [row for _line, row in self.rows])
+        across = self._loads_across(corner)
+        down = not across and self._measures_down(columns)
+        alone = down and len(columns) == 2  # a measure and its value
+        named = (corner and not is_load(corner)) if across else alone or not (down or any(map(_has_level, columns)))
+        found = titles_of(self.title, self.over, needs_factor=not named)
+        self._factor, self._titled = crossed or found.factor or (corner if across and named else ""), found.titled
+        self._settle_style(columns, down=down)
+        if across:
+            self._across(found.workload)
+        elif down:
+            self._down(columns, found.workload, found.load)
+        else:
+            self._upright(columns, corner, found.workload, found.load)
+        titled = {"title": found.title} if found.title else {}
+        self.runs = [one.run(titled) for one in self._made.values()]
+
+    def _corner(self) -> tuple[str, str]:
+        """What stands down, as the corner says, and what stands across, where it says both."""
         corner = self.heads[-1][1][0].strip() if self.heads else ""
         if found := _CORNER.fullmatch(corner):
-            sides = [found["down"].strip(), found["across"].strip()]
-            loads = [bool(_LOAD.fullmatch(one)) for one in sides]
-            if any(loads) and not all(loads):
-                factor = factor or sides[loads.index(False)]
-                corner = sides[0]  # what stands down
-        style = style_of((cell for _line, row in self.rows for cell in row[1:]), semicolons=self.semicolons)
-        if style is Style.UNSURE:
-            self.remarks.append(
-                "numbers such as 1,234 are left out: the table does not show whether the comma is the decimal's"
-            )
-        if self._loads_across(corner):
-            self._transposed(factor or corner, titled, style)
-        else:
-            self._upright(factor, titled, corner, style)
+            down, across = found["down"].strip(), found["across"].strip()
+            if is_load(down) is not is_load(across):
+                return down, across if is_load(down) else down
+        return corner, ""
 
     def _even(self) -> None:
         """Leave out lines whose cells cannot be told to be under their heads."""
         width = max(len(row) for _line, row in self.heads)
-        fits = [len(row) <= width if self.aligned else len(row) == width for _line, row in self.rows]
+        aligned = self.separator != " "  # a cell that is empty still has its place
+        fits = [len(row) <= width if aligned else len(row) == width for _line, row in self.rows]
         self.wrong |= {line for (line, _row), fit in zip(self.rows, fits, strict=True) if not fit}
         self.rows = [row for row, fit in zip(self.rows, fits, strict=True) if fit]
+
+    def _leave_sums(self) -> None:
+        sums = [(line, row) for line, row in self.rows if row and is_summary(row[0])]
+        if sums and len(sums) < len(self.rows):
+            self.rows = [one for one in self.rows if one not in sums]
+            self.remarks += [f"line {line} is not read: {row[0].strip('*')} follows from others" for line, row in sums]
+
+    def _settle_style(self, columns: Sequence[Column], *, down: bool) -> None:
+        """How numbers are written. Where all with commas are counts or rates, 1,234 is a thousand and more."""
+        read = [one for one in columns if one.role in (Role.VALUE, Role.FOLLOWS, Role.LABEL)]
+        cells = {one.index: [row[one.index] for _line, row in self.rows if one.index < len(row)] for one in read}
+        with_commas = [one for one in read if any("," in cell for cell in cells[one.index])]
+        thousands = self.separator == "," or (not down and all(map(self._counted, with_commas)))
+        plain = style_of(chain(*cells.values()), semicolons=self.separator == ";")
+        self._style = plain
+        if plain is Style.UNSURE and thousands:
+            self._style = style_of(chain(*cells.values()), semicolons=self.separator == ";", thousands=True)
+        if plain is Style.POINT and any(map(unsure_points, cells.values())):
+            self._style = Style.UNSURE
+        if self._style is Style.UNSURE:
+            self.remarks.append(LEFT_OUT)
+        elif self._style is not plain:
+            self.remarks.append(THOUSANDS)
+
+    def _counted(self, one: Column) -> bool:
+        metric = one.head.metric or self._titled.metric
+        return metric is not None and metric.expects in _COUNTED
 
     def _loads_across(self, first: str) -> bool:
         """Whether the heads are load levels, so that factor levels stand down."""
@@ -81,184 +127,170 @@ class Table:
             return False
         cells = [cell.strip() for cell in self.heads[0][1][1:] if cell.strip()]
         down = [row[0].strip() for _line, row in self.rows if row]
-        across = len(cells) > 1 and all(_load(cell) is not None for cell in cells)
-        if not across or (first and not _LOAD.fullmatch(first)):
+        across = bool(cells) and all(load_of(cell) is not None for cell in cells)
+        if not across or (first and not is_load(first)):
             return across  # the corner names what stands down
-        return not all(_load(one) is not None for one in down)
+        return len(cells) > 1 and not all(load_of(one) is not None for one in down)
 
-    def _transposed(self, factor: str, titled: Head, style: Style) -> None:
-        loads = [_load(cell) for cell in self.heads[0][1]]
+    def _measures_down(self, columns: Sequence[Column]) -> bool:
+        """Whether each line is a measure, and levels stand across."""
+        if any(one.head.metric for one in columns[1:]) or any(one.role is Role.LOAD for one in columns):
+            return False
+        measures = [head_of(row[0]).metric is not None for _line, row in self.rows if row]
+        named = bool(_MEASURE.fullmatch(columns[0].name)) or len(measures) > 1
+        return named and sum(measures) >= max(1, _MOST_MEASURES * len(measures))
+
+    def _across(self, workload: str) -> None:
+        loads = [load_of(cell) for cell in self.heads[0][1]]
         for line, row in self.rows:
             head = head_of(row[0])
             level = head.rest if head.metric else row[0].strip()
+            head = head if head.metric else replace(head, rest="")
             for cell, load in zip(row[1:], loads[1:], strict=False):
-                if load is None:
-                    continue
-                reading = self._reading(cell, head if head.metric else titled, titled, style, line)
-                if reading is not None:
-                    self._run({_named(factor): level} if level else {}, load, [reading], line)
+                if load is not None:
+                    labels = {_named(self._factor): level} if level else {}
+                    self._put(labels, workload, load, {}, head, cell, line, 0 if head.metric else line)
 
-    def _upright(self, factor: str, titled: Head, corner: str, style: Style) -> None:
-        columns = self._columns()
-        load = self._load_column(columns, corner)
+    def _down(self, columns: Sequence[Column], workload: str, load: int | None) -> None:
         for line, row in self.rows:
-            level_of_load = _load(row[load.index]) if load and load.index < len(row) else None
-            if load and level_of_load is None and any(cell.strip() for cell in row):
+            head = head_of(row[0])
+            if head.metric is None and any(not empty(cell) for cell in row[1:]):
                 self.wrong.add(line)
                 continue
-            labels = {
-                one.level or _named(""): row[one.index].strip()
-                for one in columns
-                if one.role == "label" and one.index < len(row)
-            }
-            found: dict[str, list[Reading]] = {}
-            for one in columns:
-                if one.role != "value" or one is load or one.index >= len(row):
+            for one in columns[1:]:
+                if one.index < len(row) and one.role is not Role.FOLLOWS:
+                    level = {_named(self._factor): one.name} if len(columns) > 2 else {}
+                    self._put(level, workload, load, {}, head, row[one.index], line, 0)
+        self._tell_of_what_follows(columns)
+
+    def _upright(self, columns: Sequence[Column], corner: str, workload: str, load: int | None) -> None:
+        self._first_column(columns, corner)
+        loads = loads_of(columns)
+        apart = apart_of(loads, [row for _line, row in self.rows])
+        self._changes = changes_of(columns, self._titled)
+        before: dict[int, str] = {}
+        for line, row in self.rows:
+            cells = {one.index: row[one.index].strip() for one in columns if one.index < len(row)}
+            if loads:
+                parts = [load_of(cells.get(one.index, "")) for one in loads]
+                if any(part is None for part in parts):
+                    self.wrong |= {line} if any(cells.values()) else set()
                     continue
-                reading = self._reading(row[one.index], one.head, titled, style, line)
-                if reading is not None:
-                    found.setdefault(one.level, []).append(reading)
-            for level, readings in found.items():
-                across = {_named(factor): level} if level else {}
-                self._run({**labels, **across}, level_of_load, readings, line)
+                load = prod(part or 0 for part in parts)
+            for one in columns:  # a cell that spans several lines stands in the first
+                if one.role in (Role.LABEL, Role.WORKLOAD):
+                    said = re.sub("[*`]+", "", cells.get(one.index, ""))
+                    before[one.index] = cells[one.index] = said or before.get(one.index, "")
+            self._line(line, cells, columns, loads, load, workload, apart)
+        self._tell_of_what_follows(columns)
 
-    def _columns(self) -> list[_Column]:
-        """What each column is, from one line of heads or from two: levels above measures, or the other way round."""
-        width = max(len(row) for _line, row in [*self.heads, *self.rows])
-        lines = [[*row, *([""] * (width - len(row)))] for _line, row in self.heads]
-        columns = []
-        above = ""
-        for index in range(width):
-            bottom = lines[-1][index] if lines else ""
-            if len(lines) > 1:
-                above = lines[-2][index].strip() or (above if index else "")
-            head, top = head_of(bottom), head_of(above if len(lines) > 1 and index else "")
-            if head.metric is None and top.metric is not None:
-                head, level = (
-                    Head(top.metric, head.unit or top.unit, "", head.strange or top.strange),
-                    words_of(f"{top.rest} {bottom.strip()}"),
-                )
-            else:
-                level = words_of(
-                    f"{top.rest} {head.rest}" if head.metric or head.unit else f"{top.rest} {bottom.strip()}"
-                )
-            one = _Column(index=index, head=head, level=level)
-            if _FOLLOWS.fullmatch(bottom.strip().strip("*`")):
-                one.role = "follows"
-                self.remarks.append(f"the column {bottom.strip()} is not read: it follows from others")
-                columns.append(one)
-                continue
-            cells = [row[index] for _line, row in self.rows if index < len(row) and not empty(row[index])]
-            if _LOAD.fullmatch(bottom.strip()):
-                one.role = "load"
-            elif cells and (head.metric is None and not _numeric(cells)):
-                one.role = "label"
-            columns.append(one)
-        return columns
+    def _line(
+        self,
+        line: int,
+        cells: Mapping[int, str],
+        columns: Sequence[Column],
+        loads: Sequence[Column],
+        load: int | None,
+        workload: str,
+        apart: Sequence[Column],
+    ) -> None:
+        """A line that is a run, or one for each level across, or a point in time of them."""
+        labels = {
+            one.level or one.name or "level": cells.get(one.index, "") for one in columns if one.role is Role.LABEL
+        }
+        labels |= {one.name: cells.get(one.index, "") for one in apart}
+        kinds = [cells.get(one.index, "") for one in columns if one.role is Role.WORKLOAD]
+        said = ", ".join(filter(None, [*dict.fromkeys(kinds), workload]))
+        options = {
+            one.name: cells.get(one.index, "")
+            for one in columns
+            if one.role is Role.REPETITION or (one.role is Role.LOAD and one not in loads)
+        }
+        times = [printed(cells.get(one.index, "").rstrip(" s")) for one in columns if one.role is Role.TIME]
+        measured = any(one.head.metric for one in columns)
+        for one in columns:
+            if one.role is Role.VALUE and one.index in cells:
+                level = one.level if one.head.metric or not measured else ""
+                head = one.head if one.head.metric or not level else replace(one.head, rest="")
+                across = {_named(self._factor): level} if level else {}
+                own = {**options, "repetition": one.repetition} if one.repetition else options
+                at_s = times[0] if times else None
+                row = line if at_s is None else 0
+                self._put({**labels, **across}, said, load, own, head, cells[one.index], line, row, at_s)
+        for one, metric, pair in self._changes:
+            reading = change_of(cells.get(one.index, ""), one.name, metric, self._style, line)
+            if reading is not None and not any(empty(cells.get(two.index, "")) for two in pair):
+                later = {_named(self._factor): pair[1].level}
+                self._keep({**labels, **later}, said, load, options, reading, line, line)
 
-    def _load_column(self, columns: list[_Column], corner: str) -> _Column | None:
-        """The column of load levels: named so, or the first where it has no name and rises in whole numbers."""
-        named = [one for one in columns if one.role == "load"]
+    def _first_column(self, columns: Sequence[Column], corner: str) -> None:
+        """Load levels in a first column that has no name and rises in whole numbers; else it tells runs apart."""
         first = columns[0]
-        if named:
-            return named[0]
-        if _LOAD.fullmatch(corner):
-            first.role = "load"
-            return first
-        cells = [_load(row[0]) for _line, row in self.rows if row and row[0].strip()]
+        if is_load(corner):
+            first.role = Role.LOAD
+        if first.role is not Role.VALUE or any(one.role is Role.LOAD for one in columns):
+            return
+        cells = [load_of(row[0]) for _line, row in self.rows if row and row[0].strip()]
         rising = [one for one in cells if one is not None]
         words = any(re.search(r"[A-Za-z线并]", row[0]) for _line, row in self.rows)
         if cells and len(rising) == len(cells) > 1 and (words or (not corner and rising == sorted(set(rising)))):
-            first.role = "load"
+            first.role = Role.LOAD
             self.remarks.append("the first column is taken for the number of threads, since it rises in whole numbers")
-            return first
-        if first.role == "value" and first.head.metric is None:
-            first.role = "label"
-        return None
+        elif first.head.metric is None:
+            first.role = Role.LABEL
 
-    def _reading(self, text: str, head: Head, titled: Head, style: Style, line: int) -> Reading | None:
+    def _tell_of_what_follows(self, columns: Sequence[Column]) -> None:
+        held = [one for one, _metric, _pair in self._changes]
+        rest = [one.name for one in columns if one.role is Role.FOLLOWS and one not in held]
+        self.remarks += [f"the column {name} is not read: it follows from others" for name in rest]
+
+    def _put(
+        self,
+        labels: Mapping[str, str],
+        workload: str,
+        load: int | None,
+        options: Mapping[str, str],
+        head: Head,
+        text: str,
+        line: int,
+        row: int,
+        at_s: float | None = None,
+    ) -> None:
+        """Keep a cell's number with the others of its run: those of its row, or of its level where `row` is 0."""
         if empty(text):
-            return None
-        cell = cell_of(text, style)
-        if cell is None:
+            return
+        reading = reading_of(text, head, self._titled, self._style, line)
+        if reading is None:
             self.wrong.add(line)
-            return None
-        if cell.kind:
-            return Reading(metric=cell.kind, value=cell.value, unit="1", line=line, stated=text.strip())
-        metric = _side(head.metric, titled.metric) or titled.metric
-        strange = head.strange or (titled.strange if not head.unit else "")
-        implied = None if strange else metric.implied if metric else None
-        unit = unit_of(cell.unit) if cell.unit else head.unit or titled.unit or implied
-        if cell.unit and unit is None:
-            unit = _thousands(cell, metric)
-            if unit is None:
-                self.wrong.add(line)
-                return None
-        return _stated(cell, metric, unit, strange, line, text.strip(), head)
+            return
+        self._keep(labels, workload, load, options, reading, line, row, at_s)
 
-    def _run(self, labels: dict[str, str], load: int | None, readings: list[Reading], line: int) -> None:
-        kept: list[Reading] = []
-        for one in readings:
-            if all((one.metric, one.subject) != (other.metric, other.subject) for other in kept):
-                kept.append(one)
-            else:
-                self.wrong.add(line)
-        self.runs.append(
-            Run(
-                tool="table", workload=self.workload, load=load, labels=labels, readings=tuple(kept), lines=(line, line)
-            )
-        )
-
-
-def _stated(
-    cell: Cell, metric: Metric | None, unit: Unit | None, strange: str, line: int, text: str, head: Head
-) -> Reading:
-    """A number in base units where its unit is known and fits; else as it stands, under the table's own name."""
-    said = metric.said if metric else words_of(head.rest).lower().replace(" ", "_") or "value"
-    if unit is not None and metric is not None and unit.base == "1/min":
-        return Reading(metric=metric.name, value=cell.value / 60, unit="1/s", line=line, stated=f"{text} /min")
-    if unit is not None and metric is not None and unit.base == metric.expects:
-        beside = f" {unit.decimal}/s" if unit.decimal and not cell.unit and unit.base == "B/s" else ""
-        return Reading(
-            metric=metric.name, value=unit.of(cell.value), unit=unit.base, line=line, stated=f"{text}{beside}"
-        )
-    if unit is not None and metric is not None and metric.said == "throughput" and unit.base == "1/s":
-        return Reading(metric="throughput_per_s", value=cell.value, unit="1/s", line=line, stated=text)
-    if unit is not None and unit.base != "1/min":
-        return Reading(
-            metric=said if metric else "value", value=unit.of(cell.value), unit=unit.base, line=line, stated=text
-        )
-    return Reading(metric=said if metric else "value", value=cell.value, unit=strange, line=line, stated=text)
+    def _keep(
+        self,
+        labels: Mapping[str, str],
+        workload: str,
+        load: int | None,
+        options: Mapping[str, str],
+        reading: Reading,
+        line: int,
+        row: int,
+        at_s: float | None = None,
+    ) -> None:
+        key = (tuple(labels.items()), workload, load, tuple(options.items()), row)
+        run = self._made.setdefault(key, Made(labels, workload, load, options))
+        if at_s is None and any(one.metric == reading.metric for one in run.readings):
+            if row:
+                self.wrong.add(line)  # what it is of has been told
+                return
+            run = self._made.setdefault((*key, line), Made(labels, workload, load, options))
+        run.lines.append(line)
+        run.readings.append(reading)
+        if at_s is not None:
+            run.at_s.append(at_s)
 
 
-def _side(head: Metric | None, titled: Metric | None) -> Metric | None:
-    """Reads or writes under a title that says of what they are."""
-    sides = {"read": "read", "reads": "read", "write": "write", "writes": "write", "written": "write"}
-    if (
-        head is None
-        or titled is None
-        or head.said not in sides
-        or titled.name not in ("throughput_per_s", "bytes_per_s")
-    ):
-        return head
-    return metric_of(f"{sides[head.said]}_{'iops' if titled.expects == '1/s' else 'throughput'}")
-
-
-def _thousands(cell: Cell, metric: Metric | None) -> Unit | None:
-    """24.2k of a rate."""
-    powers = {"k": 1e3, "K": 1e3, "M": 1e6}
-    if metric is not None and metric.expects == "1/s" and cell.unit in powers:
-        return Unit("1/s", times=powers[cell.unit])
-    return None
-
-
-def _load(text: str) -> int | None:
-    found = _LEVEL_OF_LOAD.fullmatch(text.strip().strip("*`"))
-    return int(found["n"] or found["d"]) if found else None
-
-
-def _numeric(cells: Sequence[str]) -> bool:
-    return any(cell_of(one, Style.POINT) is not None or cell_of(one, Style.COMMA) is not None for one in cells)
+def _has_level(one: Column) -> bool:
+    return one.role is Role.VALUE and bool(one.level)
 
 
 def _named(factor: str) -> str:

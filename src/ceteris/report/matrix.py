@@ -24,6 +24,7 @@ _WORDS = {
     Bound.BOTH: later("both"),
     Bound.NOTHING: later("not bound"),
 }
+_ORDERS = (later("sequential"), later("random"))
 _IOPS = Scale("IOPS", 1.0)
 _READING = later(
     "Bound: another step of small operations brings less than half of its proportion, and the device stands within "
@@ -93,7 +94,7 @@ def _small(series: MatrixSeries, matrix: Matrix) -> str:
         return ""
     what = operations(matrix.small_block_bytes, later("random"), series.write_share)
     if series.large:
-        what += tr(", beside {n} large sequential", n=series.large)
+        what += tr(", beside {n} large {order}", n=series.large, order=tr(matrix.large_order))
     mean = peak.measured.get("small_response_mean_s")
     at = tr(" at {time}", time=show_time(mean.value)) if mean else ""
     said = later("{what}: {rate}{at} with {n} outstanding")
@@ -112,7 +113,7 @@ def _large(points: Sequence[MatrixPoint], share: float, matrix: Matrix) -> str:
         return ""
     best = max(alone, key=lambda point: point.measured["large_bytes_per_s"].value)
     bandwidth = f"{show_size(best.measured['large_bytes_per_s'].value)}/s"
-    what = operations(matrix.large_block_bytes, later("sequential"), share)
+    what = operations(matrix.large_block_bytes, matrix.large_order, share)
     bounds = {Bound.BANDWIDTH: tr(", bandwidth-bound"), Bound.NOTHING: tr(", not bound yet")}
     bound = bounds.get(best.bound or Bound.BOTH, "")
     said = later("{what} alone: {bandwidth} with {n} outstanding{bound}")

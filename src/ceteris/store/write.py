@@ -40,10 +40,13 @@ def _load(level: LoadLevel) -> dict[str, Any]:
     return {"load": level.n, "load_unit": level.unit}
 
 
+_TRIED = tuple(field.name for field in fields(Trial))
+
+
 def trial_row(trial: Trial) -> dict[str, Any]:
     """A trial as its table has it."""
-    return {
-        **asdict(trial),
+    return {  # not by asdict, which copies every value
+        **{name: getattr(trial, name) for name in _TRIED},
         **_load(trial.load),
         "settings": dict(trial.settings),
         "baseline": int(trial.baseline),

@@ -63,3 +63,21 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest
     path.write_bytes(b"0" * (2**20 + 1))
     with pytest.raises(files.Unreadable, match="larger than 1 MiB"):
         files.open_file(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "coding"),
+    [
+        ("Größe;µs\n1;2\n", "cp1252"),
+        ("Größe;µs\n1;2\n", "utf-8"),
+        ("线程数,吞吐量\n8,100\n", "gb18030"),
+        ("线程数,吞吐量\n8,100\n", "utf-8"),
+    ],
+)
+def test_text_of_windows_is_legible(text: str, coding: str) -> None:
+    assert files.legible(text.encode(coding)) == text
+
+
+def test_bytes_that_are_no_text_become_marks() -> None:
+    assert "\ufffd" in files.legible(b"\x00\xff\xfe\x81 tps")
+    assert "\ufffd" in files.legible(bytes(range(128, 256)))

@@ -91,3 +91,9 @@ def test_a_count_that_is_none_is_refused(tmp_path: Path) -> None:
     rules = _rules(tmp_path, "[[rule]]\npath = '(?P<load>.*)'")
     with pytest.raises(UsageError, match=re.escape("load 'a.log' of a.log is no whole number")):
         place(RUN, "a.log", rules.rule, {})
+
+
+def test_names_have_nothing_that_no_picture_can_show() -> None:
+    run = Run(tool="t", workload="a\x00b", labels={"x\x1b": "noop\x00", "y": "\x00"}, lines=(1, 1))
+    placed = place(run, "path", (), {})
+    assert (dict(placed.labels), placed.workload) == ({"x": "noop"}, "a b")

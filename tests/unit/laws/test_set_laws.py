@@ -109,24 +109,26 @@ def test_sets_without_an_error_give_no_alarm(draw: Callable[[random.Random], lis
 
 
 @pytest.mark.parametrize(
-    ("plant", "law"),
+    ("plant", "laws"),
     [
-        (_off("oltp", "throughput_per_s"), "queries per transaction"),
-        (_off("oltp", "queries_per_s"), "queries per transaction"),
-        (_off("fileio", "throughput_per_s"), "IOPS x block size"),
-        (_off("fileio", "bytes_per_s"), "IOPS x block size"),
-        (_digit_lost, "a jump in the curve"),
-        (_seconds_for_ms, "a jump in the curve"),
-        (_zero, "missing or zero cells"),
-        (_above_the_best, "ratio to the best"),
+        (_off("oltp", "throughput_per_s"), {"queries per transaction"}),
+        (_off("oltp", "queries_per_s"), {"queries per transaction"}),
+        (_off("fileio", "throughput_per_s"), {"IOPS x block size"}),
+        (_off("fileio", "bytes_per_s"), {"IOPS x block size"}),
+        (_digit_lost, {"a jump in the curve", "Little's law"}),
+        (_seconds_for_ms, {"Little's law"}),
+        (_zero, {"missing or zero cells"}),
+        (_above_the_best, {"ratio to the best"}),
     ],
 )
-def test_one_planted_error_is_found_named_and_singled_out(plant: Callable[[random.Random], Planted], law: str) -> None:
+def test_one_planted_error_is_found_named_and_singled_out(
+    plant: Callable[[random.Random], Planted], laws: set[str]
+) -> None:
     named, singled, blamed, others = 0, 0, 0, 0
     for seed in range(_SETS):
         cells, at, metric = plant(random.Random(seed))
         found = of_set(cells)
-        mine = [breach for breach in found if breach.law == law and breach.cells == (at,)]
+        mine = [breach for breach in found if breach.law in laws and breach.cells == (at,)]
         named += bool(mine)
         singled += any(breach.metric == metric for breach in mine)
         blamed += any(breach.metric not in (metric, "") for breach in mine)

@@ -131,6 +131,11 @@ def test_nothing_but_the_password_goes(text: str, left: str) -> None:
     assert redact(text) == left
 
 
+def test_no_letter_of_a_value_stays_whose_quotes_do_not_close() -> None:
+    assert redact("mysql password={{:}\n") == "mysql password=***}\n"
+    assert redact("mysql --password='abcd\n") == "mysql --password=***\n"
+
+
 @given(st.text(alphabet="abc -p=:/@'\"{}\\\n*$", max_size=60) | st.text())
 def test_lines_stay_where_they_are(text: str) -> None:
     found = redact(f"mysql {text} password={text}\n")

@@ -1,0 +1,43 @@
+"""Runs of wide tables, as they are put together from cells."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ceteris.parsers.log import Course, Reading, Run
+
+
+@dataclass(slots=True)
+class Made:
+    """A run of which cells were read."""
+
+    labels: Mapping[str, str]
+    workload: str
+    load: int | None
+    options: Mapping[str, str]
+    lines: list[int] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    at_s: list[float] = field(default_factory=list)
+
+    def run(self, titled: Mapping[str, str]) -> Run:
+        """What was read as a run; of points in time, their courses."""
+        readings, courses = tuple(self.readings), tuple(self._courses())
+        return Run(
+            tool="table",
+            workload=self.workload,
+            load=self.load,
+            options={**titled, **self.options},
+            labels={name: level for name, level in self.labels.items() if level},
+            readings=() if courses else readings,
+            courses=courses,
+            lines=(min(self.lines), max(self.lines)),
+        )
+
+    def _courses(self) -> Iterator[Course]:
+        for metric, unit in dict.fromkeys((one.metric, one.unit) for one in self.readings) if self.at_s else ():
+            mine = [(at, one.value) for at, one in zip(self.at_s, self.readings, strict=True) if one.metric == metric]
+            yield Course(
+                metric=metric,
+                unit=unit,
+                at_s=tuple(at for at, _value in mine),
+                values=tuple(value for _at, value in mine),
+            )

@@ -1,0 +1,79 @@
+"""Matrices that others measured with Orion: compared cell by cell, and read like our own."""
+
+from pathlib import Path
+
+import pytest
+from golden_logs import HERE
+from sqlalchemy.engine import Engine
+
+from ceteris.analysis.imported_matrix import imported_matrices
+from ceteris.cli import importing
+from ceteris.findings import Matrix
+from ceteris.imports import carry
+from ceteris.model import Experiment
+from ceteris.store import read, sources
+from ceteris.store.open import open_engine, store_url
+
+TEXT = (HERE / "orion" / "mixed-11.1.log").read_text()
+
+
+def bring(store: Engine, folder: Path, **texts: str) -> Experiment:
+    for level, text in texts.items():
+        (folder / f"{level}.txt").write_text(text)
+    rules = folder.parent / "rules.toml"
+    rules.write_text("levels = { scheduler = ['noop'] }\n[[rule]]\npath = '(?P<scheduler>noop|cfq)'\n")
+    wanted = importing.wanted([str(folder)], "", "", rules, name="orion", baseline="", form="")
+    _, kept = carry.carry_out(wanted, store, None, "0", lambda _: None)
+    assert kept is not None
+    return kept
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Engine:
+    return open_engine(store_url(str(tmp_path / "s.db")), create=True)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "logs").mkdir()
+    return tmp_path / "logs"
+
+
+def matrices_of(store: Engine, kept: Experiment) -> tuple[Matrix, ...]:
+    options = {trial: origin.said["options"] for trial, origin in sources.origins(store, kept.id).items()}
+    trials, summaries = read.trials(store, kept.id), read.summaries(store, kept.id)
+    return imported_matrices(trials, summaries, options, read.plan(store, kept.id).factors, 0.95)
+
+
+def test_each_point_is_a_load_of_its_series(store: Engine, folder: Path) -> None:
+    kept = bring(store, folder, noop=TEXT, cfq=TEXT.replace("2222", "2000"))
+    places = {(t.workload, t.load.n) for t in read.trials(store, kept.id)}
+    small = "Small Random IOs"
+    assert places == {
+        *(("Large Random IOs", n) for n in (1, 2)),
+        *((name, n) for name in (small, *(f"{small} beside {k} Large Random IOs" for k in (1, 2))) for n in (1, 2, 3)),
+    }
+    assert {workload.response for workload in read.plan(store, kept.id).workloads} == {
+        "throughput_per_s",
+        "bytes_per_s",
+    }
+
+
+def test_the_matrix_is_that_of_the_level_others_are_compared_with(store: Engine, folder: Path) -> None:
+    (found,) = matrices_of(store, bring(store, folder, noop=TEXT, cfq=TEXT.replace("2222", "2000")))
+    assert (found.name, found.small_block_bytes, found.large_block_bytes) == ("Orion, scheduler noop", 8192, 2**20)
+    assert (found.large_order, found.rounds) == ("random", 1)
+    points = {(p.small, p.large): p.measured for one in found.series for p in one.points}
+    assert points[1, 0]["small_per_s"].value == 2222
+    assert points[2, 1]["small_response_mean_s"].value == pytest.approx(0.00065)
+    assert points[0, 2]["large_bytes_per_s"].value == pytest.approx(324 * 2**20)
+    assert points[3, 2]["bytes_per_s"].value == pytest.approx(249.23 * 2**20 + 3409 * 8192)
+    assert "small_per_s" not in points[0, 1]
+
+
+def test_without_sizes_or_without_mixed_points_there_is_none(store: Engine, folder: Path) -> None:
+    plain = "\n".join(line for line in TEXT.split("\n") if "IO size" not in line)
+    assert matrices_of(store, bring(store, folder, noop=plain)) == ()
+    alone = "\n".join(line for line in TEXT.split("\n") if not line.startswith(("          1", "          2")))
+    (folder / "noop.txt").unlink()
+    assert matrices_of(store, bring(store, folder, cfq=alone)) == ()

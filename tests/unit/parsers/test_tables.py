@@ -1,0 +1,142 @@
+"""Rules by which tables are read, one by one; whole tables are among the goldens."""
+
+import pytest
+
+from ceteris.parsers import formats
+from ceteris.parsers.log import Log, Run
+
+
+def read(*lines: str) -> Log:
+    return formats.read("\n".join(lines) + "\n")
+
+
+def figures(run: Run) -> dict[str, float]:
+    return {one.metric: one.value for one in run.readings}
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (("1,234", "12,345"), (1234, 12345)),  # rates have no three decimals with a comma
+        (("1.234,5", "12.345,25"), (1234.5, 12345.25)),
+        (("1'234.5", "12'345"), (1234.5, 12345)),
+        (("1\u202f234,5", "12\u202f345,5"), (1234.5, 12345.5)),
+        (("24.2k", "1.37M"), (24_200, 1_370_000)),
+        (("801k IOPS", "1.37M IOPS"), (801_000, 1_370_000)),
+        (("**5,119**", "`787,094`"), (5119, 787094)),
+    ],
+)
+def test_numbers_of_whatever_style(cells: tuple[str, str], values: tuple[float, float]) -> None:
+    log = read("| threads | noop IOPS | cfq IOPS |", "|---|---|---|", f"| 8 | {cells[0]} | {cells[1]} |")
+    assert [figures(run)["throughput_per_s"] for run in log.runs] == list(values)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("threads\tnoop\tcfq", "8\t1,234\t2,345", "16\t3,456\t4,567"),  # of what?
+        ("threads;noop TPS;cfq TPS", "8;1,234;2,345", "16;3,456;4,567"),  # a locale with decimal commas?
+        ("threads\tnoop\tcfq", "16\t1.234\t1.155", "32\t2.234\t2.155", "8\t987\t955"),
+    ],
+    ids=["nothing said", "semicolons", "points beside whole hundreds"],
+)
+def test_what_may_be_a_thousand_or_a_decimal_is_left_out(lines: tuple[str, ...]) -> None:
+    log = read(*lines)
+    assert any("are left out" in remark for remark in log.remarks)
+    assert all(one.value > 900 for run in log.runs for one in run.readings)
+    assert len(log.not_understood) > 1
+
+
+def test_a_setting_whose_name_has_a_measure_in_it_is_a_setting() -> None:
+    log = read("RAID write policy,threads,IOPS", "WriteBack,8,1000.5", "WriteThrough,8,900.5")
+    assert [dict(run.labels) for run in log.runs] == [
+        {"RAID write policy": "WriteBack"},
+        {"RAID write policy": "WriteThrough"},
+    ]
+
+
+KINDS = {"oltp_read_only": 1608, "oltp_write_only": 603}
+
+
+def test_kinds_of_load_are_workloads_and_not_levels_of_a_factor() -> None:
+    rows = ["| Name | Threads | TPS | QPS |", "|---|---|---|---|"]
+    rows += [f"| {kind} | 8 | 100.5 | {queries} |" for kind, queries in KINDS.items()]
+    assert [(run.workload, dict(run.labels)) for run in read(*rows).runs] == [
+        ("oltp_read_only", {}),
+        ("oltp_write_only", {}),
+    ]
+
+
+def test_the_title_of_each_table_tells_its_workload() -> None:
+    table = ["| threads | v1 TPS | v2 TPS |", "|---|---|---|", "| 8 | 100.5 | 110.5 |"]
+    log = read("## Results", "### Point select performance", *table, "", "### Update index performance", *table)
+    assert [run.workload for run in log.runs] == [
+        *["Point select performance"] * 2,
+        *["Update index performance"] * 2,
+    ]
+    assert {name for run in log.runs for name in run.labels} == {"level"}
+
+
+def test_a_unit_behind_every_number_is_no_second_line_of_heads() -> None:
+    rows = ["| Old | 845 MB/s | 969 MB/s |", "| New | 2,100 MB/s | 17,700 MB/s |"]
+    log = read("| Server | Write | Read |", "|---|---|---|", *rows)
+    assert [(dict(run.labels), figures(run)) for run in log.runs] == [
+        ({"Server": "Old"}, {"written_bytes_per_s": 845e6, "read_bytes_per_s": 969e6}),
+        ({"Server": "New"}, {"written_bytes_per_s": 2100e6, "read_bytes_per_s": 17700e6}),
+    ]
+
+
+def test_levels_that_are_numbers_stand_over_their_measures() -> None:
+    log = read(",0,,128,", "threads,TPS,QPS,TPS,QPS", "8,100.5,2010,101.5,2030", "16,190.5,3810,191.5,3830")
+    assert [(run.load, *run.labels.values(), *figures(run).values()) for run in log.runs] == [
+        (8, "0", 100.5, 2010),
+        (8, "128", 101.5, 2030),
+        (16, "0", 190.5, 3810),
+        (16, "128", 191.5, 3830),
+    ]
+
+
+@pytest.mark.parametrize("head", ["change", "TPS improvement (%)", "提升", "ratio", "vs noop"])
+def test_a_column_that_follows_from_two_levels_is_held_against_them(head: str) -> None:
+    rows = ["| 8 | 100.5 | 110.5 | 10% |", "| 16 | 190.5 | 210.5 | 10% |"]
+    log = read(f"| threads | noop TPS | cfq TPS | {head} |", "|---|---|---|---|", *rows)
+    assert [set(run.labels.values()) for run in log.runs] == [{"noop"}, {"cfq"}] * 2
+    assert [figures(run).get("throughput_per_s:change") for run in log.runs] == [None, 0.1] * 2
+    assert log.remarks == ()
+
+
+def test_a_column_that_follows_from_more_is_no_level_and_is_told() -> None:
+    rows = ["| 8 | 100.5 | 110.5 | 99.5 | 10% |", "| 16 | 190.5 | 210.5 | 189.5 | 10% |"]
+    log = read("| threads | noop TPS | cfq TPS | none TPS | gain |", "|---|---|---|---|---|", *rows)
+    assert {level for run in log.runs for level in run.labels.values()} == {"noop", "cfq", "none"}
+    assert log.remarks == ("the column gain is not read: it follows from others",)
+
+
+def test_two_lines_of_a_long_table_that_say_the_same_thing_are_repetitions() -> None:
+    rows = [f"x,{level},tps,1/s,{value}" for level in "ab" for value in (100.5, 101.5, 99.5)]
+    log = read("factor,level,metric,unit,value", *rows)
+    assert [(run.labels["x"], figures(run)["throughput_per_s"]) for run in log.runs] == [
+        (level, value) for level in "ab" for value in (100.5, 101.5, 99.5)
+    ]
+
+
+def test_what_another_format_makes_nothing_of_is_read_as_a_table() -> None:
+    words = ["**queries read**", "**total number of events**", "**General statistics**", "Threads fairness"]
+    log = read(*words, "", "| threads | noop TPS | cfq TPS |", "|---|---|---|", "| 8 | 100.5 | 110.5 |")
+    assert log.format == "table"
+    assert len(log.runs) == 2
+
+
+def test_what_a_later_table_says_otherwise_is_told_apart_by_its_title() -> None:
+    heads = ["| scheduler | threads | TPS |", "|---|---|---|"]
+    log = read("## OLTP", *heads, "| noop | 8 | 100.5 |", "", *heads, "| noop | 8 | 200.5 |")
+    assert [run.options["title"] for run in log.runs] == ["OLTP", "OLTP, from line 6"]
+
+
+def test_everyday_words_are_measures_behind_a_level_that_others_have() -> None:
+    heads = "| threads | noop TPS | cfq TPS | noop events | cfq events |"
+    log = read(heads, "|---|---|---|---|---|", "| 8 | 10.5 | 11.5 | 3150 | 3450 |")
+    assert [(run.labels["level"], figures(run)) for run in log.runs] == [
+        ("noop", {"throughput_per_s": 10.5, "operations": 3150}),
+        ("cfq", {"throughput_per_s": 11.5, "operations": 3450}),
+    ]
