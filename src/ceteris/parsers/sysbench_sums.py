@@ -73,10 +73,13 @@ def _rate(draft: Draft) -> None:
 
 
 def _without_transactions(draft: Draft) -> bool:
-    """Whether statements were counted as events that are no transactions, as 0.4 and 0.5 do where none is begun."""
+    """Whether statements were counted as events that are no transactions, as 0.4 and 0.5 do where none is begun.
+
+    So it is unless it is told that there were no events: a log that lacks their number tells no rate.
+    """
     told = {key: one.value for key, one in draft.readings.items()}
     began_none = told.get(_TRANSACTIONS) == 0 and told.get(_RATE) == 0
-    return began_none and told.get(("operations", ""), 0) > 0 and not told.get(("errors", ""))
+    return began_none and told.get(("operations", ""), 1) > 0 and not told.get(("errors", ""))
 
 
 def _of_events(draft: Draft) -> bool:
@@ -128,7 +131,7 @@ def _bytes(words: str) -> str:
 
 def courses(draft: Draft, told: Sequence[Course]) -> tuple[Course, ...]:
     """What was told second by second, with bytes in both directions, and operations from the size of one."""
-    found = [_events(draft, one, told) for one in _named(draft, told)]
+    found = [made for one in _named(draft, told) for made in _events(draft, one, told)]
     by_name = {course.metric: course for course in found}
     read, written, both = (by_name.get(name) for name in ("read_bytes_per_s", "written_bytes_per_s", "bytes_per_s"))
     if read and written and read.at_s == written.at_s:
@@ -142,18 +145,22 @@ def courses(draft: Draft, told: Sequence[Course]) -> tuple[Course, ...]:
     return tuple(found)
 
 
-def _events(draft: Draft, course: Course, told: Sequence[Course]) -> Course:
-    """The course; where no transaction is begun, that of transactions told from statements, of as many to an event."""
+def _events(draft: Draft, course: Course, told: Sequence[Course]) -> Iterator[Course]:
+    """The course; where no transaction is begun, that of transactions and of events: of as many statements each."""
     if course.metric != "throughput_per_s" or any(course.values) or (_RATE in draft.readings and not _of_events(draft)):
-        return course
+        yield course
+        return
     reads, writes = (
         next((one.values for one in told if one.metric == f"queries_{kind}_per_s"), ()) for kind in ("read", "write")
     )
+    if not any(reads) and not any(writes):
+        yield course
+        return
+    yield replace(course, subject=_TRANSACTIONS[1])
     events, queries = (draft.readings.get((name, "")) for name in ("operations", "queries"))
     each = queries.value / events.value if events and queries else 0.0
     if each.is_integer() and each and len(reads) == len(writes) == len(course.values):
-        return replace(course, values=tuple((read + write) / each for read, write in zip(reads, writes, strict=True)))
-    return replace(course, subject=_TRANSACTIONS[1]) if any(reads) or any(writes) else course
+        yield replace(course, values=tuple((read + write) / each for read, write in zip(reads, writes, strict=True)))
 
 
 def _named(draft: Draft, told: Sequence[Course]) -> Iterator[Course]:

@@ -127,7 +127,7 @@ def _column(index: int, bottom: str, over: str, cells: Sequence[str]) -> Column:
         level = words_of(f"{top.rest} {head.rest if head.metric or head.unit else bottom}")
     one = Column(index, name, head, level)
     plain = in_english(name)
-    if _FOLLOWS.search(plain) and _measured(cells):
+    if _FOLLOWS.search(plain) and _measured(cells[:-1] or cells):  # the last may be cut off
         one.role = Role.FOLLOWS
     elif is_load(plain) and all(load_of(cell) is not None for cell in cells):
         one.role = Role.LOAD
