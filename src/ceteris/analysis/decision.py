@@ -141,7 +141,7 @@ def look(pairs: Pairs, question: Question, looks: Sequence[Looked], *, over: boo
     Raises CannotJudge where the data allow no conclusion, and ValueError where it is another look.
     """
     data = _units(pairs, question.unit)
-    _refuse(data, question)
+    refuse(data, question)
     if len(data.difference) != looks[-1].units:
         raise ValueError(f"a look at {looks[-1].units} units has {len(data.difference)}")
     spending = question.spending
@@ -240,14 +240,17 @@ def too_few(unit: Unit) -> str:
     return tr(said[unit], n=LEAST_UNITS[unit])
 
 
-def _refuse(data: Pairs, question: Question) -> None:
+def refuse(data: Pairs, question: Question) -> None:
+    """Raise CannotJudge, with the reason, where pairs allow no look."""
     n, least = len(data.difference), LEAST_UNITS[question.unit]
     if n < least:
         raise CannotJudge(too_few(question.unit))
     if not np.isfinite(data.difference).all():
         raise CannotJudge(later("a trial measured nothing, or no positive number"))
     if question.margin < 2 * data.resolution:
-        raise CannotJudge(later("the response is measured in steps of more than half the margin"))
+        raise CannotJudge(
+            later("the response is measured in steps of more than half the margin: longer trials measure finer")
+        )
     if np.ptp(data.difference) == 0 and (data.resolution == 0 or data.count < _LEAST_COUNT):
         raise CannotJudge(later("all pairs are exactly alike, which no real machine gives"))
 

@@ -5,14 +5,14 @@ In: trials with what they measured, and the looks taken so far. Out: a Judgement
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ceteris.analysis import screens
 from ceteris.analysis.bounds import bounds
 from ceteris.analysis.checks import Circumstances, Courses, Timeline, checks_of
 from ceteris.analysis.conditions import constancy
 from ceteris.analysis.contrast import contrast
-from ceteris.analysis.decision import Finding, LevelFinding, Question, look, next_look, probabilities, too_few
+from ceteris.analysis.decision import Finding, LevelFinding, Question, look, next_look, probabilities, refuse
 from ceteris.analysis.drift import drifts
 from ceteris.analysis.effects import Pair, Series, Summaries, cells
 from ceteris.analysis.lawful import Lawful
@@ -46,7 +46,7 @@ from ceteris.units import LoadLevel
 class Judgement:
     """What an experiment showed: effects with verdicts, cell means, matrices, how the machine drifted, which counters
     moved, how arms scale and what bounds them, what of the machine did not stay, which trials break a law; in words,
-    what could not be judged."""
+    what could not be judged, and why by factor, arm and workload."""
 
     effects: tuple[Effect, ...]
     cells: tuple[Cell, ...]
@@ -58,6 +58,7 @@ class Judgement:
     bounds: tuple[Bounded, ...]
     constancy: Constancy
     breaches: tuple[Breach, ...]
+    refused: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
 
 
 def judge(
@@ -87,6 +88,7 @@ def judge(
     effects: list[Effect] = []
     screened: list[Effect] = []
     unjudged: list[str] = []
+    refused: dict[tuple[str, str, str], str] = {}
     contrasts: list[Contrast] = []
     described: dict[tuple[str, str, str], Scaling] = {}
     before, meanwhile = (
@@ -115,6 +117,7 @@ def judge(
             checks = checks_of(found, question, seen, arrays(seen), known)
             whole, *levels = _effects_of(found, question, seen, last[-1], checks, timeline, finished=finished)
         except CannotJudge as why:
+            refused.setdefault((one.factor, one.arm, one.workload), tr(str(why)))
             what = f"{one.factor} = {one.arm}"
             if mine is not None:
                 what = tr("the screen of {n} factors", n=len(mine.factors))
@@ -143,6 +146,7 @@ def judge(
         bounds=bounds(means, trials),
         constancy=constancy(trials, conditions),
         breaches=tuple(breach for found in lawful.breaches.values() for breach in found),
+        refused=refused,
     )
 
 
@@ -198,8 +202,8 @@ def take_looks(
 def _look_again(one: Series, question: Question, looks: Sequence[Look], *, finished: bool) -> tuple[Finding, Series]:
     """What the last look saw, and the comparison as it was then."""
     if not looks:
-        arrays(one)  # raises where values are no numbers
-        raise CannotJudge(too_few(question.unit))
+        refuse(arrays(one), question)
+        raise CannotJudge(later("it was not looked at"))
     if one.units < looks[-1].pairs:
         raise CannotJudge(later("pairs that were looked at are not valid any more"))
     seen = one.first(looks[-1].pairs)

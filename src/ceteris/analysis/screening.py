@@ -54,7 +54,9 @@ def look_at_screen(
     if not np.isfinite(d).all():
         raise CannotJudge(later("a trial measured nothing, or no positive number"))
     if question.margin < 2 * pairs.resolution:
-        raise CannotJudge(later("the response is measured in steps of more than half the margin"))
+        raise CannotJudge(
+            later("the response is measured in steps of more than half the margin: longer trials measure finer")
+        )
     fitted = screen.fit(d, settings, pairs.order)
     errors = np.sqrt(np.diag(fitted.covariance))[:-1].tolist()
     if min(errors) == 0:

@@ -35,7 +35,7 @@ _MOST_BREACHES = 20
 
 
 def _recipes(plan: Plan) -> dict[str, Recipe]:
-    """For each level of a knob, the commands that set and show it."""
+    """For each level of a knob, the commands that set and show it, and what makes it last."""
     placed = {knob.name: knob for knob in plan.knobs}
     found = {}
     for comparison in candidates(plan):
@@ -47,6 +47,7 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
                 found[f"{comparison.factor}={arm.label}"] = Recipe(
                     set=" && ".join(recipe.set_command(*one) for one in known),
                     check=" && ".join(recipe.check_command(knob) for knob, _ in known),
+                    last="\n".join(recipe.persist_command(*one) for one in known),
                 )
     return found
 
@@ -93,6 +94,7 @@ def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = 
         contrasts=found.contrasts,
         bounds=found.bounds,
         constancy=found.constancy,
+        refused=found.refused,
         scalings=found.scalings,
         distributions=distributions(kept.trials, histograms),
         series={

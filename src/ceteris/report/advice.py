@@ -21,9 +21,13 @@ def _gain(rows: Sequence[Judged]) -> float:
 
 
 def _set(factor: str, arms: Mapping[str, list[Judged]], recipes: Mapping[str, Recipe]) -> Advice:
-    arm, *others = sorted(arms, key=lambda name: -_gain(arms[name]))
+    by_gain = sorted(arms, key=lambda name: -_gain(arms[name]))
+    suspect = [
+        name for name in by_gain if any(r.answer.verdict == "better" and not r.answer.decided for r in arms[name])
+    ]
+    arm, *others = [name for name in by_gain if name not in suspect] or by_gain
     rows = arms[arm]
-    if any(row.answer.verdict == "better" and not row.answer.decided for row in rows):
+    if arm in suspect:
         said = later("{arm} seems better under {workloads}, but the verdict is suspect: repeat it first")
         text = tr(said, arm=arm, workloads=_under(rows, "better"))
         return Advice(factor=factor, kind="wait", text=text, recipe=None)
@@ -33,6 +37,9 @@ def _set(factor: str, arms: Mapping[str, list[Judged]], recipes: Mapping[str, Re
         text += tr("; undecided under {workloads}", workloads=undecided)
     if others:
         text += tr("; also better, but not compared with {arm}: {others}", arm=arm, others=", ".join(others))
+    if suspect:
+        said = later("; {others} seems better too, but the verdict is suspect")
+        text += tr(said, others=", ".join(suspect))
     return Advice(factor=factor, kind="set", text=text, recipe=recipes.get(f"{factor}={arm}"), arm=arm)
 
 

@@ -235,6 +235,8 @@ def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
         if advice.recipe:
             block = _code(f"{advice.recipe.set}\n{advice.recipe.check}", "sh")
             lines += ["", *(f"  {line}" for line in block), ""]
+            lines += [f"  {tr('To last beyond the next start:')}", ""]
+            lines += [*(f"  {line}" for line in _code(advice.recipe.last, "")), ""]
     lines += ["", *_beside(view.field), *_head(tr("Factor by factor"))]
     for section in view.sections:
         lines += _section(section, pictures)

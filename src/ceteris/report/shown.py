@@ -16,10 +16,14 @@ from ceteris.units import LoadLevel
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a person puts a setting in force, and how they see that it is: two commands."""
+    """How a person puts a setting in force, how they see that it is, and how it lasts beyond the next start.
+
+    Two commands, and a command or where to write what.
+    """
 
     set: str
     check: str
+    last: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

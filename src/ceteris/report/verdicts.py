@@ -6,7 +6,7 @@ Called by the view. An undecided effect is never worded as if nothing had been f
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ceteris.language import later, spoken, tr
+from ceteris.language import later, tr
 from ceteris.model import RESPONSES, Effect, Purpose, Tag, Trial, TrialState, Verdict
 from ceteris.report import numbers
 from ceteris.report.shown import Answer, CheckList, Judged
@@ -161,7 +161,10 @@ def _spent(effect: Effect) -> str:
 
 
 def why_unusable(trials: Iterable[Trial]) -> str:
-    """What became of trials that gave no valid data, in words; empty where all are done or still planned."""
+    """What became of trials that gave no valid data, in words; empty where all are done or still planned.
+
+    What made trials invalid is told where trust is: there may be many reasons.
+    """
     found: dict[str, int] = {}
     for trial in trials:
         if trial.state is TrialState.FAILED:
@@ -169,8 +172,7 @@ def why_unusable(trials: Iterable[Trial]) -> str:
             said = tr("failed ({reason})", reason=reason)
             found[said] = found.get(said, 0) + 1
         elif trial.state is TrialState.INVALID:
-            reason = tr("; ").join(map(spoken, trial.invalid_because)) or tr("no reason recorded")
-            said = tr("invalid ({reason})", reason=reason)
+            said = tr("invalid")
             found[said] = found.get(said, 0) + 1
     return tr("; ").join(tr("{trials} {why}", trials=numbers.count(n, "trial"), why=said) for said, n in found.items())
 
@@ -183,8 +185,13 @@ def comparing(trials: Sequence[Trial], effects: Sequence[Effect]) -> list[Trial]
     return alone + [t for t in trials if t.purpose is Purpose.SCREEN and t.workload not in shown]
 
 
-def unanswered(trials: Sequence[Trial], effects: Sequence[Effect], anchors: Anchors) -> list[Answer]:
-    """An answer that there is none, for every arm that was planned and got no verdict."""
+def unanswered(
+    trials: Sequence[Trial],
+    effects: Sequence[Effect],
+    anchors: Anchors,
+    refused: Mapping[tuple[str, str, str], str],
+) -> list[Answer]:
+    """An answer that there is none, for every arm that was planned and got no verdict, with the reason where one is."""
     have = {(e.factor, e.arm, e.workload) for e in effects if e.verdict is not None}
     compared = comparing(trials, effects)
     baselines = {(t.factor, t.workload): t.arm for t in compared if t.baseline}
@@ -193,7 +200,8 @@ def unanswered(trials: Sequence[Trial], effects: Sequence[Effect], anchors: Anch
     for factor, arm, workload in planned:
         if (factor, arm, workload) in have:
             continue
-        reason = why_unusable(t for t in compared if (t.factor, t.workload) == (factor, workload))
+        mine = [t for t in compared if (t.factor, t.workload) == (factor, workload)]
+        reasons = [refused.get((factor, arm, workload), ""), why_unusable(mine)]
         found.append(
             Answer(
                 factor=factor,
@@ -206,7 +214,7 @@ def unanswered(trials: Sequence[Trial], effects: Sequence[Effect], anchors: Anch
                 conclusion=tr(
                     "no verdict under {workload}: {reason}",
                     workload=workload,
-                    reason=reason or tr("too few valid pairs so far"),
+                    reason=tr("; ").join(filter(None, reasons)) or tr("too few valid pairs so far"),
                 ),
                 anchor=anchors[factor, workload],
             )

@@ -119,6 +119,7 @@ def view(
     series: Mapping[str, Mapping[int, Measurement]] = {},
     preconditioned: Sequence[Preconditioned] = (),
     constancy: Constancy = NOT_TOLD,
+    refused: Mapping[tuple[str, str, str], str] = {},
     question: str = "",
     recipes: Mapping[str, Recipe] | None = None,
     planned_s: float | None = None,
@@ -129,13 +130,14 @@ def view(
 
     `question` is the plan's, in words; `recipes` by `factor=arm` say how to set and check; `planned_s` is what all
     trials would have taken, where that is known; `series` are the courses of trials, by metric and trial; `field` are
-    tables of what does not fit and of claims, `files` those of where figures come from.
+    tables of what does not fit and of claims, `files` those of where figures come from; `refused` is why there is no
+    verdict, by factor, arm and workload.
     """
     recipes = recipes or {}
     pairs = _pairs(trials, effects, cells)
     anchors = {pair: f"factor-{number}" for number, pair in enumerate(pairs, 1)}
     rows = verdicts.judged(effects, anchors)
-    missing = verdicts.unanswered(trials, effects, anchors)
+    missing = verdicts.unanswered(trials, effects, anchors, refused)
 
     def rank(answer: Answer) -> int:
         return verdicts.RANKS.index(answer.verdict)

@@ -264,7 +264,9 @@ def _tilt(tilt: float, place: int, loads: Sequence[int]) -> float:
 
 RECIPES = {
     "block.scheduler=none": Recipe(
-        "echo none > /sys/block/nvme0n1/queue/scheduler", "cat /sys/block/nvme0n1/queue/scheduler"
+        "echo none > /sys/block/nvme0n1/queue/scheduler",
+        "cat /sys/block/nvme0n1/queue/scheduler",
+        'ATTR{queue/scheduler}="none"    # /etc/udev/rules.d/90-ceteris.rules',
     )
 }
 

@@ -200,6 +200,15 @@ def test_a_suspect_verdict_is_neither_coloured_nor_recommended() -> None:
     assert view.advice[0].kind == "wait"
 
 
+def test_a_sound_gain_is_recommended_though_a_larger_one_is_suspect() -> None:
+    found = {"1": (0.03, 0.01, Verdict.BETTER), "2": (0.09, 0.01, Verdict.BETTER)}
+    bench = Bench().compare("vm.x", "0", found)
+    bench.effects = [replace(e, tags=(Tag.SUSPECT,)) if e.arm == "2" else e for e in bench.effects]
+    (advice,) = bench.view().advice
+    assert (advice.kind, advice.arm) == ("set", "1")
+    assert "2 seems better too, but the verdict is suspect" in advice.text
+
+
 def test_a_recipe_goes_with_the_setting_that_is_recommended() -> None:
     advice = {a.factor: a for a in typical().view(RECIPES).advice}
     assert advice["block.scheduler"].recipe == RECIPES["block.scheduler=none"]
