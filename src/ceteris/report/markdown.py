@@ -58,6 +58,15 @@ def _verdicts(view: ReportView) -> list[str]:
         ]
         for row in view.verdicts
     ]
+    rows += [
+        [
+            plain(answer.factor),
+            f"{plain(answer.baseline)} → {plain(answer.arm)}",
+            plain(answer.workload),
+            *(numbers.DASH, "", tr(answer.verdict), "", plain(answer.conclusion), ""),
+        ]
+        for answer in view.unanswered
+    ]
     head = [
         tr("factor"),
         tr("from → to"),

@@ -276,3 +276,9 @@ class ReportView:
     recipes: Mapping[str, Recipe]
     field: tuple[WordTable, ...] = ()
     files: tuple[WordTable, ...] = ()
+
+    @property
+    def unanswered(self) -> list[Answer]:
+        """The answers that there is no verdict, which have no row among the verdicts."""
+        judged = {id(row.answer) for row in self.verdicts}
+        return [answer for answer in self.answers if id(answer) not in judged]
