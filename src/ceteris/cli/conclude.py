@@ -154,7 +154,6 @@ def write_html(seen: ReportView, path: Path) -> Path:
 def write_page(page: str, path: Path) -> Path:
     """Write a page to a file; where that is. Raises StoreError where it cannot be written."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise StoreError(f"cannot write the report {path}: {error.strerror}", "try: ceteris report -o FILE") from error
@@ -186,7 +185,7 @@ def markdown_text(seen: ReportView, output: Path | None) -> str:
         return markdown.render(seen)
     folder = output.with_suffix("")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
         names = charts.write_pictures(seen, folder)
     except OSError as error:
         raise StoreError(f"cannot write pictures into {folder}: {error.strerror}", "name another file") from error

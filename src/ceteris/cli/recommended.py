@@ -216,7 +216,8 @@ def _otherwise(plan: Plan, site: Site, own: set[str], root: bool) -> Iterator[st
             continue
         now = offer(site.host, site.catalogue, knob.name, plan.target.location, root=root).current
         if now != plan.baseline[knob.name]:
-            yield f"measured with {knob.name} = {plan.baseline[knob.name]}, which is {now} here now"
+            here = "which cannot be read here" if now is None else f"which is {now} here now"
+            yield f"measured with {knob.name} = {plan.baseline[knob.name]}, {here}"
 
 
 def done(found: ApplyDocument, left: Left) -> ApplyDocument:

@@ -27,7 +27,7 @@ _STILLS = 60
 """So many charts get a still picture (60 ms and 10 kB each); the rest are only drawn live."""
 
 Drawn = Judged | Change
-_STRIP = 132.0
+_STRIP, _ARROW = 132.0, 8.0
 _WORDY = 12
 """So many answers are read at once; the rest are folded."""
 
@@ -58,7 +58,7 @@ def strip(row: Drawn, limit: float) -> dict[str, Any]:
         "width": _STRIP,
         "margin": (place(row.margin_low), place(row.margin_high)),
         "interval": (place(row.low), place(row.high)),
-        "estimate": place(row.estimate),
+        "estimate": min(max(place(row.estimate), _ARROW), _STRIP - _ARROW),  # beside the arrow of what lies beyond
         "beyond": (row.low < -limit, row.high > limit),
     }
 

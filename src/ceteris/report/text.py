@@ -256,8 +256,8 @@ def _compared(view: ReportView, console: "Console") -> None:
         if advice.recipe:
             console.print(plain(tr("  set    {command}", command=advice.recipe.set)), soft_wrap=True)
             console.print(plain(tr("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
-            for line in advice.recipe.last.split("\n"):
-                console.print(plain(tr("  last   {command}", command=line)), soft_wrap=True)
+            for how in advice.recipe.last.split("\n"):
+                console.print(plain(tr("  last   {command}", command=how)), soft_wrap=True)
     _beside(view.field, console)
     for section in view.sections:
         _section(section, console)

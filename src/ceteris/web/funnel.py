@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ceteris.model import RESPONSES, Look, Purpose, Verdict
 from ceteris.report import numbers, verdicts
 
-WIDTH, ROW = 264.0, 9.0
+WIDTH, ROW, _ARROW = 264.0, 9.0, 8.0
 _MOST_MARGINS = 15  # what is wider leaves the picture
 _USUAL_MARGIN = 0.02
 
@@ -91,7 +91,7 @@ def _funnel(looks: Sequence[Look], margins: Mapping[str, float]) -> Funnel:
             interval=text.interval,
             low=place(under),
             high=place(over),
-            estimate=place(middle),
+            estimate=min(max(place(middle), _ARROW), WIDTH - _ARROW),  # beside the arrow of what lies beyond
             beyond=(under < -limit, over > limit),
             y=ROW * (row + 1),
         )

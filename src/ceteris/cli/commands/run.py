@@ -1,5 +1,6 @@
 """`ceteris run`: carry out a plan."""
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -93,6 +94,8 @@ def carry_out(begun: "Experiment", store: "Store", site: "Site", report_file: Pa
         text.conclusions(seen, console)
     file = file_of(store.url.render_as_string())
     place = report_file or (file.parent / "reports" if file else Path()) / f"{begun.id}.html"
+    with contextlib.suppress(OSError):  # which writing tells of
+        place.parent.mkdir(parents=True, exist_ok=True)
     written = conclude.write_html(seen, place)
     if not as_json:
         console.print(f"\nreport: {written}", markup=False, soft_wrap=True)
