@@ -103,7 +103,7 @@ class Scaling:
 
     `peak_at` is the level with the highest rate, `knee` the level at which more load only waits longer, None where it
     lies beyond the highest. `drive_at` is the lowest level that gives all but the margin of the peak: the share
-    `drive_share` of it. `law` is None where there are too few levels.
+    `drive_share` of it, and `highest` the highest that was tried. `law` is None where there are too few levels.
     """
 
     factor: str
@@ -114,6 +114,7 @@ class Scaling:
     knee: Estimate | None
     drive_at: int
     drive_share: float
+    highest: int
     law: Law | None
     trials: tuple[int, ...]
 

@@ -288,5 +288,5 @@ def _drift(one: Series, timeline: Timeline) -> Check | None:
     slope, low, high = diagnostics.drift(at, values)
     hours = float(np.ptp(at))
     slopes = f"[{show_percent(low * hours)}, {show_percent(high * hours)}]"
-    said = later("the machine itself changed by {change} {interval} meanwhile")
+    said = later("the machine itself changed by {change} {interval} meanwhile; pairs are made side by side")
     return Check(tr("drift"), True, tr(said, change=show_percent(slope * hours), interval=slopes))

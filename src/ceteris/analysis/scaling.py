@@ -53,6 +53,7 @@ def described(
         knee=Estimate(knee.level, knee.low, knee.high) if knee else None,
         drive_at=drive,
         drive_share=means[drive] / highest,
+        highest=max(means),
         law=_law(rounds, confidence),
         trials=tuple(trials),
     )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 STYLES = {"better": "bold dark_cyan", "worse": "bold dark_orange3"}
 _MOST_ROWS = 20
+_GAP, _FIGURE = 3, 9
 _NARROW = ("throughput_per_s", "response_p95_s")
 _WIDE = (*_NARROW, "bytes_per_s", "load_1m", "cpu_iowait_share")
 
@@ -157,13 +158,20 @@ def _section(section: Section, console: "Console") -> None:
     for words in section.why:
         console.print(plain(f"{words.title}: {words.note}", "dim"))
         if words.rows:
-            console.print(_words(words))
+            console.print(_words(words, console.width))
 
 
-def _words(shown: WordTable) -> "Table":
+def _words(shown: WordTable, room: int) -> "Table":
+    """A table within so many columns: where it is too wide, text is wrapped first, and no number is torn apart."""
     table = new_table()
-    for name, figures in zip(shown.head, shown.figures, strict=True):
-        table.add_column(plain(name), justify="right" if figures else "left", overflow="fold")
+    columns = list(zip(shown.head, *shown.rows, strict=True))
+    whole = [max(map(len, cells)) for cells in columns]
+    least = [max((len(word) for cell in cells for word in cell.split()), default=1) for cells in columns]
+    wrapped = [each if figures else word for each, word, figures in zip(whole, least, shown.figures, strict=True)]
+    tight = sum(wrapped) + _GAP * len(columns) > room
+    for cells, each, word, figures in zip(columns, whole, least, shown.figures, strict=True):
+        width = (max(word, min(each, _FIGURE)) if tight else each) if figures else None
+        table.add_column(plain(cells[0]), justify="right" if figures else "left", overflow="fold", width=width)
     for row in shown.rows:
         table.add_row(*map(plain, row))
     return table
@@ -270,7 +278,7 @@ def _beside(tables: Sequence[WordTable], console: "Console") -> None:
         console.print(plain(table.title, "bold"))
         console.print(plain(table.note, "dim"))
         if table.rows:
-            console.print(_words(replace(table, rows=table.rows[:_MOST_ROWS])))
+            console.print(_words(replace(table, rows=table.rows[:_MOST_ROWS]), console.width))
         if len(table.rows) > _MOST_ROWS:
             said = later("{n:,} more: ceteris report --format markdown")
             console.print(plain(tr(said, n=len(table.rows) - _MOST_ROWS), "dim"))

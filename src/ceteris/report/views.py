@@ -81,7 +81,7 @@ def _section(
         workload=pair[1],
         arms=arms,
         answers=tuple(answers),
-        reasons=tuple(dict.fromkeys(reason for row in rows for reason in row.reasons)),
+        reasons=_reasons(rows),
         checks=verdicts.check_lists(effects),
         table=tables.level_table(cells, names),
         effects=tables.effect_tables(effects, anchor),
@@ -101,6 +101,13 @@ def _when(experiment: Experiment) -> str:
         return tr("started {clock}, not ended", clock=trust.clock(experiment.started))
     took = show_duration(max(experiment.ended - experiment.started, 0))
     return tr("{clock}, took {duration}", clock=trust.clock(experiment.started), duration=took)
+
+
+def _reasons(rows: Sequence[Judged]) -> tuple[str, ...]:
+    """Why the verdicts are what they are; where there are several arms, of which."""
+    several = len({row.answer.arm for row in rows}) > 1
+    said = [f"{row.answer.arm}: {why}" if several else why for row in rows for why in row.reasons]
+    return tuple(dict.fromkeys(said))
 
 
 def view(

@@ -120,8 +120,11 @@ def _values(moved: Moved) -> tuple[str, str]:
 def _change(moved: Moved) -> str:
     if moved.is_ratio:
         return str(numbers.effect(moved.estimate, moved.low, moved.high))
-    share = not moved.unit and moved.metric.endswith(("_share", "_utilisation"))
-    factor, unit = (100.0, tr(" points")) if share else (1.0, "")
+    if not moved.unit and moved.metric.endswith(("_share", "_utilisation")):
+        factor, unit = 100.0, tr(" points")
+    else:
+        scale = numbers.scale(_UNITS.get(moved.unit, Kind.PLAIN), (moved.baseline, moved.compared))
+        factor, unit = scale.factor, f" {scale.unit}" if scale.unit else ""
     middle, low, high = (value * factor for value in (moved.estimate, moved.low, moved.high))
     places = min(max(numbers.decimals(middle, (high - low) / 2), 0), 4)
     texts = [numbers.signed(value, places) for value in (middle, low, high)]
@@ -175,6 +178,8 @@ def _scaling(scalings: Sequence[Scaling]) -> WordTable:
 def _scaled(one: Scaling) -> tuple[str, ...]:
     knee = f"{_level(one.knee)}" if one.knee else tr("beyond")
     drive = tr("{level} ({share:.0%} of the peak)", level=one.drive_at, share=one.drive_share)
+    if one.drive_at == one.highest:
+        drive = tr("{level} or more: the highest tried", level=one.drive_at)
     law = ("", "", tr("needs 4 load levels in 2 rounds"))
     if one.law:
         shares = (_share(one.law.contention), _share(one.law.coherency))

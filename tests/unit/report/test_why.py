@@ -55,7 +55,7 @@ LAW = Law(
 )  # fmt: skip
 SCALING = Scaling(
     factor="f", workload="w", arm="none", peak_at=64, peak_per_s=Estimate(28_100, 27_900, 28_300), knee=None,
-    drive_at=32, drive_share=0.985, law=LAW, trials=(1, 3),
+    drive_at=32, drive_share=0.985, highest=64, law=LAW, trials=(1, 3),
 )  # fmt: skip
 
 
@@ -100,6 +100,8 @@ def test_scaling_says_at_which_level_to_drive_and_where_the_law_fails() -> None:
         [], [], [dataclasses.replace(SCALING, law=bent, knee=Estimate(20.0, 15.0, 25.0)),
                  dataclasses.replace(SCALING, law=None)], [], ARMS,
     )  # fmt: skip
+    (highest,) = why.tables([], [], [dataclasses.replace(SCALING, drive_at=64)], [], ARMS)
+    assert highest.rows[0][3] == "64 or more: the highest tried"
     assert table.rows[0][2] == "20 [15, 25]"
     assert table.rows[0][-1] == "does not hold: −20.0 % off at 8"
     assert table.rows[1][-1] == "needs 4 load levels in 2 rounds"
