@@ -235,12 +235,12 @@ def _of_one(claim: Claim, one: Evidence) -> tuple[Standing, str]:
         return Standing.SUPPORTED, tr("{found}: nothing speaks for the other", found=found)
     if claim.claim == "no_difference":
         if one.low > 0 or one.high < 0:
-            return Standing.CONTRADICTED, tr("{found}, beyond chance", found=found)
+            return Standing.CONTRADICTED, _beyond(found, one)
         if abs(one.estimate) <= _SMALL:
             return Standing.SUPPORTED, tr("{found}, as little as two runs of the same differ", found=found)
         return Standing.WEAK, tr("{found}, which one run of each cannot tell from nothing, nor from much", found=found)
     if one.low > 0:
-        return Standing.SUPPORTED, tr("{found}, beyond chance", found=found)
+        return Standing.SUPPORTED, _beyond(found, one)
     if one.estimate < -_SMALL or one.high < 0:
         return Standing.CONTRADICTED, tr("{found}: its own numbers go the other way", found=found)
     if abs(one.estimate) <= _MARGIN:
@@ -251,6 +251,13 @@ def _of_one(claim: Claim, one: Evidence) -> tuple[Standing, str]:
     elif not one.repeated:
         said = later("{found}, no more than the spread over load levels or what single runs may differ by")
     return Standing.WEAK, tr(said, found=found)
+
+
+def _beyond(found: str, one: Evidence) -> str:
+    said = later("{found}, beyond chance")
+    if not one.repeated:
+        said = later("{found}, more than the spread over load levels and than single runs may differ by")
+    return tr(said, found=found)
 
 
 def _as_stated(figure: Stated, evidence: Sequence[Evidence]) -> tuple[Standing, str]:
