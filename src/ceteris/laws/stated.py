@@ -110,7 +110,10 @@ class Figure:
 
     def range(self, metric: str) -> Range:
         """The values that are written so."""
-        half = self.half(metric) if self.stated else 0.0
+        if not self.stated:
+            exact = max(self.value, 0.0)
+            return Range(exact, exact)
+        half = self.half(metric)
         return Range(max(self.value - half, 0.0), max(self.value + half, 0.0))
 
     def digits(self) -> int:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 from ceteris.language import later, tr
@@ -146,6 +147,7 @@ def _cut(cell: Stated) -> float:
     return longest.high / time.low if longest and time and time.low > 0 else 0.0
 
 
+@cache
 def _quantile(metric: str) -> float | None:
     """The share of operations that are as fast: of `response_p999_s` 0.999."""
     if metric in ("response_min_s", "response_max_s"):

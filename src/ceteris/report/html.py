@@ -7,9 +7,10 @@ everything is escaped, and the page's own policy refuses every script but its ow
 
 import base64
 import hashlib
+import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,16 +130,26 @@ def environment() -> "Environment":
     return environment
 
 
+def _kept(
+    charted: Iterable[tuple[str, dict[str, charts.Spec]]], drawn: dict[str, dict[str, charts.Spec]]
+) -> Iterator[tuple[str, charts.Spec]]:
+    """Every chart by key, in their order; `drawn` has them by anchor too once they were asked for."""
+    for anchor, mine in charted:
+        drawn[anchor] = mine
+        yield from mine.items()
+
+
 def render(view: ReportView) -> str:
     """The whole report as one self-contained HTML page."""
     from markupsafe import Markup
 
-    drawn = charts.of_view(view)
     timed = charts.of_trials(view)
-    specs = {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
+    drawn: dict[str, dict[str, charts.Spec]] = {}
+    made = itertools.chain(timed.items(), _kept(charts.of_view(view), drawn))
     # Both are made by this program from escaped data: SVG by Vega, scripts from files of ours.
-    first = {key: specs[key] for key in [*timed, *specs][:_STILLS]}
-    stills = {key: Markup(_slim(picture)) for key, picture in charts.stills(first).items()}  # noqa: S704
+    pictures = charts.stills(itertools.islice(made, _STILLS))
+    stills = {key: Markup(_slim(picture)) for key, picture in pictures.items()}  # noqa: S704
+    specs = dict(made) | {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
     library = _closed(vega_embed()) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
     limit = strip_limit(view.verdicts)
