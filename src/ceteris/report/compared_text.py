@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ceteris.language import tr
 from ceteris.report.shown_compared import BaselineRow, Change, ComparedView
-from ceteris.report.text import STYLES, new_table, plain
+from ceteris.report.text_tables import STYLES, new_table, plain
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,50 +12,18 @@ from ceteris.language import later, tr
 from ceteris.report import numbers
 from ceteris.report.shown import (
     Answer,
-    EffectPoint,
-    EffectTable,
-    Figure,
-    LevelTable,
     MatrixSection,
-    MatrixTable,
     ReportView,
     Section,
 )
 from ceteris.report.shown_why import WordTable
+from ceteris.report.text_tables import STYLES, grid, level_tables, plain, verdict_table, word_table
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.table import Table
+    from rich.console import Console
     from rich.text import Text
 
-STYLES = {"better": "bold dark_cyan", "worse": "bold dark_orange3"}
 _MOST_ROWS = 20
-_GAP, _FIGURE = 3, 9
-_NARROW = ("throughput_per_s", "response_p95_s")
-_WIDE = (*_NARROW, "bytes_per_s", "load_1m", "cpu_iowait_share")
-
-
-def plain(text: str, style: str = "") -> "Text":
-    """Text as it is; what would steer the terminal is left out."""
-    from rich.text import Text
-
-    return Text("".join(c for c in text if c == "\n" or c.isprintable()), style=style)
-
-
-def new_table(title: str = "") -> "Table":
-    from rich import box
-    from rich.table import Table
-
-    return Table(
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1),
-        title=plain(title) if title else None,
-        title_justify="left",
-        title_style="not italic",
-        header_style="dim",
-    )
 
 
 def _sentence(answer: Answer) -> "Text":
@@ -63,73 +31,6 @@ def _sentence(answer: Answer) -> "Text":
     line.append_text(plain(f"{answer.change}: "))
     line.append_text(plain(answer.conclusion, STYLES.get(answer.decided, "")))
     return line
-
-
-def verdict_table(view: ReportView) -> "Table":
-    """All verdicts as a rich table: under each factor a line per change and workload."""
-    table = new_table()
-    workloads = len({answer.workload for answer in view.answers}) > 1
-    table.add_column(tr("factor, from → to"), overflow="fold", ratio=1)
-    if workloads:
-        table.add_column(tr("workload"), overflow="fold", max_width=12)
-    table.add_column(tr("effect"), justify="right", no_wrap=True)
-    table.add_column(tr("interval"), justify="right", no_wrap=True)
-    table.add_column(tr("pairs"), justify="right", no_wrap=True)
-    table.add_column(tr("verdict"), overflow="fold", max_width=18)
-    judged = {id(row.answer): row for row in view.verdicts}
-    before = ""
-    for answer in view.answers:
-        if answer.factor != before:
-            table.add_row(plain(answer.factor, "bold"))
-            before = answer.factor
-        row = judged.get(id(answer))
-        style = STYLES.get(answer.decided, "")
-        cells: list[RenderableType] = [plain(f"  {answer.baseline} → {answer.arm}")]
-        cells += [plain(answer.workload)] if workloads else []
-        cells += [plain(row.effect, style), plain(row.interval)] if row else ["", ""]
-        cells += [str(row.pairs) if row else "", plain(row.verdict if row else tr(answer.verdict), style)]
-        table.add_row(*cells)
-    return table
-
-
-def _figure(figure: Figure | None) -> "Text":
-    if figure is None:
-        return plain(numbers.DASH, "dim")
-    text = plain(figure.text)
-    return text.append_text(plain(f" {figure.spread}", "dim")) if figure.spread else text
-
-
-def _point(point: EffectPoint | None) -> "Text":
-    if point is None:
-        return plain("")
-    text = plain(point.effect, STYLES.get(point.decided, ""))
-    return text.append_text(plain(f" {point.interval}", "dim"))
-
-
-def _measured(section: Section, shown: LevelTable, first: EffectTable | None, *, wide: bool) -> "Table":
-    """Load levels down, and below each its arms: that fits a terminal, however many arms there are."""
-    from rich import box
-
-    places = [(i, c) for i, c in enumerate(shown.columns) if c.metric in (_WIDE if wide else _NARROW)]
-    table = new_table()
-    table.box, table.padding = box.SIMPLE_HEAD, (0, 1, 0, 0)
-    table.add_column(tr("load"), justify="right", no_wrap=True)
-    table.add_column(tr("arm"), overflow="fold")
-    for _, column in places:
-        table.add_column(f"{_short(column.title)} {column.unit}".strip(), justify="right", no_wrap=True)
-    if first:
-        table.add_column(tr("effect on {title}", title=_short(first.title)), justify="right", no_wrap=True)
-    for row in shown.rows:
-        for place, arm in enumerate(section.arms):
-            cells: list[RenderableType] = [row.load.figure if place == 0 else "", plain(arm.name)]
-            cells += [_figure(row.figures[i][place]) for i, _ in places]
-            cells += [_point(first.point(arm.name, row.load))] if first else []
-            table.add_row(*cells)
-    return table
-
-
-def _short(title: str) -> str:
-    return title.replace(tr(" response time"), "").replace(tr(" average"), "")
 
 
 def _section(section: Section, console: "Console") -> None:
@@ -154,27 +55,12 @@ def _section(section: Section, console: "Console") -> None:
             console.print(plain(f"  {mark} {check.name}: {check.found}", "dim" if check.passed else ""))
     if section.table:
         first = section.effects[0] if section.effects else None
-        console.print(_measured(section, section.table, first, wide=console.width >= 120))
+        for table in level_tables(section, section.table, first, console.width):
+            console.print(table)
     for words in section.why:
         console.print(plain(f"{words.title}: {words.note}", "dim"))
         if words.rows:
-            console.print(_words(words, console.width))
-
-
-def _words(shown: WordTable, room: int) -> "Table":
-    """A table within so many columns: where it is too wide, text is wrapped first, and no number is torn apart."""
-    table = new_table()
-    columns = list(zip(shown.head, *shown.rows, strict=True))
-    whole = [max(map(len, cells)) for cells in columns]
-    least = [max((len(word) for cell in cells for word in cell.split()), default=1) for cells in columns]
-    wrapped = [each if figures else word for each, word, figures in zip(whole, least, shown.figures, strict=True)]
-    tight = sum(wrapped) + _GAP * len(columns) > room
-    for cells, each, word, figures in zip(columns, whole, least, shown.figures, strict=True):
-        width = (max(word, min(each, _FIGURE)) if tight else each) if figures else None
-        table.add_column(plain(cells[0]), justify="right" if figures else "left", overflow="fold", width=width)
-    for row in shown.rows:
-        table.add_row(*map(plain, row))
-    return table
+            console.print(word_table(words, console.width))
 
 
 def conclusions(view: ReportView, console: "Console") -> None:
@@ -200,17 +86,6 @@ def _conditioned(view: ReportView, console: "Console", *, only_missed: bool) -> 
             )
 
 
-def _grid(shown: MatrixTable) -> "Table":
-    """Small operations outstanding down, large ones across."""
-    table = new_table(f"{shown.title}, {shown.unit}" if shown.unit else shown.title)
-    table.add_column(tr("small"), justify="right", no_wrap=True)
-    for large in shown.columns:
-        table.add_column(tr("{n} large", n=large), justify="right", no_wrap=True)
-    for small, figures in shown.rows:
-        table.add_row(str(small), *(_figure(f) for f in figures))
-    return table
-
-
 def _matrix(matrix: MatrixSection, console: "Console") -> None:
     console.print()
     console.print(plain(matrix.name, "bold"))
@@ -222,7 +97,7 @@ def _matrix(matrix: MatrixSection, console: "Console") -> None:
             console.print(plain(sentence))
         for table in share.tables:
             console.print()
-            console.print(_grid(table))
+            console.print(grid(table))
 
 
 def render(view: ReportView, console: "Console") -> None:
@@ -248,6 +123,12 @@ def render(view: ReportView, console: "Console") -> None:
     for note in view.trust.notes:
         console.print(plain(note))
     _beside(view.files, console)
+    console.print()
+    for name, value in (*view.trust.facts, *view.trust.machine):
+        console.print(plain(f"{name}: {value}"))
+    console.print()
+    console.print(plain(tr("The plan:")))
+    console.print(plain(view.trust.plan_text.rstrip("\n")), soft_wrap=True)
 
 
 def _compared(view: ReportView, console: "Console") -> None:
@@ -278,7 +159,7 @@ def _beside(tables: Sequence[WordTable], console: "Console") -> None:
         console.print(plain(table.title, "bold"))
         console.print(plain(table.note, "dim"))
         if table.rows:
-            console.print(_words(replace(table, rows=table.rows[:_MOST_ROWS]), console.width))
+            console.print(word_table(replace(table, rows=table.rows[:_MOST_ROWS]), console.width))
         if len(table.rows) > _MOST_ROWS:
             said = later("{n:,} more: ceteris report --format markdown")
             console.print(plain(tr(said, n=len(table.rows) - _MOST_ROWS), "dim"))
