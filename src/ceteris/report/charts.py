@@ -9,7 +9,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -261,11 +261,12 @@ def of_trials(view: ReportView) -> dict[str, Spec]:
     return {view.courses.key: spec | {"data": {"values": course_rows(view.courses)}}}
 
 
-def stills(specs: Iterable[tuple[str, Spec]]) -> dict[str, str]:
+def begin_stills(specs: Iterable[tuple[str, Spec]]) -> dict[str, Future[str]]:
     """Charts by key as SVG for the inside of a page, drawn while others are made; colours are the page's variables."""
-    with ThreadPoolExecutor(os.cpu_count()) as drawing:
-        begun = {key: drawing.submit(_still, spec) for key, spec in specs}
-        return {key: one.result() for key, one in begun.items()}
+    drawing = ThreadPoolExecutor(os.cpu_count())
+    begun = {key: drawing.submit(_still, spec) for key, spec in specs}
+    drawing.shutdown(wait=False)
+    return begun
 
 
 def _still(spec: Spec) -> str:
@@ -285,7 +286,7 @@ def write_pictures(view: ReportView, folder: Path) -> Mapping[str, str]:
     """Draw every chart of a view into `folder` as SVG; returns file names by chart key, as Markdown wants them."""
     folder.mkdir(parents=True, exist_ok=True)
     names = {}
-    for key, picture in stills(one for _, drawn in of_view(view) for one in drawn.items()).items():
+    for key, picture in begin_stills(one for _, drawn in of_view(view) for one in drawn.items()).items():
         names[key] = f"{key}.svg"
-        (folder / names[key]).write_text(standalone(picture), encoding="utf-8")
+        (folder / names[key]).write_text(standalone(picture.result()), encoding="utf-8")
     return names

@@ -98,6 +98,7 @@ def _unbroken(text: str) -> str:
     return joined.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
+_PICTURE = re.compile(r"<!--([\w-]+)-->")
 _NEEDLESS = re.compile(
     r' (?:font-family|pointer-events|aria-roledescription)="[^"]*"| opacity="1"|(?<=<path) aria-hidden="true"'
     r'|<path class="(?:fore|back)ground"[^>]*/>'
@@ -147,8 +148,8 @@ def render(view: ReportView) -> str:
     drawn: dict[str, dict[str, charts.Spec]] = {}
     made = itertools.chain(timed.items(), _kept(charts.of_view(view), drawn))
     # Both are made by this program from escaped data: SVG by Vega, scripts from files of ours.
-    pictures = charts.stills(itertools.islice(made, _STILLS))
-    stills = {key: Markup(_slim(picture)) for key, picture in pictures.items()}  # noqa: S704
+    pictures = charts.begin_stills(itertools.islice(made, _STILLS))
+    stills = {key: Markup(f"<!--{key}-->") for key in pictures}  # noqa: S704  they are drawn while the page is written
     specs = dict(made) | {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
     library = _closed(vega_embed()) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
@@ -157,7 +158,7 @@ def render(view: ReportView) -> str:
         "response": [row.answer.response for row in view.verdicts],
         "confidence": [row.confidence for row in view.verdicts],
     }
-    return (
+    page = (
         environment()
         .get_template("report.html")
         .render(
@@ -177,3 +178,4 @@ def render(view: ReportView) -> str:
             alike={name: _alike(told) for name, told in told_of_all.items()},
         )
     )
+    return _PICTURE.sub(lambda place: _slim(pictures[place[1]].result()) if place[1] in pictures else place[0], page)
