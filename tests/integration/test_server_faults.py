@@ -22,7 +22,13 @@ LIVE = {
     "mariadb": '"mysql.innodb_io_capacity" = [200, 2000]',
     "postgres": '"postgres.work_mem" = ["4MB", "64kB"]',
 }
-CUT_OFF = ("closed the connection", "Broken pipe", "Connection reset", "error reading communication packets")
+CUT_OFF = (
+    "closed the connection",
+    "Broken pipe",
+    "Connection reset",
+    "error reading communication packets",
+    "unexpected postmaster exit",
+)
 LARGE = 'kind = "oltp_insert"\ntable_size = 1_000_000\nthreads = [2]'  # seconds of preparing
 BOTH = pytest.mark.parametrize("kind", list(LIVE))
 

@@ -83,9 +83,12 @@ def is_cut(text: str) -> bool:
     return not text.endswith(("\n", "\r"))
 
 
+_NO_NUMBER = "\N{MUSIC SHARP SIGN}"  # for what stands in a line where a shape has numbers
+
+
 def shape_of(line: str) -> tuple[str, list[str]]:
     """The shape, and the parts of the line: what is between the numbers, and at odd places the numbers."""
-    parts = NUMBER.split(line)
+    parts = NUMBER.split(line.replace("#", _NO_NUMBER) if "#" in line else line)
     return " ".join("#".join(parts[::2]).split()), parts
 
 

@@ -44,7 +44,7 @@ class SysbenchReader(Reader):
 
     def _interval(self, number: int, line: str) -> bool:
         found = _INTERVAL.match(line)
-        if not found:
+        if not found or "#" in found[2]:  # which stands for numbers in shapes
             return False
         rest = found[2]
         if rest.startswith("Checkpoint report:"):

@@ -169,7 +169,7 @@ class _Reader(Reader):
     def _idle(self, number: int, line: str, shape: str) -> bool:
         if found := _INTERVAL_S.fullmatch(line):
             self.step_s = float(found[1])
-        elif shape == "*** ###easy### TPC-C Load Generator ***":
+        elif line == "*** ###easy### TPC-C Load Generator ***":
             if self.draft.stage:
                 self.end()
             self.step_s = 0.0

@@ -193,3 +193,11 @@ def test_where_sysbench_begins_no_transaction_its_rate_is_that_of_events() -> No
     failed = text.replace("ignored errors:                      0 ", "ignored errors:                      7 ")
     (run,) = formats.read(failed).runs
     assert [one.value for one in run.readings if (one.metric, one.subject) == ("throughput_per_s", "")] == [0.0]
+
+
+def test_a_sign_that_stands_for_numbers_is_none() -> None:
+    for name in ("sysbench/tpcc-csv", "sysbench/select-0.5"):
+        text = golden_text(name).replace("max:", "max: #\n  max:", 1)
+        assert [line for _, line in formats.read(text).not_understood] == [
+            f"{text.split('max: #')[0].split(chr(10))[-1]}max: #"
+        ]
