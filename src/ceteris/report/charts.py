@@ -8,8 +8,8 @@ picture in a file of its own gets the light palette. An arm is coloured only whe
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -245,11 +245,11 @@ def of_matrix(section: MatrixSection) -> dict[str, Spec]:
     return {share.key: _spec(response_curve(share)) for share in section.shares if share.points}
 
 
-def of_view(view: ReportView) -> Iterator[tuple[str, dict[str, Spec]]]:
-    """All charts of a report by anchor and key, in the order in which they are shown, made when they are asked for."""
+def of_view(view: ReportView) -> dict[str, dict[str, Spec]]:
+    """All charts of a report by anchor and key, in the order in which they are shown."""
     with unchecked():
-        yield from ((matrix.anchor, of_matrix(matrix)) for matrix in view.matrices)
-        yield from ((section.anchor, of_section(section)) for section in view.sections)
+        drawn = {matrix.anchor: of_matrix(matrix) for matrix in view.matrices}
+        return drawn | {section.anchor: of_section(section) for section in view.sections}
 
 
 def of_trials(view: ReportView) -> dict[str, Spec]:
@@ -261,12 +261,10 @@ def of_trials(view: ReportView) -> dict[str, Spec]:
     return {view.courses.key: spec | {"data": {"values": course_rows(view.courses)}}}
 
 
-def begin_stills(specs: Iterable[tuple[str, Spec]]) -> dict[str, Future[str]]:
-    """Charts by key as SVG for the inside of a page, drawn while others are made; colours are the page's variables."""
-    drawing = ThreadPoolExecutor(os.cpu_count())
-    begun = {key: drawing.submit(_still, spec) for key, spec in specs}
-    drawing.shutdown(wait=False)
-    return begun
+def stills(specs: Mapping[str, Spec]) -> dict[str, str]:
+    """Charts by key as SVG for the inside of a page; colours are the page's CSS variables."""
+    with ThreadPoolExecutor(os.cpu_count()) as drawing:
+        return dict(zip(specs, drawing.map(_still, specs.values()), strict=True))
 
 
 def _still(spec: Spec) -> str:
@@ -286,7 +284,7 @@ def write_pictures(view: ReportView, folder: Path) -> Mapping[str, str]:
     """Draw every chart of a view into `folder` as SVG; returns file names by chart key, as Markdown wants them."""
     folder.mkdir(parents=True, exist_ok=True)
     names = {}
-    for key, picture in begin_stills(one for _, drawn in of_view(view) for one in drawn.items()).items():
+    for key, picture in stills({key: spec for drawn in of_view(view).values() for key, spec in drawn.items()}).items():
         names[key] = f"{key}.svg"
-        (folder / names[key]).write_text(standalone(picture.result()), encoding="utf-8")
+        (folder / names[key]).write_text(standalone(picture), encoding="utf-8")
     return names

@@ -7,10 +7,9 @@ everything is escaped, and the page's own policy refuses every script but its ow
 
 import base64
 import hashlib
-import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +97,6 @@ def _unbroken(text: str) -> str:
     return joined.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
-_PICTURE = re.compile(r"<!--([\w-]+)-->")
 _NEEDLESS = re.compile(
     r' (?:font-family|pointer-events|aria-roledescription)="[^"]*"| opacity="1"|(?<=<path) aria-hidden="true"'
     r'|<path class="(?:fore|back)ground"[^>]*/>'
@@ -131,26 +129,16 @@ def environment() -> "Environment":
     return environment
 
 
-def _kept(
-    charted: Iterable[tuple[str, dict[str, charts.Spec]]], drawn: dict[str, dict[str, charts.Spec]]
-) -> Iterator[tuple[str, charts.Spec]]:
-    """Every chart by key, in their order; `drawn` has them by anchor too once they were asked for."""
-    for anchor, mine in charted:
-        drawn[anchor] = mine
-        yield from mine.items()
-
-
 def render(view: ReportView) -> str:
     """The whole report as one self-contained HTML page."""
     from markupsafe import Markup
 
+    drawn = charts.of_view(view)
     timed = charts.of_trials(view)
-    drawn: dict[str, dict[str, charts.Spec]] = {}
-    made = itertools.chain(timed.items(), _kept(charts.of_view(view), drawn))
+    specs = {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
     # Both are made by this program from escaped data: SVG by Vega, scripts from files of ours.
-    pictures = charts.begin_stills(itertools.islice(made, _STILLS))
-    stills = {key: Markup(f"<!--{key}-->") for key in pictures}  # noqa: S704  they are drawn while the page is written
-    specs = dict(made) | {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
+    first = {key: specs[key] for key in [*timed, *specs][:_STILLS]}
+    stills = {key: Markup(_slim(picture)) for key, picture in charts.stills(first).items()}  # noqa: S704
     library = _closed(vega_embed()) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
     limit = strip_limit(view.verdicts)
@@ -158,7 +146,7 @@ def render(view: ReportView) -> str:
         "response": [row.answer.response for row in view.verdicts],
         "confidence": [row.confidence for row in view.verdicts],
     }
-    page = (
+    return (
         environment()
         .get_template("report.html")
         .render(
@@ -178,4 +166,3 @@ def render(view: ReportView) -> str:
             alike={name: _alike(told) for name, told in told_of_all.items()},
         )
     )
-    return _PICTURE.sub(lambda place: _slim(pictures[place[1]].result()) if place[1] in pictures else place[0], page)

@@ -113,9 +113,9 @@ def test_one_round_promises_no_interval() -> None:
 
 
 def test_a_curve_is_drawn_for_each_write_share() -> None:
-    drawn = dict(charts.of_view(_view(matrix())))["matrix-1"]
+    drawn = charts.of_view(_view(matrix()))["matrix-1"]
     assert list(drawn) == ["matrix-1-1", "matrix-1-2"]
-    assert charts.standalone(charts.begin_stills(drawn.items())["matrix-1-1"].result()).startswith("<svg")
+    assert charts.standalone(charts.stills(drawn)["matrix-1-1"]).startswith("<svg")
 
 
 def test_the_document_says_it_in_numbers() -> None:
