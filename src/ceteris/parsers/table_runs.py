@@ -6,14 +6,26 @@ from dataclasses import dataclass, field
 from ceteris.parsers.log import Course, Reading, Run
 
 
-@dataclass(slots=True)
-class Made:
-    """A run of which cells were read."""
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a cell's number was measured with."""
 
     labels: Mapping[str, str]
     workload: str
     load: int | None
-    options: Mapping[str, str]
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """To tell runs by."""
+        return (tuple(self.labels.items()), self.workload, self.load, tuple(self.options.items()))
+
+
+@dataclass(slots=True)
+class Made:
+    """A run of which cells were read."""
+
+    setting: Setting
     lines: list[int] = field(default_factory=list)
     readings: list[Reading] = field(default_factory=list)
     at_s: list[float] = field(default_factory=list)
@@ -23,10 +35,10 @@ class Made:
         readings, courses = tuple(self.readings), tuple(self._courses())
         return Run(
             tool="table",
-            workload=self.workload,
-            load=self.load,
-            options={**titled, **self.options},
-            labels={name: level for name, level in self.labels.items() if level},
+            workload=self.setting.workload,
+            load=self.setting.load,
+            options={**titled, **self.setting.options},
+            labels={name: level for name, level in self.setting.labels.items() if level},
             readings=() if courses else readings,
             courses=courses,
             lines=(min(self.lines), max(self.lines)),

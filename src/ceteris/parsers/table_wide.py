@@ -22,7 +22,7 @@ from ceteris.parsers.table_columns import (
 )
 from ceteris.parsers.table_heads import Head, head_of
 from ceteris.parsers.table_readings import change_of, reading_of
-from ceteris.parsers.table_runs import Made
+from ceteris.parsers.table_runs import Made, Setting
 from ceteris.parsers.table_titles import titles_of
 
 Row = tuple[int, list[str]]
@@ -149,7 +149,7 @@ class Table:
             for cell, load in zip(row[1:], loads[1:], strict=False):
                 if load is not None:
                     labels = {_named(self._factor): level} if level else {}
-                    self._put(labels, workload, load, {}, head, cell, line, 0 if head.metric else line)
+                    self._put(Setting(labels, workload, load), head, cell, line, 0 if head.metric else line)
 
     def _down(self, columns: Sequence[Column], workload: str, load: int | None) -> None:
         for line, row in self.rows:
@@ -160,7 +160,7 @@ class Table:
             for one in columns[1:]:
                 if one.index < len(row) and one.role is not Role.FOLLOWS:
                     level = {_named(self._factor): one.name} if len(columns) > 2 else {}
-                    self._put(level, workload, load, {}, head, row[one.index], line, 0)
+                    self._put(Setting(level, workload, load), head, row[one.index], line, 0)
         self._tell_of_what_follows(columns)
 
     def _upright(self, columns: Sequence[Column], corner: str, workload: str, load: int | None) -> None:
@@ -216,12 +216,13 @@ class Table:
                 own = {**options, "repetition": one.repetition} if one.repetition else options
                 at_s = times[0] if times else None
                 row = line if at_s is None else 0
-                self._put({**labels, **across}, said, load, own, head, cells[one.index], line, row, at_s)
+                setting = Setting({**labels, **across}, said, load, own)
+                self._put(setting, head, cells[one.index], line, row, at_s)
         for one, metric, pair in self._changes:
             reading = change_of(cells.get(one.index, ""), one.name, metric, self._style, line)
             if reading is not None and not any(empty(cells.get(two.index, "")) for two in pair):
                 later = {_named(self._factor): pair[1].level}
-                self._keep({**labels, **later}, said, load, options, reading, line, line)
+                self._keep(Setting({**labels, **later}, said, load, options), reading, line, line)
 
     def _first_column(self, columns: Sequence[Column], corner: str) -> None:
         """Load levels in a first column that has no name and rises in whole numbers; else it tells runs apart."""
@@ -244,18 +245,7 @@ class Table:
         rest = [one.name for one in columns if one.role is Role.FOLLOWS and one not in held]
         self.remarks += [f"the column {name} is not read: it follows from others" for name in rest]
 
-    def _put(
-        self,
-        labels: Mapping[str, str],
-        workload: str,
-        load: int | None,
-        options: Mapping[str, str],
-        head: Head,
-        text: str,
-        line: int,
-        row: int,
-        at_s: float | None = None,
-    ) -> None:
+    def _put(self, setting: Setting, head: Head, text: str, line: int, row: int, at_s: float | None = None) -> None:
         """Keep a cell's number with the others of its run: those of its row, or of its level where `row` is 0."""
         if empty(text):
             return
@@ -263,26 +253,16 @@ class Table:
         if reading is None:
             self.wrong.add(line)
             return
-        self._keep(labels, workload, load, options, reading, line, row, at_s)
+        self._keep(setting, reading, line, row, at_s)
 
-    def _keep(
-        self,
-        labels: Mapping[str, str],
-        workload: str,
-        load: int | None,
-        options: Mapping[str, str],
-        reading: Reading,
-        line: int,
-        row: int,
-        at_s: float | None = None,
-    ) -> None:
-        key = (tuple(labels.items()), workload, load, tuple(options.items()), row)
-        run = self._made.setdefault(key, Made(labels, workload, load, options))
+    def _keep(self, setting: Setting, reading: Reading, line: int, row: int, at_s: float | None = None) -> None:
+        key = (*setting.key, row)
+        run = self._made.setdefault(key, Made(setting))
         if at_s is None and any(one.metric == reading.metric for one in run.readings):
             if row:
                 self.wrong.add(line)  # what it is of has been told
                 return
-            run = self._made.setdefault((*key, line), Made(labels, workload, load, options))
+            run = self._made.setdefault((*key, line), Made(setting))
         run.lines.append(line)
         run.readings.append(reading)
         if at_s is not None:
