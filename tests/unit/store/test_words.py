@@ -41,3 +41,13 @@ def test_what_is_kept_is_a_message_and_its_values(connection: sa.Connection) -> 
 def test_words_of_an_older_store_are_read_as_they_are(connection: sa.Connection) -> None:
     connection.execute(sa.text("""INSERT INTO told VALUES ('["the engine stalled", "{n} of it"]'), ('[]')"""))
     assert list(connection.scalars(sa.select(TABLE.c.words))) == [["the engine stalled", "{n} of it"], []]
+
+
+@pytest.mark.parametrize(
+    "kept", ['{"message": "{n} of it"}', '{"message": "{n", "values": {}}', '{"values": {"n": 1}}']
+)
+def test_words_that_are_damaged_are_read_as_far_as_they_go(connection: sa.Connection, kept: str) -> None:
+    connection.execute(sa.insert(TABLE), {"words": ["x"]})
+    connection.execute(sa.text("UPDATE told SET words = :kept"), {"kept": f"[{kept}]"})
+    (words,) = connection.scalar(sa.select(TABLE.c.words))
+    assert words == json.loads(kept).get("message", str(json.loads(kept)))
