@@ -33,7 +33,8 @@ def _kept(value: object) -> object:
 def _given_back(value: Any) -> Any:
     if isinstance(value, dict):
         try:
-            return recorded(value["message"], **{name: _given_back(one) for name, one in value["values"].items()})
+            message, values = value["message"], value["values"]
+            return recorded(message, **{name: _given_back(one) for name, one in values.items()})
         except (LookupError, ValueError, TypeError, AttributeError):  # damaged, or of a release that says it otherwise
             return str(value.get("message", value))
     return [_given_back(one) for one in value] if isinstance(value, list) else value
