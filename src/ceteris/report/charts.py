@@ -11,21 +11,15 @@ import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from ceteris.language import later, tr
-from ceteris.report.chart_data import inline, unchecked
+from ceteris.report.chart_parts import FROM_ZERO, HINT, SIGNED, Spec, inline, name, quantity, value_axis
 from ceteris.report.drift_chart import drift_chart
-from ceteris.report.line_charts import course_chart, course_rows, hint, lines, path_chart, quantile_chart, row
+from ceteris.report.line_charts import course_chart, hint, lines, path_chart, quantile_chart, row
 from ceteris.report.response_chart import response_curve
 from ceteris.report.shown import Arm, EffectPoint, EffectTable, MatrixSection, ReportView, Section
 from ceteris.report.shown_curves import Curve
 from ceteris.units import LoadUnit
-
-if TYPE_CHECKING:
-    import altair as alt
-
-Spec = dict[str, Any]
 
 LIGHT = {
     "paper": "#ffffff",
@@ -77,7 +71,6 @@ CONFIG: Spec = {
     },
 }
 _WIDTH, _HEIGHT, _ROW = 272, 168, 22
-_SIGNED = "datum.value === 0 ? '0' : format(datum.value, '+~f')"
 _LOADS = {
     LoadUnit.OUTSTANDING: later("outstanding operations"),
     LoadUnit.RATE_PER_S: later("operations per second"),
@@ -95,55 +88,49 @@ def _colour(arm: Arm) -> str:
 
 def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
     """A metric over the load levels: a line per arm, its interval as a band (as a bar where there is one level)."""
-    import altair as alt
-
     colours = {arm.name: _colour(arm) for arm in arms}
     rows = [
         row(p, tr("{arm} at {load}: {figure}", arm=p.arm, load=p.load, figure=p.text)) | {"colour": colours[p.arm]}
         for p in shown.points
     ]
-    title = tr("load level ({unit})", unit=tr(_LOADS[shown.points[0].load.unit]))
     loads = sorted({p.load.n for p in shown.points})
-    base = alt.Chart(inline(rows)).encode(
-        x=alt.X(
-            "load:Q",
-            title=title,
-            scale=alt.Scale(type="log", base=2, padding=14, nice=False),
-            axis=alt.Axis(values=loads, format="d", grid=False, labelOverlap="greedy"),
-        )
-    )
-    y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True, nice=True), axis=_value_axis())
-    return _spec(
-        alt.layer(*_intervals(rows, title), *lines(base, colours, y, "load:Q")).properties(
-            width=_WIDTH,
-            height=_HEIGHT,
-            title=f"{shown.title}, {shown.unit}",
-            description=tr(
-                "{title} over load level, one line per arm; the numbers are in the table", title=shown.title
-            ),
-        )
-    )
+    y = quantity("value", title=None, scale=FROM_ZERO, axis=value_axis(",~f"))
+    return {
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "title": f"{shown.title}, {shown.unit}",
+        "description": tr("{title} over load level, one line per arm; the numbers are in the table", title=shown.title),
+        "data": inline(rows),
+        "encoding": {
+            "x": quantity(
+                "load",
+                title=tr("load level ({unit})", unit=tr(_LOADS[shown.points[0].load.unit])),
+                scale={"type": "log", "base": 2, "padding": 14, "nice": False},
+                axis={"values": loads, "format": "d", "grid": False, "labelOverlap": "greedy"},
+            )
+        },
+        "layer": [*_intervals(rows), *lines(rows, colours, y, "load")],
+    }
 
 
-def _intervals(rows: Sequence[Spec], title: str) -> list["alt.Chart"]:
+def _intervals(rows: Sequence[Spec]) -> list[Spec]:
     """The layer of intervals: bands, or bars at the only load level; nothing where no interval is known."""
-    import altair as alt
-
     known = [row for row in rows if "low" in row]
     if not known:
         return []
-    chart = alt.Chart(inline(known))
     bar = len({row["load"] for row in known}) == 1
-    marked = chart.mark_rule(strokeWidth=1.6) if bar else chart.mark_area(opacity=0.14)
-    colour = {"stroke": alt.Stroke("colour:N", scale=None)} if bar else {"fill": alt.Fill("colour:N", scale=None)}
-    x, low = alt.X("load:Q", title=title), alt.Y("low:Q", title=None)
-    return [marked.encode(x=x, y=low, y2="high:Q", detail="arm:N", **colour)]
-
-
-def _value_axis() -> "alt.Axis":
-    import altair as alt
-
-    return alt.Axis(tickCount=4, domain=False, ticks=False, format=",~f")
+    return [
+        {
+            "transform": [{"filter": "isValid(datum.low)"}],
+            "mark": {"type": "rule", "strokeWidth": 1.6} if bar else {"type": "area", "opacity": 0.14},
+            "encoding": {
+                "y": quantity("low", title=None),
+                "y2": {"field": "high"},
+                "detail": name("arm"),
+                "stroke" if bar else "fill": name("colour", scale=None),
+            },
+        }
+    ]
 
 
 def _clamped(point: EffectPoint, limit: float) -> Spec:
@@ -163,49 +150,11 @@ def _clamped(point: EffectPoint, limit: float) -> Spec:
 
 def forest(shown: EffectTable) -> Spec:
     """Effects with intervals, a row per load level and a panel per arm; the band is what is too small to matter."""
-    import altair as alt
-
     estimates = [abs(p.estimate) for p in shown.points if math.isfinite(p.estimate)]
     limit = max(3 * shown.margin_high, 2.5 * max(estimates, default=0.0))
     labels = [tr("all levels") if load is None else load.figure for load in shown.loads]
-    axis = alt.Axis(tickCount=5, grid=False, domain=False, labelFlush=False, labelExpr=_SIGNED)
-    panels = []
-    for arm in shown.arms:
-        change = tr("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline)
-        rows = [_clamped(point, limit) for point in shown.points if point.arm == arm and not math.isnan(point.estimate)]
-        base = alt.Chart(inline(rows)).encode(
-            y=alt.Y(
-                "load:N",
-                sort=labels,
-                title=None,
-                scale=alt.Scale(domain=labels),
-                axis=alt.Axis(domain=False, ticks=False, labelColor="var(--ink)"),
-            ),
-            color=alt.Color("colour:N", scale=None),
-        )
-        fixed = alt.Chart(inline([{"low": shown.margin_low, "high": shown.margin_high, "nothing": 0}]))
-        band = fixed.mark_rect(fill="var(--wash)").encode(
-            x=alt.X("low:Q", title=None, axis=axis, scale=alt.Scale(zero=True, padding=10)), x2="high:Q"
-        )
-        zero = fixed.mark_rule(stroke="var(--muted)", strokeWidth=0.75).encode(x="nothing:Q")
-        reach = base.mark_rule(strokeWidth=1.6).encode(x="low:Q", x2="high:Q")
-        dots = base.mark_point(size=44, strokeWidth=1.4, opacity=1).encode(
-            x="estimate:Q", fill=alt.Fill("filled:N", scale=None), tooltip=alt.Tooltip("hint:N")
-        )
-        panels.append(
-            _spec(
-                alt.layer(band, zero, reach, dots).properties(
-                    width=_WIDTH - 20,
-                    height=_ROW * len(labels),
-                    title=alt.TitleParams(change, fontWeight="normal", limit=_WIDTH),
-                )
-            )
-        )
-    common = ("$schema", "datasets")
-    return {  # put together here: the library copies all panels with every step of that
-        "$schema": panels[0]["$schema"],
-        "datasets": {name: rows for panel in panels for name, rows in panel["datasets"].items()},
-        "vconcat": [{name: part for name, part in panel.items() if name not in common} for panel in panels],
+    return {
+        "vconcat": [_panel(shown, arm, labels, limit) for arm in shown.arms],
         "spacing": 14,
         "resolve": {"scale": {"x": "shared"}},
         "title": {
@@ -218,11 +167,59 @@ def forest(shown: EffectTable) -> Spec:
     }
 
 
-def _spec(chart: "alt.Chart | alt.LayerChart | alt.FacetChart") -> Spec:
-    """The spec alone: the configuration is shared by all charts of a page."""
-    spec: Spec = chart.to_dict(validate=False)
-    spec.pop("config", None)
-    return spec
+def _panel(shown: EffectTable, arm: str, labels: Sequence[str], limit: float) -> Spec:
+    """The effects of one arm."""
+    rows = [_clamped(point, limit) for point in shown.points if point.arm == arm and not math.isnan(point.estimate)]
+    axis = {"tickCount": 5, "grid": False, "domain": False, "labelFlush": False, "labelExpr": SIGNED}
+    margin = inline([{"low": shown.margin_low, "high": shown.margin_high, "nothing": 0}])
+    placed = {
+        "y": name(
+            "load",
+            sort=labels,
+            title=None,
+            scale={"domain": labels},
+            axis={"domain": False, "ticks": False, "labelColor": "var(--ink)"},
+        ),
+        "color": name("colour", scale=None),
+    }
+    return {
+        "width": _WIDTH - 20,
+        "height": _ROW * len(labels),
+        "title": {
+            "text": tr("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline),
+            "fontWeight": "normal",
+            "limit": _WIDTH,
+        },
+        "data": inline(rows),
+        "layer": [
+            {
+                "data": margin,
+                "mark": {"type": "rect", "fill": "var(--wash)"},
+                "encoding": {
+                    "x": quantity("low", title=None, axis=axis, scale={"zero": True, "padding": 10}),
+                    "x2": {"field": "high"},
+                },
+            },
+            {
+                "data": margin,
+                "mark": {"type": "rule", "stroke": "var(--muted)", "strokeWidth": 0.75},
+                "encoding": {"x": quantity("nothing")},
+            },
+            {
+                "mark": {"type": "rule", "strokeWidth": 1.6},
+                "encoding": {**placed, "x": quantity("low"), "x2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "point", "size": 44, "strokeWidth": 1.4, "opacity": 1},
+                "encoding": {
+                    **placed,
+                    "x": quantity("estimate"),
+                    "fill": name("filled", scale=None),
+                    "tooltip": HINT,
+                },
+            },
+        ],
+    }
 
 
 def of_section(section: Section) -> dict[str, Spec]:
@@ -232,33 +229,28 @@ def of_section(section: Section) -> dict[str, Spec]:
     colours = {arm.name: _colour(arm) for arm in section.arms}
     size = (_WIDTH, _HEIGHT)
     if section.path:
-        drawn[section.path.key] = _spec(path_chart(section.path, colours, *size))
+        drawn[section.path.key] = path_chart(section.path, colours, *size)
     if section.quantiles:
-        drawn[section.quantiles.key] = _spec(quantile_chart(section.quantiles, colours, *size))
+        drawn[section.quantiles.key] = quantile_chart(section.quantiles, colours, *size)
     if section.drift:
-        drawn[section.drift.key] = _spec(drift_chart(section.drift, *size))
+        drawn[section.drift.key] = drift_chart(section.drift, *size)
     return drawn
 
 
 def of_matrix(section: MatrixSection) -> dict[str, Spec]:
     """The curve of each write share of a matrix by key."""
-    return {share.key: _spec(response_curve(share)) for share in section.shares if share.points}
+    return {share.key: response_curve(share) for share in section.shares if share.points}
 
 
 def of_view(view: ReportView) -> dict[str, dict[str, Spec]]:
     """All charts of a report by anchor and key, in the order in which they are shown."""
-    with unchecked():
-        drawn = {matrix.anchor: of_matrix(matrix) for matrix in view.matrices}
-        return drawn | {section.anchor: of_section(section) for section in view.sections}
+    drawn = {matrix.anchor: of_matrix(matrix) for matrix in view.matrices}
+    return drawn | {section.anchor: of_section(section) for section in view.sections}
 
 
 def of_trials(view: ReportView) -> dict[str, Spec]:
     """The chart of any trial over time by key: to choose from, so for pages alone."""
-    if view.courses is None:
-        return {}
-    with unchecked():
-        spec = _spec(course_chart(view.courses))
-    return {view.courses.key: spec | {"data": {"values": course_rows(view.courses)}}}
+    return {} if view.courses is None else {view.courses.key: course_chart(view.courses)}
 
 
 def stills(specs: Mapping[str, Spec]) -> dict[str, str]:

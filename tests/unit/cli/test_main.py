@@ -15,7 +15,6 @@ HEAVY = (
     "alembic",
     "numpy",
     "scipy",
-    "altair",
     "vl_convert",
     "jinja2",
     "starlette",

@@ -4,6 +4,7 @@
   const specs = read("specs");
   const options = {
     config: read("chart-config"),
+    mode: "vega-lite",
     actions: false,
     ast: true,
     defaultStyle: false,
