@@ -8,7 +8,6 @@ noise on every second. Then each form of the report is written by the command, a
 
 import argparse
 import math
-import os
 import subprocess
 import sys
 import tempfile
@@ -156,15 +155,34 @@ def _rows(
 
 
 def command(store: Path, *arguments: str) -> tuple[float, float]:
-    """Seconds that the command takes, and the most memory it has."""
-    began = time.monotonic()
+    """Seconds that the command takes, and the most memory that it and its processes have at a time."""
+    began, most = time.monotonic(), 0.0
     child = subprocess.Popen(
         [sys.executable, "-m", "ceteris.cli.main", *arguments, "--store", str(store)], stdout=subprocess.DEVNULL
     )
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
+    while child.poll() is None:
+        most = max(most, sum(map(memory, with_children(child.pid))))
+        time.sleep(0.05)
     assert child.returncode == 0, arguments
-    return time.monotonic() - began, used.ru_maxrss * 1024
+    return time.monotonic() - began, most
+
+
+def with_children(pid: int) -> list[int]:
+    """A process and all that it began."""
+    try:
+        begun = [task.read_text().split() for task in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:
+        return [pid]
+    return [pid, *(each for one in begun for child in one for each in with_children(int(child)))]
+
+
+def memory(pid: int) -> float:
+    """The bytes of a process; what it shares with others, shared out."""
+    try:
+        told = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0.0
+    return 1024 * sum(float(line.split()[1]) for line in told.splitlines() if line.startswith("Pss:"))
 
 
 def first_view(page: Path) -> tuple[float, float]:
@@ -210,10 +228,10 @@ def main() -> int:
         held = True
         for form in ("text", "json", "markdown", "html"):
             file = page if form == "html" else folder / f"large.{form}"
-            seconds, memory = command(store, "report", "--format", form, "-o", str(file))
+            seconds, most = command(store, "report", "--format", form, "-o", str(file))
             size = file.stat().st_size
-            held &= seconds < MOST_S and memory < MOST_BYTES and (form != "html" or size < PAGE_BYTES)
-            print(f"| {form} | {seconds:.1f} | {memory / 1e6:,.0f} | {size / 1e6:.2f} |")
+            held &= seconds < MOST_S and most < MOST_BYTES and (form != "html" or size < PAGE_BYTES)
+            print(f"| {form} | {seconds:.1f} | {most / 1e6:,.0f} | {size / 1e6:.2f} |")
         painted, loaded = first_view(page)
         print(f"\nfirst view {painted:.2f} s, loaded {loaded:.2f} s")
         return int(asked.check and not (held and painted < FIRST_VIEW_S))

@@ -18,6 +18,7 @@
     │   ├── ServerWouldNotStart      not with these settings; carries its last words
     │   ├── ServerGone               it ended, or the connection to it was lost
     │   └── QueryRefused             the server said no; carries its words
+    ├── DrawingFailed       exit 3   a chart could not be drawn
     ├── Inapplicable        exit 3   what an experiment showed must not be set here: not decided, or another machine
     ├── LimitReached        exit 3   the plan's own limit was reached; the machine was put back
     └── Interrupted         exit 130 the user or a signal ended the work, and the machine was restored
@@ -150,6 +151,10 @@ class QueryRefused(DatabaseError):
         self.kind = kind
         self.code = code
         self.words = words
+
+
+class DrawingFailed(CeterisError):
+    """A chart could not be drawn."""
 
 
 class Inapplicable(CeterisError):

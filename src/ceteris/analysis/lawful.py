@@ -41,9 +41,9 @@ class Lawful:
     @classmethod
     def of(cls, trials: Iterable[Trial], summaries: Summaries) -> "Lawful":
         """Of the trials that are done: what says one thing only can contradict nothing."""
-        done = [trial for trial in trials if trial.state is TrialState.DONE and trial.order in summaries]
-        cells = {trial.order: stated(trial, summaries[trial.order]) for trial in done}
-        found = {order: of_cell(cell) for order, cell in cells.items() if len(cell.figures.keys() - {"duration_s"}) > 1}
+        done = (trial for trial in trials if trial.state is TrialState.DONE and trial.order in summaries)
+        cells = ((trial.order, stated(trial, summaries[trial.order])) for trial in done)
+        found = {order: of_cell(cell) for order, cell in cells if len(cell.figures.keys() - {"duration_s"}) > 1}
         return cls(frozenset(found), {order: breaches for order, breaches in found.items() if breaches})
 
     def check(self, one: Series) -> Check | None:

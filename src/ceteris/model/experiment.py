@@ -79,9 +79,12 @@ def arms_given_up(trials: Iterable[Trial]) -> set[Arm]:
     return {arm for arm, count in refused.items() if count >= _REFUSALS}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Measurement:
-    """One metric of one trial: the summary, and the points (equally spaced) or the histogram behind it."""
+    """One metric of one trial: the summary, and the points (equally spaced) or the histogram behind it.
+
+    Not frozen like other records, as half a million are read for a large report: to freeze them takes as long as that.
+    """
 
     phase: str
     metric: str

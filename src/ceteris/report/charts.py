@@ -6,13 +6,12 @@ picture in a file of its own gets the light palette. An arm is coloured only whe
 """
 
 import math
-import os
 import re
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ceteris.language import later, tr
+from ceteris.report import artist
 from ceteris.report.chart_parts import FROM_ZERO, HINT, SIGNED, Spec, inline, name, quantity, value_axis
 from ceteris.report.drift_chart import drift_chart
 from ceteris.report.line_charts import course_chart, hint, lines, path_chart, quantile_chart, row
@@ -254,15 +253,13 @@ def of_trials(view: ReportView) -> dict[str, Spec]:
 
 
 def stills(specs: Mapping[str, Spec]) -> dict[str, str]:
-    """Charts by key as SVG for the inside of a page; colours are the page's CSS variables."""
-    with ThreadPoolExecutor(os.cpu_count()) as drawing:
-        return dict(zip(specs, drawing.map(_still, specs.values()), strict=True))
+    """Charts by key as SVG for the inside of a page; colours are the page's CSS variables. Raises DrawingFailed."""
+    pictures = artist.draw(list(specs.values()), CONFIG)
+    return {key: _rounded(picture) for key, picture in zip(specs, pictures, strict=True)}
 
 
-def _still(spec: Spec) -> str:
-    import vl_convert
-
-    drawn = str(vl_convert.vegalite_to_svg(spec, config=CONFIG)).replace('fill="white"', 'fill="none"', 1)
+def _rounded(picture: str) -> str:
+    drawn = picture.replace('fill="white"', 'fill="none"', 1)
     return _PLACES.sub(lambda place: _DIGITS.sub(r"\1", place[0]), drawn)
 
 

@@ -147,15 +147,17 @@ _SUMMARY = [column for column in schema.measurement.c if column.name not in ("po
 
 
 def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = None) -> dict[int, dict[str, Measurement]]:
-    """What each trial, or each of some, measured, by trial and metric, without points and histograms."""
-    table = schema.measurement
+    """What each trial, or each of some, measured, by trial and metric: without points, their times and histograms."""
+    c = schema.measurement.c
     found: dict[int, dict[str, Measurement]] = defaultdict(dict)
-    wanted = sa.select(*_SUMMARY).where(table.c.experiment == experiment, table.c.phase.in_(("prepare", "measure")))
+    wanted = sa.select(c.trial, c.phase, c.metric, c.unit, c.source, c.n, c.mean, c.low, c.high, c.total).where(
+        c.experiment == experiment, c.phase.in_(("prepare", "measure"))
+    )
     once = sys.intern  # of a few words each row has four, and there are many rows
     with _connection(store) as connection:
         asked = connection.execution_options(yield_per=_AT_A_TIME)  # one by one they take twice as long
-        rows = asked.execute(wanted if orders is None else wanted.where(table.c.trial.in_(orders)))
-        for trial, phase, metric, unit, source, n, mean, low, high, total, start_s, step_s in rows:
+        rows = asked.execute(wanted if orders is None else wanted.where(c.trial.in_(orders)))
+        for trial, phase, metric, unit, source, n, mean, low, high, total in rows:
             found[trial][once(metric)] = Measurement(
                 phase=once(phase),
                 metric=once(metric),
@@ -166,8 +168,6 @@ def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = Non
                 low=low,
                 high=high,
                 total=total,
-                start_s=start_s,
-                step_s=step_s,
             )
     return dict(found)
 

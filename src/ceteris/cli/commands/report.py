@@ -25,6 +25,10 @@ def report(
 
     Example: ceteris report last --format html -o report.html
     """
+    from ceteris.report import artist
+
+    if form is Form.HTML or (form is Form.MARKDOWN and output is not None):
+        artist.begin()
     from ceteris.cli import conclude
     from ceteris.cli.concluded_set import claims_of
     from ceteris.store import read

@@ -1,0 +1,57 @@
+"""The processes that draw charts: in what order pictures come, and what happens when they or we end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ceteris.errors import DrawingFailed
+from ceteris.report import artist
+
+WAIT_S = 30
+
+
+def _titled(title: str) -> dict[str, Any]:
+    return {"title": title, "data": {"values": [{"n": 1}]}, "mark": "point", "encoding": {"x": {"field": "n"}}}
+
+
+def test_pictures_come_in_the_order_of_the_charts() -> None:
+    titles = [f"chart {n}" for n in range(20)]
+    artist.begin()
+    pictures = artist.draw([_titled(title) for title in titles], {})
+    assert [f">{title}<" in picture for title, picture in zip(titles, pictures, strict=True)] == [True] * 20
+    assert artist.draw([], {}) == []
+
+
+def test_a_chart_that_cannot_be_drawn_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(DrawingFailed, match=r"ended \(1\)"):
+        artist.draw([{"mark": "nothing of this name"}], {})
+    assert "compileVegaLite" in capfd.readouterr().err
+    assert artist.draw([_titled("the next")], {})[0].startswith("<svg")
+
+
+def test_they_end_with_us_even_when_we_are_killed() -> None:
+    code = "import time; from ceteris.report import artist; artist.begin(); print('begun', flush=True); time.sleep(60)"
+    ours = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert ours.stdout
+    assert ours.stdout.readline() == b"begun\n"
+    theirs = [int(pid) for pid in Path(f"/proc/{ours.pid}/task/{ours.pid}/children").read_text().split()]
+    assert theirs
+    os.kill(ours.pid, signal.SIGKILL)
+    ours.communicate()
+    until = time.monotonic() + WAIT_S
+    while any(_lives(pid) for pid in theirs):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
