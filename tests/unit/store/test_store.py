@@ -161,7 +161,9 @@ def test_a_trial_is_kept_with_what_came_of_it(store: sa.engine.Engine) -> None:
     write.save_trial(store, done, [change], [measured])
     assert read.trials(store, EXPERIMENT.id)[0] == done
     assert read.changes(store, EXPERIMENT.id) == [(1, change)]
-    assert read.summaries(store, EXPERIMENT.id)[1]["m"] == dataclasses.replace(measured, points=(), histogram=b"")
+    assert read.summaries(store, EXPERIMENT.id)[1]["m"] == dataclasses.replace(
+        measured, points=(), histogram=b"", start_s=None, step_s=None
+    )
     assert read.series(store, EXPERIMENT.id, "m", [1]) == {1: measured}
 
 
