@@ -3,7 +3,9 @@
 The samples are those of the unit tests. Screenshots go to artefacts/report/.
 """
 
+import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,13 +16,38 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "unit" / "report"))
 
 from chosen_samples import chosen  # noqa: E402  found by the line above
-from report_samples import RECIPES, hostile, many, typical  # noqa: E402  found by the line above
+from report_samples import EXPERIMENT, RECIPES, Bench, hostile, many, typical  # noqa: E402  found by the line above
 
+from ceteris.model import Verdict  # noqa: E402
 from ceteris.report import html  # noqa: E402
+from ceteris.report.shown import ReportView  # noqa: E402
+from ceteris.report.shown_why import WordTable  # noqa: E402
 
 pytestmark = pytest.mark.browser
 
 ARTEFACTS = ROOT / "artefacts" / "report"
+
+
+def long() -> ReportView:
+    """Names as imported sets have them, a plan of long lines, and a table of sentences."""
+    experiment = replace(EXPERIMENT, plan_text="levels = [" + '"a level of a long name", ' * 20 + "]")
+    bench = Bench(experiment).compare(
+        "innodb_flush_log_at_trx_commit",
+        "WriteBack with battery",
+        {"WriteThrough without it": (math.log(1.36), 0.3, Verdict.UNDECIDED)},
+        workload="sysbench 0.5 fileio rndrw",
+    )
+    claims = WordTable(
+        title="Claims",
+        note="each beside its numbers",
+        head=("claim", "it says", "it stands", "why"),
+        figures=(False,) * 4,
+        rows=(("000-C03", "The gap is not large. " * 4, "contradicted", "more than single runs may differ by; " * 6),),
+        trials=(),
+    )
+    return replace(bench.view(), field=(claims,))
+
+
 SAMPLES = {
     "typical": lambda: typical().view(RECIPES),
     "one": lambda: many(1).view(),
@@ -28,7 +55,12 @@ SAMPLES = {
     "forty": lambda: many(40).view(),
     "hostile": lambda: hostile().view(),
     "chosen": chosen,
+    "long": long,
 }
+OUTSIDE = """selector => [...document.querySelectorAll(selector)].filter(e => {
+    const box = e.getBoundingClientRect();
+    return box.width && (box.left < 0 || box.right > document.documentElement.clientWidth);
+}).map(e => e.className + ": " + e.textContent)"""
 
 
 @pytest.fixture(scope="session")
@@ -152,4 +184,81 @@ def test_what_is_drawn_is_chosen_by_the_keyboard(
     expect(line).not_to_have_attribute("d", str(before))
     assert seen.said == []
     assert seen.asked == [pages["chosen"].as_uri()]
+    seen.page.close()
+
+
+@pytest.mark.parametrize("width", [390, 820, 1400])
+def test_figures_of_all_levels_are_seen_without_scrolling(browser: Browser, pages: dict[str, Path], width: int) -> None:
+    seen = look(browser, pages["typical"], width)
+    boxes = seen.page.locator(".scroll:has(> .levels)")
+    assert boxes.count() == 4
+    assert all(box.evaluate("e => e.scrollWidth <= e.clientWidth") for box in boxes.all())
+    assert seen.page.evaluate(OUTSIDE, ".levels :is(th, td)") == []
+    seen.page.close()
+
+
+@pytest.mark.parametrize("name", ["typical", "long", "hostile"])
+def test_a_verdict_keeps_all_its_columns_at_every_width(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    seen = look(browser, pages[name])
+    for width in (390, 660, 820, 940, 1080, 1100, 1400):
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        for label in ("margin", "pairs"):
+            assert seen.page.locator(f".verdicts [data-label={label}]").first.is_visible()
+        assert seen.page.evaluate(OUTSIDE, ".verdicts :is(th, td)") == [], width
+    seen.page.close()
+
+
+def test_columns_of_verdicts_stay_below_each_other_on_a_tablet(browser: Browser, pages: dict[str, Path]) -> None:
+    seen = look(browser, pages["typical"], 820)
+    for label in ("margin", "pairs"):
+        cells = seen.page.locator(f".verdicts [data-label={label}]").all()
+        assert len(cells) == 5
+        assert len({cell.evaluate("e => e.getBoundingClientRect().right") for cell in cells}) == 1
+    head = seen.page.locator(".verdicts thead th").last
+    assert head.evaluate("e => e.getBoundingClientRect().right") == cells[0].evaluate(
+        "e => e.getBoundingClientRect().right"
+    )
+    seen.page.close()
+
+
+def test_sentences_in_tables_are_whole_on_a_phone(browser: Browser, pages: dict[str, Path]) -> None:
+    seen = look(browser, pages["long"], 390)
+    cells = seen.page.locator("#field td")
+    assert cells.count() == 3
+    assert seen.page.evaluate(OUTSIDE, "#field td") == []
+    assert min(cell.evaluate("e => e.clientWidth") for cell in (cells.first, cells.last)) > 300
+    assert cells.first.evaluate("e => getComputedStyle(e, '::before').content").strip('"') == "it says "
+    seen.page.close()
+
+
+def test_lines_of_text_end_where_they_can_still_be_read(browser: Browser, pages: dict[str, Path]) -> None:
+    seen = look(browser, pages["long"], 1400)
+    widths = seen.page.evaluate("[...document.querySelectorAll('main :is(p, li)')].map(e => e.clientWidth)")
+    assert 0 < max(widths) <= 54 * 16
+    seen.page.close()
+
+
+def test_paper_cuts_neither_plans_nor_tables(browser: Browser, pages: dict[str, Path]) -> None:
+    for name in ("typical", "long"):
+        seen = look(browser, pages[name], 718)  # A4 within margins of 10 mm
+        seen.page.emulate_media(media="print")
+        assert overflow(seen.page) <= 0
+        assert seen.page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.querySelector('pre'))") <= 0
+        assert seen.page.evaluate(OUTSIDE, "table :is(th, td)") == []
+        assert seen.page.evaluate("getComputedStyle(document.querySelector('.levels')).breakInside") == "avoid"
+        seen.page.close()
+
+
+def test_the_focus_on_a_link_at_the_edge_of_a_table_is_whole(browser: Browser, pages: dict[str, Path]) -> None:
+    seen = look(browser, pages["typical"])
+    link = seen.page.locator(".verdicts a").first
+    link.focus()
+    room, needed = link.evaluate(
+        """e => {
+            const drawn = getComputedStyle(e), box = e.closest(".scroll").getBoundingClientRect();
+            return [e.getBoundingClientRect().left - box.left,
+                    parseFloat(drawn.outlineWidth) + parseFloat(drawn.outlineOffset)];
+        }"""
+    )
+    assert 0 < needed <= room
     seen.page.close()

@@ -212,6 +212,22 @@ def test_the_keyboard_reaches_everything_in_order_and_keeps_its_place(
     page.close()
 
 
+@pytest.mark.parametrize("width", [390, 820])
+def test_why_a_trial_is_invalid_is_read_whole(browser: Browser, server: Serving, store: Store, width: int) -> None:
+    samples.make(store, "20260102-000000-bbbb", failure="the server said " + "nothing" * 12)
+    page = enter(browser, server, width).page
+    page.goto(f"{origin(server)}/experiments/last")
+    table = page.locator(".made")
+    assert table.locator(".why").count() == 2
+    for cell in table.locator(":is(th, td):not(:empty)").all():
+        box = cell.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width, cell.inner_text()
+        assert cell.evaluate("e => e.scrollWidth <= e.clientWidth"), cell.inner_text()
+    page.close()
+
+
 def test_intervals_narrow_before_the_eyes(browser: Browser, server: Serving, store: Store) -> None:
     page = enter(browser, server).page
     page.goto(f"{origin(server)}/experiments/last")
