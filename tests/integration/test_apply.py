@@ -184,11 +184,11 @@ def test_what_is_not_better_is_not_set(ceteris, loop: str, tmp_path: Path) -> No
 
 def test_another_machine_is_refused_with_what_differs(ceteris, loop: str, tmp_path: Path) -> None:
     before = settings_of(loop)
-    _told(loop, tmp_path, '"block.nomerges" = [0, 2]', cpu="another processor", device_sectors="8")
+    _told(loop, tmp_path, '"block.nomerges" = [0, 2]', cpu="another processor", device_size="4 KiB")
     refused = ceteris("apply", "told", "--yes")
     assert (refused.code, settings_of(loop)) == (3, before)
     assert "cpu: measured another processor, here " in refused.err
-    assert "device_sectors: measured 8, here 131072" in refused.err
+    assert "device_size: measured 4 KiB, here 64 MiB" in refused.err
     assert ceteris("apply", "told", "--yes", "--anyway").code == 0
     assert _value(loop, "nomerges") == "2"
     assert ceteris("undo").code == 0

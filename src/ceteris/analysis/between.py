@@ -145,5 +145,12 @@ def effects_between(first: Sequence[Effect], second: Sequence[Effect]) -> list[E
     return found
 
 
+def judged_alone(effects: Sequence[Effect], others: Sequence[Effect]) -> list[Effect]:
+    """The effects over all load levels that are judged, and are not among the others."""
+    theirs = {_place(effect) for effect in others if effect.load is None and effect.verdict is not None}
+    mine = (effect for effect in effects if effect.load is None and effect.verdict is not None)
+    return [effect for effect in mine if _place(effect) not in theirs]
+
+
 def _place(effect: Effect) -> tuple[str, str, str, str, str]:
     return effect.factor, effect.baseline, effect.arm, effect.workload, effect.response

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.between import Side, between, effects_between
+from ceteris.analysis.between import Side, between, effects_between, judged_alone
 from ceteris.cli.conclude import as_on_terminal, deliver, judged, refuse_set, write_page
 from ceteris.cli.options import Form
 from ceteris.errors import UsageError
@@ -30,12 +30,15 @@ def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Expe
         if (workload.name, response) in theirs
     }
     sides = [Side(kept.trials, kept.summaries) for kept, _ in found]
+    effects = [judgement.effects for _, judgement in found]
     return compared.document(
         (first[1], second[1]),
         (plan, other),
         between(sides[0], sides[1], asked, plan.protocol.confidence),
-        effects_between(found[0][1].effects, found[1][1].effects),
+        effects_between(effects[0], effects[1]),
         (found[0][1].constancy.same, found[1][1].constancy.same),
+        asked=asked,
+        alone=(judged_alone(effects[0], effects[1]), judged_alone(effects[1], effects[0])),
     )
 
 

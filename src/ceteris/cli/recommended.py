@@ -191,7 +191,7 @@ def _is_of_the_machine(knob: Knob) -> bool:
 
 def _differences(plan: Plan, found: Experiment, site: Site) -> list[Difference]:
     """By what this is another machine than the one that was measured."""
-    now = fingerprint(site, plan.target.device)
+    now = fingerprint(site, plan.target.path, plan.target.device)
     ours = {"governor"} if _OWN_GOVERNOR in plan.baseline else set()
     return [
         Difference(name=name, measured=found.fingerprint.get(name, "nothing"), found=now.get(name, "nothing"))

@@ -47,10 +47,14 @@ def site_of(parsed: Parsed) -> contextlib.AbstractContextManager[Site]:
     return site(table.host, become=table.become)
 
 
-def fingerprint(site: Site, device: str | None) -> dict[str, str]:
-    """What identifies the machine and the disk under test."""
+def fingerprint(site: Site, path: str, device: str | None) -> dict[str, str]:
+    """What identifies the machine, and the file system and the disk under test."""
     disk = hosts_facts.device_fingerprint(site.host, device) if device else {}
-    return hosts_facts.fingerprint(site.host) | disk
+    try:
+        kind = {"filesystem": mount_of(site.host, path).filesystem}
+    except HostError:  # the folder is not there any more
+        kind = {}
+    return hosts_facts.fingerprint(site.host) | kind | disk
 
 
 def look(site: Site, parsed: Parsed) -> Facts:
@@ -92,7 +96,7 @@ def look(site: Site, parsed: Parsed) -> Facts:
         device_refused=refused,
         io_uring_refused=seen.io_uring or "",
         direct_refused=seen.direct or "",
-        fingerprint=fingerprint(site, device),
+        fingerprint=fingerprint(site, seen.directory.path, device),
         offers=offers | of_the_server,
         database=database,
         missing_programs=frozenset(name for name in tools if not hosts_facts.has_program(site.host, name)),

@@ -1,7 +1,12 @@
 """What a host is: its fingerprint, and the whole disk behind a path."""
 
+import re
+
 from ceteris.errors import HostError
 from ceteris.hosts.transport import Host
+from ceteris.units import show_size
+
+_SECTOR_BYTES = 512  # in which the kernel counts whatever a device's own are
 
 
 def _text(host: Host, path: str) -> str:
@@ -22,6 +27,9 @@ def fingerprint(host: Host) -> dict[str, str]:
         "kernel": _text(host, "/proc/sys/kernel/osrelease"),
         "kernel_arguments": _text(host, "/proc/cmdline"),
         "cpu": cpu.partition(":")[2].strip(),
+        "processors": _count(_text(host, "/sys/devices/system/cpu/present")),
+        "numa_nodes": _count(_text(host, "/sys/devices/system/node/possible")),
+        "memory": _memory(_text(host, "/proc/meminfo")),
         "machine": " ".join(
             filter(None, (_text(host, f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name")))
         ),
@@ -29,6 +37,17 @@ def fingerprint(host: Host) -> dict[str, str]:
         "governor": _text(host, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
     }
     return {name: value for name, value in found.items() if value}
+
+
+def _count(listed: str) -> str:
+    """How many a list of the kernel's has: of `0-3,8` five."""
+    ends = [part.split("-") for part in listed.split(",") if part]
+    return str(sum(int(end[-1]) - int(end[0]) + 1 for end in ends)) if ends else ""
+
+
+def _memory(told: str) -> str:
+    found = re.search(r"^MemTotal: +(\d+) kB$", told, re.MULTILINE)
+    return show_size(int(found[1]) * 1024) if found else ""
 
 
 def device_fingerprint(host: Host, device: str) -> dict[str, str]:
@@ -39,11 +58,12 @@ def device_fingerprint(host: Host, device: str) -> dict[str, str]:
         ("device_model", "device/model"),
         ("device_serial", "serial"),
         ("device_backing_file", "loop/backing_file"),
-        ("device_sectors", "size"),
         ("device_logical_block_bytes", "queue/logical_block_size"),
     ):
         if value := _text(host, f"{folder}/{path}"):
             found[title] = value
+    if (sectors := _text(host, f"{folder}/size")).isdigit():
+        found["device_size"] = show_size(int(sectors) * _SECTOR_BYTES)
     return found
 
 

@@ -4,6 +4,7 @@ import base64
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from ceteris.model import Measurement
 from ceteris.parsers.log import Course, Reading, Run
@@ -68,7 +69,8 @@ def _total(name: str, mean: float, run: Run) -> float:
     return mean * stated["duration_s"] if name.endswith("_per_s") and "duration_s" in stated else mean
 
 
-def _step(at_s: Sequence[float]) -> float | None:
+@lru_cache(maxsize=8)  # the courses of a run have their times in common
+def _step(at_s: tuple[float, ...]) -> float | None:
     """The usual distance of points in time; None where they are too unlike, or there are less than two."""
     steps = sorted(b - a for a, b in itertools.pairwise(at_s))
     if not steps or steps[0] <= 0:

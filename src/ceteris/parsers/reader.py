@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import cast
 
 from ceteris.parsers.log import Course, Log, Reading, Run
 from ceteris.parsers.plain import unnamed
@@ -104,13 +105,15 @@ class Intervals:
     def _of(self, percent: str, rows: list[tuple[int, float, Sequence[str]]], lost: set[int]) -> Iterator[Course]:
         columns = [(2 * index + 1, one) for index, one in enumerate(self.known) if isinstance(one, Field)]
         numbers = [_column(rows, place, one) for place, one in columns]
-        wrong = {index for column in numbers for index, number in enumerate(column) if number is None}
+        gaps = [column for column in numbers if None in column]
+        wrong = {index for column in gaps for index, number in enumerate(column) if number is None}
         lost.update(rows[index][0] for index in wrong)
         if len(wrong) == len(rows):
             return
         times = tuple(row[1] for index, row in enumerate(rows) if index not in wrong)
         for (_, one), column in zip(columns, numbers, strict=True):
-            values = tuple(number for index, number in enumerate(column) if number is not None and index not in wrong)
+            sure = column if not wrong else [number for at, number in enumerate(column) if at not in wrong]
+            values = cast("tuple[float, ...]", tuple(sure))
             name = one.metric.format(percent) if percent else one.metric
             yield Course(metric=name, unit=one.unit, at_s=times, values=values, subject=one.subject)
 

@@ -145,6 +145,23 @@ def ends_whole(parts: Sequence[str], known: Sequence[Part]) -> bool | None:
     return False if point < 0 else len(token) - point > last.decimals or None
 
 
+def alike(parts: Sequence[str], known: Sequence[Part]) -> str:
+    """A regular expression of lines that differ in their numbers alone and end with a whole one; groups are the parts.
+
+    Empty where a line does not tell by itself that its last number is whole, or has sizes.
+    """
+    last = known[-1] if known else None
+    if (
+        parts[-1]
+        or not isinstance(last, (Field, Unproven))
+        or not last.decimals
+        or not all(map(_PLAIN.fullmatch, parts[1::2]))
+    ):
+        return ""
+    numbers = [f"({_PLAIN.pattern})"] * (len(parts) // 2 - 1) + [f"([0-9]+[.,][0-9]{{{last.decimals}}})"]
+    return "".join(f"({re.escape(text)}){number}" for text, number in zip(parts[::2], numbers, strict=False)) + "()"
+
+
 def in_base_unit(token: str, known: Field) -> float | None:
     """The number in its base unit, or None where it is not certain."""
     found = size(token) if known.decimals is None else value(token, known.decimals)

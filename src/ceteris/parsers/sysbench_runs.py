@@ -8,11 +8,12 @@ from ceteris.parsers import sysbench_lines as known
 from ceteris.parsers import sysbench_options as options
 from ceteris.parsers import sysbench_sums
 from ceteris.parsers.reader import Draft, Intervals, Reader
-from ceteris.parsers.shapes import NUMBER, Asked, Part, count, readings, shape_of
+from ceteris.parsers.shapes import NUMBER, Asked, Part, alike, count, readings, shape_of
 
 _EARLY = 120
 _ROUNDING = 0.021  # of four numbers with two decimals
 _INTERVAL = re.compile(r"\s*\[\s*([0-9]{1,9}(?:[.,][0-9]{1,3})?)s\s*\]\s*(.*)", re.DOTALL)
+_AT = r"\[ *([0-9]{1,9})s *\] *"
 _BANNER = re.compile(r"\s*sysbench\s+v?([0-9]+(?:\.[0-9]+)+[\w.-]*?)(?::\s+multi-threaded|\s+\(using )")
 _BAR = re.compile(r"\s*([0-9]{1,9}[.,][0-9]{3}) +\|\**\s+([0-9]{1,18})\s*")
 _CSV = re.compile(r"([0-9]{1,9}),([0-9]{1,9}(?:,[0-9]{1,18}\.[0-9][0-9]){8})")
@@ -36,6 +37,7 @@ class SysbenchReader(Reader):
         self.mixed: list[int] = []  # interval lines of several sysbench that wrote at once
         self.members: dict[str, str] = {}  # of an interval that is an object of JSON
         self.known: dict[str, Sequence[Part]] = {}  # interval lines with their spaces, so that these are looked at once
+        self.usual: tuple[re.Pattern[str], str] | None = None  # lines as the last one, which most are, and their shape
 
     def understands(self, number: int, line: str) -> bool:
         if "[" in line[:_EARLY] and self._interval(number, line):
@@ -43,6 +45,9 @@ class SysbenchReader(Reader):
         return self._line(number, line.strip())
 
     def _interval(self, number: int, line: str) -> bool:
+        if self.usual and (found := self.usual[0].fullmatch(line)):
+            at_s, *parts = found.groups()
+            return self._keep(number, self.usual[1], float(at_s), parts, self.known[self.usual[1]])
         found = _INTERVAL.match(line)
         if not found or "#" in found[2]:  # which stands for numbers in shapes
             return False
@@ -59,6 +64,8 @@ class SysbenchReader(Reader):
             if columns is None:
                 return False
             self.known[shape] = columns
+        if expression := alike(parts, columns):
+            self.usual = re.compile(_AT + expression), shape
         return self._row(number, shape, float(found[1].replace(",", ".")), parts, columns)
 
     def _json(self, number: int, line: str) -> bool:
@@ -89,8 +96,9 @@ class SysbenchReader(Reader):
         return self._row(number, "csv", float(found[1]), parts, known.CSV)
 
     def _row(self, number: int, shape: str, at_s: float, parts: Sequence[str], columns: Sequence[Part]) -> bool:
-        if self.breaks_off(number, parts, columns):
-            return False
+        return not self.breaks_off(number, parts, columns) and self._keep(number, shape, at_s, parts, columns)
+
+    def _keep(self, number: int, shape: str, at_s: float, parts: Sequence[str], columns: Sequence[Part]) -> bool:
         kept = self.draft.intervals.get(shape)
         if self.draft.stage > _RUNNING or (kept and at_s < kept.rows[-1][1]):
             self._begin(_RUNNING)

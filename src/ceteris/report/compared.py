@@ -4,13 +4,13 @@ In: two experiments with their plans, and what `analysis.between` found. Out: on
 it that every written form shows. Called by `compare`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ceteris.findings import Between, EffectBetween, Estimate
 from ceteris.language import later, tr
-from ceteris.model import Experiment, Plan, Verdict
+from ceteris.model import Effect, Experiment, Plan, Verdict
 from ceteris.report import numbers, verdicts
 from ceteris.report.shown_compared import BaselineRow, Change, ComparedView, EffectRow
 
@@ -52,12 +52,15 @@ def document(
     between: Sequence[Between],
     effects: Sequence[EffectBetween],
     conditions: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
+    *,
+    asked: Iterable[tuple[str, str]] = (),
+    alone: tuple[Sequence[Effect], Sequence[Effect]] = ((), ()),
 ) -> ComparedDocument:
-    """What differed, and what was found; `conditions` are what no trial of an experiment set, and stayed."""
-    notes = [tr(_ONE_SITTING)]
-    if not between:
-        said = tr("no workload has three whole rounds of its baseline in both experiments: nothing is compared")
-        notes.insert(0, said)
+    """What differed, and what was found; `conditions` are what no trial of an experiment set, and stayed.
+
+    `asked` are workloads and responses in both plans, `alone` the effects that are judged in one experiment only.
+    """
+    notes = [*_left_out(experiments, asked, between, alone), tr(_ONE_SITTING)]
     return ComparedDocument(
         first=experiments[0].id,
         second=experiments[1].id,
@@ -67,6 +70,31 @@ def document(
         effects=list(effects),
         notes=notes,
     )
+
+
+def _left_out(
+    experiments: tuple[Experiment, Experiment],
+    asked: Iterable[tuple[str, str]],
+    between: Sequence[Between],
+    alone: tuple[Sequence[Effect], Sequence[Effect]],
+) -> list[str]:
+    """What a reader might look for, and why it is not there."""
+    compared = {(one.workload, one.response) for one in between}
+    if not compared:
+        notes = [tr("no workload has three whole rounds of its baseline in both experiments: nothing is compared")]
+    else:
+        said = later("{response} under {workload} is not compared: its baseline has not three whole rounds in both")
+        notes = [
+            tr(said, response=verdicts.title(response), workload=workload)
+            for workload, response in asked
+            if (workload, response) not in compared
+        ]
+    said = later("{factor}: {arm} instead of {baseline} under {workload} is judged in {experiment} alone")
+    return notes + [
+        tr(said, factor=e.factor, arm=e.arm, baseline=e.baseline, workload=e.workload, experiment=experiment.id)
+        for experiment, effects in zip(experiments, alone, strict=True)
+        for e in effects
+    ]
 
 
 def _differences(

@@ -54,7 +54,7 @@ def drift_chart(shown: DriftCurve, width: int, height: int) -> Spec:
                 "time",
                 title=tr("{unit} since the beginning", unit=shown.unit),
                 scale={"nice": False, "padding": 10},
-                axis={"tickCount": 5, "grid": False, "format": "~g"},
+                axis={"tickCount": 5, "grid": False, "format": ",~f"},
             )
         },
         "layer": [line, dots],

@@ -247,6 +247,7 @@ def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
             lines += [f"  {tr('To last beyond the next start:')}", ""]
             lines += [*(f"  {line}" for line in _code(advice.recipe.last, "")), ""]
     lines += ["", *_beside(view.field), *_head(tr("Factor by factor"))]
+    lines += [view.reading, ""] if view.reading else []
     for section in view.sections:
         lines += _section(section, pictures)
     return lines

@@ -274,6 +274,7 @@ class ReportView:
     trust: Trust
     courses: Courses | None
     recipes: Mapping[str, Recipe]
+    reading: str = ""
     field: tuple[WordTable, ...] = ()
     files: tuple[WordTable, ...] = ()
 

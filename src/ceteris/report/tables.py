@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from ceteris.findings import Drift, Estimate
-from ceteris.language import tr
+from ceteris.language import later, tr
 from ceteris.model import Cell, Effect
 from ceteris.report import numbers, verdicts
 from ceteris.report.numbers import METRICS, Kind, Scale
@@ -133,6 +133,17 @@ def curve_point(cell: Cell, scale: Scale) -> CurvePoint:
         text=f"{shown.text} {shown.spread} {scale.unit}".replace("  ", " "),
         trials=cell.trials,
     )
+
+
+_SHRUNK = later(
+    "At single load levels the estimates are drawn towards the effect over all of them, and their intervals are not: "
+    "so an estimate need not lie in the middle."
+)
+
+
+def reading(effects: Sequence[Effect]) -> str:
+    """What a reader of several load levels must know; empty where there is one."""
+    return tr(_SHRUNK) if len({effect.load for effect in effects} - {None}) > 1 else ""
 
 
 def effect_tables(effects: Sequence[Effect], key: str) -> tuple[EffectTable, ...]:

@@ -148,6 +148,9 @@ def _compared(view: ReportView, console: "Console") -> None:
             for how in advice.recipe.last.split("\n"):
                 console.print(plain(tr("  last   {command}", command=how)), soft_wrap=True)
     _beside(view.field, console)
+    if view.reading:
+        console.print()
+        console.print(plain(view.reading, "dim"))
     for section in view.sections:
         _section(section, console)
 

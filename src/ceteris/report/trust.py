@@ -155,7 +155,7 @@ def trust(
         unlike=unlike(constancy),
         alike=alike(constancy),
         facts=_facts(experiment, machine_s(trials), planned_s, usual_s(trials)),
-        machine=tuple((tr(name), value) for name, value in experiment.fingerprint.items()),
+        machine=tuple((tr(name).replace("_", " "), value) for name, value in experiment.fingerprint.items()),
         plan_text=experiment.plan_text,
         trials=_rows(experiment, trials, summaries),
     )

@@ -198,6 +198,7 @@ def view(
         trust=trust.trust(experiment, trials, summaries, preconditioned, planned_s, constancy),
         courses=curves.courses(series, sum(trial.state is TrialState.DONE for trial in trials)),
         recipes=recipes,
+        reading="" if experiment.state is ExperimentState.IMPORTED else tables.reading(effects),
         field=tuple(field),
         files=tuple(files),
     )

@@ -18,6 +18,7 @@ from ceteris.units import show_percent
 
 _MOST_ROWS = 10
 _MANY_ARMS = 3
+_NOTHING = 0.0001  # percent
 _UNITS = {"s": Kind.TIME, "s/s": Kind.TIME, "B": Kind.SIZE, "B/s": Kind.SIZE}
 
 
@@ -204,5 +205,12 @@ def _level(found: Estimate) -> str:
 
 
 def _share(found: Estimate) -> str:
-    low, high = (100 * (bound if bound is not None else found.value) for bound in (found.low, found.high))
-    return f"{100 * found.value:.2g} % [{low:.2g}, {high:.2g}]"
+    low, high = (found.value if bound is None else bound for bound in (found.low, found.high))
+    return f"{_percent(found.value)} % [{_percent(low)}, {_percent(high)}]"
+
+
+def _percent(share: float) -> str:
+    percent = 100 * share
+    if percent < _NOTHING:
+        return "0"
+    return f"{percent:.2g}" if percent < 100 else f"{percent:,.0f}"

@@ -61,6 +61,7 @@ MARKED = (
     later("kernel_arguments"),
     later("cpu"),
     later("machine"),
+    later("numa_nodes"),
     later("memory"),
     later("clock_source"),
     later("governor"),
@@ -69,7 +70,7 @@ MARKED = (
     later("device_model"),
     later("device_serial"),
     later("device_backing_file"),
-    later("device_sectors"),
+    later("device_size"),
     later("device_logical_block_bytes"),
     # of what should be the same in all trials, beside knobs
     later("boot"),

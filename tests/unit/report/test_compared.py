@@ -7,7 +7,7 @@ from html import unescape
 from pathlib import Path
 
 from plan_samples import checked, simple
-from report_samples import EXPERIMENT
+from report_samples import EXPERIMENT, Bench
 from rich.console import Console
 
 from ceteris.findings import Between, EffectBetween, Estimate
@@ -118,3 +118,19 @@ def test_experiments_of_one_name_are_called_by_their_ids() -> None:
     )
     same = _view(names=("nightly", "nightly"))
     assert (same.title, same.experiments) == ("20261121-0914-2222 against 20261120-0914-1111", "nightly")
+
+
+def test_what_is_not_compared_is_named() -> None:
+    other = dataclasses.replace(EXPERIMENT, id="other")
+    plan = checked(simple('"vm.dirty" = ["20%", "5%"]'))
+    asked = [("mixed", "throughput_per_s"), ("mixed", "response_p95_s")]
+    alone = Bench().compare("vm.dirty", "20%", {"5%": (0.03, 0.01, Verdict.BETTER)}, loads=(8,)).effects
+    effect = next(one for one in alone if one.load is None)
+    notes = compared.document(
+        (EXPERIMENT, other), (plan, plan), [_between(None, 0.0, 0.1, None)], [], asked=asked, alone=((), (effect,))
+    ).notes
+    assert notes[:2] == [
+        "p95 response time under mixed is not compared: its baseline has not three whole rounds in both",
+        "vm.dirty: 5% instead of 20% under mixed is judged in other alone",
+    ]
+    assert "nothing is compared" in compared.document((EXPERIMENT, other), (plan, plan), [], []).notes[0]

@@ -4,6 +4,7 @@ import dataclasses
 import io
 import math
 
+import pytest
 from report_samples import typical
 from rich.console import Console
 
@@ -144,3 +145,13 @@ def test_every_counter_has_a_title() -> None:
     machine = [name for name, *_ in (*telemetry._OF_THE_MACHINE, *telemetry._OF_A_DEVICE)]
     servers = [one.name for family in counters._METRICS.values() for one in family]
     assert set(TITLES) == {*machine, *servers, "server_cpu_cores", counters._HIT_SHARE, BUSY}
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [((0.05, 0.04, 0.06), "5 % [4, 6]"), ((8.7e-16, 0, 2e-4), "0 % [0, 0.02]"), ((9.5, 4, 12), "950 % [400, 1,200]")],
+)
+def test_shares_are_told_without_powers_of_ten(shares: tuple[float, float, float], said: str) -> None:
+    scaling = dataclasses.replace(SCALING, law=dataclasses.replace(LAW, coherency=Estimate(*shares)))
+    (table,) = (one for one in why.tables([], [], [scaling], [], ["none"]) if one.rows)
+    assert said in table.rows[0]

@@ -48,7 +48,7 @@ def resume(
     plan = read.plan(opened, found.id)
     with target.site(plan.target.address, become=plan.target.become) as site:
         site.refuse_open_journals()
-        now = target.fingerprint(site, plan.target.device)
+        now = target.fingerprint(site, plan.target.path, plan.target.device)
         for name, before in found.fingerprint.items():
             if now.get(name) != before:
                 said = later("resumed with another {name}: {now!r}, before {before!r}")
