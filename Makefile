@@ -69,7 +69,7 @@ schema: $(VENV)/dev ## write schema/ anew from the code
 	for name in plan job event report check simulate status doctor export apply import; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
 
 CATALOGUE := src/ceteris/locale/zh_CN/LC_MESSAGES/ceteris
-catalogue: $(VENV)/dev ## collect the messages of reports into the catalogue of translations, and compile it
+catalogue: $(VENV)/dev ## collect the messages of reports and pages into the catalogue of translations, and compile it
 	$(BIN)/pybabel --quiet extract -F pyproject.toml -k 'tr trn:1,2 later laters:1,2 recorded' --no-location --sort-output \
 		--project ceteris --version '' -o $(VENV)/ceteris.pot src/ceteris
 	$(BIN)/pybabel --quiet update -i $(VENV)/ceteris.pot -o $(CATALOGUE).po -l zh_CN --no-fuzzy-matching \

@@ -8,18 +8,20 @@ same `{placeholders}` with the same formats, so that numbers are the same in eve
 
 import gettext
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 
 LOCALE = Path(__file__).parent / "locale"
 
 
 class Language(StrEnum):
-    """The languages that reports are made in."""
+    """The languages that reports and pages are made in."""
 
     EN = "en"
     ZH = "zh"
@@ -27,6 +29,7 @@ class Language(StrEnum):
 
 _LOCALES = {Language.ZH: "zh_CN"}
 _TAGS = {Language.EN: "en", Language.ZH: "zh-CN"}
+_ACCEPTED = re.compile(rf"\s*({'|'.join(Language)})(?:-[\w-]*)?\s*(?:;\s*q=([01](?:\.\d*)?)\s*)?", re.IGNORECASE)
 _spoken: ContextVar[Language] = ContextVar("language", default=Language.EN)
 
 
@@ -50,6 +53,15 @@ def of_environment(environment: Mapping[str, str] = os.environ) -> Language:
     locale = next(filter(None, map(environment.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
     wanted = locale if locale in ("C", "POSIX") else environment.get("LANGUAGE") or locale
     return Language.ZH if wanted.startswith("zh") else Language.EN
+
+
+def of_accepted(accepted: str) -> Language:
+    """The language that a browser asks for most in its Accept-Language header; English where it asks for none here."""
+    known = [
+        (float(one[2] or 1), Language(one[1].lower())) for one in map(_ACCEPTED.fullmatch, accepted.split(",")) if one
+    ]
+    weight, language = max(known, key=itemgetter(0), default=(0.0, Language.EN))
+    return language if weight else Language.EN
 
 
 def tr(message: str, /, **values: object) -> str:

@@ -3,6 +3,7 @@
 Screenshots go to artefacts/serve/.
 """
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from seen import Seen, overflow
 from sqlalchemy.engine import Engine as Store
 from watched import Serving, serving
 
+from ceteris.language import recorded
 from ceteris.store.open import open_engine, store_url
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +27,12 @@ import web_samples as samples  # noqa: E402  found by the line above
 pytestmark = pytest.mark.browser
 ARTEFACTS = ROOT / "artefacts" / "serve"
 
+DISTURBED = recorded(
+    "other processes took {cpu:.2f} of {cores} cores: {who}",
+    cpu=1.85,
+    cores=2,
+    who=["rustc (11365)", "rustc (11192)"],
+)
 PLAN = """
 name = "followed"
 [target]
@@ -42,6 +50,16 @@ settle = "10ms"
 rounds = 2
 margin = "50%"
 """
+
+TORN_WORDS = r"""() => {
+  const torn = [], texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode, range = document.createRange();
+    range.selectNodeContents(text);
+    if (/^\s*\p{Script=Han}{2,4}\s*$/u.test(text.data) && range.getClientRects().length > 1) torn.push(text.data);
+  }
+  return torn;
+}"""
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +96,7 @@ def store(path: Path, no_store: None) -> Iterator[Store]:
     under_way = samples.begin(opened, 40, experiment="20260102-000000-bbbb")
     for _ in range(6):
         samples.make(opened, under_way)
-    samples.make(opened, under_way, because="other processes took 1.85 of 2 cores: rustc (11365), rustc (11192)")
+    samples.make(opened, under_way, because=DISTURBED)
     for number in (1, 2, 3):
         samples.look(opened, under_way, number)
     samples.set_off(opened, under_way, 2)
@@ -86,7 +104,7 @@ def store(path: Path, no_store: None) -> Iterator[Store]:
     opened.dispose()
 
 
-def enter(browser: Browser, server: Serving, width: int = 1280, scheme: Any = "light", **context: bool) -> Seen:
+def enter(browser: Browser, server: Serving, width: int = 1280, scheme: Any = "light", **context: Any) -> Seen:
     """The list of experiments, by the URL that was printed."""
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, **context)
     seen = Seen(page)
@@ -254,12 +272,36 @@ def test_it_works_without_scripts(browser: Browser, server: Serving, store: Stor
 def test_a_page_whose_server_has_ended_says_so(browser: Browser, path: Path, store: Store) -> None:
     with serving("--port", "0", "--store", str(path)) as server:
         page = enter(browser, server).page
-        with page.expect_request("**/stream"):
+        with page.expect_request("**/stream?lang=en"):
             page.goto(f"{origin(server)}/experiments/last")
         expect(page.get_by_role("alert")).to_be_empty()
         took_s, _ = server.interrupt()
     assert took_s < 30  # its stream would have gone on for ever
     expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 820, 1400])
+def test_whose_browser_is_chinese_reads_chinese(browser: Browser, server: Serving, store: Store, width: int) -> None:
+    seen = enter(browser, server, width, "dark" if width == 820 else "light", locale="zh-CN")
+    page = seen.page
+    pages = {"list": "/", "running": "/experiments/last", "report": "/experiments/20260101/report"}
+    for name, address in pages.items():
+        page.goto(f"{origin(server)}{address}")
+        assert page.evaluate("document.documentElement.lang") == "zh-CN"
+        said = page.locator("body").inner_text().replace(samples.plan().question, "")
+        assert re.findall(r"(?:\b[a-z]+ ){2,}[a-z]+", said) == [], name
+        assert overflow(page) <= 0, (name, width)
+        page.screenshot(path=ARTEFACTS / f"{name}-zh-{width}.png", full_page=True)
+    page.goto(f"{origin(server)}/experiments/last")
+    expect(page.locator("[data-part=progress]")).to_contain_text("已做 7 次试验（共 40 次）")
+    samples.make(store, "20260102-000000-bbbb")
+    expect(page.locator("[data-part=progress]")).to_contain_text("已做 8 次试验（共 40 次）")
+    expect(page.get_by_role("status")).to_have_text("已做 20 % 的试验")
+    expect(page.get_by_text("其他进程占用了 1.85 个核（共 2 个）：rustc (11365)，rustc (11192)")).to_be_visible()
+    page.locator("summary").click()
+    assert page.evaluate(TORN_WORDS) == []
+    assert seen.said == []
     page.close()
 
 

@@ -71,6 +71,15 @@ def test_the_report_is_the_one_of_the_command(plan: Callable[..., str], tmp_path
         assert server.get("/experiments/last/report") == (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+def test_pages_speak_the_language_of_the_command_line_else_that_of_the_reader() -> None:
+    chinese, english = {"Accept-Language": "zh-CN"}, {"Accept-Language": "en-US"}
+    with serving("--port", "0") as server:
+        assert "那里还没有结果库" in server.get("/", **chinese)
+        assert "There is no store there yet" in server.get("/", **english)
+    with serving("--port", "0", "--lang", "zh") as server:
+        assert "那里还没有结果库" in server.get("/", **english)
+
+
 def test_two_servers_cannot_have_one_port() -> None:
     with serving("--port", "0") as server:
         second = run_ceteris("serve", "--port", str(server.port))

@@ -16,7 +16,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
 from ceteris.findings import Limit
-from ceteris.language import LOCALE, Language, of_environment, speaking, tr, trn
+from ceteris.language import LOCALE, Language, of_accepted, of_environment, speaking, tr, trn
 from ceteris.model import ExperimentState, NotTaken, Purpose, TrialState
 from ceteris.report.verdicts import RANKS
 
@@ -113,6 +113,28 @@ def test_verdicts_are_what_people_say() -> None:
 )
 def test_the_locale_chooses_as_with_every_program(environment: dict[str, str], language: Language) -> None:
     assert of_environment(environment) is language
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("", Language.EN),
+        ("zh-CN,zh;q=0.9,en;q=0.8", Language.ZH),
+        ("en-US,en;q=0.9,zh-CN;q=0.8,zh;q=0.7", Language.EN),
+        ("en;q=0.5, zh-Hans-CN;q=0.6", Language.ZH),
+        ("de-DE,de;q=0.9,zh;q=0.5,en;q=0.3", Language.ZH),
+        ("de-DE,de;q=0.9", Language.EN),
+        ("ZH-cn", Language.ZH),
+        ("zh;q=0", Language.EN),
+        ("zh;q=0,en;q=0.1", Language.EN),
+        ("*", Language.EN),
+        ("zhuang", Language.EN),
+        ("zh;q=much", Language.EN),
+        (";;,=,zh-" + "x" * 9, Language.ZH),
+    ],
+)
+def test_a_browser_chooses_by_what_it_accepts(accepted: str, language: Language) -> None:
+    assert of_accepted(accepted) is language
 
 
 def _texts(message: Said | list[str]) -> tuple[str, ...]:

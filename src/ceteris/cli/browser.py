@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _PAGE = (
-    '<!doctype html><meta http-equiv="refresh" content="0;url={url}"><title>Ceteris</title><a href="{url}">go on</a>'
+    '<!doctype html><meta http-equiv="refresh" content="0;url={url}"><title>Ceteris</title><a href="{url}">Ceteris</a>'
 )
 
 

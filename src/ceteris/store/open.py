@@ -14,6 +14,7 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from ceteris.errors import StoreError, UsageError
+from ceteris.language import later, recorded
 from ceteris.store import schema
 from ceteris.store.migrations import HEAD
 from ceteris.units import show_size
@@ -21,6 +22,9 @@ from ceteris.units import show_size
 _LEAST_FREE_BYTES = 2**20
 _PATIENCE_S = 10.0
 _READING_PATIENCE_S = 1.0
+_DAMAGED = recorded(
+    "move it aside and keep it (sqlite3's .recover may save what it holds), or name another with --store"
+)
 
 
 def store_url(named: str | None) -> str:
@@ -83,15 +87,17 @@ def failing_as_store_error(shown: str) -> Iterator[None]:
     except DBAPIError as error:
         cause = str(error.orig)
         if "not a database" in cause or "malformed" in cause:
-            todo = "move it aside and keep it (sqlite3's .recover may save what it holds), or name another with --store"
-            raise StoreError(f"the store {shown} is damaged: {cause}", todo) from error
+            said = recorded("the store {store} is damaged: {cause}", store=shown, cause=cause)
+            raise StoreError(said, _DAMAGED) from error
         if "full" in cause:
             raise StoreError(f"the store {shown} cannot grow: {cause}", "free some space, then resume") from error
         if "locked" in cause:
-            raise StoreError(f"the store {shown} is locked by another program: {cause}", "try again later") from error
-        raise StoreError(f"the store {shown} failed: {cause}", "name another with --store") from error
+            said = recorded("the store {store} is locked by another program: {cause}", store=shown, cause=cause)
+            raise StoreError(said, recorded("try again later")) from error
+        said = recorded("the store {store} failed: {cause}", store=shown, cause=cause)
+        raise StoreError(said, recorded("name another with --store")) from error
     except SQLAlchemyError as error:
-        raise StoreError(f"the store {shown} failed: {error}") from error
+        raise StoreError(recorded("the store {store} failed: {cause}", store=shown, cause=str(error))) from error
 
 
 def _refuse_full_disk(file: Path) -> None:
@@ -179,12 +185,14 @@ def open_for_reading(url: str) -> Engine:
         )
     with failing_as_store_error(shown), engine.connect() as connection:
         if _version(connection, shown) != HEAD:
-            raise StoreError(f"the store {shown} is of an older Ceteris", "bring it up to this one: ceteris status")
+            said = recorded("the store {store} is of an older Ceteris", store=shown)
+            raise StoreError(said, recorded("bring it up to this one: ceteris status"))
     return engine
 
 
 def _missing(shown: str) -> StoreError:
-    return StoreError(f"there is no store at {shown}", "run a plan first, or name the store with --store")
+    said = recorded("there is no store at {store}", store=shown)
+    return StoreError(said, recorded("run a plan first, or name the store with --store"))
 
 
 def _version(connection: Connection, shown: str) -> str | None:
@@ -193,8 +201,9 @@ def _version(connection: Connection, shown: str) -> str | None:
         return None
     version: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
     if version is not None and version > HEAD:
-        raise StoreError(
-            f"the store {shown} was written by a newer Ceteris (its tables are {version}, known here: {HEAD})",
-            "upgrade Ceteris, or name another store with --store",
+        newer = later(
+            "the store {store} was written by a newer Ceteris (its tables are {version}, known here: {known})"
         )
+        said = recorded(newer, store=shown, version=version, known=HEAD)
+        raise StoreError(said, recorded("upgrade Ceteris, or name another store with --store"))
     return version

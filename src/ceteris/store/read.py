@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from ceteris.errors import UsageError
+from ceteris.language import recorded
 from ceteris.model import (
     Calibration,
     Change,
@@ -106,7 +107,7 @@ def find(store: Engine, name: str) -> Experiment:
     """
     known = experiments(store)
     if not known:
-        raise UsageError("the store holds no experiment", "run a plan first")
+        raise UsageError(recorded("the store holds no experiment"), recorded("run a plan first"))
     if name == "last":
         return known[0]
     exact = [e for e in known if e.id == name] or [e for e in known if e.name == name]
@@ -116,8 +117,10 @@ def find(store: Engine, name: str) -> Experiment:
     if len(starting) == 1:
         return starting[0]
     shown = ", ".join(f"{e.id} ({e.name})" for e in (starting or known)[:5])
-    wrong = f"{len(starting)} experiments start with" if starting else "there is no experiment"
-    raise UsageError(f"{wrong} {name!r}", f"choose one of: {shown}")
+    wrong = recorded("there is no experiment {name}", name=repr(name))
+    if starting:
+        wrong = recorded("{n} experiments start with {name}", n=len(starting), name=repr(name))
+    raise UsageError(wrong, recorded("choose one of: {experiments}", experiments=shown))
 
 
 def plan(store: Engine, experiment: str) -> Plan:

@@ -1,9 +1,11 @@
 """The experiments of a store as its pages show them: read anew where the store changed, and what is slow to make kept.
 
-Called by the pages, from threads of their own. Nothing here writes to the store.
+Called by the pages, from threads of their own, within which the reader's language is spoken. Nothing here writes to the
+store.
 """
 
 import contextlib
+import contextvars
 import os
 import threading
 import time
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.engine import Engine as Store
 
+from ceteris.language import tag, tr
 from ceteris.model import Experiment, ExperimentState, TrialState
 from ceteris.report import html, trust
 from ceteris.report.shown import ReportView
@@ -24,6 +27,9 @@ from ceteris.web.pace import OVER
 
 ViewOf = Callable[[Store, Experiment], ReportView]
 """What makes the view of an experiment's report."""
+
+_Spoken = tuple[str, str]
+"""What something is kept by: the experiment that it is of, and its language."""
 
 _MOST_KEPT = 16
 _BREATH_S = 10.0  # so often a page is made anew though the store did not change: time goes on
@@ -64,8 +70,8 @@ class Archive:
         self._url = url
         self._file = file_of(url)
         self._view_of = view_of
-        self._answers: dict[str, tuple[Experiment, str]] = {}
-        self._reports: OrderedDict[str, tuple[Hashable, str]] = OrderedDict()
+        self._answers: dict[_Spoken, tuple[Experiment, str]] = {}
+        self._reports: OrderedDict[_Spoken, tuple[Hashable, str]] = OrderedDict()
         self._making = threading.Lock()
         self._answering = threading.Lock()
 
@@ -102,16 +108,17 @@ class Archive:
         return live.live(experiment, plan, trials, summaries, looks, time.time())
 
     def report(self, name: str) -> str:
-        """The report of an experiment as one HTML page, made once for each state of it. Raises as `live`."""
+        """The report of an experiment as one HTML page, made once for each state and language. Raises as `live`."""
         store = self._open()
         experiment = read.find(store, name)
         with self._making:  # one at a time: a second reader waits for the first one's page
             state = (repr(experiment), tuple((t.order, t.state, t.ended) for t in read.trials(store, experiment.id)))
-            kept = self._reports.get(experiment.id)
+            spoken = experiment.id, tag()
+            kept = self._reports.get(spoken)
             if kept is None or kept[0] != state:
                 kept = (state, html.render(self._view_of(store, experiment)))
-            self._reports[experiment.id] = kept
-            self._reports.move_to_end(experiment.id)
+            self._reports[spoken] = kept
+            self._reports.move_to_end(spoken)
             if len(self._reports) > _MOST_KEPT:
                 self._reports.popitem(last=False)
             return kept[1]
@@ -131,13 +138,14 @@ class Archive:
         counted = tally.total() - tally[TrialState.SUPERSEDED] - tally[TrialState.SPARED]
         made = sum(tally[state] for state in OVER)
         unusable = made - tally[TrialState.DONE]
+        said = tr("{made} of {counted} trials", made=made, counted=counted)
         answer = self._answer(experiment)
         return Listed(
             id=experiment.id,
             name=experiment.name,
             state=str(experiment.state),
             when=trust.clock(experiment.started),
-            counts=f"{made} of {counted} trials" + (f", {unusable} invalid or failed" if unusable else ""),
+            counts=said + (tr(", {n} invalid or failed", n=unusable) if unusable else ""),
             made=made,
             counted=counted,
             live=experiment.state in (ExperimentState.RUNNING, ExperimentState.PLANNED),
@@ -157,8 +165,8 @@ class Archive:
         return time.time() - max(written, default=0.0) < _QUIET_S
 
     def _answer(self, experiment: Experiment) -> str | None:
-        """The answer that is known of it as it is now, None: none yet."""
-        known = self._answers.get(experiment.id)
+        """The answer that is known of it as it is now, in the language that is spoken; None: none yet."""
+        known = self._answers.get((experiment.id, tag()))
         return known[1] if known is not None and known[0] == experiment else None
 
     def _work_out(self, waiting: list[Experiment]) -> None:
@@ -170,14 +178,14 @@ class Archive:
             try:
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
                 for experiment in waiting:
-                    self._answers[experiment.id] = (experiment, self._headline(experiment))
+                    self._answers[experiment.id, tag()] = (experiment, self._headline(experiment))
             finally:
                 self._answering.release()
 
-        threading.Thread(target=answer, daemon=True).start()
+        threading.Thread(target=contextvars.copy_context().run, args=(answer,), daemon=True).start()
 
     def _headline(self, experiment: Experiment) -> str:
         try:
             return self._view_of(self._open(), experiment).headline
         except Exception as error:  # whatever is wrong with one, the others do not wait for it
-            return f"no answer: {error}"
+            return tr("no answer: {error}", error=error)

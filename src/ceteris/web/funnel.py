@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ceteris.language import tr
 from ceteris.model import RESPONSES, Look, Purpose, Verdict
 from ceteris.report import numbers, verdicts
 
@@ -29,7 +30,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Funnel:
-    """All looks at one arm under one workload by one response. `verdict` is empty while it goes on."""
+    """All looks at one arm under one workload by one response.
+
+    `verdict` is empty while it goes on; `decided` is `better`, `worse` or empty in every language.
+    """
 
     title: str
     workload: str
@@ -57,8 +61,14 @@ class Funnel:
         """The picture in words."""
         first, last = self.steps[0], self.steps[-1]
         if first is last:
-            return f"interval at the first look {first.interval} %"
-        return f"interval at look {first.number} {first.interval} %, at look {last.number} {last.interval} %"
+            return tr("interval at the first look {interval} %", interval=first.interval)
+        return tr(
+            "interval at look {first} {before} %, at look {last} {now} %",
+            first=first.number,
+            before=first.interval,
+            last=last.number,
+            now=last.interval,
+        )
 
 
 def funnels(looks: Sequence[Look], margins: Mapping[str, float]) -> tuple[Funnel, ...]:
@@ -97,12 +107,12 @@ def _funnel(looks: Sequence[Look], margins: Mapping[str, float]) -> Funnel:
         )
 
     verdict = last.verdict
-    screened = ", screened" if last.purpose is Purpose.SCREEN else ""
+    screened = tr(", screened") if last.purpose is Purpose.SCREEN else ""
     return Funnel(
         title=f"{last.factor} = {last.arm}{screened}",
         workload=last.workload,
         response=verdicts.title(last.response),
-        verdict=str(verdict).replace("_", " ") if verdict else "",
+        verdict=tr(verdicts.WORDS[verdict]) if verdict else "",
         decided=str(verdict) if verdict in (Verdict.BETTER, Verdict.WORSE) else "",
         margin=numbers.margin(margin),
         margin_low=place(low),

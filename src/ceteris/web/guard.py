@@ -15,6 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
+from ceteris.language import tr
 from ceteris.web import markup
 
 if TYPE_CHECKING:
@@ -97,12 +98,13 @@ class Guard:
     def _refusal(self, scope: MutableMapping[str, Any]) -> Response | None:
         headers = Headers(scope=scope)
         if not self._hosts.allow(headers.get("host", "")):
-            return PlainTextResponse("This is no name of this machine.\n", 403)
+            return PlainTextResponse(tr("This is no name of this machine.") + "\n", 403)
         known = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
         if not (self._is_token(known) or self._is_token(_token_in(scope))):
-            return PlainTextResponse("Open the URL that ceteris serve printed when it was started.\n", 403)
+            said = tr("Open the URL that ceteris serve printed when it was started.")
+            return PlainTextResponse(f"{said}\n", 403)
         if scope["method"] not in _READING:
-            return PlainTextResponse("These pages can only be read.\n", 405, {"allow": ", ".join(_READING)})
+            return PlainTextResponse(tr("These pages can only be read.") + "\n", 405, {"allow": ", ".join(_READING)})
         return None
 
     def _entrance(self, scope: MutableMapping[str, Any]) -> Response | None:

@@ -8,24 +8,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from ceteris.language import later, spoken, tr
 from ceteris.model import Experiment, ExperimentState, Look, Measurement, Plan, Purpose, Trial, TrialState
 from ceteris.report import trust
+from ceteris.report.words import word
 from ceteris.units import show_duration
 from ceteris.web import pace
 from ceteris.web.funnel import Funnel, funnels
 from ceteris.web.latest import MadeTrial, Telemetry, latest, made_trials, telemetry
 
 _DOING = {
-    TrialState.APPLYING: "the settings are being made and read back",
-    TrialState.SETTLING: "the load runs: it settles or is measured",
+    TrialState.APPLYING: later("the settings are being made and read back"),
+    TrialState.SETTLING: later("the load runs: it settles or is measured"),
 }
 _PURPOSES = {
-    Purpose.CALIBRATE: "to see how long the load takes to settle",
-    Purpose.NOISE_FLOOR: "to learn the noise of this machine",
-    Purpose.SCREEN: "to screen many factors at once",
-    Purpose.PLACEBO: "a placebo: the baseline against itself",
-    Purpose.CONFIRM: "to confirm what the screen showed",
-    Purpose.PRECONDITION: "to bring the device to its steady state",
+    Purpose.CALIBRATE: later("to see how long the load takes to settle"),
+    Purpose.NOISE_FLOOR: later("to learn the noise of this machine"),
+    Purpose.SCREEN: later("to screen many factors at once"),
+    Purpose.PLACEBO: later("a placebo: the baseline against itself"),
+    Purpose.CONFIRM: later("to confirm what the screen showed"),
+    Purpose.PRECONDITION: later("to bring the device to its steady state"),
 }
 _STEP = 10  # a screen reader is told of every so many percent
 
@@ -45,7 +47,10 @@ class Current:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """Everything the page shows. `announced` is what a screen reader says when it changes; `silent` a warning."""
+    """Everything the page shows.
+
+    `state` is the word that the store has, `announced` what a screen reader says when it changes, `silent` a warning.
+    """
 
     id: str
     title: str
@@ -107,7 +112,7 @@ def live(
         funnels=seen,
         made=made_trials(trials, summaries),
         telemetry=telemetry(trials, summaries),
-        notes=experiment.notes,
+        notes=tuple(map(spoken, experiment.notes)),
     )
 
 
@@ -117,38 +122,39 @@ def clock(seconds: float) -> str:
 
 
 def _counts(seen: pace.Pace) -> str:
-    words = [f"{seen.made} of {seen.counted} trials made"]
+    words = [tr("{made} of {counted} trials made", made=seen.made, counted=seen.counted)]
     if seen.unusable:
-        words.append(f"{seen.unusable} of them invalid or failed")
+        words.append(tr("{n} of them invalid or failed", n=seen.unusable))
     if seen.spared:
-        words.append(f"{seen.spared} spared, since what they were for is decided")
-    return ", ".join(words)
+        words.append(tr("{n} spared, since what they were for is decided", n=seen.spared))
+    return tr(", ").join(words)
 
 
 def _time(experiment: Experiment, seen: pace.Pace, now: float) -> str:
     if experiment.ended is not None and experiment.state is not ExperimentState.RUNNING:
-        return f"took {show_duration(max(0.0, experiment.ended - experiment.started))}"
+        return tr("took {duration}", duration=show_duration(max(0.0, experiment.ended - experiment.started)))
     if experiment.state is not ExperimentState.RUNNING:
-        return "not begun"
-    words = f"{show_duration(max(0.0, now - experiment.started))} since the start"
+        return tr("not begun")
+    since = show_duration(max(0.0, now - experiment.started))
     if seen.left_s is None:
-        return f"{words}; how long it takes shows after the first trials"
-    return f"{words}; about {show_duration(seen.left_s)} left if every trial is needed"
+        return tr("{duration} since the start; how long it takes shows after the first trials", duration=since)
+    said = later("{duration} since the start; about {left} left if every trial is needed")
+    return tr(said, duration=since, left=show_duration(seen.left_s))
 
 
 def _silent(experiment: Experiment, plan: Plan, trials: Sequence[Trial], now: float) -> str:
     if not pace.may_be_cut_off(trials, experiment.started, now, plan.protocol.trial_s):
         return ""
     last = clock(pace.last_sign(trials, experiment.started))
-    return f"Nothing was written since {last}: it makes data, or it was cut off. Ask: ceteris status"
+    return tr("Nothing was written since {last}: it makes data, or it was cut off. Ask: ceteris status", last=last)
 
 
 def _announced(experiment: Experiment, seen: pace.Pace, decided: Sequence[Funnel]) -> str:
     found = [f"{one.title} {one.verdict}" for one in decided if one.verdict]
-    words = f"The experiment is {experiment.state}"
+    words = tr("The experiment is {state}", state=word(experiment.state))
     if experiment.state is ExperimentState.RUNNING:
-        words = f"{int(seen.share * 100) // _STEP * _STEP} % of the trials are made"
-    return "; ".join([words, *found])
+        words = tr("{share} of the trials are made", share=f"{int(seen.share * 100) // _STEP * _STEP} %")
+    return tr("; ").join([words, *found])
 
 
 def _current(trials: Sequence[Trial]) -> Current | None:
@@ -158,10 +164,10 @@ def _current(trials: Sequence[Trial]) -> Current | None:
     trial = underway[-1]
     return Current(
         order=trial.order,
-        what=trial.subject,
+        what=spoken(trial.subject),
         workload=trial.workload,
         load=str(trial.load),
-        why=_PURPOSES.get(trial.purpose, ""),
-        doing=_DOING.get(trial.state, str(trial.state)),
+        why=tr(_PURPOSES[trial.purpose]) if trial.purpose in _PURPOSES else "",
+        doing=tr(_DOING.get(trial.state, str(trial.state))),
         since=clock(trial.applied or trial.started) if trial.started else "",
     )

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ceteris.language import spoken, tag, tr
 from ceteris.report import charts
 from ceteris.web import funnel
 
@@ -28,7 +29,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"strip_width": funnel.WIDTH}
+    environment.globals |= {"strip_width": funnel.WIDTH, "tr": tr, "tag": tag, "spoken": spoken}
     return environment
 
 

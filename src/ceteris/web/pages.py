@@ -6,6 +6,7 @@ the server ends.
 
 import asyncio
 import contextlib
+import contextvars
 import functools
 import json
 import threading
@@ -19,10 +20,12 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ceteris.errors import CeterisError, UsageError
+from ceteris.language import later, tr
 from ceteris.web import markup
 from ceteris.web.archive import Archive
 
 _Made = TypeVar("_Made")
+_SAID_BY_STARLETTE = (later("Not Found"),)
 _LOOK_EVERY_S = 1.0
 _ALIVE_EVERY_S = 15.0
 _ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 11h12M8 11V4" stroke="#0a66a8" \
@@ -48,7 +51,10 @@ class Ending:
         return True
 
     async def unless(self, work: Callable[[], _Made]) -> _Made:
-        """Do this in a thread of its own, and return what came of it. Raises HTTPException when the server ends."""
+        """Do this in a thread of its own, in the language spoken here, and return what came of it.
+
+        Raises HTTPException when the server ends.
+        """
         loop = asyncio.get_running_loop()
         made: asyncio.Future[_Made] = loop.create_future()
 
@@ -64,13 +70,13 @@ class Ending:
             with contextlib.suppress(RuntimeError):  # the server has ended, and nobody waits
                 loop.call_soon_threadsafe(settle, done)
 
-        threading.Thread(target=carry_out, daemon=True).start()
+        threading.Thread(target=contextvars.copy_context().run, args=(carry_out,), daemon=True).start()
         ended = asyncio.ensure_future(self._event.wait())
         either: tuple[asyncio.Future[Any], ...] = (made, ended)
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         ended.cancel()
         if not made.done():
-            raise HTTPException(503, "the server ends")
+            raise HTTPException(503, later("the server ends"))
         return made.result()
 
 
@@ -143,7 +149,7 @@ def _or_trouble(made: Callable[[], dict[str, str]]) -> dict[str, str]:
     try:
         return made()
     except CeterisError as error:
-        return markup.parts("trouble.html", title="Trouble", error=error)
+        return markup.parts("trouble.html", title=tr("Trouble"), error=error)
 
 
 def _stream(events: AsyncIterator[str]) -> Response:
@@ -161,12 +167,13 @@ async def _trouble(_request: Request, error: Exception) -> Response:
     """What is wrong with the store, or that it holds no such experiment."""
     assert isinstance(error, CeterisError)
     is_unknown = isinstance(error, UsageError)
-    title = "No such experiment" if is_unknown else "The store cannot be read"
+    title = tr("No such experiment") if is_unknown else tr("The store cannot be read")
     page = markup.page("trouble.html", title=title, error=error, again=not is_unknown)
     return HTMLResponse(page, 404 if is_unknown else 503)
 
 
 async def _no_page(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    known = CeterisError(f"{error.status_code}: {error.detail}", "start from the list of experiments")
-    return HTMLResponse(markup.page("trouble.html", title="No such page", error=known, again=False), error.status_code)
+    known = CeterisError(f"{error.status_code}: {tr(error.detail)}", tr("start from the list of experiments"))
+    page = markup.page("trouble.html", title=tr("No such page"), error=known, again=False)
+    return HTMLResponse(page, error.status_code)

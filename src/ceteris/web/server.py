@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import uvicorn
 
 from ceteris.errors import UsageError
+from ceteris.language import Language
 from ceteris.web.archive import Archive
 from ceteris.web.guard import Guard, Hosts, is_loopback, make_token
+from ceteris.web.interpreter import Interpreter
 from ceteris.web.pages import Ending, Pages
 
 
@@ -70,22 +72,25 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def serve(archive: Archive, place: Place, ready: Callable[[str], None]) -> None:
-    """Answer requests until Ctrl-C; `ready` gets the URL with its token when it is time to say it."""
+def serve(archive: Archive, place: Place, language: Language | None, ready: Callable[[str], None]) -> None:
+    """Answer requests until Ctrl-C; `ready` gets the URL with its token when it is time to say it.
+
+    Pages are in this language; None: each in that of its reader.
+    """
     token = make_token()
     with place.socket, suppress(KeyboardInterrupt):
         ready(f"{place.url}/?token={token}")
-        asyncio.run(_answer(archive, place, token))
+        asyncio.run(_answer(archive, place, language, token))
 
 
-async def _answer(archive: Archive, place: Place, token: str) -> None:
+async def _answer(archive: Archive, place: Place, language: Language | None, token: str) -> None:
     ending = Ending()
     # Browsers keep the cookies of all ports together.
     guarded = Guard(
         Pages(archive, ending).application(), token, Hosts(place.address, {place.named}), f"ceteris-{place.port}"
     )
     config = uvicorn.Config(
-        guarded,
+        Interpreter(guarded, language),
         lifespan="off",
         ws="none",
         access_log=False,  # it would hold the token

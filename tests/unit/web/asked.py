@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ceteris.cli import conclude
+from ceteris.language import Language
 from ceteris.store.open import store_url
 from ceteris.web.archive import Archive, ViewOf
 from ceteris.web.guard import Guard, Hosts
+from ceteris.web.interpreter import Interpreter
 from ceteris.web.pages import Ending, Pages
 
 TOKEN = "a-token-of-43-characters-as-secrets-makes-it"  # noqa: S105  for these tests
@@ -27,12 +29,13 @@ class Answer:
 
 
 class Site:
-    """The pages of a store."""
+    """The pages of a store, in a language or in that of whoever asks."""
 
-    def __init__(self, store: Path, view_of: ViewOf = conclude.report_view) -> None:
+    def __init__(self, store: Path, view_of: ViewOf = conclude.report_view, language: Language | None = None) -> None:
         self.ending = Ending()
         archive = Archive(store_url(str(store)), view_of)
-        self._app = Guard(Pages(archive, self.ending).application(), TOKEN, Hosts("127.0.0.1"), COOKIE)
+        guarded = Guard(Pages(archive, self.ending).application(), TOKEN, Hosts("127.0.0.1"), COOKIE)
+        self._app = Interpreter(guarded, language)
 
     async def ask(self, path: str, method: str = "GET", headers: dict[str, str] = KNOWN) -> Answer:
         """One request and its whole answer."""
@@ -46,10 +49,10 @@ class Site:
         return Answer(start["status"], told, body.decode())
 
     @asynccontextmanager
-    async def stream(self, path: str) -> AsyncIterator["Stream"]:
+    async def stream(self, path: str, headers: dict[str, str] = KNOWN) -> AsyncIterator["Stream"]:
         """A stream that is open."""
         sent: asyncio.Queue[Any] = asyncio.Queue()
-        task = asyncio.create_task(self._app(_scope(path, "GET", KNOWN), _nothing, sent.put))
+        task = asyncio.create_task(self._app(_scope(path, "GET", headers), _nothing, sent.put))
         try:
             yield Stream(sent, task)
         finally:

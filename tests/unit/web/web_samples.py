@@ -62,7 +62,13 @@ def plan(name: str = "scheduler") -> Plan:
     )
 
 
-def begin(store: Store, trials: int = 40, name: str = "scheduler", experiment: str = "20260101-000000-abcd") -> str:
+def begin(
+    store: Store,
+    trials: int = 40,
+    name: str = "scheduler",
+    experiment: str = "20260101-000000-abcd",
+    purpose: Purpose = Purpose.COMPARE,
+) -> str:
     """An experiment with all its trials, as it is before the first."""
     write.begin(
         store,
@@ -83,7 +89,7 @@ def begin(store: Store, trials: int = 40, name: str = "scheduler", experiment: s
             notes=(),
         ),
         plan(name),
-        [_trial(experiment, order) for order in range(1, trials + 1)],
+        [replace(_trial(experiment, order), purpose=purpose) for order in range(1, trials + 1)],
     )
     return experiment
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import StoreUrl
+from ceteris.language import Language
 
 
 def serve(
@@ -20,6 +21,10 @@ def serve(
         ),
     ] = "127.0.0.1",
     open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    lang: Annotated[
+        Language | None,
+        typer.Option("--lang", help="The language of the pages. Default: what each browser asks for, else en."),
+    ] = None,
     store: StoreUrl = None,
 ) -> None:
     """Show the experiments of the store in a browser, those that run as they go on. Ctrl-C ends it.
@@ -54,4 +59,4 @@ def serve(
             if open_:
                 page.open(address)
 
-        server.serve(Archive(url, conclude.report_view), place, tell)
+        server.serve(Archive(url, conclude.report_view), place, lang, tell)

@@ -24,16 +24,14 @@
   let stream = null;
   const listen = () => {
     stream?.close();
-    stream = new EventSource(address);
+    stream = new EventSource(`${address}?lang=${document.documentElement.lang}`);
     stream.onopen = () => trouble.replaceChildren();
     stream.onmessage = (event) => {
       for (const [name, text] of Object.entries(JSON.parse(event.data))) {
         if (parts.has(name)) replace(parts.get(name), text);
       }
     };
-    stream.onerror = () => complain(stream.readyState === EventSource.CLOSED
-      ? "The server refuses this page: open the URL that ceteris serve printed last."
-      : "The server does not answer: it has ended, or is out of reach. This page tries again.");
+    stream.onerror = () => complain(stream.readyState === EventSource.CLOSED ? trouble.dataset.refused : trouble.dataset.silent);
   };
   // A page that nobody sees asks for nothing: the machine may be measured.
   document.addEventListener("visibilitychange", () => {
