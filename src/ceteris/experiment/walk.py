@@ -6,7 +6,6 @@ the machine is put back; what was measured is judged. A run that was cut off goe
 
 import contextlib
 import functools
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
@@ -39,6 +38,7 @@ from ceteris.plan.budget import extent
 from ceteris.plan.comparisons import every_comparison, is_in_flight
 from ceteris.plan.design import schedule, schedule_hash
 from ceteris.store import read, write
+from ceteris.store.ids import new_id
 from ceteris.trial.bench import Bench
 from ceteris.trial.blocks import lost_preconditioning, next_block, renewed
 from ceteris.trial.precondition import Onlooker
@@ -70,7 +70,7 @@ def begin(
 ) -> Experiment:
     """Keep a new experiment with all its trials in the store; nothing is touched yet. Raises StoreError."""
     started = time.time()
-    name = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(started))}-{secrets.token_hex(2)}"
+    name = new_id(store, started)
     plan, known = noise.informed(store, plan, fingerprint)
     wanted = extent(plan, known)
     trials = schedule(plan, name, wanted.rounds, wanted.noise_rounds)

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import secrets
 import signal
 import time
 from collections import deque
@@ -22,6 +21,7 @@ from ceteris.imports.reading import Reader, Taken
 from ceteris.imports.sets import Gathered
 from ceteris.model import Experiment, ExperimentState
 from ceteris.store import read, sources, write
+from ceteris.store.ids import new_id
 
 _FEW = 48  # so many files are read here, before other processes would have started
 _A_CHUNK = 8
@@ -136,7 +136,7 @@ def carry_out(
     What is kept stays when it is interrupted: the same import goes on from there. Raises StoreError and UsageError.
     """
     started = time.time()
-    name = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(started))}-{secrets.token_hex(2)}"
+    name = new_id(store, started)
     found = Gathered(into.id if into else name, into.name if into else wanted.name, wanted.order, wanted.baseline)
     if store and into:
         plan, trials = read.plan(store, into.id), read.trials(store, into.id)

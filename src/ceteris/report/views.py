@@ -72,9 +72,11 @@ def _section(
 ) -> Section:
     arms = _arms(trials, effects, cells)
     names = [arm.name for arm in arms]
-    empty = ""
+    table, empty = tables.level_table(cells, names), ""
     if not cells and not effects:
         empty = verdicts.why_unusable(trials) or tr("no trial has been made yet")
+    elif table is None and not effects:
+        empty = tr("nothing was measured of it that a report shows; all that was is in the export")
     return Section(
         anchor=anchor,
         factor=pair[0],
@@ -83,7 +85,7 @@ def _section(
         answers=tuple(answers),
         reasons=_reasons(rows),
         checks=verdicts.check_lists(effects),
-        table=tables.level_table(cells, names),
+        table=table,
         effects=tables.effect_tables(effects, anchor),
         curves=tables.curves(cells, names, anchor),
         path=curves.path(cells, names, anchor),

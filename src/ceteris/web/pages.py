@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ceteris.errors import CeterisError, UsageError
+from ceteris.errors import CeterisError, StoreError, UsageError
 from ceteris.language import later, tr
 from ceteris.web import markup
 from ceteris.web.archive import Archive
@@ -167,7 +167,8 @@ async def _trouble(_request: Request, error: Exception) -> Response:
     """What is wrong with the store, or that it holds no such experiment."""
     assert isinstance(error, CeterisError)
     is_unknown = isinstance(error, UsageError)
-    title = tr("No such experiment") if is_unknown else tr("The store cannot be read")
+    title = tr("The store cannot be read") if isinstance(error, StoreError) else tr("The page cannot be made")
+    title = tr("No such experiment") if is_unknown else title
     page = markup.page("trouble.html", title=title, error=error, again=not is_unknown)
     return HTMLResponse(page, 404 if is_unknown else 503)
 

@@ -245,3 +245,11 @@ def test_the_load_levels_of_an_open_loop_are_told_as_rates() -> None:
     assert "load level (operations per second)" in str(charts.of_section(section))
     assert "| 2,000/s |" in markdown.render(view)
     assert {row.load for row in view.trust.trials} == {"500/s", "2,000/s"}
+
+
+def test_measures_that_are_not_shown_are_not_passed_over_in_silence() -> None:
+    bench = typical()
+    odd = [replace(cell, factor="drive health", metric="wear_share") for cell in bench.cells[:2]]
+    bench.cells += odd
+    section = next(one for one in bench.view().sections if one.factor == "drive health")
+    assert section.empty.startswith("nothing was measured of it that a report shows")

@@ -31,6 +31,7 @@ from ceteris.model import (
     TrialState,
 )
 from ceteris.store import migrations, read, schema, write
+from ceteris.store.ids import new_id
 from ceteris.store.open import file_of, open_engine, store_url
 from ceteris.units import LoadLevel, LoadUnit
 
@@ -304,3 +305,12 @@ def test_a_store_where_none_can_be_made_is_told() -> None:
 def test_what_is_no_url_is_told(url: str) -> None:
     with pytest.raises(UsageError, match="is no store"):
         open_engine(store_url(url), create=True)
+
+
+def test_an_id_is_never_given_twice(store: sa.engine.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter(["7f3a", "7f3a", "0001"])
+    monkeypatch.setattr("secrets.token_hex", lambda _: next(drawn))
+    first = new_id(store, 0.0)
+    assert first == "19700101-000000-7f3a"
+    write.begin(store, dataclasses.replace(EXPERIMENT, id=first), PLAN, [])
+    assert new_id(store, 0.0) == "19700101-000000-0001"
