@@ -47,8 +47,9 @@ test: packages check ## everything, on real devices and in a real browser
 	$(BIN)/python -m pytest -q -n 2 -m 'not quiet' tests --ignore tests/unit
 	$(BIN)/python -m pytest -q -m quiet tests --ignore tests/unit
 
-proof: packages $(BIN)/python ## what takes long: the engine under Miri and sanitizers, power cuts of a virtual machine, the knobs of another kernel, MySQL
+proof: packages $(VENV)/dev ## what takes long: new examples for properties, the engine under Miri and sanitizers, power cuts of a virtual machine, the knobs of another kernel, MySQL
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
+	CETERIS_EXPLORE=1 $(BIN)/python -m pytest -q -n 2 tests/property
 	$(BIN)/python proof/sanitizers/run.py
 	cd engine && cargo build --release --quiet --locked
 	$(BIN)/python proof/power_cut/run.py

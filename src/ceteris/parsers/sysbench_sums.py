@@ -147,7 +147,9 @@ def courses(draft: Draft, told: Sequence[Course]) -> tuple[Course, ...]:
 
 def _events(draft: Draft, course: Course, told: Sequence[Course]) -> Iterator[Course]:
     """The course; where no transaction is begun, that of transactions and of events: of as many statements each."""
-    if course.metric != "throughput_per_s" or any(course.values) or (_RATE in draft.readings and not _of_events(draft)):
+    rate = draft.readings.get(_RATE)
+    none_done = rate is not None and not rate.value and not _of_events(draft)
+    if course.metric != "throughput_per_s" or any(course.values) or none_done:
         yield course
         return
     reads, writes = (

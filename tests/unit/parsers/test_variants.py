@@ -201,3 +201,11 @@ def test_a_sign_that_stands_for_numbers_is_none() -> None:
         assert [line for _, line in formats.read(text).not_understood] == [
             f"{text.split('max: #')[0].split(chr(10))[-1]}max: #"
         ]
+
+
+def test_a_rate_of_no_transactions_is_none_of_events_even_where_the_report_is_in_pieces() -> None:
+    lines = golden_text("sysbench/select-0.5").split("\n")
+    torn = formats.read("\n".join([*lines[:12], *lines[24:28], *lines[12:]]))
+    zeros = {(one.metric, one.subject) for one in courses_of(torn) if not any(one.values)}
+    assert ("throughput_per_s", "transactions") in zeros
+    assert ("throughput_per_s", "") not in zeros
