@@ -91,6 +91,7 @@ def _one() -> _Artist:
 
 
 def _serve() -> None:
+    os.nice(10)  # what is computed meanwhile comes first
     import vl_convert
 
     vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "point"})  # the first one takes longest
