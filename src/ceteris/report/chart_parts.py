@@ -1,13 +1,19 @@
-"""Parts of charts, as Vega-Lite has them: data, channels and axes."""
+"""Parts of charts, as Vega-Lite has them: data, channels, axes, and layers that several have."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from ceteris.language import tr
+from ceteris.report import numbers
 
 Spec = dict[str, Any]
 
 DASHES = ([1, 0], [5, 3], [2, 2], [8, 3, 2, 3], [1, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down")
 SIGNED = "datum.value === 0 ? '0' : format(datum.value, '+~f')"
+KNOWN: Spec = {"filter": "isValid(datum.low)"}
+"""Leaves the rows that have an interval."""
+
 HINT: Spec = {"field": "hint", "type": "nominal"}
 """What is told of a point where one points at it."""
 
@@ -19,6 +25,11 @@ def inline(rows: Sequence[Mapping[str, Any]]) -> Spec:
 
 def _short(value: Any) -> Any:
     return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def hint(text: str, trials: Sequence[int]) -> str:
+    """What is told of a point where one points at it."""
+    return tr("{text} · trials {trials}", text=text, trials=numbers.few(trials))
 
 
 def quantity(field: str, **more: Any) -> Spec:
@@ -42,3 +53,16 @@ def in_turn(names: Sequence[str], choices: Sequence[Any]) -> Spec:
 
 
 FROM_ZERO: Spec = {"zero": True, "nice": True}
+
+
+def reach(rows: Sequence[Spec]) -> list[Spec]:
+    """The layer of upright lines from the low to the high end of what is known; none where nothing is."""
+    if not any("low" in row for row in rows):
+        return []
+    return [
+        {
+            "transform": [KNOWN],
+            "mark": {"type": "rule", "strokeWidth": 1.2, "stroke": "var(--muted)"},
+            "encoding": {"y": quantity("low", title=None), "y2": {"field": "high"}},
+        }
+    ]

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from ceteris.language import later, tr
 from ceteris.report import artist
-from ceteris.report.chart_parts import FROM_ZERO, HINT, SIGNED, Spec, inline, name, quantity, value_axis
+from ceteris.report.chart_parts import FROM_ZERO, HINT, KNOWN, SIGNED, Spec, hint, inline, name, quantity, value_axis
 from ceteris.report.drift_chart import drift_chart
-from ceteris.report.line_charts import course_chart, hint, lines, path_chart, quantile_chart, row
+from ceteris.report.line_charts import course_chart, lines, path_chart, quantile_chart, row
 from ceteris.report.response_chart import response_curve
 from ceteris.report.shown import Arm, EffectPoint, EffectTable, MatrixSection, ReportView, Section
 from ceteris.report.shown_curves import Curve
@@ -120,7 +120,7 @@ def _intervals(rows: Sequence[Spec]) -> list[Spec]:
     bar = len({row["load"] for row in known}) == 1
     return [
         {
-            "transform": [{"filter": "isValid(datum.low)"}],
+            "transform": [KNOWN],
             "mark": {"type": "rule", "strokeWidth": 1.6} if bar else {"type": "area", "opacity": 0.14},
             "encoding": {
                 "y": quantity("low", title=None),

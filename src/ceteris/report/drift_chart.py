@@ -4,8 +4,7 @@ In: what is shown of a drift. Out: a Vega-Lite spec. Called by `charts`.
 """
 
 from ceteris.language import tr
-from ceteris.report import numbers
-from ceteris.report.chart_parts import FROM_ZERO, HINT, SHAPES, SIGNED, Spec, in_turn, inline, name, quantity
+from ceteris.report.chart_parts import FROM_ZERO, HINT, SHAPES, SIGNED, Spec, hint, in_turn, inline, name, quantity
 from ceteris.report.shown_curves import DriftCurve
 
 
@@ -18,7 +17,7 @@ def drift_chart(shown: DriftCurve, width: int, height: int) -> Spec:
             "value": point.value,
             "smooth": smooth,
             "first": tr("{arm} first", arm=point.first),
-            "hint": tr("{text} · trials {trials}", text=point.text, trials=numbers.few(point.trials)),
+            "hint": hint(point.text, point.trials),
         }
         for point, smooth in zip(shown.points, shown.course, strict=True)
     ]

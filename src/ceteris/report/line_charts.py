@@ -10,17 +10,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ceteris.language import tr
-from ceteris.report import numbers
 from ceteris.report.chart_parts import (
     DASHES,
     FROM_ZERO,
     HINT,
     SHAPES,
     Spec,
+    hint,
     in_turn,
     inline,
     name,
     quantity,
+    reach,
     value_axis,
 )
 from ceteris.report.shown_curves import Courses, CurvePoint, PathCurve, QuantileCurve
@@ -30,11 +31,6 @@ _PERCENT = " : ".join(
     for one_in, percent in ((1, "0"), (10, "90"), (100, "99"), (1000, "99.9"), (10_000, "99.99"), (100_000, "99.999"))
 )
 _WIDE = 620
-
-
-def hint(text: str, trials: Sequence[int]) -> str:
-    """What is told of a point where one points at it."""
-    return tr("{text} · trials {trials}", text=text, trials=numbers.few(trials))
 
 
 def row(point: CurvePoint, text: str) -> dict[str, Any]:
@@ -113,11 +109,6 @@ def path_chart(shown: PathCurve, colours: Mapping[str, str], width: int, height:
         | {"rate": p.rate}
         for p in shown.points
     ]
-    reach = {
-        "transform": [{"filter": "isValid(datum.low)"}],
-        "mark": {"type": "rule", "strokeWidth": 1.2, "stroke": "var(--muted)"},
-        "encoding": {"y": quantity("low", title=None), "y2": {"field": "high"}},
-    }
     y = quantity("value", title=None, scale=FROM_ZERO, axis=value_axis(",~r", grid=True))
     return {
         "width": width,
@@ -133,7 +124,7 @@ def path_chart(shown: PathCurve, colours: Mapping[str, str], width: int, height:
                 axis={"tickCount": 5, "format": ",~f", "grid": False},
             )
         },
-        "layer": [*([reach] if any("low" in row for row in rows) else []), *lines(rows, colours, y, "load")],
+        "layer": [*reach(rows), *lines(rows, colours, y, "load")],
     }
 
 

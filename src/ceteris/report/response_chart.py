@@ -4,17 +4,18 @@ In: what is shown of a write share. Out: a Vega-Lite spec, as `charts` makes the
 """
 
 from ceteris.language import tr
-from ceteris.report import numbers
 from ceteris.report.chart_parts import (
     DASHES,
     FROM_ZERO,
     HINT,
     SHAPES,
     Spec,
+    hint,
     in_turn,
     inline,
     name,
     quantity,
+    reach,
     value_axis,
 )
 from ceteris.report.shown import MatrixShare
@@ -32,17 +33,12 @@ def response_curve(share: MatrixShare) -> Spec:
             "rate": p.rate,
             "value": p.value,
             **({"low": max(p.low, 0.0), "high": p.high} if p.low is not None and p.high is not None else {}),
-            "hint": tr("{text} · trials {trials}", text=p.text, trials=numbers.few(p.trials)),
+            "hint": hint(p.text, p.trials),
         }
         for p in share.points
     ]
     legend = {"orient": "top", "columns": 3, "offset": 8} if len(names) > 1 else None
     y = quantity("value", title=None, scale=FROM_ZERO, axis=value_axis(",~f"))
-    reach = {
-        "transform": [{"filter": "isValid(datum.low)"}],
-        "mark": {"type": "rule", "strokeWidth": 1.2, "stroke": "var(--muted)"},
-        "encoding": {"y": quantity("low", title=None), "y2": {"field": "high"}},
-    }
     line = {
         "mark": {"type": "line", "strokeWidth": 1.6, "stroke": "var(--ink)"},
         "encoding": {
@@ -80,5 +76,5 @@ def response_curve(share: MatrixShare) -> Spec:
                 axis={"tickCount": 5, "format": ",~f", "grid": False},
             )
         },
-        "layer": [*([reach] if any("low" in row for row in rows) else []), line, points],
+        "layer": [*reach(rows), line, points],
     }

@@ -13,8 +13,7 @@ from sqlalchemy.engine import Engine as Store
 
 from ceteris.cli import conclude
 from ceteris.language import Language, recorded, speaking
-from ceteris.model import Experiment, ExperimentState, Purpose, Verdict
-from ceteris.report.views import ReportView
+from ceteris.model import ExperimentState, Purpose, Verdict
 from ceteris.store import read, write
 from ceteris.store.open import open_engine, store_url
 
@@ -202,11 +201,7 @@ def test_answers_come_in_the_language_of_each_list(path: Path, store: Store) -> 
 def test_a_report_is_kept_in_each_language(path: Path, store: Store, tmp_path: Path) -> None:
     experiment = samples.begin(store, 4)
     samples.make(store, experiment)
-    made: list[Experiment] = []
-
-    def view_of(store: Store, of: Experiment) -> ReportView:
-        made.append(of)
-        return conclude.report_view(store, of)
+    made, view_of = samples.counted_views()
 
     async def in_turn() -> list[str]:
         site = Site(path, view_of)

@@ -245,12 +245,7 @@ def test_a_report_is_the_very_page_of_the_command_with_its_policy(path: Path, st
 def test_a_report_is_made_once_for_each_state(path: Path, store: Store) -> None:
     experiment = samples.begin(store, 4)
     samples.make(store, experiment)
-
-    made: list[Experiment] = []
-
-    def view_of(store: Store, of: Experiment) -> ReportView:
-        made.append(of)
-        return conclude.report_view(store, of)
+    made, view_of = samples.counted_views()
 
     async def thrice() -> list[str]:
         site, found = Site(path, view_of), []

@@ -2,10 +2,12 @@
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from sqlalchemy.engine import Engine as Store
 
+from ceteris.cli import conclude
 from ceteris.model import (
     Experiment,
     ExperimentState,
@@ -22,6 +24,7 @@ from ceteris.model import (
     Verdict,
     Workload,
 )
+from ceteris.report.views import ReportView
 from ceteris.store import read, write
 from ceteris.units import LoadLevel
 
@@ -196,3 +199,14 @@ def finish(store: Store, experiment: str) -> None:
     left = [t.order for t in read.trials(store, experiment) if t.state in (TrialState.PLANNED, TrialState.SETTLING)]
     write.add_looks(store, experiment, [], left)
     write.set_state(store, experiment, ExperimentState.DONE, ended=time.time())
+
+
+def counted_views() -> tuple[list[Experiment], Callable[[Store, Experiment], ReportView]]:
+    """What makes views of reports, and of which experiments it has made them."""
+    made: list[Experiment] = []
+
+    def view_of(store: Store, of: Experiment) -> ReportView:
+        made.append(of)
+        return conclude.report_view(store, of)
+
+    return made, view_of
