@@ -49,12 +49,10 @@ class Engine:
         """Start it under the conditions that its options ask for, with its job. Raises Missing and Unreachable."""
         self._process: LineProcess = host.start([binary, "run", *conditions])
         try:
-            self._process.send(job.model_dump_json())
+            self._ask(job.model_dump_json())
         except Unreachable:
             self._process.close()
             raise
-        except HostError:  # it has ended already; what it said, or its exit code, tells why
-            pass
         self._expected_end = time.monotonic() + job.settle_s + (job.measure_s or 0.0)
         self._loaded_patience_s = _SILENCE_S + job.interval_s
 
@@ -90,11 +88,20 @@ class Engine:
     def measure(self, window: str, settle_s: float, measure_s: float) -> None:
         """Have a window opened after `settle_s` and closed `measure_s` later, while the load goes on.
 
-        Raises HostError where it has ended.
+        Raises Unreachable.
         """
         self._expected_end = time.monotonic() + settle_s + measure_s
         asked = {"window": window, "settle_s": settle_s, "measure_s": measure_s}
-        self._process.send(json.dumps({"measure": asked}))
+        self._ask(json.dumps({"measure": asked}))
+
+    def _ask(self, line: str) -> None:
+        """Write a line to it. Where it has ended, its events tell why: by what it said, or by its exit code."""
+        try:
+            self._process.send(line)
+        except Unreachable:
+            raise
+        except HostError:
+            pass
 
     def finish(self) -> None:
         """Let a load without a timed window end in good order; its events go on until it has."""

@@ -23,7 +23,7 @@ class Flight:
         return self.conditions == tuple(conditions) and self.job.model_copy(update={"seed": job.seed}) == job
 
     def measure(self, window: str, settle_s: float, measure_s: float) -> None:
-        """Ask for a window of so long after so long. Raises HostError."""
+        """Ask for a window of so long after so long. Raises Unreachable."""
         self._engine.measure(window, settle_s, measure_s)
 
     def stop(self) -> None:
