@@ -49,14 +49,14 @@ class Running:
         )
         self.pid = self._process.pid
 
-    def wait_for(self, *starts: str) -> None:
-        """Read what it tells of its progress, up to a line that starts with one of these."""
+    def wait_for(self, *starts: str) -> str:
+        """Read what it tells of its progress, up to a line that starts with one of these; that line."""
         assert self._process.stderr is not None
         heard = []
         for line in self._process.stderr:
             heard.append(line)
             if line.startswith(starts):
-                return
+                return line
         raise AssertionError(f"none of {starts} was said, but {heard}")
 
     def signal(self, number: int) -> None:
