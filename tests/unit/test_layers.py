@@ -2,7 +2,7 @@
 
 import grimp
 
-BOTTOM = {"model", "findings", "errors", "units", "registry", "language"}
+BOTTOM = {"aside", "model", "findings", "errors", "units", "registry", "language"}
 
 MAY_IMPORT = {
     "hosts": set(),

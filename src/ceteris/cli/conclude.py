@@ -10,10 +10,9 @@ import typer
 from sqlalchemy.engine import Engine as Store
 
 from ceteris import workloads as _workloads  # noqa: F401  registers every kind, of which a plan asks
-from ceteris.analysis.distribution import distributions
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.precondition import preconditioned, preconditioning
-from ceteris.cli import concluded_set
+from ceteris.cli import concluded_set, points
 from ceteris.errors import CeterisError, StoreError, UsageError
 from ceteris.experiment.evidence import Evidence, analyse, evidence
 from ceteris.findings import Preconditioned
@@ -22,7 +21,6 @@ from ceteris.language import tr
 from ceteris.model import Claim, Experiment, ExperimentState, Plan, TrialState
 from ceteris.plan.budget import cost_s
 from ceteris.plan.comparisons import candidates
-from ceteris.report import curves
 from ceteris.report.document import ReportDocument, document
 from ceteris.report.served import served
 from ceteris.report.views import Recipe, ReportView, view
@@ -52,12 +50,18 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
     return found
 
 
-def judged(store: Store, experiment: Experiment) -> tuple[Evidence, Judgement]:
+def judged(store: Store, experiment: Experiment, reading: points.Points | None = None) -> tuple[Evidence, Judgement]:
     """What the store holds of an experiment, and what that shows. Raises StoreError."""
     found = evidence(store, experiment.id)
     if experiment.state is ExperimentState.IMPORTED:
         return found, concluded_set.judgement(store, experiment, found)
-    return found, analyse(found, experiment, store, finished=experiment.state is ExperimentState.DONE)
+    seen = reading.of(points.courses, found.plan, found.trials) if reading else None
+    return found, analyse(found, experiment, store, finished=experiment.state is ExperimentState.DONE, seen=seen)
+
+
+def _judged_by(experiment: Experiment) -> "tuple[points.Part[points.Series], ...]":
+    """What of its points is read ahead to judge it; a set reads its own."""
+    return () if experiment.state is ExperimentState.IMPORTED else (points.courses,)
 
 
 def _preconditioned(store: Store, experiment: Experiment, found: Evidence) -> tuple[Preconditioned, ...]:
@@ -78,10 +82,10 @@ def _notes(experiment: Experiment, found: Judgement) -> tuple[str, ...]:
 
 def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportView:
     """What every written form of the report shows; `claims` are set beside the numbers of a set."""
-    kept, found = judged(store, experiment)
     imported = experiment.state is ExperimentState.IMPORTED
-    histograms = read.histograms(store, experiment.id, "response_mean_s", kept.made)
-    drawn = curves.choose(kept.made)
+    with points.Points(store, experiment.id, *_judged_by(experiment), points.drawn) as reading:
+        kept, found = judged(store, experiment, reading)
+        drawn = reading.of(points.drawn, kept.plan, kept.trials)
     return view(
         dataclasses.replace(experiment, notes=_notes(experiment, found)),
         kept.trials,
@@ -96,14 +100,8 @@ def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = 
         constancy=found.constancy,
         refused=found.refused,
         scalings=found.scalings,
-        distributions=distributions(kept.trials, histograms),
-        series={
-            metric: {
-                order: curves.thinned(course, drawn.points)
-                for order, course in read.each_series(store, experiment.id, metric, drawn.trials)
-            }
-            for metric in drawn.metrics
-        },
+        distributions=drawn.distributions,
+        series=drawn.series,
         question=kept.plan.question,
         recipes={} if imported else _recipes(kept.plan),
         planned_s=None if imported else _planned_s(kept),
@@ -118,8 +116,9 @@ def _planned_s(kept: Evidence) -> float:
 
 def report_document(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportDocument:
     """The report as one document for programs; `claims` are set beside the numbers of a set."""
-    kept, found = judged(store, experiment)
     imported = experiment.state is ExperimentState.IMPORTED
+    with points.Points(store, experiment.id, *_judged_by(experiment)) as reading:
+        kept, found = judged(store, experiment, reading)
     notes = (*_notes(experiment, found), *served(kept.trials, kept.summaries))
     return document(
         dataclasses.replace(experiment, notes=notes),

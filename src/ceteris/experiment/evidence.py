@@ -22,7 +22,12 @@ class Evidence:
     @property
     def made(self) -> list[int]:
         """The trials that ended with a measurement to use."""
-        return [trial.order for trial in self.trials if trial.state is TrialState.DONE]
+        return made(self.trials)
+
+
+def made(trials: Sequence[Trial]) -> list[int]:
+    """The orders of those that ended with a measurement to use."""
+    return [trial.order for trial in trials if trial.state is TrialState.DONE]
 
 
 def evidence(store: Store, experiment: str) -> Evidence:
@@ -30,10 +35,27 @@ def evidence(store: Store, experiment: str) -> Evidence:
     return Evidence(read.plan(store, experiment), read.trials(store, experiment), read.summaries(store, experiment))
 
 
-def analyse(found: Evidence, experiment: Experiment, store: Store, *, finished: bool) -> Judgement:
-    """Judge it; before the experiment is finished nothing is decided. Raises StoreError."""
+def courses(store: Store, experiment: str, plan: Plan, made: Sequence[int]) -> dict[str, dict[int, Measurement]]:
+    """By response and trial its course within the trial, as short as it is judged by. Raises StoreError."""
+    return {
+        response: {order: shortened(course) for order, course in read.each_series(store, experiment, response, made)}
+        for response in sorted({response for workload in plan.workloads for response in workload.responses})
+    }
+
+
+def analyse(
+    found: Evidence,
+    experiment: Experiment,
+    store: Store,
+    *,
+    finished: bool,
+    seen: Mapping[str, Mapping[int, Measurement]] | None = None,
+) -> Judgement:
+    """Judge it; before the experiment is finished nothing is decided. Raises StoreError.
+
+    `seen`: its courses, where they were read already.
+    """
     plan = found.plan
-    judged = {response for workload in plan.workloads for response in workload.responses}
     return judge(
         found.trials,
         found.summaries,
@@ -45,11 +67,5 @@ def analyse(found: Evidence, experiment: Experiment, store: Store, *, finished: 
         factors=plan.factors,
         drives=read.drive_counters(store, experiment.id),
         conditions=read.conditions(store, experiment.id),
-        courses={
-            response: {
-                order: shortened(course)
-                for order, course in read.each_series(store, experiment.id, response, found.made)
-            }
-            for response in sorted(judged)
-        },
+        courses=courses(store, experiment.id, plan, found.made) if seen is None else seen,
     )

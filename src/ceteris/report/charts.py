@@ -252,13 +252,8 @@ def of_trials(view: ReportView) -> dict[str, Spec]:
     return {} if view.courses is None else {view.courses.key: course_chart(view.courses)}
 
 
-def stills(specs: Mapping[str, Spec]) -> dict[str, str]:
-    """Charts by key as SVG for the inside of a page; colours are the page's CSS variables. Raises DrawingFailed."""
-    pictures = artist.draw(list(specs.values()), CONFIG)
-    return {key: _rounded(picture) for key, picture in zip(specs, pictures, strict=True)}
-
-
-def _rounded(picture: str) -> str:
+def still(picture: str) -> str:
+    """A picture as SVG for the inside of a page; colours are the page's CSS variables."""
     drawn = picture.replace('fill="white"', 'fill="none"', 1)
     return _PLACES.sub(lambda place: _DIGITS.sub(r"\1", place[0]), drawn)
 
@@ -272,8 +267,9 @@ def standalone(picture: str) -> str:
 def write_pictures(view: ReportView, folder: Path) -> Mapping[str, str]:
     """Draw every chart of a view into `folder` as SVG; returns file names by chart key, as Markdown wants them."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = {}
-    for key, picture in stills({key: spec for drawn in of_view(view).values() for key, spec in drawn.items()}).items():
-        names[key] = f"{key}.svg"
-        (folder / names[key]).write_text(standalone(picture), encoding="utf-8")
+    specs = {key: spec for drawn in of_view(view).values() for key, spec in drawn.items()}
+    names = {key: f"{key}.svg" for key in specs}
+    with artist.drawing(list(specs.values()), CONFIG) as pictures:
+        for name, picture in zip(names.values(), pictures, strict=True):
+            (folder / name).write_text(standalone(still(picture.result())), encoding="utf-8")
     return names

@@ -10,11 +10,12 @@ import hashlib
 import math
 import re
 from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ceteris.language import tag, tr
-from ceteris.report import charts, numbers
+from ceteris.report import artist, charts, numbers
 from ceteris.report.library import vega_embed
 from ceteris.report.shown import Figure, Judged, LevelTable, ReportView
 from ceteris.report.shown_compared import Change
@@ -103,9 +104,15 @@ _NEEDLESS = re.compile(
 )
 
 
-def _slim(picture: str) -> str:
-    """A picture without what the page says too, or nobody sees: half of it."""
-    return _NEEDLESS.sub("", picture)
+class _Still:
+    """A picture that is on its way, waited for where it stands in the page."""
+
+    def __init__(self, picture: Future[str]) -> None:
+        self._picture = picture
+
+    def __html__(self) -> str:
+        """As it stands there: SVG by Vega, of escaped data, without what the page says too, or nobody sees."""
+        return _NEEDLESS.sub("", charts.still(self._picture.result()))
 
 
 def _alike(told: Sequence[str]) -> str:
@@ -136,9 +143,7 @@ def render(view: ReportView) -> str:
     drawn = charts.of_view(view)
     timed = charts.of_trials(view)
     specs = {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
-    # Both are made by this program from escaped data: SVG by Vega, scripts from files of ours.
     first = {key: specs[key] for key in [*timed, *specs][:_STILLS]}
-    stills = {key: Markup(_slim(picture)) for key, picture in charts.stills(first).items()}  # noqa: S704
     library = _closed(vega_embed()) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
     limit = strip_limit(view.verdicts)
@@ -146,23 +151,24 @@ def render(view: ReportView) -> str:
         "response": [row.answer.response for row in view.verdicts],
         "confidence": [row.confidence for row in view.verdicts],
     }
-    return (
-        environment()
-        .get_template("report.html")
-        .render(
-            view=view,
-            drawn=drawn,
-            timed=timed,
-            stills=stills,
-            specs=specs,
-            config=charts.CONFIG,
-            strips=[strip(row, limit) for row in view.verdicts],
-            limit=f"{limit:.2g}",
-            palettes=(charts.LIGHT, charts.DARK),
-            library=Markup(library),  # noqa: S704
-            script=Markup(script),  # noqa: S704
-            policy=" ".join(digest(text) for text in (library, script)),
-            wordy=_WORDY,
-            alike={name: _alike(told) for name, told in told_of_all.items()},
+    with artist.drawing(list(first.values()), charts.CONFIG) as pictures:
+        return (
+            environment()
+            .get_template("report.html")
+            .render(
+                view=view,
+                drawn=drawn,
+                timed=timed,
+                stills=dict(zip(first, map(_Still, pictures), strict=True)),
+                specs=specs,
+                config=charts.CONFIG,
+                strips=[strip(row, limit) for row in view.verdicts],
+                limit=f"{limit:.2g}",
+                palettes=(charts.LIGHT, charts.DARK),
+                library=Markup(library),  # noqa: S704  scripts from files of ours
+                script=Markup(script),  # noqa: S704
+                policy=" ".join(digest(text) for text in (library, script)),
+                wordy=_WORDY,
+                alike={name: _alike(told) for name, told in told_of_all.items()},
+            )
         )
-    )

@@ -20,19 +20,31 @@ def _titled(title: str) -> dict[str, Any]:
     return {"title": title, "data": {"values": [{"n": 1}]}, "mark": "point", "encoding": {"x": {"field": "n"}}}
 
 
+def _drawn(*specs: artist.Spec) -> list[str]:
+    with artist.drawing(specs, {}) as pictures:
+        return [picture.result() for picture in pictures]
+
+
 def test_pictures_come_in_the_order_of_the_charts() -> None:
     titles = [f"chart {n}" for n in range(20)]
     artist.begin()
-    pictures = artist.draw([_titled(title) for title in titles], {})
+    pictures = _drawn(*map(_titled, titles))
     assert [f">{title}<" in picture for title, picture in zip(titles, pictures, strict=True)] == [True] * 20
-    assert artist.draw([], {}) == []
+    assert _drawn() == []
 
 
 def test_a_chart_that_cannot_be_drawn_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(DrawingFailed, match=r"ended \(1\)"):
-        artist.draw([{"mark": "nothing of this name"}], {})
+        _drawn({"mark": "nothing of this name"})
     assert "compileVegaLite" in capfd.readouterr().err
-    assert artist.draw([_titled("the next")], {})[0].startswith("<svg")
+    assert _drawn(_titled("the next"))[0].startswith("<svg")
+
+
+def test_who_waits_no_longer_leaves_none_behind() -> None:
+    with pytest.raises(KeyError), artist.drawing([_titled(f"chart {n}") for n in range(20)], {}) as pictures:
+        raise KeyError("something else failed")
+    assert not all(picture.done() for picture in pictures) or any(picture.cancelled() for picture in pictures)
+    assert not _children(os.getpid())
 
 
 def test_they_end_with_us_even_when_we_are_killed() -> None:
@@ -40,7 +52,7 @@ def test_they_end_with_us_even_when_we_are_killed() -> None:
     ours = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert ours.stdout
     assert ours.stdout.readline() == b"begun\n"
-    theirs = [int(pid) for pid in Path(f"/proc/{ours.pid}/task/{ours.pid}/children").read_text().split()]
+    theirs = _children(ours.pid)
     assert theirs
     os.kill(ours.pid, signal.SIGKILL)
     ours.communicate()
@@ -48,6 +60,10 @@ def test_they_end_with_us_even_when_we_are_killed() -> None:
     while any(_lives(pid) for pid in theirs):
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def _lives(pid: int) -> bool:

@@ -8,7 +8,7 @@ from report_samples import EXPERIMENT, Bench
 from rich.console import Console
 
 from ceteris.findings import Bound, Ceiling, Estimate, Knee, Matrix, MatrixPoint, MatrixSeries
-from ceteris.report import charts, html, markdown, text
+from ceteris.report import artist, charts, html, markdown, text
 from ceteris.report.document import ReportDocument, document
 from ceteris.report.views import ReportView, view
 
@@ -115,7 +115,8 @@ def test_one_round_promises_no_interval() -> None:
 def test_a_curve_is_drawn_for_each_write_share() -> None:
     drawn = charts.of_view(_view(matrix()))["matrix-1"]
     assert list(drawn) == ["matrix-1-1", "matrix-1-2"]
-    assert charts.standalone(charts.stills(drawn)["matrix-1-1"]).startswith("<svg")
+    with artist.drawing(list(drawn.values()), charts.CONFIG) as pictures:
+        assert charts.standalone(charts.still(pictures[0].result())).startswith("<svg")
 
 
 def test_the_document_says_it_in_numbers() -> None:
