@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 
@@ -25,27 +26,25 @@ class Aside:
             process_group=0,  # what is typed to end us, we decide upon; in our session, where to be nice counts
         )
 
-    def ask(self, request: Any) -> None:
-        """Have it do this once it has done what it was asked before. Raises Ended."""
+    def ask(self, request: Any) -> Any:
+        """Its answer. Raises Ended."""
         assert self._process.stdin
+        assert self._process.stdout
         try:
             pickle.dump(request, self._process.stdin)
             self._process.stdin.flush()
-        except OSError as error:
-            raise Ended(self._process.wait()) from error
-
-    def answer(self) -> Any:
-        """What came of the earliest request that was not answered yet. Raises Ended."""
-        assert self._process.stdout
-        try:
             return pickle.load(self._process.stdout)  # noqa: S301  of our own process
-        except (EOFError, pickle.UnpicklingError) as error:
+        except (OSError, ValueError, EOFError, pickle.UnpicklingError) as error:
             raise Ended(self._process.wait()) from error
 
     def end(self) -> None:
         """Let it go, whatever it is doing."""
         self._process.kill()
-        self._process.communicate()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe
+            with suppress(OSError):  # what was not read yet is lost
+                pipe.close()
 
 
 def serve(answer: Callable[[Any], Any]) -> None:

@@ -14,6 +14,7 @@ from ceteris.analysis.judge import Judgement
 from ceteris.analysis.precondition import preconditioned, preconditioning
 from ceteris.cli import concluded_set, points
 from ceteris.errors import CeterisError, StoreError, UsageError
+from ceteris.experiment.courses import Series, courses
 from ceteris.experiment.evidence import Evidence, analyse, evidence
 from ceteris.findings import Preconditioned
 from ceteris.knobs import recipe
@@ -55,13 +56,13 @@ def judged(store: Store, experiment: Experiment, reading: points.Points | None =
     found = evidence(store, experiment.id)
     if experiment.state is ExperimentState.IMPORTED:
         return found, concluded_set.judgement(store, experiment, found)
-    seen = reading.of(points.courses, found.plan, found.trials) if reading else None
+    seen = reading.of(courses, found.plan, found.trials) if reading else None
     return found, analyse(found, experiment, store, finished=experiment.state is ExperimentState.DONE, seen=seen)
 
 
-def _judged_by(experiment: Experiment) -> "tuple[points.Part[points.Series], ...]":
+def _judged_by(experiment: Experiment) -> "tuple[points.Part[Series], ...]":
     """What of its points is read ahead to judge it; a set reads its own."""
-    return () if experiment.state is ExperimentState.IMPORTED else (points.courses,)
+    return () if experiment.state is ExperimentState.IMPORTED else (courses,)
 
 
 def _preconditioned(store: Store, experiment: Experiment, found: Evidence) -> tuple[Preconditioned, ...]:

@@ -5,8 +5,9 @@ ourselves, and see why.
 """
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Self, TypeVar, cast
 
@@ -15,16 +16,15 @@ from sqlalchemy.engine import Engine as Store
 from ceteris.analysis.distribution import distributions
 from ceteris.aside import Aside, Ended, serve
 from ceteris.errors import StoreError
-from ceteris.experiment import evidence
+from ceteris.experiment.courses import Series, made
 from ceteris.findings import Distribution
-from ceteris.model import Measurement, Plan, Trial
+from ceteris.model import Plan, Trial
 from ceteris.report import curves
 from ceteris.store import read
 from ceteris.store.open import open_for_reading
 
 _MANY = 4000  # trials; with fewer we are done before the process has started
 
-Series = Mapping[str, Mapping[int, Measurement]]
 Read = TypeVar("Read")
 Part = Callable[[Store, str, Plan, Sequence[Trial]], Read]
 
@@ -37,17 +37,12 @@ class Drawn:
     series: Series
 
 
-def courses(store: Store, experiment: str, plan: Plan, trials: Sequence[Trial]) -> Series:
-    """By response and trial its course within the trial, as short as it is judged by. Raises StoreError."""
-    return evidence.courses(store, experiment, plan, evidence.made(trials))
-
-
 def drawn(store: Store, experiment: str, _: Plan, trials: Sequence[Trial]) -> Drawn:
     """What is drawn of trials. Raises StoreError."""
-    made = evidence.made(trials)
-    chosen = curves.choose(made)
+    orders = made(trials)
+    chosen = curves.choose(orders)
     return Drawn(
-        distributions(trials, read.histograms(store, experiment, "response_mean_s", made)),
+        distributions(trials, read.histograms(store, experiment, "response_mean_s", orders)),
         {
             metric: {
                 order: curves.thinned(course, chosen.points)
@@ -63,30 +58,30 @@ class Points:
 
     def __init__(self, store: Store, experiment: str, *parts: Part[object]) -> None:
         """`parts` in the order in which they will be wanted. Raises StoreError."""
-        self._store, self._experiment, self._coming = store, experiment, list(parts)
-        many = bool(parts) and sum(read.tallies(store)[experiment].values()) >= _MANY
-        self._aside = Aside(__name__) if many else None
-
-    def __enter__(self) -> Self:
-        if self._aside is not None:
-            url = self._store.url.render_as_string(hide_password=False)
-            with suppress(Ended):
-                for part in self._coming:
-                    self._aside.ask((part, url, self._experiment))
-        return self
+        self._store, self._experiment = store, experiment
+        self._coming: dict[Part[object], Future[object]] = {}
+        self._ways = ExitStack()
+        if not parts or sum(read.tallies(store)[experiment].values()) < _MANY:
+            return
+        reader, thread = Aside(__name__), ThreadPoolExecutor(1)
+        url = store.url.render_as_string(hide_password=False)
+        self._coming = {part: thread.submit(reader.ask, (part, url, experiment)) for part in parts}
+        thread.submit(reader.end)  # it holds memory
+        self._ways.callback(reader.end)
+        self._ways.callback(thread.shutdown, wait=False, cancel_futures=True)
 
     def of(self, part: Part[Read], plan: Plan, trials: Sequence[Trial]) -> Read:
         """One of the parts, or any. Raises StoreError."""
-        with suppress(Ended):
-            while self._aside is not None and part in self._coming:
-                answer = self._aside.answer()
-                if self._coming.pop(0) is part:
-                    return cast("Read", answer)
+        if part in self._coming:
+            with suppress(Ended):
+                return cast("Read", self._coming.pop(part).result())
         return part(self._store, self._experiment, plan, trials)
 
+    def __enter__(self) -> Self:
+        return self
+
     def __exit__(self, *_: object) -> None:
-        if self._aside is not None:
-            self._aside.end()
+        self._ways.close()
 
 
 def _serve() -> None:

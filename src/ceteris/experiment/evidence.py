@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.courses import shortened
 from ceteris.analysis.judge import Judgement, judge
-from ceteris.model import Experiment, Measurement, Plan, Trial, TrialState
+from ceteris.experiment.courses import Series, courses, made
+from ceteris.model import Experiment, Measurement, Plan, Trial
 from ceteris.store import read
 
 
@@ -21,26 +21,13 @@ class Evidence:
 
     @property
     def made(self) -> list[int]:
-        """The trials that ended with a measurement to use."""
+        """The orders of trials that ended with a measurement to use."""
         return made(self.trials)
-
-
-def made(trials: Sequence[Trial]) -> list[int]:
-    """The orders of those that ended with a measurement to use."""
-    return [trial.order for trial in trials if trial.state is TrialState.DONE]
 
 
 def evidence(store: Store, experiment: str) -> Evidence:
     """Read it. Raises StoreError."""
     return Evidence(read.plan(store, experiment), read.trials(store, experiment), read.summaries(store, experiment))
-
-
-def courses(store: Store, experiment: str, plan: Plan, made: Sequence[int]) -> dict[str, dict[int, Measurement]]:
-    """By response and trial its course within the trial, as short as it is judged by. Raises StoreError."""
-    return {
-        response: {order: shortened(course) for order, course in read.each_series(store, experiment, response, made)}
-        for response in sorted({response for workload in plan.workloads for response in workload.responses})
-    }
 
 
 def analyse(
@@ -49,7 +36,7 @@ def analyse(
     store: Store,
     *,
     finished: bool,
-    seen: Mapping[str, Mapping[int, Measurement]] | None = None,
+    seen: Series | None = None,
 ) -> Judgement:
     """Judge it; before the experiment is finished nothing is decided. Raises StoreError.
 
@@ -67,5 +54,5 @@ def analyse(
         factors=plan.factors,
         drives=read.drive_counters(store, experiment.id),
         conditions=read.conditions(store, experiment.id),
-        courses=courses(store, experiment.id, plan, found.made) if seen is None else seen,
+        courses=courses(store, experiment.id, plan, found.trials) if seen is None else seen,
     )

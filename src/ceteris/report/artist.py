@@ -38,8 +38,7 @@ def drawing(specs: Sequence[Spec], config: Spec) -> Iterator[list[Future[str]]]:
     def picture(spec: Spec) -> str:
         mine = idle.get()
         try:
-            mine.ask((spec, config))
-            return str(mine.answer())
+            return str(mine.ask((spec, config)))
         except Ended as error:
             raise DrawingFailed(f"the process that draws charts ended ({error})", "write the report again") from error
         finally:

@@ -1,5 +1,6 @@
 """The points of a large experiment, read by a process aside: the same as read here, whatever becomes of it."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,9 +10,10 @@ from plan_samples import FILEIO, checked, simple
 from sqlalchemy.engine import Engine as Store
 from typer.testing import CliRunner
 
+from ceteris.aside import Aside
 from ceteris.cli import points
 from ceteris.cli.main import app
-from ceteris.experiment import evidence
+from ceteris.experiment.courses import courses
 from ceteris.model import Experiment, Plan, Trial
 from ceteris.store import read
 from ceteris.store.open import open_engine, store_url
@@ -36,44 +38,52 @@ def _aside(monkeypatch: pytest.MonkeyPatch) -> None:
 def _forbid(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is read here any more."""
 
-    def courses(*_: object) -> None:
+    def each_series(*_: object) -> None:
         pytest.fail("read here")
 
-    monkeypatch.setattr(evidence, "courses", courses)
-    monkeypatch.setattr(points.curves, "choose", courses)
+    monkeypatch.setattr(read, "each_series", each_series)
 
 
 @pytest.mark.usefixtures("_aside")
 def test_they_are_the_same_as_read_here(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     store, done, plan, trials = made
-    here = points.courses(store, done.id, plan, trials), points.drawn(store, done.id, plan, trials)
+    here = courses(store, done.id, plan, trials), points.drawn(store, done.id, plan, trials)
     assert any(course.points for course in here[0]["throughput_per_s"].values())
     assert any(course.points for course in here[1].series["throughput_per_s"].values())
     _forbid(monkeypatch)
-    with points.Points(store, done.id, points.courses, points.drawn) as reading:
-        assert reading.of(points.courses, plan, trials) == here[0]
+    with points.Points(store, done.id, courses, points.drawn) as reading:
+        assert reading.of(courses, plan, trials) == here[0]
         assert reading.of(points.drawn, plan, trials) == here[1]
-    with points.Points(store, done.id, points.courses, points.drawn) as reading:
+    with points.Points(store, done.id, courses, points.drawn) as reading:
         assert reading.of(points.drawn, plan, trials) == here[1], "of what is not wanted after all nothing is lost"
 
 
 @pytest.mark.usefixtures("_aside")
-def test_where_the_process_is_killed_they_are_read_here(made: Made) -> None:
+def test_where_the_process_ends_they_are_read_here(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     store, done, plan, trials = made
-    with points.Points(store, done.id, points.courses, points.drawn) as reading:
-        assert reading._aside
-        reading._aside._process.kill()
-        assert reading.of(points.courses, plan, trials) == points.courses(store, done.id, plan, trials)
+    begun: list[Aside] = []
+
+    def killed(module: str) -> Aside:
+        begun.append(Aside(module))
+        begun[0].end()
+        return begun[0]
+
+    monkeypatch.setattr(points, "Aside", killed)
+    with points.Points(store, done.id, courses, points.drawn) as reading:
+        assert reading.of(courses, plan, trials) == courses(store, done.id, plan, trials)
         assert reading.of(points.drawn, plan, trials) == points.drawn(store, done.id, plan, trials)
+    assert begun
 
 
 @pytest.mark.usefixtures("_aside")
-def test_where_the_store_lies_is_told_to_nobody_else(made: Made) -> None:
+def test_who_waits_no_longer_leaves_none_behind_and_no_path_in_sight(made: Made) -> None:
     store, done, _, _ = made
-    with points.Points(store, done.id, points.courses) as reading:
-        assert reading._aside
-        shown = Path(f"/proc/{reading._aside._process.pid}/cmdline").read_bytes()
-        assert b"secret" not in shown
+    children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
+    with pytest.raises(KeyError), points.Points(store, done.id, courses):
+        (reader,) = children.read_text().split()
+        assert b"secret" not in Path(f"/proc/{reader}/cmdline").read_bytes()
+        raise KeyError("something else failed")
+    assert not children.read_text()
 
 
 @pytest.mark.parametrize("form", ["json", "text", "markdown"])
