@@ -5,6 +5,7 @@ something all need (contention), kappa what each costs each other (coherency). L
 operations per second. Called by the analysis; knows no trials.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -53,10 +54,9 @@ def fit(rounds: Sequence[Mapping[int, float]], confidence: float) -> Law:
     table = np.log([[one[int(level)] for level in levels] for one in whole if min(one.values()) > 0])
     if len(table) < len(whole):
         raise CannotJudge("a level measured nothing")
-    middle = table.mean(axis=0)
-    found = _fit(levels, middle)
-    n = len(table)
-    without = np.array([_fit(levels, np.delete(table, row, axis=0).mean(axis=0), start=found) for row in range(n)])
+    n, middle = len(table), table.mean(axis=0)
+    found, *others = _fits(levels, np.vstack([middle, (n * middle - table) / (n - 1)]))
+    without = np.array(others)
     error = np.sqrt((n - 1) / n * ((without - without.mean(axis=0)) ** 2).sum(axis=0))  # the jackknife's
     half = special.stdtrit(n - 1, 0.5 + confidence / 2) * error
     parameters = [(float(f), float(max(f - h, 0.0)), float(f + h)) for f, h in zip(found, half, strict=True)]
@@ -75,6 +75,9 @@ def fit(rounds: Sequence[Mapping[int, float]], confidence: float) -> Law:
 
 
 _NOTHING = 1e-9
+_EXACT, _MOST_STEPS, _MOST_HALVES = 1e-10, 100, 20
+_RIDGE = 1e-12  # where one column is all that counts, the others cannot be told apart
+_FREE = np.array([free for free in itertools.product((True, False), repeat=3) if any(free)])
 
 
 def _rates(levels: Array, parameters: Array) -> Array:
@@ -82,30 +85,50 @@ def _rates(levels: Array, parameters: Array) -> Array:
     return np.asarray(one * levels / (1 + sigma * (levels - 1) + kappa * levels * (levels - 1)), dtype=np.float64)
 
 
-def _fit(levels: Array, logs: Array, start: Array | None = None) -> Array:
-    """Least squares of the logarithms, since noise is in proportion to the rate."""
-    from scipy import optimize
+def _fits(levels: Array, logs: Array) -> Array:
+    """The three parameters by least squares of the logarithms of rates, since noise is in proportion to the rate.
 
-    first = np.array([np.exp(logs[0]) / levels[0], 0.05, 1e-4]) if start is None else start
-    scaled = np.array([first[0], 0.1, 1e-3])
+    Many fits at once, of shape (fits, levels) to (fits, 3). N / X is the sum of 1, N and N (N - 1) in parts of
+    (1 - sigma), sigma and kappa over lambda, none below zero: Gauss's and Newton's steps in these, halved until they
+    mend something.
+    """
+    columns = np.stack([np.ones_like(levels), levels, levels * (levels - 1)])
+    wanted = np.log(levels) - logs
+    parts = _least(columns, np.exp(wanted), np.ones_like(wanted))
+    for _ in range(_MOST_STEPS):
+        reached = parts @ columns
+        missed = ((np.log(reached) - wanted) ** 2).sum(axis=1)
+        step = _least(columns, reached, 1 - np.log(reached) + wanted) - parts
+        for _ in range(_MOST_HALVES):
+            rises = ((np.log((parts + step) @ columns) - wanted) ** 2).sum(axis=1) > missed
+            step[rises] /= 2
+            if not rises.any():
+                break
+        parts = parts + np.where(rises[:, None], 0.0, step)
+        if (np.abs(step @ columns) <= _EXACT * reached).all():
+            break
+    one = 1 / (parts[:, 0] + parts[:, 1])
+    return np.asarray(np.column_stack([one, parts[:, 1] * one, parts[:, 2] * one]), dtype=np.float64)
 
-    def missed(p: Array) -> Array:
-        return np.log(_rates(levels, p * scaled)) - logs
 
-    def slope(p: Array) -> Array:
-        one, sigma, kappa = p * scaled
-        shared = 1 + sigma * (levels - 1) + kappa * levels * (levels - 1)
-        columns = [1 / one + 0 * levels, -(levels - 1) / shared, -levels * (levels - 1) / shared]
-        return np.asarray(np.array(columns).T * scaled, dtype=np.float64)
+def _least(columns: Array, scale: Array, wanted: Array) -> Array:
+    """How much of each of three columns, over `scale`, adds up closest to what is wanted; of none less than nothing.
 
-    solved = optimize.least_squares(
-        missed,
-        np.maximum(first / scaled, [1e-6, 0, 0]),
-        bounds=([1e-9, 0, 0], [np.inf, 10.0, np.inf]),
-        jac=slope,
-        x_scale="jac",
-    )
-    return np.asarray(solved.x * scaled, dtype=np.float64)
+    Each is free or left out: of these seven ways the best that needs none below zero.
+    """
+    over = columns / scale[:, None, :]
+    size = np.sqrt((over**2).sum(axis=2))
+    over = over / size[:, :, None]
+    squares, products = over @ over.transpose(0, 2, 1), np.einsum("fcl,fl->fc", over, wanted)
+    best, least = np.zeros_like(products), np.full(len(products), np.inf)
+    for free in _FREE:
+        reduced = np.where(np.outer(free, free), squares, 0.0) + np.diag(np.where(free, _RIDGE, 1.0))
+        found = np.linalg.solve(reduced, np.where(free, products, 0.0)[:, :, None])[:, :, 0]
+        missed = np.einsum("fc,fcd,fd->f", found, squares, found) - 2 * np.einsum("fc,fc->f", found, products)
+        better = (found >= 0).all(axis=1) & (missed < least)
+        best[better], least[better] = found[better], missed[better]
+    best[:, 0] += np.where(best[:, :2].any(axis=1), 0.0, _NOTHING)  # lest the rate of one be infinite
+    return np.asarray(best / size, dtype=np.float64)
 
 
 def _is_noise(table: Array, missed: Array) -> bool:

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import least_squares
 
 from ceteris.stats.pairs import CannotJudge
-from ceteris.stats.universal import fit
+from ceteris.stats.universal import Array, fit
 
 LEVELS = (1, 2, 4, 8, 16, 32, 64)
 
@@ -48,6 +49,30 @@ def test_what_saturates_at_once_is_told_not_to_follow_the_law() -> None:
 def test_what_scales_in_proportion_has_no_peak() -> None:
     law = fit(_rounds(0.0, 0.0, sd=1e-6), 0.95)
     assert law.peak_at is None or law.peak_at > 1000
+
+
+def test_no_fit_is_closer_however_little_the_law_holds() -> None:
+    rng = np.random.default_rng(3)
+    for n in range(120):
+        sigma, kappa = (rng.choice([0.0, 10 ** rng.uniform(-4, 0)]), rng.choice([0.0, 10 ** rng.uniform(-7, -1)]))
+        unlike = rng.normal(0, rng.choice([0.0, 0.05, 1.0]), len(LEVELS))
+        rounds = [
+            {level: rate * math.exp(off) for (level, rate), off in zip(one.items(), unlike, strict=True)}
+            for one in _rounds(sigma, kappa, sd=0.02, rounds=3, seed=n)
+        ]
+        levels = np.array(LEVELS, dtype=float)
+        logs = np.log([list(one.values()) for one in rounds]).mean(axis=0)
+        law = fit(rounds, 0.95)
+        missed = _missed(np.array([math.log(law.one[0]), law.contention[0], law.coherency[0]]), levels, logs)
+        starts = [(logs[0], s, k) for s in (0.01, 0.5) for k in (1e-6, 1e-2)]
+        bounds = ([-np.inf, 0, 0], [np.inf, 1, np.inf])
+        others = [least_squares(_missed, start, args=(levels, logs), bounds=bounds, x_scale="jac") for start in starts]
+        assert (missed**2).sum() <= min(2 * other.cost for other in others) * 1.0001 + 1e-12, (n, law)
+
+
+def _missed(law: Array, levels: Array, logs: Array) -> Array:
+    one, sigma, kappa = law
+    return np.asarray(one + np.log(levels / (1 + sigma * (levels - 1) + kappa * levels * (levels - 1))) - logs)
 
 
 @pytest.mark.parametrize(
