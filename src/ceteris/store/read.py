@@ -156,7 +156,7 @@ def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = Non
     wanted = sa.select(c.trial, c.phase, c.metric, c.unit, c.source, c.n, c.mean, c.low, c.high, c.total).where(
         c.experiment == experiment, c.phase.in_(("prepare", "measure"))
     )
-    once = sys.intern  # of a few words each row has four, and there are many rows
+    once, numbers = sys.intern, dict[int, int]()  # each row has a few of a few, and there are many rows
     with _connection(store) as connection:
         asked = connection.execution_options(yield_per=_AT_A_TIME)  # one by one they take twice as long
         rows = asked.execute(wanted if orders is None else wanted.where(c.trial.in_(orders)))
@@ -166,7 +166,7 @@ def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = Non
                 metric=once(metric),
                 unit=once(unit),
                 source=once(source),
-                n=n,
+                n=numbers.setdefault(n, n),
                 mean=mean,
                 low=low,
                 high=high,
