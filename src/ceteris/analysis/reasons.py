@@ -79,6 +79,11 @@ def why(verdict: Verdict | None, interval: Interval, inner: Interval, question: 
     match verdict:
         case Verdict.EQUIVALENT:
             said = later("both tests of equivalence hold: {interval} lies within {margin}")
+            if not interval.within(question.margin):
+                said = later(
+                    "both tests of equivalence hold: {interval} lies within {margin}; the interval shown is wider, "
+                    "since it guards against a false difference in any comparison"
+                )
             return [tr(said, interval=_between(inner), margin=margin)]
         case Verdict.BETTER | Verdict.WORSE:
             beyond = later("{interval} lies beyond {margin}")

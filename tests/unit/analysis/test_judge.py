@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import trial_samples as samples
 
+from ceteris.analysis.decision import Interval, Question
 from ceteris.analysis.judge import Judgement, judge, take_looks
+from ceteris.analysis.reasons import why
 from ceteris.model import (
     RESPONSES,
     FailureClass,
@@ -96,6 +98,15 @@ def test_nothing_within_the_margin_is_equivalent() -> None:
     effect = _judge(lambda _load: 0.0).effects[0]
     assert effect.verdict is Verdict.EQUIVALENT
     assert -effect.margin < effect.low < effect.high < effect.margin
+
+
+def test_an_interval_that_is_wider_than_the_margin_is_explained() -> None:
+    question = Question(margin=0.05, planned=16, claims=20)
+    inner, narrow, wide = Interval(-0.03, 0.04), Interval(-0.04, 0.045), Interval(-0.07, 0.08)
+    (plain,), (explained,) = (why(Verdict.EQUIVALENT, shown, inner, question) for shown in (narrow, wide))
+    assert "-3.0% to +4.1% lies within ±5.1%" in plain.replace("\N{MINUS SIGN}", "-").replace(" %", "%")
+    assert "wider" not in plain
+    assert "the interval shown is wider" in explained
 
 
 def test_noise_is_undecided_and_never_called_alike() -> None:
