@@ -87,6 +87,16 @@ def tallies(store: Engine) -> dict[str, Counter[TrialState]]:
     return found
 
 
+def signs(store: Engine, state: ExperimentState) -> dict[str, tuple[float, float]]:
+    """When trials of experiments in this state last told of themselves, since 1970, and the longest one; seconds."""
+    e, t = schema.experiment.c, schema.trial.c
+    longest = sa.func.max(t.ended - t.started)
+    asked = sa.select(t.experiment, longest, *map(sa.func.max, (t.started, t.applied, t.ended))).group_by(t.experiment)
+    with _connection(store) as connection:
+        rows = connection.execute(asked.where(t.experiment.in_(sa.select(e.id).where(e.state == state))))
+        return {experiment: (max(filter(None, told), default=0.0), most or 0.0) for experiment, most, *told in rows}
+
+
 def applications(store: Engine, experiments: Sequence[str]) -> list[tuple[str, float]]:
     """The factor of every application of these experiments, and the seconds until its settings were in force."""
     t = schema.trial.c

@@ -40,7 +40,10 @@ _ENDED = (ExperimentState.DONE, ExperimentState.IMPORTED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """One experiment of the list. `answer` is empty before it is done, and until it is worked out."""
+    """One experiment of the list. `answer` is empty before it is done, and until it is worked out.
+
+    `silent` says so of one that seems to go on and tells nothing.
+    """
 
     id: str
     name: str
@@ -52,6 +55,7 @@ class Listed:
     live: bool
     answer: str
     waits: bool
+    silent: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +93,19 @@ class Archive:
             return Listing(store=name_of(self._url), exists=False, experiments=())
         store = self._open()
         experiments, tallies = read.experiments(store), read.tallies(store)
+        signs, now = read.signs(store, ExperimentState.RUNNING), time.time()
+        silent = {
+            e.id: live.silence(e, signs[e.id], read.plan(store, e.id).protocol.trial_s, now)
+            for e in experiments
+            if e.id in signs
+        }
         waiting = [e for e in experiments if e.state in _ENDED and self._answer(e) is None]
         if waiting and not self._is_measuring(experiments):
             self._work_out(waiting)
         return Listing(
             store=name_of(self._url),
             exists=True,
-            experiments=tuple(self._listed(e, tallies.get(e.id, Counter())) for e in experiments),
+            experiments=tuple(self._listed(e, tallies.get(e.id, Counter()), silent.get(e.id, "")) for e in experiments),
         )
 
     def live(self, name: str) -> Live:
@@ -134,7 +144,7 @@ class Archive:
                 found.append(path.stat())
         return found
 
-    def _listed(self, experiment: Experiment, tally: Counter[TrialState]) -> Listed:
+    def _listed(self, experiment: Experiment, tally: Counter[TrialState], silent: str) -> Listed:
         counted = tally.total() - tally[TrialState.SUPERSEDED] - tally[TrialState.SPARED]
         made = sum(tally[state] for state in OVER)
         unusable = made - tally[TrialState.DONE]
@@ -151,6 +161,7 @@ class Archive:
             live=experiment.state in (ExperimentState.RUNNING, ExperimentState.PLANNED),
             answer=answer or "",
             waits=answer is None and experiment.state in _ENDED,
+            silent=silent,
         )
 
     def _is_measuring(self, experiments: list[Experiment]) -> bool:

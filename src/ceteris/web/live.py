@@ -105,7 +105,7 @@ def live(
         pace=at_pace,
         counts=_counts(at_pace),
         time=_time(experiment, at_pace, now),
-        silent=_silent(experiment, plan, trials, now) if running else "",
+        silent=silence(experiment, pace.sign(trials), plan.protocol.trial_s, now),
         announced=_announced(experiment, at_pace, seen),
         current=_current(trials) if running else None,
         confidence=f"{plan.protocol.confidence * 100:.3g} %",
@@ -142,11 +142,13 @@ def _time(experiment: Experiment, seen: pace.Pace, now: float) -> str:
     return tr(said, duration=since, left=show_duration(seen.left_s))
 
 
-def _silent(experiment: Experiment, plan: Plan, trials: Sequence[Trial], now: float) -> str:
-    if not pace.may_be_cut_off(trials, experiment.started, now, plan.protocol.trial_s):
+def silence(experiment: Experiment, sign: tuple[float, float], trial_s: float, now: float) -> str:
+    """What is said of one that runs and is silent; `sign` is that of its trials."""
+    last = max(experiment.started, sign[0])
+    if experiment.state is not ExperimentState.RUNNING or not pace.may_be_cut_off(last, sign[1], trial_s, now):
         return ""
-    last = clock(pace.last_sign(trials, experiment.started))
-    return tr("Nothing was written since {last}: it makes data, or it was cut off. Ask: ceteris status", last=last)
+    said = later("Nothing was written since {last}: it makes data, or it was cut off. Ask: ceteris status")
+    return tr(said, last=trust.clock(last))
 
 
 def _announced(experiment: Experiment, seen: pace.Pace, decided: Sequence[Funnel]) -> str:

@@ -55,12 +55,12 @@ def _left_s(trials: Sequence[Trial], to_do: int) -> float | None:
     return to_do * (length + (statistics.median(between) if between else 0.0))  # an interruption is not usual
 
 
-def last_sign(trials: Sequence[Trial], started: float) -> float:
-    """When the store last heard of an experiment, seconds since the epoch."""
-    return max([started, *(moment for t in trials for moment in (t.started, t.applied, t.ended) if moment)])
+def sign(trials: Sequence[Trial]) -> tuple[float, float]:
+    """When trials last told of themselves, seconds since the epoch, and how long one took at most."""
+    told = (moment for trial in trials for moment in (trial.started, trial.applied, trial.ended) if moment)
+    return max(told, default=0.0), max((trial.took_s for trial in trials), default=0.0)
 
 
-def may_be_cut_off(trials: Sequence[Trial], started: float, now: float, trial_s: float) -> bool:
-    """Whether a running experiment has been silent for longer than its trials give reason for."""
-    longest = max([trial_s, *(trial.took_s for trial in trials)])
-    return now - last_sign(trials, started) > 120 + 3 * longest
+def may_be_cut_off(last: float, longest_s: float, trial_s: float, now: float) -> bool:
+    """Whether a running experiment that was last heard of then is silent for longer than its trials give reason for."""
+    return now - last > 120 + 3 * max(longest_s, trial_s)

@@ -7,7 +7,7 @@ import web_samples as samples
 
 from ceteris.model import Look, Purpose, Trial, TrialState, Verdict
 from ceteris.web.funnel import WIDTH, funnels
-from ceteris.web.pace import may_be_cut_off, pace
+from ceteris.web.pace import may_be_cut_off, pace, sign
 
 
 def _made(count: int, *, length_s: float = 10.0, gap_s: float = 2.0, of: int = 20) -> list[Trial]:
@@ -56,9 +56,11 @@ def test_superseded_and_spared_trials_are_not_counted() -> None:
 def test_silence_is_told_only_when_it_is_long() -> None:
     trials = _made(2)
     ended = trials[1].ended or 0.0
-    assert not may_be_cut_off(trials, 0.0, ended + 100, trial_s=10)
-    assert may_be_cut_off(trials, 0.0, ended + 200, trial_s=10)
-    assert not may_be_cut_off(trials, 0.0, ended + 200, trial_s=60)
+    last, longest = sign(trials)
+    assert (last, longest) == (ended, max(trial.took_s for trial in trials))
+    assert not may_be_cut_off(last, longest, 10, ended + 100)
+    assert may_be_cut_off(last, longest, 10, ended + 200)
+    assert not may_be_cut_off(last, longest, 60, ended + 200)
 
 
 def _look(number: int, low: float, high: float, verdict: Verdict | None = None) -> Look:

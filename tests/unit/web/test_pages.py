@@ -4,18 +4,21 @@ import asyncio
 import sqlite3
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 import web_samples as samples
 from asked import Answer, Site
 from sqlalchemy.engine import Engine as Store
 
 from ceteris.cli import conclude
-from ceteris.model import Experiment, Verdict
+from ceteris.model import Experiment, ExperimentState, Verdict
 from ceteris.report.views import ReportView
-from ceteris.store import read
+from ceteris.store import read, schema, write
 from ceteris.store.open import open_engine, store_url
+from ceteris.web import pace
 
 
 @pytest.fixture
@@ -63,6 +66,24 @@ def test_the_list_has_every_experiment_with_where_it_is(path: Path, store: Store
     assert "1 of 6 trials, 1 invalid or failed" in text
     assert f'href="/experiments/{first}/report"' in text
     assert f'href="/experiments/{second}"' in text
+
+
+def test_what_runs_and_is_silent_is_told_apart_in_the_list(path: Path, store: Store) -> None:
+    lost = samples.begin(store, 4, "lost", "20260101-000000-aaaa")
+    going = samples.begin(store, 4, "going", "20260102-000000-bbbb")
+    made = samples.make(store, lost)
+    long_ago = time.time() - 3600
+    write.save_trial(store, replace(made, started=long_ago, applied=long_ago, ended=long_ago + 10))
+    samples.make(store, going)
+    with store.begin() as connection:
+        connection.execute(sa.update(schema.experiment).values(started=long_ago))
+    text = get(path, "/").text
+    assert text.count("Nothing was written since") == 1
+    assert text.index("going") < text.index("lost</a>") < text.index("Nothing was written since")
+    assert "going is running" in text
+    assert "lost is running" not in text
+    assert read.signs(store, ExperimentState.RUNNING)[lost] == pace.sign(read.trials(store, lost))
+    assert "Nothing was written since" in get(path, f"/experiments/{lost}").text
 
 
 def test_the_answer_of_what_is_done_comes_when_it_is_worked_out(path: Path, store: Store) -> None:
