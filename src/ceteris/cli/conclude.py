@@ -84,7 +84,7 @@ def _notes(experiment: Experiment, found: Judgement) -> tuple[str, ...]:
 def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportView:
     """What every written form of the report shows; `claims` are set beside the numbers of a set."""
     imported = experiment.state is ExperimentState.IMPORTED
-    with points.Points(store, experiment.id, *_judged_by(experiment), points.drawn) as reading:
+    with points.Points(store, experiment, *_judged_by(experiment), points.drawn) as reading:
         kept, found = judged(store, experiment, reading)
         drawn = reading.of(points.drawn, kept.plan, kept.trials)
     return view(
@@ -118,7 +118,7 @@ def _planned_s(kept: Evidence) -> float:
 def report_document(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportDocument:
     """The report as one document for programs; `claims` are set beside the numbers of a set."""
     imported = experiment.state is ExperimentState.IMPORTED
-    with points.Points(store, experiment.id, *_judged_by(experiment)) as reading:
+    with points.Points(store, experiment, *_judged_by(experiment)) as reading:
         kept, found = judged(store, experiment, reading)
     notes = (*_notes(experiment, found), *served(kept.trials, kept.summaries))
     return document(

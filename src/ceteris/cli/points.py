@@ -5,8 +5,9 @@ ourselves, and see why.
 """
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Self, TypeVar, cast
@@ -14,11 +15,11 @@ from typing import Self, TypeVar, cast
 from sqlalchemy.engine import Engine as Store
 
 from ceteris.analysis.distribution import distributions
-from ceteris.aside import Aside, Ended, serve
+from ceteris.aside import Aside, Unanswered, serve, share
 from ceteris.errors import StoreError
 from ceteris.experiment.courses import Series, made
 from ceteris.findings import Distribution
-from ceteris.model import Plan, Trial
+from ceteris.model import Experiment, ExperimentState, Plan, Trial, TrialState
 from ceteris.report import curves
 from ceteris.store import read
 from ceteris.store.open import open_for_reading
@@ -56,24 +57,25 @@ def drawn(store: Store, experiment: str, _: Plan, trials: Sequence[Trial]) -> Dr
 class Points:
     """Parts of an experiment's points, on their way while this is entered."""
 
-    def __init__(self, store: Store, experiment: str, *parts: Part[object]) -> None:
+    def __init__(self, store: Store, experiment: Experiment, *parts: Part[object]) -> None:
         """`parts` in the order in which they will be wanted. Raises StoreError."""
-        self._store, self._experiment = store, experiment
+        self._store, self._experiment = store, experiment.id
         self._coming: dict[Part[object], Future[object]] = {}
-        self._ways = ExitStack()
-        if not parts or sum(read.tallies(store)[experiment].values()) < _MANY:
+        self._leaving = ExitStack()
+        if not parts or experiment.state is ExperimentState.RUNNING:  # which is read at one moment
             return
-        reader, thread = Aside(__name__), ThreadPoolExecutor(1)
-        url = store.url.render_as_string(hide_password=False)
-        self._coming = {part: thread.submit(reader.ask, (part, url, experiment)) for part in parts}
-        thread.submit(reader.end)  # it holds memory
-        self._ways.callback(reader.end)
-        self._ways.callback(thread.shutdown, wait=False, cancel_futures=True)
+        if read.tallies(store).get(experiment.id, Counter())[TrialState.DONE] >= _MANY:
+            with suppress(Unanswered):
+                reader = Aside(__name__)
+                self._leaving.callback(reader.end)
+                url = store.url.render_as_string(hide_password=False)
+                asked = [(part, url, experiment.id) for part in parts]
+                self._coming = dict(zip(parts, share([reader], asked), strict=True))
 
     def of(self, part: Part[Read], plan: Plan, trials: Sequence[Trial]) -> Read:
         """One of the parts, or any. Raises StoreError."""
         if part in self._coming:
-            with suppress(Ended):
+            with suppress(Unanswered):
                 return cast("Read", self._coming.pop(part).result())
         return part(self._store, self._experiment, plan, trials)
 
@@ -81,7 +83,7 @@ class Points:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ways.close()
+        self._leaving.close()
 
 
 def _serve() -> None:

@@ -5,13 +5,14 @@ beside what is computed before there is something to draw, and end when all is d
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from ceteris.aside import Aside, Ended, serve
+from ceteris.aside import Aside, Unanswered, serve, share
 from ceteris.errors import DrawingFailed
 
 _MOST, _EACH = 2, 6  # each takes 150 MB, and is worth its start for so many charts
@@ -23,41 +24,38 @@ _begun: SimpleQueue[Aside] = SimpleQueue()
 
 def begin() -> None:
     """Start them, so that they are ready once there is something to draw."""
-    for _ in range(min(_MOST, os.cpu_count() or 1)):
-        _begun.put(Aside(__name__))
+    with suppress(Unanswered):  # who draws says so
+        for _ in range(min(_MOST, os.cpu_count() or 1)):
+            _begun.put(Aside(__name__))
 
 
 @contextmanager
-def drawing(specs: Sequence[Spec], config: Spec) -> Iterator[list[Future[str]]]:
-    """The pictures of Vega-Lite specs, on their way while this is entered. Each may raise DrawingFailed."""
-    artists = [_one() for _ in range(min(_MOST, os.cpu_count() or 1, -(-len(specs) // _EACH)))]
-    idle: SimpleQueue[Aside] = SimpleQueue()
-    for artist in artists:
-        idle.put(artist)
-
-    def picture(spec: Spec) -> str:
-        mine = idle.get()
-        try:
-            return str(mine.ask((spec, config)))
-        except Ended as error:
-            raise DrawingFailed(f"the process that draws charts ended ({error})", "write the report again") from error
-        finally:
-            idle.put(mine)
-
-    threads = ThreadPoolExecutor(_MOST)
-    try:
-        yield [threads.submit(picture, spec) for spec in specs]
-    finally:
-        threads.shutdown(wait=False, cancel_futures=True)
-        for artist in artists:
-            artist.end()
+def drawing(specs: Sequence[Spec], config: Spec) -> Iterator[list[Callable[[], str]]]:
+    """The pictures of Vega-Lite specs, each to be waited for while this is entered. Both raise DrawingFailed."""
+    artists = []
+    with ExitStack() as leaving:
+        for _ in range(min(_MOST, os.cpu_count() or 1, -(-len(specs) // _EACH))):
+            artists.append(_one())
+            leaving.callback(artists[-1].end)
+        yield [partial(_picture, drawn) for drawn in share(artists, [(spec, config) for spec in specs])]
 
 
 def _one() -> Aside:
-    try:
+    with suppress(Empty):
         return _begun.get_nowait()
-    except Empty:
+    try:
         return Aside(__name__)
+    except Unanswered as error:
+        raise DrawingFailed(
+            f"no process can be started that draws charts: {error}", "write the report again"
+        ) from error
+
+
+def _picture(drawn: Future[str]) -> str:
+    try:
+        return str(drawn.result())
+    except Unanswered as error:
+        raise DrawingFailed(f"the process that draws charts ended ({error})", "write the report again") from error
 
 
 def _serve() -> None:

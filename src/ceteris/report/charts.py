@@ -271,5 +271,5 @@ def write_pictures(view: ReportView, folder: Path) -> Mapping[str, str]:
     names = {key: f"{key}.svg" for key in specs}
     with artist.drawing(list(specs.values()), CONFIG) as pictures:
         for name, picture in zip(names.values(), pictures, strict=True):
-            (folder / name).write_text(standalone(still(picture.result())), encoding="utf-8")
+            (folder / name).write_text(standalone(still(picture())), encoding="utf-8")
     return names

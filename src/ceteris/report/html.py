@@ -9,8 +9,7 @@ import base64
 import hashlib
 import math
 import re
-from collections.abc import Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,12 +106,12 @@ _NEEDLESS = re.compile(
 class _Still:
     """A picture that is on its way, waited for where it stands in the page."""
 
-    def __init__(self, picture: Future[str]) -> None:
+    def __init__(self, picture: Callable[[], str]) -> None:
         self._picture = picture
 
     def __html__(self) -> str:
         """As it stands there: SVG by Vega, of escaped data, without what the page says too, or nobody sees."""
-        return _NEEDLESS.sub("", charts.still(self._picture.result()))
+        return _NEEDLESS.sub("", charts.still(self._picture()))
 
 
 def _alike(told: Sequence[str]) -> str:

@@ -57,6 +57,8 @@ def fit(rounds: Sequence[Mapping[int, float]], confidence: float) -> Law:
     n, middle = len(table), table.mean(axis=0)
     found, *others = _fits(levels, np.vstack([middle, (n * middle - table) / (n - 1)]))
     without = np.array(others)
+    if not np.isfinite([found, *without]).all():
+        raise CannotJudge("the levels do not tell the rate of one")
     error = np.sqrt((n - 1) / n * ((without - without.mean(axis=0)) ** 2).sum(axis=0))  # the jackknife's
     half = special.stdtrit(n - 1, 0.5 + confidence / 2) * error
     parameters = [(float(f), float(max(f - h, 0.0)), float(f + h)) for f, h in zip(found, half, strict=True)]
@@ -67,7 +69,7 @@ def fit(rounds: Sequence[Mapping[int, float]], confidence: float) -> Law:
         one=parameters[0],
         contention=parameters[1],
         coherency=parameters[2],
-        peak_at=float(np.sqrt((1 - sigma) / kappa)) if kappa > _NOTHING and sigma < 1 else None,
+        peak_at=max(1.0, float(np.sqrt(max(1 - sigma, 0.0) / kappa))) if kappa > _NOTHING else None,
         miss=float(np.expm1(missed[worst])),
         miss_at=int(levels[worst]),
         holds=_is_noise(table, missed),
@@ -76,6 +78,7 @@ def fit(rounds: Sequence[Mapping[int, float]], confidence: float) -> Law:
 
 _NOTHING = 1e-9
 _EXACT, _MOST_STEPS, _MOST_HALVES = 1e-10, 100, 20
+_TOLD = 1e-6  # of what a level takes, so much at least must depend on the rate of one
 _RIDGE = 1e-12  # where one column is all that counts, the others cannot be told apart
 _FREE = np.array([free for free in itertools.product((True, False), repeat=3) if any(free)])
 
@@ -107,7 +110,8 @@ def _fits(levels: Array, logs: Array) -> Array:
         parts = parts + np.where(rises[:, None], 0.0, step)
         if (np.abs(step @ columns) <= _EXACT * reached).all():
             break
-    one = 1 / (parts[:, 0] + parts[:, 1])
+    of_one = (parts[:, :2] @ columns[:2] / (parts @ columns)).max(axis=1)
+    one = np.where(of_one > _TOLD, 1 / (parts[:, 0] + parts[:, 1]), np.nan)
     return np.asarray(np.column_stack([one, parts[:, 1] * one, parts[:, 2] * one]), dtype=np.float64)
 
 

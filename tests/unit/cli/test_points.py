@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,12 @@ from plan_samples import FILEIO, checked, simple
 from sqlalchemy.engine import Engine as Store
 from typer.testing import CliRunner
 
-from ceteris.aside import Aside
+from ceteris.aside import Aside, Unanswered
 from ceteris.cli import points
 from ceteris.cli.main import app
 from ceteris.experiment.courses import courses
-from ceteris.model import Experiment, Plan, Trial
-from ceteris.store import read
+from ceteris.model import Experiment, ExperimentState, Plan, Trial
+from ceteris.store import read, write
 from ceteris.store.open import open_engine, store_url
 
 Made = tuple[Store, Experiment, Plan, list[Trial]]
@@ -51,10 +52,10 @@ def test_they_are_the_same_as_read_here(made: Made, monkeypatch: pytest.MonkeyPa
     assert any(course.points for course in here[0]["throughput_per_s"].values())
     assert any(course.points for course in here[1].series["throughput_per_s"].values())
     _forbid(monkeypatch)
-    with points.Points(store, done.id, courses, points.drawn) as reading:
+    with points.Points(store, done, courses, points.drawn) as reading:
         assert reading.of(courses, plan, trials) == here[0]
         assert reading.of(points.drawn, plan, trials) == here[1]
-    with points.Points(store, done.id, courses, points.drawn) as reading:
+    with points.Points(store, done, courses, points.drawn) as reading:
         assert reading.of(points.drawn, plan, trials) == here[1], "of what is not wanted after all nothing is lost"
 
 
@@ -69,7 +70,7 @@ def test_where_the_process_ends_they_are_read_here(made: Made, monkeypatch: pyte
         return begun[0]
 
     monkeypatch.setattr(points, "Aside", killed)
-    with points.Points(store, done.id, courses, points.drawn) as reading:
+    with points.Points(store, done, courses, points.drawn) as reading:
         assert reading.of(courses, plan, trials) == courses(store, done.id, plan, trials)
         assert reading.of(points.drawn, plan, trials) == points.drawn(store, done.id, plan, trials)
     assert begun
@@ -80,16 +81,41 @@ def test_who_waits_no_longer_leaves_none_behind_and_no_path_in_sight(made: Made)
     store, done, _, _ = made
     children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
     before = set(children.read_text().split())
-    with pytest.raises(KeyError), points.Points(store, done.id, courses):
+    with pytest.raises(KeyError), points.Points(store, done, courses):
         (reader,) = set(children.read_text().split()) - before
         assert b"secret" not in Path(f"/proc/{reader}/cmdline").read_bytes()
         raise KeyError("something else failed")
     assert set(children.read_text().split()) <= before
 
 
+@pytest.mark.usefixtures("_aside")
+def test_where_no_process_can_be_started_they_are_read_here(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, done, plan, trials = made
+
+    def none(module: str) -> None:
+        raise Unanswered(module)
+
+    monkeypatch.setattr(points, "Aside", none)
+    with points.Points(store, done, courses) as reading:
+        assert reading.of(courses, plan, trials) == courses(store, done.id, plan, trials)
+
+
+@pytest.mark.usefixtures("_aside")
+def test_of_what_goes_on_and_what_has_no_trial_nothing_is_read_aside(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, done, plan, _ = made
+    empty = replace(done, id="20260101-000000-0000")
+    write.begin(store, empty, plan, ())
+    monkeypatch.setattr(points, "Aside", lambda _: pytest.fail("a process was started"))
+    for one in (empty, replace(done, state=ExperimentState.RUNNING)):
+        with points.Points(store, one, courses):
+            pass
+
+
 @pytest.mark.parametrize("form", ["json", "text", "markdown"])
 def test_a_report_is_the_same(made: Made, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
-    asked = ["report", "--format", form, "--store", str(made[0].url.database)]
+    asked = ["report", made[1].id, "--format", form, "--store", str(made[0].url.database)]
     here = CliRunner().invoke(app, asked, catch_exceptions=False)
     monkeypatch.setattr(points, "_MANY", 1)
     _forbid(monkeypatch)

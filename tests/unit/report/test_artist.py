@@ -22,7 +22,7 @@ def _titled(title: str) -> dict[str, Any]:
 
 def _drawn(*specs: artist.Spec) -> list[str]:
     with artist.drawing(specs, {}) as pictures:
-        return [picture.result() for picture in pictures]
+        return [picture() for picture in pictures]
 
 
 def test_pictures_come_in_the_order_of_the_charts() -> None:
@@ -44,7 +44,8 @@ def test_who_waits_no_longer_leaves_none_behind() -> None:
     before = set(_children(os.getpid()))
     with pytest.raises(KeyError), artist.drawing([_titled(f"chart {n}") for n in range(20)], {}) as pictures:
         raise KeyError("something else failed")
-    assert not all(picture.done() for picture in pictures) or any(picture.cancelled() for picture in pictures)
+    with pytest.raises(DrawingFailed):
+        pictures[-1]()
     assert set(_children(os.getpid())) <= before
 
 

@@ -51,6 +51,19 @@ def test_what_scales_in_proportion_has_no_peak() -> None:
     assert law.peak_at is None or law.peak_at > 1000
 
 
+def test_of_rates_that_only_fall_no_rate_of_one_is_made_up() -> None:
+    rng = np.random.default_rng(1)
+    rounds = [{n: 1e5 / (n - 1) * math.exp(rng.normal(0, 0.03)) for n in (8, 16, 32, 64)} for _ in range(6)]
+    with pytest.raises(CannotJudge, match="rate of one"):
+        fit(rounds, 0.95)
+
+
+def test_what_falls_from_the_first_level_has_its_maximum_there() -> None:
+    rng = np.random.default_rng(1)
+    law = fit([{n: 1000 / math.sqrt(n) * math.exp(rng.normal(0, 0.01)) for n in LEVELS} for _ in range(6)], 0.95)
+    assert law.peak_at == 1.0
+
+
 def test_no_fit_is_closer_however_little_the_law_holds() -> None:
     rng = np.random.default_rng(3)
     for n in range(120):

@@ -25,9 +25,6 @@ def report(
 
     Example: ceteris report last --format html -o report.html
     """
-    import gc
-
-    gc.disable()
     from ceteris.report import artist
 
     if form is Form.HTML or (form is Form.MARKDOWN and output is not None):
