@@ -42,7 +42,8 @@ def unfit(
 ) -> list[Breach]:
     """Every breach of a law in what the trials state; `paths` are those of the sources, by number.
 
-    `courses` are what trials state over time, by metric. Percentages of `claims` are held against the tables.
+    `courses` are what trials of published tables state over time, by metric. Percentages of `claims` are held against
+    the tables.
     """
     cells = [(t.order, _stated(t, origins[t.order], paths)) for t in trials if t.order in origins]
     points = [(order, point) for order, cell in cells if cell.table for point in _points(order, cell, courses)]
@@ -51,6 +52,11 @@ def unfit(
         replace(one, cells=tuple(dict.fromkeys(known[at] for at in one.cells)))
         for one in of_set(stated, _claimed(claims))
     ]
+
+
+def is_published(origin: Origin) -> bool:
+    """Whether it is of a published table, whose points are tested too."""
+    return bool(origin.said["tool"] == "table")
 
 
 def _claimed(claims: Sequence[Claim]) -> list[Claimed]:
@@ -96,7 +102,7 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
     workload = str(said.get("workload") or trial.workload)
     return Stated(
         figures=figures,
-        table=_table(said, paths.get(origin.source, "")),
+        table=_table(said, paths.get(origin.source, "")) if is_published(origin) else "",
         source=paths.get(origin.source, ""),
         line=origin.lines[0],
         workload=trial.workload,
@@ -111,9 +117,7 @@ def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
 
 
 def _table(said: Mapping[str, Any], path: str) -> str:
-    """What a published table is called: as a column of it says, else by its file and its title; empty for a log."""
-    if said["tool"] != "table":
-        return ""
+    """What a published table is called: as a column of it says, else by its file and its title."""
     options = said["options"]
     return str(options.get("table") or ": ".join(filter(None, (PurePath(path).stem, options.get("title", "")))))
 

@@ -1,6 +1,7 @@
 """From the store to what a report says of a set: its judgement, what does not fit, claims, and sources."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,14 @@ from sqlalchemy.engine import Engine as Store
 from ceteris.analysis.claims import Numbers, weigh
 from ceteris.analysis.imported import judge_set
 from ceteris.analysis.judge import Judgement
-from ceteris.analysis.unfit import SAMPLED, unfit
+from ceteris.analysis.unfit import SAMPLED, is_published, unfit
 from ceteris.errors import UsageError
 from ceteris.experiment.evidence import Evidence
 from ceteris.findings import Breach
 from ceteris.imports.claims import read_claims
 from ceteris.language import later
 from ceteris.laws.ceiling import CEILING
-from ceteris.model import Claim, Experiment, ExperimentState, Tested
+from ceteris.model import Claim, Experiment, ExperimentState, Tested, TrialState
 from ceteris.report import field
 from ceteris.report.shown_why import WordTable
 from ceteris.store import read, sources
@@ -39,9 +40,19 @@ def judgement(store: Store, experiment: Experiment, found: Evidence) -> Judgemen
         plan.workloads,
         plan.protocol,
         plan.factors,
-        courses={response: read.series(store, own, response, found.made) for response in judged},
+        courses={response: read.series(store, own, response, lone(found, response)) for response in judged},
         options={trial: origin.said["options"] for trial, origin in sources.origins(store, own).items()},
     )
+
+
+def lone(found: Evidence, response: str) -> list[int]:
+    """The trials that measured a response and that nobody repeated: of their noise their courses alone tell."""
+    alike: dict[Hashable, list[int]] = defaultdict(list)
+    for trial in found.trials:
+        if trial.state is TrialState.DONE and response in found.summaries.get(trial.order, {}):
+            settings = tuple(sorted((key, str(level)) for key, level in trial.settings.items()))
+            alike[trial.workload, trial.load, trial.arm, settings].append(trial.order)
+    return [orders[0] for orders in alike.values() if len(orders) == 1]
 
 
 def numbers(store: Store, experiment: Experiment, wrong: Sequence[Breach]) -> Numbers:
@@ -77,9 +88,10 @@ def breaches(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> l
     """What the set and its author state that cannot be; the cells are orders of trials."""
     trials, own = read.trials(store, experiment.id), experiment.id
     paths = {source.number: source.path for source in sources.sources(store, own)}
-    orders = [trial.order for trial in trials]
-    courses = {metric: read.series(store, own, metric, orders) for metric in SAMPLED}
-    return unfit(trials, sources.origins(store, own), paths, courses, claims)
+    origins = sources.origins(store, own)
+    published = [order for order, origin in origins.items() if is_published(origin)]
+    courses = {metric: read.series(store, own, metric, published) for metric in SAMPLED}
+    return unfit(trials, origins, paths, courses, claims)
 
 
 def tables(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, list[WordTable]]:

@@ -223,6 +223,8 @@ def each_series(
         table.c.experiment == experiment, table.c.metric == metric
     )
     wanted = set(orders)
+    if not wanted:
+        return
     with _connection(store) as connection:
         for row in connection.execution_options(yield_per=_AT_A_TIME).execute(asked.order_by(table.c.trial)).mappings():
             if row["trial"] in wanted:

@@ -3,7 +3,7 @@
 import gzip
 import io
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,12 +11,13 @@ from logs import sysbench, write
 from rich.console import Console
 from sqlalchemy.engine import Engine
 
-from ceteris.cli import importing
+from ceteris.cli import concluded_set, importing
 from ceteris.errors import UsageError
+from ceteris.experiment.evidence import evidence
 from ceteris.imports import carry
 from ceteris.imports.measured import measurements
 from ceteris.imports.reading import run_of, said_of
-from ceteris.model import Experiment, Trial, TrialState
+from ceteris.model import Experiment, Measurement, Trial, TrialState
 from ceteris.parsers.log import Course, Reading, Run
 from ceteris.store import read, sources
 from ceteris.store.open import open_engine, store_url
@@ -57,6 +58,28 @@ def test_each_call_adds_a_level_to_the_set_of_its_name(store: Engine, tmp_path: 
         ("noop", True, 8, "oltp"),
         ("cfq", False, 8, "oltp"),
     ]
+
+
+def test_only_of_what_nobody_repeated_the_course_is_read(
+    store: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bring(store, [write(tmp_path / f"a{n}.log", 100 + n) for n in range(3)], "noop")
+    kept, _ = bring(store, [write(tmp_path / "b.log", 110)], "cfq")
+    assert kept is not None
+    asked: list[Sequence[int]] = []
+    known = read.each_series
+
+    def each_series(opened: Engine, own: str, metric: str, orders: Sequence[int]) -> Iterator[tuple[int, Measurement]]:
+        asked.append(list(orders))
+        return known(opened, own, metric, orders)
+
+    monkeypatch.setattr(read, "series", lambda *of: dict(each_series(*of)))
+    found = evidence(store, kept.id)
+    concluded_set.judgement(store, kept, found)
+    assert [one for one in asked if one] == [[found.made[-1]]] * len(asked)
+    asked.clear()
+    concluded_set.breaches(store, kept, ())
+    assert not any(asked), "logs are no published table"
 
 
 def test_the_same_bytes_count_once_under_whatever_name(store: Engine, tmp_path: Path) -> None:
