@@ -16,6 +16,9 @@ from ceteris.stats.pairs import CannotJudge
 from ceteris.stats.unpaired import Known, Place, Pooled, compared, pooled, spread
 from ceteris.units import LoadLevel
 
+Context = tuple[tuple[str, str], ...]
+"""Labels by what they are of."""
+
 _LOWER_IS_BETTER = "response_"
 
 
@@ -24,7 +27,7 @@ class Met:
     """Where an arm met its baseline: a load level, with the other labels that both have."""
 
     load: LoadLevel
-    context: tuple[tuple[str, str], ...]
+    context: Context
     place: Place
     trials: tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -78,11 +81,10 @@ def comparisons(
     courses: Mapping[int, Measurement],
 ) -> tuple[list[Comparison], list[str]]:
     """Every arm that has trials here, against the factor's first level; in words, those that met it nowhere."""
-    places: dict[tuple[LoadLevel, tuple[tuple[str, str], ...]], dict[str, list[Trial]]] = defaultdict(dict)
+    places: dict[tuple[LoadLevel, Context], dict[str, list[Trial]]] = defaultdict(dict)
     for trial in counting(trials):
         if trial.state is TrialState.DONE and response in summaries.get(trial.order, {}):
-            context = tuple(sorted((key, str(v)) for key, v in trial.settings.items() if key != factor.key))
-            places[trial.load, context].setdefault(trial.arm, []).append(trial)
+            places[trial.load, _context(trial, without=factor.key)].setdefault(trial.arm, []).append(trial)
     baseline = str(factor.levels[0])
     found, lacking = [], []
     for arm in [str(level) for level in factor.levels[1:] if any(str(level) in mine for mine in places.values())]:
@@ -117,6 +119,20 @@ def comparisons(
             )
         )
     return found, lacking
+
+
+def lone(trials: Sequence[Trial], response: str, summaries: Summaries) -> list[int]:
+    """The trials that measured a response and that nobody repeated: of their noise their courses alone tell."""
+    alike: dict[tuple[str, LoadLevel, str, Context], list[int]] = defaultdict(list)
+    for trial in counting(trials):
+        if trial.state is TrialState.DONE and response in summaries.get(trial.order, {}):
+            alike[trial.workload, trial.load, trial.arm, _context(trial)].append(trial.order)
+    return [orders[0] for orders in alike.values() if len(orders) == 1]
+
+
+def _context(trial: Trial, without: str = "") -> Context:
+    """The labels that it was run under."""
+    return tuple(sorted((key, str(level)) for key, level in trial.settings.items() if key != without))
 
 
 def _place(

@@ -1,7 +1,6 @@
 """From the store to what a report says of a set: its judgement, what does not fit, claims, and sources."""
 
-from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from sqlalchemy.engine import Engine as Store
 from ceteris.analysis.claims import Numbers, weigh
 from ceteris.analysis.imported import judge_set
 from ceteris.analysis.judge import Judgement
+from ceteris.analysis.met import lone
 from ceteris.analysis.unfit import SAMPLED, is_published, unfit
 from ceteris.errors import UsageError
 from ceteris.experiment.evidence import Evidence
@@ -17,7 +17,7 @@ from ceteris.findings import Breach
 from ceteris.imports.claims import read_claims
 from ceteris.language import later
 from ceteris.laws.ceiling import CEILING
-from ceteris.model import Claim, Experiment, ExperimentState, Tested, TrialState
+from ceteris.model import Claim, Experiment, ExperimentState, Tested
 from ceteris.report import field
 from ceteris.report.shown_why import WordTable
 from ceteris.store import read, sources
@@ -40,19 +40,12 @@ def judgement(store: Store, experiment: Experiment, found: Evidence) -> Judgemen
         plan.workloads,
         plan.protocol,
         plan.factors,
-        courses={response: read.series(store, own, response, lone(found, response)) for response in judged},
+        courses={
+            response: read.series(store, own, response, lone(found.trials, response, found.summaries))
+            for response in judged
+        },
         options={trial: origin.said["options"] for trial, origin in sources.origins(store, own).items()},
     )
-
-
-def lone(found: Evidence, response: str) -> list[int]:
-    """The trials that measured a response and that nobody repeated: of their noise their courses alone tell."""
-    alike: dict[Hashable, list[int]] = defaultdict(list)
-    for trial in found.trials:
-        if trial.state is TrialState.DONE and response in found.summaries.get(trial.order, {}):
-            settings = tuple(sorted((key, str(level)) for key, level in trial.settings.items()))
-            alike[trial.workload, trial.load, trial.arm, settings].append(trial.order)
-    return [orders[0] for orders in alike.values() if len(orders) == 1]
 
 
 def numbers(store: Store, experiment: Experiment, wrong: Sequence[Breach]) -> Numbers:
