@@ -29,6 +29,7 @@ pub enum Class {
     IoError,
     IoUringUnavailable,
     JournalLine,
+    JournalNotClosed,
     JournalStranger,
     JournalWrite,
     NoSuchDevice,

@@ -4,22 +4,12 @@
 
 mod harness;
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::Path;
 
 use harness::place::{Place, restored};
 use harness::{named, only_error};
 use serde_json::{Value, json};
-
-fn append(path: &Path, bytes: &[u8]) {
-    OpenOptions::new()
-        .append(true)
-        .open(path)
-        .unwrap()
-        .write_all(bytes)
-        .unwrap();
-}
 
 #[test]
 fn a_killed_keeper_leaves_an_orphan_that_undo_restores_once() {
@@ -50,41 +40,6 @@ fn a_killed_keeper_leaves_an_orphan_that_undo_restores_once() {
         (0, 0, "later".into())
     );
     place.opened("e1", &["a"]);
-}
-
-#[test]
-fn torn_and_bad_lines_do_not_keep_the_rest_from_being_restored() {
-    let place = Place::new();
-    place.orphan("e1", &["a", "b"]);
-    let path = place.journals().join("e1.jsonl");
-    append(&path, br#"{"version":1,"experiment":"e1","record":"cha"#);
-    let (code, events) = place.undo(&[]);
-    assert_eq!(
-        (code, restored(&events).len()),
-        (0, 2),
-        "a torn line is as if never begun"
-    );
-    let closed = fs::read_to_string(place.journals().join("closed/e1.jsonl")).unwrap();
-    assert!(
-        closed
-            .lines()
-            .all(|line| serde_json::from_str::<Value>(line).is_ok())
-    );
-
-    place.orphan("e2", &["a", "b"]);
-    let path = place.journals().join("e2.jsonl");
-    let damaged = fs::read_to_string(&path)
-        .unwrap()
-        .replacen("test.a", "test.x", 1);
-    fs::write(&path, damaged).unwrap();
-    let (code, events) = place.undo(&[]);
-    assert_eq!((code, restored(&events)), (4, vec!["test.b".into()]));
-    let error = named(&events, "error")[0];
-    assert_eq!(error["class"], "journal-line");
-    assert!(
-        path.exists(),
-        "what cannot be known to be restored stays open"
-    );
 }
 
 #[test]

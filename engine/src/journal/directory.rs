@@ -1,61 +1,81 @@
-//! The directory of journals: finding the open ones, opening a new one, putting away closed ones.
+//! The directory of journals and of their copies: listing the open ones, opening a new one, filing closed ones.
 //!
 //! In: a directory. Out: journals with or without a living owner. Called by `journal::keeper` and
 //! `journal::undo`. Whoever looks at locks or makes a file holds the directory's own lock, so that
 //! two keepers that start together see each other.
+//!
+//! A journal has a copy: where it was truncated, emptied, deleted or replaced, the copy has what it lacks.
+//! A copy in memory dies with the boot, as most changes do.
 
-use std::fs::{self, File, OpenOptions};
+use std::collections::BTreeSet;
+use std::env;
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use super::file::{self, Journal, sync_directory, try_lock, write_error};
-use super::line::{Contents, Record};
+use super::file::{self, Journal};
+use super::line::{self, Contents, Reading, Record};
+use super::lock::{self, Holder, try_lock};
+use super::replica::{self, Found, Replica, sync_directory, write_error};
 use crate::error::{Class, EngineError, Result};
+use crate::machine;
 
 const CLOSED: &str = "closed";
+const COPIES: &str = "copies";
 const SUFFIX: &str = ".jsonl";
+/// Looking at the journals takes milliseconds.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+const RETRY: Duration = Duration::from_millis(50);
 
-/// Held while this lives; the file is there only to keep it.
+/// The journals of one directory.
+#[derive(Debug, Clone)]
+pub struct Directory {
+    pub path: PathBuf,
+    copies: PathBuf,
+}
+
+/// Held while this lives.
 pub struct DirectoryLock(#[allow(dead_code)] File);
 
-pub fn lock(directory: &Path) -> Result<DirectoryLock> {
-    let path = directory.join(".lock");
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(|cause| write_error(&path, &cause))?;
-    loop {
-        // SAFETY: a plain system call on a descriptor that `file` keeps open.
-        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } == 0 {
-            return Ok(DirectoryLock(file));
-        }
-        let cause = io::Error::last_os_error();
-        if cause.raw_os_error() != Some(libc::EINTR) {
-            return Err(write_error(&path, &cause));
-        }
-    }
-}
-
-/// A journal that is not closed, as found.
-pub struct Found {
+/// A journal that is not closed.
+pub struct OpenJournal {
     pub path: PathBuf,
     pub contents: Contents,
-    /// The locked file when nobody owned the journal; it is ours as long as this lives.
-    pub orphan: Option<File>,
+    pub ownership: Ownership,
 }
 
-impl Found {
+/// Who works on a journal.
+pub enum Ownership {
+    /// Nobody did; its locked files are ours as long as this lives.
+    Orphan(Vec<(PathBuf, File, Reading)>),
+    Owned(Option<Holder>),
+}
+
+impl OpenJournal {
     pub fn experiment(&self) -> String {
         file::experiment_of(&self.path, &self.contents)
     }
 
+    pub fn is_orphan(&self) -> bool {
+        matches!(self.ownership, Ownership::Orphan(_))
+    }
+
     /// Whether it holds changes that are meant to stay, and nobody works on it.
     pub fn is_at_rest(&self) -> bool {
-        self.orphan.is_some() && self.contents.is_kept()
+        self.is_orphan() && self.contents.is_kept()
+    }
+
+    /// Why its owner may not restore it: it is stopped, or no keeper at all.
+    pub fn trouble(&self) -> Option<String> {
+        match &self.ownership {
+            Ownership::Orphan(_) => None,
+            Ownership::Owned(None) => Some("a process that cannot be seen holds its lock".into()),
+            Ownership::Owned(Some(holder)) => holder.trouble(),
+        }
     }
 
     /// What the journal's owner claims: the addresses it has announced and those it has changed,
@@ -65,7 +85,9 @@ impl Found {
         let mut everything = false;
         for line in &self.contents.lines {
             match &line.record {
-                Record::Open { addresses, global } => {
+                Record::Open {
+                    addresses, global, ..
+                } => {
                     all.extend(addresses.iter().map(String::as_str));
                     everything |= global;
                 }
@@ -75,125 +97,310 @@ impl Found {
         }
         (all, everything)
     }
-}
 
-/// All journals in the directory that are not closed, by name. The caller holds the lock.
-pub fn open_journals(directory: &Path, _lock: &DirectoryLock) -> Result<Vec<Found>> {
-    let mut found = Vec::new();
-    for path in journal_paths(directory)? {
-        if let Some(journal) = look(&path)? {
-            found.push(journal);
-        }
-    }
-    Ok(found)
-}
-
-/// The paths of all journals that have not been put away, by name.
-pub fn journal_paths(directory: &Path) -> Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(cause) => return Err(EngineError::from_io("list", directory, &cause)),
-    };
-    let mut paths: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.to_string_lossy().ends_with(SUFFIX) && path.is_file())
-        .collect();
-    paths.sort();
-    Ok(paths)
-}
-
-/// Looks at one journal; `None` when it is closed or gone. The caller holds the directory's lock.
-pub fn look(path: &Path) -> Result<Option<Found>> {
-    let opened = OpenOptions::new().read(true).append(true).open(path);
-    let mut file = match opened {
-        Ok(file) => file,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(cause) => return Err(EngineError::from_io("open the journal", path, &cause)),
-    };
-    refuse_stranger(&file, path)?;
-    let is_orphan = try_lock(&file).map_err(|cause| EngineError::from_io("lock", path, &cause))?;
-    let contents = file::read(&mut file, path)?;
-    let is_closed = contents
-        .lines
-        .iter()
-        .any(|line| line.record == Record::Closed);
-    // Without any line nothing was ever promised: its maker died while making it.
-    let is_unborn = contents.lines.is_empty() && contents.damaged.is_empty();
-    if is_orphan && (is_closed || is_unborn) {
-        // Its owner died just before this step.
-        put_away(path)?;
-        return Ok(None);
-    }
-    if is_closed {
-        return Ok(None);
-    }
-    Ok(Some(Found {
-        path: path.to_path_buf(),
-        contents,
-        orphan: is_orphan.then_some(file),
-    }))
-}
-
-/// Undoing does what a journal says, so nobody else may have written it.
-fn refuse_stranger(file: &File, path: &Path) -> Result<()> {
-    let metadata = file
-        .metadata()
-        .map_err(|cause| EngineError::from_io("look at", path, &cause))?;
-    // SAFETY: takes nothing and cannot fail.
-    let user = unsafe { libc::geteuid() };
-    let others_may_write = metadata.mode() & 0o022 != 0;
-    if metadata.uid() == user && !others_may_write {
-        return Ok(());
-    }
-    let why = if others_may_write {
-        "others than its owner may write to it".to_string()
-    } else {
-        format!("it belongs to user {}, not to user {user}", metadata.uid())
-    };
-    Err(EngineError::new(
-        Class::JournalStranger,
-        format!("the journal {} is not trusted: {why}", path.display()),
-        "undo it as the user whose it is, or, where you know what it says, give it to this user (chown, chmod 600)",
-    )
-    .at(path))
-}
-
-/// Writes the last line and moves the file to the closed ones; returns where it is then.
-pub fn close(journal: &mut Journal) -> Result<PathBuf> {
-    if let Err(error) = journal.append(Record::Closed) {
-        // On a full disk the place of the file has to say that it is closed.
-        eprintln!("ceteris-engine: {error}");
-    }
-    put_away(journal.path())
-}
-
-fn put_away(path: &Path) -> Result<PathBuf> {
-    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(write_error(path, &io::Error::other("it has no directory")));
-    };
-    let closed = directory.join(CLOSED);
-    let target = closed.join(name);
-    fs::create_dir_all(&closed)
-        .and_then(|()| fs::rename(path, &target))
-        .map_err(|cause| write_error(&target, &cause))?;
-    sync_directory(&target)?;
-    sync_directory(path)?;
-    Ok(target)
-}
-
-/// The path of the next journal of an experiment: a paused experiment that goes on has several.
-pub fn next_path(directory: &Path, experiment: &str) -> PathBuf {
-    let mut generation = 1u64;
-    loop {
-        let name = match generation {
-            1 => format!("{experiment}{SUFFIX}"),
-            _ => format!("{experiment}.{generation}{SUFFIX}"),
+    /// Takes it over, and repairs it from its copy; an owned one stays its owner's.
+    pub fn adopt(self) -> Option<Journal> {
+        let Ownership::Orphan(files) = self.ownership else {
+            return None;
         };
-        let path = directory.join(&name);
-        if !path.exists() && !directory.join(CLOSED).join(&name).exists() {
-            return path;
+        let is_damaged = !self.contents.damaged.is_empty();
+        let mut replicas = Vec::new();
+        for (path, file, reading) in files {
+            let mut replica = Replica::adopt(&path, file, &reading, is_damaged);
+            let missing = self.contents.lines.iter();
+            for line in missing.filter(|line| !reading.lines.contains(line)) {
+                let appended = line::encode(line)
+                    .map_err(io::Error::from)
+                    .and_then(|text| replica.append(&text));
+                if let Err(cause) = appended {
+                    eprintln!("ceteris-engine: {}", write_error(&path, &cause));
+                    break;
+                }
+            }
+            replicas.push(replica);
         }
-        generation += 1;
+        Some(Journal::adopt(&self.path, replicas, self.contents))
     }
+}
+
+impl Directory {
+    /// The copies are on another file system where this user has one that others cannot write to.
+    pub fn new(path: &Path) -> Directory {
+        let named = env::var_os("CETERIS_STATE_COPY").filter(|value| !value.is_empty());
+        let base = named.map(PathBuf::from).or_else(|| other_file_system(path));
+        let key = crc32fast::hash(path.as_os_str().as_bytes());
+        Directory {
+            path: path.to_path_buf(),
+            copies: base.map_or_else(
+                || path.join(COPIES),
+                |base| base.join(format!("journal-{key:08x}")),
+            ),
+        }
+    }
+
+    /// Makes both folders, private to this user.
+    pub fn make(&self) -> Result<()> {
+        replica::private_directory(&self.path)?;
+        if let Err(error) = replica::private_directory(&self.copies) {
+            eprintln!("ceteris-engine: {error}");
+        }
+        Ok(())
+    }
+
+    /// Whether there is a directory at all; raises an error where it is not this user's.
+    pub fn exists(&self) -> Result<bool> {
+        match fs::symlink_metadata(&self.path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(cause) => Err(EngineError::from_io("look at", &self.path, &cause)),
+            Ok(_) => replica::trusted_directory(&self.path).map(|_| true),
+        }
+    }
+
+    /// Waits for the lock of the directory; raises an error that names its holder where it waits too long.
+    pub fn lock(&self) -> Result<DirectoryLock> {
+        let failed = |cause| EngineError::from_io("lock", &self.path, &cause);
+        let directory = File::open(&self.path).map_err(failed)?;
+        let deadline = Instant::now() + LOCK_PATIENCE;
+        while !try_lock(&directory).map_err(failed)? {
+            if Instant::now() >= deadline {
+                let holder = lock::holder(&directory).map_or_else(
+                    || "a process that cannot be seen".to_string(),
+                    |holder| holder.to_string(),
+                );
+                return Err(EngineError::new(
+                    Class::AddressBusy,
+                    format!(
+                        "{holder} has locked the journals in {} for more than {} s",
+                        self.path.display(),
+                        LOCK_PATIENCE.as_secs()
+                    ),
+                    "end that process, then try again",
+                )
+                .at(&self.path));
+            }
+            thread::sleep(RETRY);
+        }
+        Ok(DirectoryLock(directory))
+    }
+
+    /// The paths of all journals that were not filed as closed, by name; also of those of which only the copy is left.
+    pub fn journal_paths(&self) -> Result<Vec<PathBuf>> {
+        let mut names = BTreeSet::new();
+        for directory in [&self.path, &self.copies] {
+            let list = |cause| EngineError::from_io("list", directory, &cause);
+            let entries = match fs::read_dir(directory) {
+                Ok(entries) => entries,
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
+                Err(cause) => return Err(list(cause)),
+            };
+            for entry in entries {
+                let name = entry.map_err(list)?.file_name();
+                let text = name.to_string_lossy();
+                if text.ends_with(SUFFIX) && !text.starts_with('.') {
+                    names.insert(name);
+                }
+            }
+        }
+        Ok(names.iter().map(|name| self.path.join(name)).collect())
+    }
+
+    /// All open journals, by name. The caller holds the lock.
+    pub fn open_journals(&self, lock: &DirectoryLock) -> Result<Vec<OpenJournal>> {
+        let mut found = Vec::new();
+        for path in self.journal_paths()? {
+            if let Some(journal) = self.look(&path, lock)? {
+                found.push(journal);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Looks at one journal; `None` when it is closed or gone. The caller holds the lock.
+    pub fn look(&self, path: &Path, _lock: &DirectoryLock) -> Result<Option<OpenJournal>> {
+        let copy_path = self.copy_of(path);
+        let journal = replica::find(path)?;
+        let copy = replica::find(&copy_path).unwrap_or_else(|error| {
+            eprintln!("ceteris-engine: {error}");
+            Found::Missing
+        });
+        if matches!(journal, Found::Missing) && exists(&self.closed(path)) {
+            // Its owner died just before it removed the copy.
+            let _ = fs::remove_file(&copy_path);
+            return Ok(None);
+        }
+        if let Found::Unusable(kind) = &journal
+            && !matches!(&copy, Found::File(_, reading) if reading.has_header())
+        {
+            return Err(unusable(path, kind));
+        }
+        let copied = match &copy {
+            Found::File(_, reading) => Some(reading.clone()),
+            _ => None,
+        };
+        let mut files = Vec::new();
+        for (path, found) in [(path, journal), (&copy_path, copy)] {
+            if let Found::File(file, reading) = found {
+                files.push((path.to_path_buf(), file, reading));
+            }
+        }
+        let Some((first_path, _, first)) = files.first() else {
+            return Ok(None);
+        };
+        let copied = copied.filter(|_| first_path != &copy_path);
+        let contents = Contents::of(first.clone(), copied, &machine::boot_id());
+        let mut ownership = None;
+        for (path, file, _) in &files {
+            let locked =
+                try_lock(file).map_err(|cause| EngineError::from_io("lock", path, &cause))?;
+            if !locked && ownership.is_none() {
+                ownership = Some(Ownership::Owned(lock::holder(file)));
+            }
+        }
+        let open = OpenJournal {
+            path: path.to_path_buf(),
+            contents,
+            ownership: ownership.unwrap_or(Ownership::Orphan(files)),
+        };
+        if !open.contents.is_closed() {
+            return Ok(Some(open));
+        }
+        if let Some(mut journal) = open.adopt() {
+            // Its owner died just before this step.
+            self.file_as_closed(&mut journal)?;
+        }
+        Ok(None)
+    }
+
+    /// A new journal of an experiment, which follows those that are open. The caller holds the lock.
+    pub fn create(
+        &self,
+        experiment: &str,
+        addresses: Vec<String>,
+        global: bool,
+        others: &[OpenJournal],
+    ) -> Result<Journal> {
+        let path = self.next_path(experiment);
+        let latest = others.iter().map(|other| other.contents.sequence()).max();
+        let header = Record::Open {
+            addresses,
+            global,
+            sequence: latest.unwrap_or(0) + 1,
+        };
+        Journal::create(&path, &self.copy_of(&path), experiment, header)
+    }
+
+    /// Writes the last line and files the journal as closed; returns where it is then.
+    pub fn close(&self, journal: &mut Journal) -> Result<PathBuf> {
+        if let Err(error) = journal.append(Record::Closed) {
+            // On a full disk the place of the file has to say that it is closed.
+            eprintln!("ceteris-engine: {error}");
+        }
+        let target = self.file_as_closed(journal)?;
+        // Not while another keeper may be about to make its copy there.
+        if File::open(&self.path).is_ok_and(|directory| try_lock(&directory).is_ok_and(|own| own)) {
+            let _ = fs::remove_dir(&self.copies);
+        }
+        Ok(target)
+    }
+
+    fn file_as_closed(&self, journal: &mut Journal) -> Result<PathBuf> {
+        let (path, target) = (journal.path().to_path_buf(), self.closed(journal.path()));
+        let moved = replica::private_directory(&self.path.join(CLOSED)).and_then(|()| {
+            fs::rename(&path, &target)
+                .or_else(|cause| match cause.kind() {
+                    io::ErrorKind::NotFound => self.file_copy(journal, &target),
+                    _ => Err(cause),
+                })
+                .and_then(|()| sync_directory(&target))
+                .and_then(|()| sync_directory(&path))
+                .map_err(|cause| write_error(&target, &cause))
+        });
+        moved.map_err(|error| not_closed(&path, &error))?;
+        let _ = fs::remove_file(self.copy_of(&path));
+        Ok(target)
+    }
+
+    /// The journal was deleted while its keeper lived: its copy takes its place.
+    fn file_copy(&self, journal: &Journal, target: &Path) -> io::Result<()> {
+        eprintln!(
+            "ceteris-engine: {} was deleted meanwhile; all settings are restored",
+            journal.path().display()
+        );
+        let copy = self.copy_of(journal.path());
+        if !journal.files().any(|file| file == copy) {
+            return Ok(());
+        }
+        let text = fs::read_to_string(&copy)?;
+        Replica::create(target, &text).map(drop)
+    }
+
+    /// The path of the next journal of an experiment: a paused experiment that continues has several.
+    fn next_path(&self, experiment: &str) -> PathBuf {
+        let mut generation = 1u64;
+        loop {
+            let name = match generation {
+                1 => format!("{experiment}{SUFFIX}"),
+                _ => format!("{experiment}.{generation}{SUFFIX}"),
+            };
+            let path = self.path.join(&name);
+            let taken = [&path, &self.closed(&path), &self.copy_of(&path)];
+            if !taken.into_iter().any(|path| exists(path)) {
+                return path;
+            }
+            generation += 1;
+        }
+    }
+
+    fn closed(&self, path: &Path) -> PathBuf {
+        self.path
+            .join(CLOSED)
+            .join(path.file_name().unwrap_or_default())
+    }
+
+    fn copy_of(&self, path: &Path) -> PathBuf {
+        self.copies.join(path.file_name().unwrap_or_default())
+    }
+}
+
+/// A place of this user on another file system than the journals.
+fn other_file_system(journals: &Path) -> Option<PathBuf> {
+    // SAFETY: takes nothing and cannot fail.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    let base = if is_root {
+        PathBuf::from("/run")
+    } else {
+        PathBuf::from(env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty())?)
+    };
+    let device = |path: &Path| fs::metadata(path).map(|metadata| metadata.dev()).ok();
+    let own = device(&machine::nearest_existing(journals))?;
+    (device(&base)? != own).then(|| base.join("ceteris"))
+}
+
+/// Whether there is anything of this name, be it a dangling link.
+fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+fn unusable(path: &Path, kind: &str) -> EngineError {
+    EngineError::new(
+        Class::JournalLine,
+        format!(
+            "the journal {} is {kind}, not a journal, and it has no copy: what the experiment changed is unknown",
+            path.display()
+        ),
+        "check the settings that this experiment tested (ceteris report lists them), then remove it",
+    )
+    .at(path)
+}
+
+fn not_closed(path: &Path, cause: &EngineError) -> EngineError {
+    EngineError::new(
+        Class::JournalNotClosed,
+        format!(
+            "all settings are restored, but the journal {} could not be filed as closed: {cause}",
+            path.display()
+        ),
+        "correct that, then run `ceteris undo` again",
+    )
+    .at(path)
 }

@@ -57,10 +57,11 @@ pub enum JournalEvent {
         experiment: String,
         path: PathBuf,
     },
-    /// The journal has a living owner and was left alone.
+    /// The journal has an owner and was left alone; `trouble` says why that owner may not restore it.
     Busy {
         experiment: String,
         path: PathBuf,
+        trouble: Option<String>,
     },
     OpenJournal {
         experiment: String,
@@ -68,6 +69,7 @@ pub enum JournalEvent {
         owned: bool,
         kept: bool,
         time: String,
+        trouble: Option<String>,
         changes: Vec<ListedChange>,
     },
 }

@@ -1,17 +1,15 @@
 //! One journal that this process owns: appending with certainty, and what is still to be undone.
 //!
-//! In: records. Out: lines on the disk, or an error and a file as if nothing had been tried. Called
-//! by `journal::keeper`, `journal::undo` and `journal::restore`.
+//! In: records. Out: lines on the disk and in the copy, or an error and files as before. Called by
+//! `journal::keeper`, `journal::undo` and `journal::restore`.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::line::{self, Change, Contents, Line, Record, VERSION};
+use super::line::{self, Change, Contents, Damage, Line, Record, VERSION};
+use super::replica::{Replica, write_error};
 use crate::clock;
-use crate::error::{Class, EngineError, Result};
+use crate::error::Result;
 use crate::machine;
 
 /// A change that has not been taken back.
@@ -22,84 +20,57 @@ pub struct OpenChange {
     pub change: Change,
 }
 
-/// Holds the lock of the file as long as it lives.
+/// Holds the locks of its files as long as it lives.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    /// The journal first, where it is usable; its copy after it.
+    replicas: Vec<Replica>,
     path: PathBuf,
     experiment: String,
     next_line: u64,
-    length: u64,
-    /// Set when a failed append could not be taken back: then nothing can be appended any more.
-    broken: bool,
     pub changes: Vec<OpenChange>,
-    pub damaged: Vec<(usize, String)>,
+    pub damaged: Vec<Damage>,
 }
 
 impl Journal {
-    /// A new journal, owned, on the disk with its first line.
-    pub fn create(
-        path: &Path,
-        experiment: &str,
-        addresses: Vec<String>,
-        global: bool,
-    ) -> Result<Journal> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .mode(0o644) // for people to read; whoever could write to it would decide what undoing does
-            .open(path)
-            .map_err(|cause| write_error(path, &cause))?;
-        let owned = try_lock(&file).map_err(|cause| write_error(path, &cause))?;
-        if !owned {
-            return Err(EngineError::new(
-                Class::AddressBusy,
-                format!("{} is locked by another process", path.display()),
-                "try again in a moment",
-            )
-            .at(path));
+    /// A new journal, owned, on the disk with its header, and its copy.
+    pub fn create(path: &Path, copy: &Path, experiment: &str, header: Record) -> Result<Journal> {
+        let text = encoded(experiment, 1, header).map_err(|cause| write_error(path, &cause))?;
+        let journal = Replica::create(path, &text).map_err(|cause| write_error(path, &cause))?;
+        let mut replicas = vec![journal];
+        match Replica::create(copy, &text) {
+            Ok(copy) => replicas.push(copy),
+            Err(cause) => no_copy(copy, &cause),
         }
-        let mut journal = Journal {
-            file,
+        Ok(Journal {
+            replicas,
             path: path.to_path_buf(),
             experiment: experiment.to_string(),
-            next_line: 1,
-            length: 0,
-            broken: false,
+            next_line: 2,
             changes: Vec::new(),
             damaged: Vec::new(),
-        };
-        let opened = journal
-            .append(Record::Open { addresses, global })
-            .and_then(|_| sync_directory(path));
-        if let Err(error) = opened {
-            // Nothing was changed under it, so it may go.
-            let _ = fs::remove_file(path);
-            return Err(error);
-        }
-        Ok(journal)
+        })
     }
 
-    /// Takes over a journal whose owner is gone, given its locked file.
-    pub fn adopt(path: &Path, file: File, contents: Contents) -> Result<Journal> {
-        let length = contents.whole_bytes;
-        // What comes after was never finished; a new line must not be glued to it.
-        file.set_len(length)
-            .map_err(|cause| write_error(path, &cause))?;
-        Ok(Journal {
-            file,
+    /// Takes over a journal whose owner is gone, given its locked files.
+    pub fn adopt(path: &Path, replicas: Vec<Replica>, contents: Contents) -> Journal {
+        Journal {
+            replicas,
             experiment: experiment_of(path, &contents),
             path: path.to_path_buf(),
-            next_line: contents.lines.last().map_or(0, |line| line.line) + 1,
-            length,
-            broken: false,
+            next_line: contents.next_line(),
             changes: open_changes(&contents),
             damaged: contents.damaged,
-        })
+        }
     }
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The files in which it stands.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.replicas.iter().map(|replica| replica.path.as_path())
     }
 
     pub fn experiment(&self) -> &str {
@@ -109,33 +80,22 @@ impl Journal {
     /// Once this returns the line's number, the line survives a power cut.
     pub fn append(&mut self, record: Record) -> Result<u64> {
         let number = self.next_line;
-        let line = Line {
-            version: VERSION,
-            experiment: self.experiment.clone(),
-            line: number,
-            time: clock::utc_text(),
-            boot_id: machine::boot_id(),
-            record,
+        let failed = |cause: &io::Error| write_error(&self.path, cause);
+        let text = encoded(&self.experiment, number, record.clone()).map_err(|c| failed(&c))?;
+        let Some((first, copies)) = self.replicas.split_first_mut() else {
+            return Err(failed(&io::Error::other("none of its files is left")));
         };
-        let text = line::encode(&line).map_err(|cause| write_error(&self.path, &cause.into()))?;
-        if self.broken {
-            let cause = io::Error::other("an earlier line could not be finished");
-            return Err(write_error(&self.path, &cause));
+        first.append(&text).map_err(|cause| failed(&cause))?;
+        for copy in copies {
+            if let Err(cause) = copy.append(&text) {
+                no_copy(&copy.path, &cause);
+            }
         }
-        let written = self
-            .file
-            .write_all(text.as_bytes())
-            .and_then(|()| self.file.sync_data());
-        if let Err(cause) = written {
-            self.broken = self.file.set_len(self.length).is_err();
-            return Err(write_error(&self.path, &cause));
-        }
-        self.length += text.len() as u64;
         self.next_line += 1;
-        if let Record::Change(change) = line.record {
+        if let Record::Change(change) = record {
             self.changes.push(OpenChange {
                 line: number,
-                boot_id: line.boot_id,
+                boot_id: machine::boot_id(),
                 change,
             });
         }
@@ -146,10 +106,30 @@ impl Journal {
     pub fn mark_restored(&mut self, of: u64) {
         self.changes.retain(|change| change.line != of);
         if let Err(error) = self.append(Record::Restored { of }) {
-            // Restoring once more does no harm, so the restoring goes on.
+            // Restoring once more does no harm, so the restoring continues.
             eprintln!("ceteris-engine: {error}");
         }
     }
+}
+
+fn encoded(experiment: &str, number: u64, record: Record) -> io::Result<String> {
+    let line = Line {
+        version: VERSION,
+        experiment: experiment.to_string(),
+        line: number,
+        time: clock::utc_text(),
+        boot_id: machine::boot_id(),
+        record,
+    };
+    line::encode(&line).map_err(io::Error::from)
+}
+
+/// An experiment needs its journal, and not the copy.
+fn no_copy(path: &Path, cause: &io::Error) {
+    eprintln!(
+        "ceteris-engine: the journal has no complete copy in {}: {cause}",
+        path.display()
+    );
 }
 
 /// The experiment that a journal names, or the name of its file when it names none.
@@ -177,42 +157,4 @@ pub fn open_changes(contents: &Contents) -> Vec<OpenChange> {
         }
     }
     changes
-}
-
-pub fn read(file: &mut File, path: &Path) -> Result<Contents> {
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)
-        .map_err(|cause| EngineError::from_io("read", path, &cause))?;
-    Ok(line::decode(&bytes))
-}
-
-/// Takes the exclusive lock of a file; false when somebody else has it. The kernel gives it back
-/// when its owner dies, however it dies.
-pub fn try_lock(file: &File) -> io::Result<bool> {
-    // SAFETY: a plain system call on a descriptor that `file` keeps open.
-    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
-        return Ok(true);
-    }
-    let cause = io::Error::last_os_error();
-    match cause.raw_os_error() {
-        Some(libc::EWOULDBLOCK | libc::EINTR) => Ok(false),
-        _ => Err(cause),
-    }
-}
-
-/// Makes creating, renaming or removing `path` survive a power cut.
-pub fn sync_directory(path: &Path) -> Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("/"));
-    File::open(directory)
-        .and_then(|directory| directory.sync_all())
-        .map_err(|cause| write_error(directory, &cause))
-}
-
-pub fn write_error(path: &Path, cause: &io::Error) -> EngineError {
-    EngineError::new(
-        Class::JournalWrite,
-        format!("cannot write the journal {}: {cause}", path.display()),
-        "nothing was changed; make room or give access there, or set CETERIS_STATE to another directory",
-    )
-    .at(path)
 }

@@ -7,7 +7,6 @@
 //! machine back: that is why it lives on the target and heeds no signal. Since it alone makes
 //! changes, none that is still on its way can come after everything is back.
 
-use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
@@ -16,9 +15,9 @@ use serde::Deserialize;
 
 use super::Leftover;
 use super::action::Action;
-use super::directory::{self, Found};
+use super::directory::{Directory, OpenJournal};
 use super::event::JournalEvent;
-use super::file::{Journal, OpenChange, write_error};
+use super::file::{Journal, OpenChange};
 use super::line::{Change, Record};
 use super::restore::restore_and_close;
 use crate::error::{Class, EngineError, Result};
@@ -89,12 +88,13 @@ pub fn keep(
         // Nothing was opened, so there is nothing to put back.
         _ => return Ok(Leftover::Nothing),
     };
-    let mut journal = open_journal(directory, allow_volatile, &open)?;
+    let directory = Directory::new(directory);
+    let mut journal = open_journal(&directory, allow_volatile, &open)?;
     events.emit(&Event::Journal(JournalEvent::Opened {
         path: journal.path().to_path_buf(),
     }));
     match obey(&mut journal, &inbox, events) {
-        End::Restore => restore_and_close(&mut journal, events),
+        End::Restore => restore_and_close(&directory, &mut journal, events),
         End::Keep => Ok(Leftover::Nothing),
     }
 }
@@ -183,14 +183,14 @@ fn refuse_relative(action: &Action, knob: &str) -> Result<()> {
     }
 }
 
-fn open_journal(directory: &Path, allow_volatile: bool, open: &Open) -> Result<Journal> {
+fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Result<Journal> {
     check_name(&open.experiment)?;
-    refuse_volatile(directory, allow_volatile)?;
-    fs::create_dir_all(directory).map_err(|cause| write_error(directory, &cause))?;
-    let lock = directory::lock(directory)?;
-    let mut found = directory::open_journals(directory, &lock)?;
-    found.retain(|journal| !journal.is_at_rest());
-    if let Some(orphan) = found.iter().find(|journal| journal.orphan.is_some()) {
+    refuse_volatile(&directory.path, allow_volatile)?;
+    directory.make()?;
+    let lock = directory.lock()?;
+    let all = directory.open_journals(&lock)?;
+    let mut active = all.iter().filter(|journal| !journal.is_at_rest());
+    if let Some(orphan) = active.clone().find(|journal| journal.is_orphan()) {
         return Err(EngineError::new(
             Class::OpenJournal,
             format!(
@@ -202,7 +202,7 @@ fn open_journal(directory: &Path, allow_volatile: bool, open: &Open) -> Result<J
         )
         .at(&orphan.path));
     }
-    if let Some((busy, what)) = found.iter().find_map(|other| {
+    if let Some((busy, what)) = active.find_map(|other| {
         Some((
             other,
             overlap(other, &open.experiment, &open.addresses, open.global)?,
@@ -219,13 +219,12 @@ fn open_journal(directory: &Path, allow_volatile: bool, open: &Open) -> Result<J
         )
         .at(&busy.path));
     }
-    let path = directory::next_path(directory, &open.experiment);
-    Journal::create(&path, &open.experiment, open.addresses.clone(), open.global)
+    directory.create(&open.experiment, open.addresses.clone(), open.global, &all)
 }
 
 /// Why two experiments cannot run at the same time; `None` when they can.
 pub(super) fn overlap(
-    other: &Found,
+    other: &OpenJournal,
     experiment: &str,
     wanted: &[impl AsRef<str>],
     global: bool,

@@ -3,7 +3,7 @@
 //! A keeper owns the journal of one experiment and outlives its controller; `undo` does the same
 //! for journals whose keeper was killed or lost its power, and `at_boot` has that done by itself.
 //! Both restore in the same way. Layers: `keeper`, `undo` -> `restore`, `directory` -> `file` ->
-//! `line`, `action`.
+//! `replica` -> `lock`, `line` -> `action`.
 
 pub mod action;
 pub mod at_boot;
@@ -12,6 +12,8 @@ pub mod event;
 pub mod file;
 pub mod keeper;
 pub mod line;
+pub mod lock;
+pub mod replica;
 pub mod restore;
 pub mod undo;
 

@@ -14,23 +14,28 @@ use std::path::Path;
 
 use super::Leftover;
 use super::action::Action;
-use super::directory;
+use super::directory::Directory;
 use super::event::JournalEvent;
 use super::file::{Journal, OpenChange};
+use super::line::Damage;
 use crate::error::{Class, EngineError, Result};
 use crate::event::{Event, Events};
 use crate::machine;
 
 /// Restores all open changes and closes the journal when nothing is stuck.
-pub fn restore_and_close(journal: &mut Journal, events: &Events) -> Result<Leftover> {
+pub fn restore_and_close(
+    directory: &Directory,
+    journal: &mut Journal,
+    events: &Events,
+) -> Result<Leftover> {
     let mut leftover = restore(journal, events);
-    for (number, why) in &journal.damaged {
+    for damage in &journal.damaged {
         // It may have been a change, so it would be wrong to say that all is well.
         leftover = Leftover::Stuck;
-        events.emit(&Event::Error(damaged(journal.path(), *number, why)));
+        events.emit(&Event::Error(damaged(journal.path(), damage)));
     }
     if leftover == Leftover::Nothing {
-        let path = directory::close(journal)?;
+        let path = directory.close(journal)?;
         let experiment = journal.experiment().to_string();
         events.emit(&Event::Journal(JournalEvent::Closed { experiment, path }));
     }
@@ -175,12 +180,17 @@ fn check(action: &Action) -> Outcome {
     }
 }
 
-/// What to tell of a line that cannot be used.
-pub(super) fn damaged(path: &Path, number: usize, why: &str) -> EngineError {
+/// The error for a line that cannot be used.
+pub(super) fn damaged(path: &Path, damage: &Damage) -> EngineError {
     EngineError::new(
         Class::JournalLine,
-        format!("line {number} of {} cannot be used: {why}", path.display()),
-        "all other lines were used; read that line, put its value back by hand, then move the file to `closed/` beside it",
+        format!(
+            "the journal {} is damaged, so a setting may still be changed: line {}: {}",
+            path.display(),
+            damage.line,
+            damage.reason
+        ),
+        "every other line was used; check the settings that this experiment tested (ceteris report lists them), set them by hand, then move the file to closed/ next to it",
     )
     .at(path)
 }

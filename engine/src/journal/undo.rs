@@ -5,17 +5,15 @@
 //! list. Called by `main`.
 
 use std::cmp::Reverse;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Leftover;
-use super::directory::{self, DirectoryLock, Found};
+use super::directory::{Directory, DirectoryLock, OpenJournal};
 use super::event::{JournalEvent, ListedChange};
-use super::file::{Journal, OpenChange, open_changes};
+use super::file::{OpenChange, open_changes};
 use super::keeper::overlap;
-use super::line;
 use super::restore::{damaged, restore_and_close};
 use crate::error::Result;
 use crate::event::{Event, Events};
@@ -35,7 +33,7 @@ pub struct Selection<'a> {
 }
 
 impl Selection<'_> {
-    fn includes(&self, journal: &Found) -> bool {
+    fn includes(&self, journal: &OpenJournal) -> bool {
         self.experiment
             .is_none_or(|wanted| journal.experiment() == wanted)
     }
@@ -46,47 +44,57 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         machine::ignore_signal(signal);
     }
+    let directory = Directory::new(selection.directory);
     let mut leftover = Leftover::Nothing;
-    for path in newest_first(directory::journal_paths(selection.directory)?) {
+    if !directory.exists()? {
+        return Ok(leftover);
+    }
+    let errors = |error| {
+        events.emit(&Event::Error(error));
+        Leftover::Stuck
+    };
+    for path in newest_first(&directory)? {
         // One journal that cannot be read must not keep the others from being undone.
         let outcome = if selection.dry_run {
-            list(&path, selection, events)
+            list(&directory, &path, selection, events)
         } else {
-            undo_one(&path, selection, events)
+            undo_one(&directory, &path, selection, events)
         };
-        match outcome {
-            Ok(Leftover::Nothing) => {}
-            Ok(Leftover::Stuck) => leftover = Leftover::Stuck,
-            Err(error) => {
-                leftover = Leftover::Stuck;
-                events.emit(&Event::Error(error));
-            }
+        if outcome.unwrap_or_else(errors) == Leftover::Stuck {
+            leftover = Leftover::Stuck;
         }
     }
     Ok(leftover)
 }
 
-/// What was set first is put back last, since each journal holds the values that it found.
-fn newest_first(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
-    let begun = |path: &PathBuf| {
-        let contents = line::decode(&fs::read(path).unwrap_or_default());
-        Reverse(contents.lines.into_iter().next().map(|first| first.time))
-    };
-    paths.sort_by_cached_key(begun);
-    paths
+/// Each journal holds the values that it found, so the last one is undone first. Their sequence tells, since a
+/// clock can be set back. One that cannot be read comes last, and then says why.
+fn newest_first(directory: &Directory) -> Result<Vec<PathBuf>> {
+    let lock = directory.lock()?;
+    let mut paths = directory.journal_paths()?;
+    paths.sort_by_cached_key(|path| {
+        let journal = directory.look(path, &lock).ok().flatten();
+        Reverse(journal.map_or(0, |journal| journal.contents.sequence()))
+    });
+    Ok(paths)
 }
 
-fn undo_one(path: &Path, selection: &Selection, events: &Events) -> Result<Leftover> {
+fn undo_one(
+    directory: &Directory,
+    path: &Path,
+    selection: &Selection,
+    events: &Events,
+) -> Result<Leftover> {
     let deadline = Instant::now() + selection.patience;
     loop {
-        let lock = directory::lock(selection.directory)?;
-        let Some(found) = look(path, selection)? else {
+        let lock = directory.lock()?;
+        let Some(journal) = look(directory, path, selection, &lock)? else {
             return Ok(Leftover::Nothing);
         };
-        let experiment = found.experiment();
-        if found.is_at_rest() {
-            let used_by = user_of(&found, selection.directory, &lock)?;
-            if used_by.is_some() || !(selection.kept || is_over(&found)) {
+        let experiment = journal.experiment();
+        if journal.is_at_rest() {
+            let used_by = user_of(&journal, directory, &lock)?;
+            if used_by.is_some() || !(selection.kept || is_over(&journal)) {
                 events.emit(&Event::Journal(JournalEvent::Kept {
                     experiment,
                     path: path.to_path_buf(),
@@ -95,25 +103,31 @@ fn undo_one(path: &Path, selection: &Selection, events: &Events) -> Result<Lefto
                 return Ok(Leftover::Nothing);
             }
         }
-        drop(lock);
-        if let Some(file) = found.orphan {
-            let mut journal = Journal::adopt(path, file, found.contents)?;
-            return restore_and_close(&mut journal, events);
+        let trouble = journal.trouble();
+        if let Some(mut journal) = journal.adopt() {
+            drop(lock);
+            return restore_and_close(directory, &mut journal, events);
         }
+        drop(lock);
         if Instant::now() >= deadline {
+            let leftover = match trouble {
+                Some(_) => Leftover::Stuck,
+                None => Leftover::Nothing,
+            };
             events.emit(&Event::Journal(JournalEvent::Busy {
                 experiment,
                 path: path.to_path_buf(),
+                trouble,
             }));
-            return Ok(Leftover::Nothing);
+            return Ok(leftover);
         }
         thread::sleep(RETRY);
     }
 }
 
 /// Whether nothing of it is left: a boot came in between.
-fn is_over(found: &Found) -> bool {
-    open_changes(&found.contents).iter().all(is_expired)
+fn is_over(journal: &OpenJournal) -> bool {
+    journal.contents.damaged.is_empty() && open_changes(&journal.contents).iter().all(is_expired)
 }
 
 fn is_expired(open: &OpenChange) -> bool {
@@ -121,23 +135,37 @@ fn is_expired(open: &OpenChange) -> bool {
 }
 
 /// The living experiment that began with what this journal has set.
-fn user_of(kept: &Found, directory: &Path, lock: &DirectoryLock) -> Result<Option<String>> {
+fn user_of(
+    kept: &OpenJournal,
+    directory: &Directory,
+    lock: &DirectoryLock,
+) -> Result<Option<String>> {
     let (addresses, everything) = kept.claims();
-    let others = directory::open_journals(directory, lock)?;
-    let user = others.iter().find(|other| {
-        other.path != kept.path
-            && other.orphan.is_none()
-            && overlap(other, &kept.experiment(), &addresses, everything).is_some()
-    });
-    Ok(user.map(Found::experiment))
+    for path in directory.journal_paths()? {
+        if path == kept.path {
+            continue; // its locks are ours already
+        }
+        if let Some(other) = directory.look(&path, lock)?
+            && !other.is_orphan()
+            && overlap(&other, &kept.experiment(), &addresses, everything).is_some()
+        {
+            return Ok(Some(other.experiment()));
+        }
+    }
+    Ok(None)
 }
 
-fn list(path: &Path, selection: &Selection, events: &Events) -> Result<Leftover> {
-    let _lock = directory::lock(selection.directory)?;
-    let Some(found) = look(path, selection)? else {
+fn list(
+    directory: &Directory,
+    path: &Path,
+    selection: &Selection,
+    events: &Events,
+) -> Result<Leftover> {
+    let lock = directory.lock()?;
+    let Some(journal) = look(directory, path, selection, &lock)? else {
         return Ok(Leftover::Nothing);
     };
-    let changes = open_changes(&found.contents)
+    let changes = open_changes(&journal.contents)
         .into_iter()
         .map(|open| ListedChange {
             expired: is_expired(&open),
@@ -147,31 +175,33 @@ fn list(path: &Path, selection: &Selection, events: &Events) -> Result<Leftover>
             wanted: open.change.wanted,
         })
         .collect();
+    let first = journal.contents.lines.first();
     events.emit(&Event::Journal(JournalEvent::OpenJournal {
-        experiment: found.experiment(),
+        experiment: journal.experiment(),
         path: path.to_path_buf(),
-        owned: found.orphan.is_none(),
-        kept: found.contents.is_kept(),
-        time: found
-            .contents
-            .lines
-            .first()
-            .map(|line| line.time.clone())
-            .unwrap_or_default(),
+        owned: !journal.is_orphan(),
+        kept: journal.contents.is_kept(),
+        time: first.map(|line| line.time.clone()).unwrap_or_default(),
+        trouble: journal.trouble(),
         changes,
     }));
-    for (number, why) in &found.contents.damaged {
-        events.emit(&Event::Error(damaged(path, *number, why)));
+    for damage in &journal.contents.damaged {
+        events.emit(&Event::Error(damaged(path, damage)));
     }
-    if found.contents.damaged.is_empty() {
+    if journal.contents.damaged.is_empty() {
         Ok(Leftover::Nothing)
     } else {
         Ok(Leftover::Stuck)
     }
 }
 
-/// The journal at `path` when it is open and selected. The caller holds the directory's lock.
-fn look(path: &Path, selection: &Selection) -> Result<Option<Found>> {
-    let found = directory::look(path)?;
+/// The journal at `path` when it is open and selected.
+fn look(
+    directory: &Directory,
+    path: &Path,
+    selection: &Selection,
+    lock: &DirectoryLock,
+) -> Result<Option<OpenJournal>> {
+    let found = directory.look(path, lock)?;
     Ok(found.filter(|journal| selection.includes(journal)))
 }

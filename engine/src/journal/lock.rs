@@ -1,0 +1,118 @@
+//! Locks: who owns a journal, and who else holds its lock.
+//!
+//! In: an open file. Out: its exclusive lock, which the kernel releases when the owner dies, however it dies;
+//! or the process that holds it. Called by `journal::replica`, `journal::directory` and `journal::undo`.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+
+/// The verbs of the engine that own a journal.
+const OWNERS: [&str; 2] = ["journal", "undo"];
+const ENGINE: &str = "ceteris-engine";
+
+/// A process that holds a lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    pub pid: u32,
+    /// The command line; empty where it cannot be read.
+    argv: Vec<String>,
+    is_stopped: bool,
+}
+
+/// Takes the exclusive lock of a file or directory; false when another process has it.
+pub fn try_lock(file: &File) -> io::Result<bool> {
+    // SAFETY: a plain system call on a descriptor that `file` keeps open.
+    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+        return Ok(true);
+    }
+    let cause = io::Error::last_os_error();
+    match cause.raw_os_error() {
+        Some(libc::EWOULDBLOCK | libc::EINTR) => Ok(false),
+        _ => Err(cause),
+    }
+}
+
+/// Who holds the lock of a file; `None` where the kernel does not show it, as from another container.
+pub fn holder(file: &File) -> Option<Holder> {
+    let inode = file.metadata().ok()?.ino();
+    let pid = holder_of(&fs::read_to_string("/proc/locks").ok()?, inode)?;
+    let argv = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name before it is in brackets and may hold anything.
+    let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    Some(Holder {
+        pid,
+        argv: argv
+            .split(|&byte| byte == 0)
+            .filter(|word| !word.is_empty())
+            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .collect(),
+        is_stopped: state.starts_with(['T', 't']),
+    })
+}
+
+/// In `1: FLOCK  ADVISORY  WRITE 1234 fe:01:4567 0 EOF`, 1234 holds the lock of inode 4567; `->` marks
+/// those who wait. The device is not compared: some file systems give files another one than here.
+fn holder_of(locks: &str, inode: u64) -> Option<u32> {
+    locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, pid, place, ..] = words[..] else {
+            return None;
+        };
+        let is_it = place.rsplit(':').next()?.parse() == Ok(inode);
+        is_it.then(|| pid.parse().ok()).flatten()
+    })
+}
+
+impl Holder {
+    /// What keeps the journal from being restored in good time; `None` for a keeper at work.
+    pub fn trouble(&self) -> Option<String> {
+        let is_engine = self
+            .argv
+            .first()
+            .and_then(|program| program.rsplit('/').next())
+            .is_some_and(|name| name.starts_with(ENGINE));
+        let is_owner = self
+            .argv
+            .iter()
+            .skip(1)
+            .any(|word| OWNERS.contains(&word.as_str()));
+        if !(is_engine && is_owner) {
+            return Some(format!("{self} holds its lock"));
+        }
+        self.is_stopped
+            .then(|| format!("its keeper, process {}, is stopped", self.pid))
+    }
+}
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let command = self.argv.first().map_or("?", String::as_str);
+        write!(formatter, "process {} ({command})", self.pid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_holder_of_a_lock_is_found_and_those_who_wait_are_not() {
+        let locks = "1: POSIX  ADVISORY  WRITE 7 fe:01:45 0 EOF\n\
+                     2: -> FLOCK  ADVISORY  WRITE 8 fe:01:45 0 EOF\n\
+                     2: FLOCK  ADVISORY  WRITE 9 fe:01:45 0 EOF\n";
+        assert_eq!(holder_of(locks, 45), Some(9));
+        assert_eq!(holder_of(locks, 46), None);
+    }
+
+    #[test]
+    fn a_real_lock_names_this_process_and_its_command() {
+        let file = tempfile::tempfile().unwrap();
+        assert!(try_lock(&file).unwrap());
+        let found = holder(&file).unwrap();
+        assert_eq!(found.pid, std::process::id());
+        assert!(found.trouble().unwrap().contains("holds its lock"));
+    }
+}

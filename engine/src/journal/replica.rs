@@ -1,0 +1,238 @@
+//! One of the two files of a journal: the journal itself, or its copy elsewhere.
+//!
+//! In: lines. Out: a file that ends with a complete line, whatever happens while it is written. Called by
+//! `journal::file` and `journal::directory`. A file is made whole or not at all, so one without a header
+//! was damaged; it is opened without following a link or waiting for a writer of a FIFO.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::line::{self, Reading};
+use super::lock::try_lock;
+use crate::error::{Class, EngineError, Result};
+
+/// No journal comes near it: an experiment changes some hundred settings.
+const MOST_BYTES: u64 = 64 << 20;
+const OTHERS_WRITE: u32 = 0o022;
+const OTHERS: u32 = 0o077;
+
+/// An open file of a journal, locked by this process.
+#[derive(Debug)]
+pub struct Replica {
+    pub path: PathBuf,
+    file: File,
+    /// The length up to the last complete line.
+    length: u64,
+    /// Set when a failed append could not be removed: then nothing can be appended any more.
+    is_broken: bool,
+}
+
+/// What is found where a journal should be.
+#[derive(Debug)]
+pub enum Found {
+    File(File, Reading),
+    Missing,
+    /// Not a file that can be read, and what it is instead.
+    Unusable(String),
+}
+
+impl Replica {
+    /// Makes a file with its first line, locked; it has its name only when it is complete on the disk.
+    pub fn create(path: &Path, first_line: &str) -> io::Result<Replica> {
+        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::Error::other("it has no directory"));
+        };
+        let fresh = directory.join(format!(".{}", name.to_string_lossy()));
+        match fs::remove_file(&fresh) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+            _ => {} // one that was cut off while it was made
+        }
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&fresh)?;
+        let made = try_lock(&file)
+            .and_then(|_| file.write_all(first_line.as_bytes()))
+            .and_then(|()| file.sync_all())
+            .and_then(|()| fs::rename(&fresh, path))
+            .and_then(|()| sync_directory(path));
+        if let Err(cause) = made {
+            let _ = fs::remove_file(&fresh);
+            return Err(cause);
+        }
+        Ok(Replica {
+            path: path.to_path_buf(),
+            file,
+            length: first_line.len() as u64,
+            is_broken: false,
+        })
+    }
+
+    /// Takes over a file whose owner is gone, given its locked file. An incomplete last line that `is_damage`
+    /// stays as a line that cannot be used; else it was never acknowledged, and goes.
+    pub fn adopt(path: &Path, mut file: File, reading: &Reading, is_damage: bool) -> Replica {
+        // A new line must not be glued to it. A read-only file stays as it is.
+        let ended = match &reading.torn {
+            None => Ok(()),
+            Some(_) if is_damage => file.write_all(b"\n"),
+            Some(_) => file.set_len(reading.complete_bytes),
+        };
+        let length = file.metadata().map(|metadata| metadata.len());
+        Replica {
+            path: path.to_path_buf(),
+            file,
+            is_broken: ended.is_err() || length.is_err(),
+            length: length.unwrap_or(reading.complete_bytes),
+        }
+    }
+
+    /// Once this returns the text survives a power cut; where it fails the file is as before.
+    pub fn append(&mut self, text: &str) -> io::Result<()> {
+        if self.is_broken {
+            return Err(io::Error::other("an earlier line could not be finished"));
+        }
+        let written = self
+            .file
+            .write_all(text.as_bytes())
+            .and_then(|()| self.file.sync_data());
+        match written {
+            Ok(()) => self.length += text.len() as u64,
+            Err(_) => self.is_broken = self.file.set_len(self.length).is_err(),
+        }
+        written
+    }
+}
+
+/// Looks for a file of a journal. Raises an error where it cannot be opened, or belongs to somebody else.
+pub fn find(path: &Path) -> Result<Found> {
+    let open = |write: bool| {
+        OpenOptions::new()
+            .read(true)
+            .append(write)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .open(path)
+    };
+    let opened = open(true).or_else(|cause| match cause.raw_os_error() {
+        Some(libc::EROFS) => open(false),
+        _ => Err(cause),
+    });
+    let mut file = match opened {
+        Ok(file) => file,
+        Err(cause) => {
+            return match cause.raw_os_error() {
+                Some(libc::ENOENT) => Ok(Found::Missing),
+                Some(libc::ELOOP | libc::EISDIR | libc::ENXIO) => Ok(Found::Unusable(kind(path))),
+                _ => Err(EngineError::from_io("open the journal", path, &cause)),
+            };
+        }
+    };
+    let metadata = file
+        .metadata()
+        .map_err(|cause| EngineError::from_io("look at", path, &cause))?;
+    if !metadata.is_file() {
+        return Ok(Found::Unusable(kind(path)));
+    }
+    if metadata.len() > MOST_BYTES {
+        return Ok(Found::Unusable(format!(
+            "a file of {} MiB",
+            metadata.len() >> 20
+        )));
+    }
+    refuse_stranger(&metadata, path)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)
+        .map_err(|cause| EngineError::from_io("read", path, &cause))?;
+    Ok(Found::File(file, line::decode(&bytes)))
+}
+
+fn kind(path: &Path) -> String {
+    let Ok(metadata) = fs::symlink_metadata(path) else {
+        return "unreadable".into();
+    };
+    let kind = metadata.file_type();
+    let name = match () {
+        () if kind.is_symlink() => "a symbolic link",
+        () if kind.is_dir() => "a directory",
+        () if kind.is_fifo() => "a FIFO",
+        () if kind.is_socket() => "a socket",
+        () => "a device",
+    };
+    name.into()
+}
+
+/// Makes a directory for journals that this user alone can pass, or sees that it is one.
+pub fn private_directory(directory: &Path) -> Result<()> {
+    let made = DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory);
+    made.map_err(|cause| write_error(directory, &cause))?;
+    let metadata = trusted_directory(directory)?;
+    if metadata.mode() & OTHERS != 0 {
+        let private = fs::Permissions::from_mode(metadata.mode() & 0o7700);
+        fs::set_permissions(directory, private).map_err(|cause| write_error(directory, &cause))?;
+    }
+    Ok(())
+}
+
+/// A directory that belongs to this user, and that nobody else can write to.
+pub fn trusted_directory(directory: &Path) -> Result<fs::Metadata> {
+    let metadata = fs::symlink_metadata(directory)
+        .map_err(|cause| EngineError::from_io("look at", directory, &cause))?;
+    if !metadata.is_dir() {
+        return Err(EngineError::new(
+            Class::JournalStranger,
+            format!(
+                "cannot read the journals in {}: it is {}, not a directory",
+                directory.display(),
+                if metadata.is_file() {
+                    "a file".into()
+                } else {
+                    kind(directory)
+                }
+            ),
+            "move it away, or name another directory with CETERIS_STATE",
+        )
+        .at(directory));
+    }
+    refuse_stranger(&metadata, directory)?;
+    Ok(metadata)
+}
+
+/// Undoing does what a journal says, so nobody else may have written it.
+fn refuse_stranger(metadata: &fs::Metadata, path: &Path) -> Result<()> {
+    // SAFETY: takes nothing and cannot fail.
+    let user = unsafe { libc::geteuid() };
+    let reason = if metadata.mode() & OTHERS_WRITE != 0 {
+        "others than its owner may write to it".to_string()
+    } else if metadata.uid() != user {
+        format!("it belongs to user {}, not to user {user}", metadata.uid())
+    } else {
+        return Ok(());
+    };
+    Err(EngineError::new(
+        Class::JournalStranger,
+        format!("the journal {} is not trusted: {reason}", path.display()),
+        "undo it as the user who owns it; or, where you know what it says, make it yours (chown, chmod go-w)",
+    )
+    .at(path))
+}
+
+/// Makes creating, renaming or removing `path` survive a power cut.
+pub fn sync_directory(path: &Path) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    File::open(directory).and_then(|directory| directory.sync_all())
+}
+
+pub fn write_error(path: &Path, cause: &io::Error) -> EngineError {
+    EngineError::new(
+        Class::JournalWrite,
+        format!("cannot write the journal {}: {cause}", path.display()),
+        "nothing was changed; make room or give access there, or set CETERIS_STATE to another directory",
+    )
+    .at(path)
+}
