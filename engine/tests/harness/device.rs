@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,10 +12,12 @@ use serde_json::{Value, json};
 use super::{disk_directory, job};
 
 pub const SIZE: u64 = 8 << 20;
+const LOOP_CTL_REMOVE: libc::Ioctl = 0x4C81;
 
 pub struct Loop {
     pub path: PathBuf,
     pub backing: PathBuf,
+    numbered: Option<u32>,
     _directory: tempfile::TempDir,
 }
 
@@ -50,8 +53,34 @@ impl Loop {
         Loop {
             path: command("losetup", &arguments).into(),
             backing,
+            numbered: None,
             _directory: directory,
         }
+    }
+
+    /// `/dev/loopN` with N far above those that `--find` hands out, so that no other test takes the
+    /// name while it is free. Each caller has a number of its own.
+    pub fn numbered(number: u32) -> Loop {
+        let directory = disk_directory();
+        let backing = directory.path().join("disk");
+        File::create(&backing).unwrap().set_len(SIZE).unwrap();
+        let path = PathBuf::from(format!("/dev/loop{number}"));
+        command(
+            "losetup",
+            &[path.to_str().unwrap(), backing.to_str().unwrap()],
+        );
+        Loop {
+            path,
+            backing,
+            numbered: Some(number),
+            _directory: directory,
+        }
+    }
+
+    /// Detaches the file and attaches another one under the same name.
+    pub fn attach_instead(&self, backing: &Path) {
+        command("losetup", &["-d", self.name()]);
+        command("losetup", &[self.name(), backing.to_str().unwrap()]);
     }
 
     pub fn name(&self) -> &str {
@@ -70,5 +99,10 @@ impl Loop {
 impl Drop for Loop {
     fn drop(&mut self) {
         let _ = Command::new("losetup").arg("-d").arg(&self.path).status();
+        if let Some(number) = self.numbered {
+            let control = File::open("/dev/loop-control").unwrap();
+            // SAFETY: takes a number, and `control` keeps the descriptor open.
+            unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_REMOVE, number) };
+        }
     }
 }

@@ -1,0 +1,479 @@
+//! The identity of a block device: the facts that tell it from another device under the same name.
+//!
+//! In: a device's number, sysfs directory, path or open descriptor. Out: a `DeviceIdentity`, and the
+//! differences between two of them in words. Called by `io::device`, `users` and `journal`.
+//!
+//! A name such as `/dev/sdb` or `/dev/loop3` is given to the next device once it is free, and so is
+//! its number. The kernel gives each device (and each use of a loop device) its own `diskseq`, which
+//! counts from 1 in each boot; serial, WWN and UUID outlast a boot.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine;
+
+const BLKGETDISKSEQ: libc::Ioctl = libc::_IOR::<u64>(0x12, 128);
+const LOOP_GET_STATUS64: libc::Ioctl = 0x4C05;
+const SECTOR_BYTES: u64 = 512;
+/// Multipath devices lose and regain paths; all other mapped devices change content with them.
+const MULTIPATH_PREFIX: &str = "mpath-";
+
+/// What the kernel reports of one block device; `None` where it reports nothing.
+///
+/// For a partition, all fields but `major_minor`, `partition` and `size_bytes` are of its disk.
+/// Unknown fields are ignored when reading: newer engines may record more.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeviceIdentity {
+    /// As `8:16`.
+    pub major_minor: String,
+    /// The boot in which number, `diskseq`, `members` and `backing_inode` were read.
+    pub boot_id: Option<String>,
+    pub diskseq: Option<u64>,
+    pub serial: Option<String>,
+    pub wwn: Option<String>,
+    /// UUID of a device-mapper device or of an array.
+    pub uuid: Option<String>,
+    /// As `1 at sector 2048`.
+    pub partition: Option<String>,
+    /// The devices below a device-mapper device, each as `8:16 diskseq 4`, sorted.
+    pub members: Option<Vec<String>>,
+    /// A loop device's file.
+    pub backing_file: Option<String>,
+    /// A loop device's file as `DEVICE:INODE`; read from an open descriptor only.
+    pub backing_inode: Option<String>,
+    pub size_bytes: Option<u64>,
+}
+
+impl DeviceIdentity {
+    /// The device that has this number now.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` where no device has it; any error of reading sysfs.
+    pub fn of_number(major: u32, minor: u32) -> io::Result<DeviceIdentity> {
+        DeviceIdentity::of_sysfs(Path::new(&format!("/sys/dev/block/{major}:{minor}")))
+    }
+
+    /// The device of a sysfs directory, such as `/sys/block/sda` or `/sys/block/sda/sda1`.
+    ///
+    /// # Errors
+    ///
+    /// As `of_number`; `Other` where the directory changed hands while it was read.
+    pub fn of_sysfs(directory: &Path) -> io::Result<DeviceIdentity> {
+        let identity = read_sysfs(directory)?;
+        match read_sysfs(directory)?.differs_from(&identity) {
+            None => Ok(identity),
+            Some(difference) => Err(io::Error::other(format!(
+                "the device changed while it was looked at: {difference}"
+            ))),
+        }
+    }
+
+    /// The block device that a path leads to now; links are followed.
+    ///
+    /// # Errors
+    ///
+    /// As `of_number`; `InvalidInput` where it leads to no block device.
+    pub fn of_path(path: &Path) -> io::Result<DeviceIdentity> {
+        DeviceIdentity::of_metadata(&fs::metadata(path)?)
+    }
+
+    /// The block device behind an open descriptor, whatever has its name meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As `of_path`; `Other` where its number already belongs to another device.
+    pub fn of_file(device: &File) -> io::Result<DeviceIdentity> {
+        let mut identity = DeviceIdentity::of_metadata(&device.metadata()?)?;
+        if let Some(diskseq) = diskseq_of(device) {
+            if identity.diskseq.is_some_and(|named| named != diskseq) {
+                return Err(io::Error::other(format!(
+                    "the device was removed while it was open: its diskseq is {diskseq}, and device number {} now belongs to {identity}",
+                    identity.major_minor
+                )));
+            }
+            identity.diskseq = Some(diskseq);
+        }
+        if identity.backing_file.is_some() {
+            identity.backing_inode = backing_inode(device);
+        }
+        Ok(identity)
+    }
+
+    fn of_metadata(metadata: &fs::Metadata) -> io::Result<DeviceIdentity> {
+        if !metadata.file_type().is_block_device() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is not a block device",
+            ));
+        }
+        let number = metadata.rdev();
+        DeviceIdentity::of_number(libc::major(number), libc::minor(number))
+    }
+
+    /// The differences that show this to be another device than `earlier`, as
+    /// `diskseq was 14, is 17`; `None` where nothing that both report differs.
+    ///
+    /// Number, `diskseq`, members and inode are compared within one boot only. The path of a backing
+    /// file and the size may change during a device's life, so they count only where nothing that
+    /// lasts was compared.
+    pub fn differs_from(&self, earlier: &DeviceIdentity) -> Option<String> {
+        let same_boot = match (&earlier.boot_id, &self.boot_id) {
+            (Some(before), Some(now)) => before == now,
+            _ => true,
+        };
+        let mut comparison = Comparison::default();
+        if same_boot {
+            let number = |of: &DeviceIdentity| {
+                Some(of.major_minor.clone()).filter(|number| !number.is_empty())
+            };
+            comparison.changeable("device number", &number(earlier), &number(self));
+            comparison.lasting("diskseq", &earlier.diskseq, &self.diskseq);
+            comparison.lasting(
+                "inode of the backing file",
+                &earlier.backing_inode,
+                &self.backing_inode,
+            );
+            let joined =
+                |of: &DeviceIdentity| of.members.as_ref().map(|members| members.join(" and "));
+            comparison.changeable("underlying device", &joined(earlier), &joined(self));
+        }
+        comparison.lasting("serial", &earlier.serial, &self.serial);
+        comparison.lasting("WWN", &earlier.wwn, &self.wwn);
+        comparison.lasting("UUID", &earlier.uuid, &self.uuid);
+        comparison.changeable("partition", &earlier.partition, &self.partition);
+        if !comparison.has_lasting {
+            comparison.changeable("backing file", &earlier.backing_file, &self.backing_file);
+            comparison.changeable("size in bytes", &earlier.size_bytes, &self.size_bytes);
+        }
+        (!comparison.differences.is_empty()).then(|| comparison.differences.join(", "))
+    }
+}
+
+/// As `7:3 (diskseq 14, backing file /srv/a.img)`.
+impl fmt::Display for DeviceIdentity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let facts: Vec<String> = [
+            self.diskseq.map(|number| format!("diskseq {number}")),
+            self.serial.as_ref().map(|text| format!("serial {text}")),
+            self.wwn.as_ref().map(|text| format!("WWN {text}")),
+            self.uuid.as_ref().map(|text| format!("UUID {text}")),
+            self.partition
+                .as_ref()
+                .map(|text| format!("partition {text}")),
+            self.members
+                .as_ref()
+                .map(|members| format!("on {}", members.join(" and "))),
+            self.backing_file
+                .as_ref()
+                .map(|text| format!("backing file {text}")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        write!(formatter, "{}", self.major_minor)?;
+        if facts.is_empty() {
+            return Ok(());
+        }
+        write!(formatter, " ({})", facts.join(", "))
+    }
+}
+
+#[derive(Default)]
+struct Comparison {
+    differences: Vec<String>,
+    /// Whether a fact was compared that a device keeps for its life and shares with no other.
+    has_lasting: bool,
+}
+
+impl Comparison {
+    fn lasting<T: PartialEq + fmt::Display>(
+        &mut self,
+        name: &str,
+        before: &Option<T>,
+        now: &Option<T>,
+    ) {
+        self.has_lasting |= before.is_some() && now.is_some();
+        self.changeable(name, before, now);
+    }
+
+    fn changeable<T: PartialEq + fmt::Display>(
+        &mut self,
+        name: &str,
+        before: &Option<T>,
+        now: &Option<T>,
+    ) {
+        if let (Some(before), Some(now)) = (before, now)
+            && before != now
+        {
+            self.differences
+                .push(format!("{name} was {before}, is {now}"));
+        }
+    }
+}
+
+fn read_sysfs(directory: &Path) -> io::Result<DeviceIdentity> {
+    let own = fs::canonicalize(directory)?;
+    let major_minor = fs::read_to_string(own.join("dev"))?.trim().to_string();
+    let number = text(&own.join("partition"));
+    let disk = match &number {
+        Some(_) => own.parent().map_or_else(|| own.clone(), Path::to_path_buf),
+        None => own.clone(),
+    };
+    let first_of = |names: &[&str]| names.iter().find_map(|name| text(&disk.join(name)));
+    let start = text(&own.join("start")).unwrap_or_default();
+    let uuid = first_of(&["dm/uuid", "md/uuid"]);
+    let is_multipath = uuid
+        .as_ref()
+        .is_some_and(|uuid| uuid.starts_with(MULTIPATH_PREFIX));
+    Ok(DeviceIdentity {
+        major_minor,
+        boot_id: Some(machine::boot_id()).filter(|id| !id.is_empty()),
+        diskseq: first_of(&["diskseq"]).and_then(|number| number.parse().ok()),
+        serial: first_of(&["serial", "device/serial"]).or_else(|| unit_serial(&disk)),
+        wwn: first_of(&["wwid", "device/wwid"]),
+        partition: number.map(|number| format!("{number} at sector {start}")),
+        members: (disk.join("dm").is_dir() && !is_multipath).then(|| members(&disk)),
+        uuid,
+        backing_file: first_of(&["loop/backing_file"]),
+        backing_inode: None,
+        size_bytes: text(&own.join("size"))
+            .and_then(|sectors| Some(sectors.parse::<u64>().ok()? * SECTOR_BYTES)),
+    })
+}
+
+/// A file's text without surrounding blanks; `None` where there is none.
+fn text(path: &Path) -> Option<String> {
+    let bytes = fs::read(path).ok()?;
+    printable(&bytes)
+}
+
+fn printable(bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let trimmed =
+        text.trim_matches(|character: char| character.is_whitespace() || character == '\0');
+    (!trimmed.is_empty()).then(|| trimmed.to_string())
+}
+
+/// SCSI's page 0x80: four bytes of header, then the serial.
+fn unit_serial(disk: &Path) -> Option<String> {
+    let page = fs::read(disk.join("device/vpd_pg80")).ok()?;
+    printable(page.get(4..)?)
+}
+
+fn members(disk: &Path) -> Vec<String> {
+    let entries = fs::read_dir(disk.join("slaves")).into_iter().flatten();
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut members: Vec<String> = paths.map(|path| member(&path)).collect();
+    members.sort();
+    members
+}
+
+fn member(directory: &Path) -> String {
+    let own = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
+    let disk: PathBuf = match own.parent() {
+        Some(parent) if own.join("partition").exists() => parent.to_path_buf(),
+        _ => own.clone(),
+    };
+    let number = text(&own.join("dev")).unwrap_or_default();
+    match text(&disk.join("diskseq")) {
+        Some(diskseq) => format!("{number} diskseq {diskseq}"),
+        None => number,
+    }
+}
+
+/// `None` before Linux 5.15.
+fn diskseq_of(device: &File) -> Option<u64> {
+    let mut number = 0_u64;
+    // SAFETY: the kernel writes 64 bits, which is what `number` has, and `device` keeps the
+    // descriptor open.
+    let answer = unsafe { libc::ioctl(device.as_raw_fd(), BLKGETDISKSEQ, &raw mut number) };
+    (answer == 0).then_some(number)
+}
+
+/// `struct loop_info64` of `linux/loop.h`.
+#[repr(C)]
+pub(crate) struct LoopStatus {
+    pub device: u64,
+    pub inode: u64,
+    /// The number of the device that is the backing file, or 0.
+    pub rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    names: [u8; 64 + 64 + 32],
+    init: [u64; 2],
+}
+
+/// `None` where the descriptor is of no loop device in use.
+pub(crate) fn loop_status(device: &File) -> Option<LoopStatus> {
+    let mut status = std::mem::MaybeUninit::<LoopStatus>::zeroed();
+    // SAFETY: `status` is writable memory with the layout of the kernel's struct, all of whose bit
+    // patterns are valid, and `device` keeps the descriptor open.
+    unsafe {
+        let answer = libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64, status.as_mut_ptr());
+        (answer == 0).then(|| status.assume_init())
+    }
+}
+
+fn backing_inode(device: &File) -> Option<String> {
+    loop_status(device).map(|status| format!("{}:{}", status.device, status.inode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+        let place = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            let path = place.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        place
+    }
+
+    fn identity(files: &[(&str, &[u8])]) -> DeviceIdentity {
+        DeviceIdentity::of_sysfs(directory(files).path()).unwrap()
+    }
+
+    #[test]
+    fn serial_and_wwn_are_found_where_each_bus_has_them() {
+        let virtio = identity(&[("dev", b"253:0\n"), ("serial", b"abc"), ("size", b"8\n")]);
+        assert_eq!(virtio.serial.as_deref(), Some("abc"));
+        assert_eq!(virtio.size_bytes, Some(4096));
+        let nvme = identity(&[
+            ("dev", b"259:0\n"),
+            ("device/serial", b"S4NZ  \n"),
+            ("wwid", b"eui.0025\n"),
+        ]);
+        assert_eq!(nvme.serial.as_deref(), Some("S4NZ"));
+        assert_eq!(nvme.wwn.as_deref(), Some("eui.0025"));
+        let scsi = identity(&[
+            ("dev", b"8:0\n"),
+            ("device/vpd_pg80", b"\0\x80\0\x04WD-7"),
+            ("device/wwid", b"naa.5000\n"),
+        ]);
+        assert_eq!(scsi.serial.as_deref(), Some("WD-7"));
+        assert_eq!(scsi.wwn.as_deref(), Some("naa.5000"));
+    }
+
+    #[test]
+    fn a_partition_has_the_identity_of_its_disk_and_its_own_place() {
+        let disk = directory(&[
+            ("dev", b"8:0\n"),
+            ("diskseq", b"4\n"),
+            ("device/serial", b"S1\n"),
+            ("sda1/dev", b"8:1\n"),
+            ("sda1/partition", b"1\n"),
+            ("sda1/start", b"2048\n"),
+        ]);
+        let part = DeviceIdentity::of_sysfs(&disk.path().join("sda1")).unwrap();
+        assert_eq!(part.major_minor, "8:1");
+        assert_eq!(
+            (part.diskseq, part.serial.as_deref()),
+            (Some(4), Some("S1"))
+        );
+        assert_eq!(part.partition.as_deref(), Some("1 at sector 2048"));
+        fs::write(disk.path().join("sda1/start"), "4096").unwrap();
+        let moved = DeviceIdentity::of_sysfs(&disk.path().join("sda1")).unwrap();
+        let difference = moved.differs_from(&part).unwrap();
+        assert_eq!(
+            difference,
+            "partition was 1 at sector 2048, is 1 at sector 4096"
+        );
+    }
+
+    #[test]
+    fn a_mapped_device_is_told_by_what_it_lies_on_unless_it_is_multipath() {
+        let files: [(&str, &[u8]); 4] = [
+            ("dev", b"252:0\n"),
+            ("dm/uuid", b"LVM-x\n"),
+            ("slaves/sda/dev", b"8:0\n"),
+            ("slaves/sda/diskseq", b"3\n"),
+        ];
+        let linear = identity(&files);
+        assert_eq!(linear.members, Some(vec!["8:0 diskseq 3".into()]));
+        let mut moved = files;
+        moved[3].1 = b"9\n";
+        assert_eq!(
+            identity(&moved).differs_from(&linear).unwrap(),
+            "underlying device was 8:0 diskseq 3, is 8:0 diskseq 9"
+        );
+        let mut multipath = files;
+        multipath[1].1 = b"mpath-3600\n";
+        assert_eq!(identity(&multipath).members, None);
+    }
+
+    #[test]
+    fn within_a_boot_a_new_diskseq_is_another_device_and_after_one_it_says_nothing() {
+        let before = DeviceIdentity {
+            major_minor: "7:3".into(),
+            boot_id: Some("b1".into()),
+            diskseq: Some(14),
+            backing_file: Some("/a.img".into()),
+            ..DeviceIdentity::default()
+        };
+        let mut now = DeviceIdentity {
+            diskseq: Some(17),
+            ..before.clone()
+        };
+        assert_eq!(now.differs_from(&before).unwrap(), "diskseq was 14, is 17");
+        now.boot_id = Some("b2".into());
+        now.major_minor = "7:9".into();
+        assert_eq!(now.differs_from(&before), None);
+        now.backing_file = Some("/b.img".into());
+        assert_eq!(
+            now.differs_from(&before).unwrap(),
+            "backing file was /a.img, is /b.img"
+        );
+    }
+
+    #[test]
+    fn what_may_change_during_a_devices_life_counts_only_where_nothing_lasting_is_known() {
+        let before = DeviceIdentity {
+            serial: Some("S1".into()),
+            size_bytes: Some(10),
+            ..DeviceIdentity::default()
+        };
+        let mut grown = before.clone();
+        grown.size_bytes = Some(20);
+        assert_eq!(grown.differs_from(&before), None);
+        grown.serial = None;
+        assert_eq!(
+            grown.differs_from(&before).unwrap(),
+            "size in bytes was 10, is 20"
+        );
+        let other = DeviceIdentity {
+            serial: Some("S2".into()),
+            ..before.clone()
+        };
+        assert_eq!(other.differs_from(&before).unwrap(), "serial was S1, is S2");
+    }
+
+    #[test]
+    fn an_identity_of_a_newer_engine_is_read() {
+        let text = r#"{"major_minor":"8:0","diskseq":4,"colour":"green"}"#;
+        let read: DeviceIdentity = serde_json::from_str(text).unwrap();
+        assert_eq!(read.to_string(), "8:0 (diskseq 4)");
+    }
+
+    #[test]
+    fn a_file_has_no_identity_of_a_device() {
+        let place = directory(&[("file", b"x")]);
+        let file = File::open(place.path().join("file")).unwrap();
+        let error = DeviceIdentity::of_file(&file).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    }
+}
