@@ -124,6 +124,10 @@ fn damage_without_a_copy_is_reported_and_nothing_new_may_begin() {
         place.orphan("e1", &["a", "b"]);
         fs::remove_dir_all(place.journals().join("copies")).unwrap();
         harm(&journal(&place));
+        if name == "no newline at its end" {
+            assert_eq!(restored(&place.undo(&[]).1).len(), 2, "nothing is lost");
+            continue;
+        }
         if name == "the header alone" {
             continue; // a journal without changes looks the same
         }
@@ -135,12 +139,10 @@ fn damage_without_a_copy_is_reported_and_nothing_new_may_begin() {
         );
         for arguments in [&["--dry-run"][..], &[], &[]] {
             let (code, events) = place.undo(arguments);
-            let error = named(&events, "error")[0].clone();
-            assert_eq!(
-                (code, &error["class"]),
-                (4, &json!("journal-line")),
-                "{name}"
-            );
+            let errors = named(&events, "error");
+            assert_eq!((code, errors.len()), (4, 1), "{name}: {events:#?}");
+            let error = errors[0].clone();
+            assert_eq!(error["class"], "journal-line", "{name}");
             assert!(
                 error["message"].as_str().unwrap().contains("e1.jsonl"),
                 "{error}"

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::{thread, time::Duration};
 
+use ceteris_engine::journal::lock::try_lock;
 use harness::place::{Place, restored};
 use harness::{named, only_error};
 use serde_json::Value;
@@ -29,9 +30,8 @@ impl Locker {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let file = File::open(path).unwrap();
-        while file.try_lock().is_ok() {
-            file.unlock().unwrap();
+        // A new descriptor each time: the lock goes with it.
+        while try_lock(&File::open(path).unwrap()).unwrap() {
             thread::sleep(Duration::from_millis(5));
         }
         Locker(child)

@@ -6,7 +6,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::line::{self, Change, Contents, Damage, Line, Record, VERSION};
+use super::contents::Contents;
+use super::line::{self, Change, Damage, Line, Record, VERSION};
 use super::replica::{Replica, write_error};
 use crate::clock;
 use crate::error::Result;

@@ -15,13 +15,16 @@ use serde::Deserialize;
 
 use super::Leftover;
 use super::action::Action;
-use super::directory::{Directory, OpenJournal};
+use super::device;
+use super::directory::Directory;
 use super::event::JournalEvent;
-use super::file::{Journal, OpenChange};
+use super::file::Journal;
 use super::line::{Change, Record};
+use super::open_journal::OpenJournal;
 use super::restore::restore_and_close;
 use crate::error::{Class, EngineError, Result};
 use crate::event::{Event, Events};
+use crate::identity::DeviceIdentity;
 use crate::input::{self, Input};
 use crate::load::crew::no_thread;
 use crate::machine;
@@ -64,6 +67,9 @@ struct ChangeFields {
     wanted: serde_json::Value,
     undo: Vec<Action>,
     persistent: bool,
+    /// The keeper finds it.
+    #[serde(skip)]
+    device: Option<Box<DeviceIdentity>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -121,8 +127,11 @@ fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) -> End 
                 }
                 Err(error) => Err(error),
             },
-            Ok(Command::Change(StrictChange(change))) => check(&change)
-                .and_then(|()| journal.append(Record::Change(change)))
+            Ok(Command::Change(StrictChange(mut change))) => check(&change)
+                .and_then(|()| {
+                    change.device = device::device_of(&change).map(Box::new);
+                    journal.append(Record::Change(change))
+                })
                 .map(|line| Event::Journal(JournalEvent::Journalled { line })),
             Ok(Command::Make(make)) => make_change(journal, &make).map(Event::Journal),
             Ok(Command::Alive {}) => Ok(Event::Journal(JournalEvent::Alive)),
@@ -137,14 +146,20 @@ fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) -> End 
 
 /// Does what was announced; a refusal of the kernel is an answer, not an error.
 fn make_change(journal: &Journal, make: &Make) -> Result<JournalEvent> {
-    let announced = |open: &OpenChange| open.change.knob == make.knob;
-    if !journal.changes.iter().any(announced) {
+    let changes = || journal.changes.iter().map(|open| &open.change);
+    let Some(announced) = changes().find(|change| change.knob == make.knob) else {
         return Err(EngineError::bad_command(format!(
             "{} is not in the journal, so it must not be set",
             make.knob
         )));
-    }
+    };
     refuse_relative(&make.action, &make.knob)?;
+    if let Some(difference) = device::difference(announced, device::reloads(changes())) {
+        return Ok(JournalEvent::Refused {
+            errno: libc::ENODEV,
+            reason: format!("another device has this name now: {difference}"),
+        });
+    }
     Ok(match make.action.execute() {
         Ok(()) => JournalEvent::Made,
         Err(cause) => JournalEvent::Refused {

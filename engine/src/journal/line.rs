@@ -1,7 +1,7 @@
-//! The format of a journal: lines with a checksum, and what a damaged file still says.
+//! The format of a journal: lines with a checksum.
 //!
-//! In: records, or the bytes of a journal and of its copy. Out: text to append, or the records with the
-//! damage that neither file repairs. Called by `journal::replica`, `journal::file` and `journal::directory`.
+//! In: records, or the bytes of a file. Out: text to append, or the records with the places that cannot be
+//! used. Called by `journal::replica`, `journal::file` and `journal::contents`.
 //!
 //! A line is a JSON object that a person can read and that needs no other line to be undone. Its
 //! last key is the CRC-32 of the object without that key. Line 1 is the header, `open`; the last
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::action::Action;
+use crate::identity::DeviceIdentity;
 
 pub const VERSION: u32 = 1;
 
@@ -55,6 +56,9 @@ pub struct Change {
     pub undo: Vec<Action>,
     /// Whether it outlives the boot.
     pub persistent: bool,
+    /// The block device that it belongs to, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Box<DeviceIdentity>>,
 }
 
 /// The bytes of one file, read.
@@ -67,6 +71,8 @@ pub struct Reading {
     pub complete_bytes: u64,
     /// The incomplete last line.
     pub torn: Option<String>,
+    /// Whether the last line is complete but for its newline.
+    pub lacks_newline: bool,
 }
 
 /// A line that cannot be used.
@@ -76,18 +82,9 @@ pub struct Damage {
     pub reason: String,
 }
 
-/// What a journal and its copy say together.
-#[derive(Debug, Default, PartialEq)]
-pub struct Contents {
-    /// By their number.
-    pub lines: Vec<Line>,
-    /// The lines that neither file holds: each may have been a change.
-    pub damaged: Vec<Damage>,
-}
-
 impl Reading {
     /// The number of the last line, usable or not.
-    fn last(&self) -> u64 {
+    pub fn last(&self) -> u64 {
         let usable = self.lines.iter().map(|line| line.line);
         let damaged = self.damaged.iter().map(|damage| damage.line);
         usable.chain(damaged).max().unwrap_or(0)
@@ -98,91 +95,12 @@ impl Reading {
     }
 }
 
-impl Contents {
-    /// Puts the two files together. In the boot `boot_id` an incomplete last line is damage, unless the
-    /// copy shows that it was never acknowledged; a power cut leaves such a line of an earlier boot.
-    pub fn of(journal: Reading, copy: Option<Reading>, boot_id: &str) -> Contents {
-        let last = journal
-            .last()
-            .max(copy.as_ref().map_or(0, |copy| copy.last()));
-        let mut damaged = journal.damaged.clone();
-        if let Some(torn) = &journal.torn {
-            let same_boot = journal
-                .lines
-                .last()
-                .is_none_or(|line| line.boot_id == boot_id);
-            let unacknowledged = copy
-                .as_ref()
-                .is_some_and(|copy| copy.torn.is_none() && copy.last() == journal.last());
-            if same_boot && !unacknowledged {
-                let start: String = torn.chars().take(SHOWN_CHARACTERS).collect();
-                damaged.push(Damage {
-                    line: journal.last() + 1,
-                    reason: format!("it is incomplete: {}", start.escape_debug()),
-                });
-            }
-        }
-        let mut lines = journal.lines;
-        for line in copy.into_iter().flat_map(|copy| copy.lines) {
-            if lines.iter().all(|known| known.line != line.line) {
-                lines.push(line);
-            }
-        }
-        lines.sort_by_key(|line| line.line);
-        damaged.retain(|damage| lines.iter().all(|line| line.line != damage.line));
-        for number in 1..=last {
-            let known = lines.iter().any(|line| line.line == number);
-            if !known && damaged.iter().all(|damage| damage.line != number) {
-                damaged.push(Damage {
-                    line: number,
-                    reason: "it is missing".into(),
-                });
-            }
-        }
-        if !lines.iter().any(is_header) && damaged.iter().all(|damage| damage.line != 1) {
-            damaged.push(Damage {
-                line: 1,
-                reason: "the header is missing".into(),
-            });
-        }
-        damaged.sort_by_key(|damage| damage.line);
-        Contents { lines, damaged }
-    }
-
-    /// Whether its changes are meant to stay: no crash has left them.
-    pub fn is_kept(&self) -> bool {
-        self.lines.iter().any(|line| line.record == Record::Kept)
-    }
-
-    /// Whether its owner has written the last line: then nothing is left to restore.
-    pub fn is_closed(&self) -> bool {
-        let last = self.lines.last();
-        self.damaged.is_empty() && last.is_some_and(|line| line.record == Record::Closed)
-    }
-
-    /// The place among the journals of the directory; 0 where the header is lost.
-    pub fn sequence(&self) -> u64 {
-        match self.lines.first().map(|line| &line.record) {
-            Some(Record::Open { sequence, .. }) => *sequence,
-            _ => 0,
-        }
-    }
-
-    /// The number that the next line gets.
-    pub fn next_line(&self) -> u64 {
-        let damaged = self.damaged.iter().map(|damage| damage.line);
-        let usable = self.lines.iter().map(|line| line.line);
-        usable.chain(damaged).max().unwrap_or(0) + 1
-    }
-}
-
-fn is_header(line: &Line) -> bool {
+pub fn is_header(line: &Line) -> bool {
     line.line == 1 && matches!(line.record, Record::Open { .. })
 }
 
 /// `,"crc32":"0123abcd"}`
 const SEAL_BYTES: usize = 20;
-const SHOWN_CHARACTERS: usize = 200;
 
 pub fn encode(line: &Line) -> serde_json::Result<String> {
     let text = serde_json::to_string(line)?;
@@ -194,12 +112,17 @@ pub fn encode(line: &Line) -> serde_json::Result<String> {
 pub fn decode(bytes: &[u8]) -> Reading {
     let mut reading = Reading::default();
     for (index, chunk) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
-        let Some(text) = chunk.strip_suffix(b"\n") else {
-            reading.torn = Some(String::from_utf8_lossy(chunk).into_owned());
-            break;
-        };
+        let text = chunk.strip_suffix(b"\n").unwrap_or(chunk);
+        let is_terminated = text.len() < chunk.len();
         match decode_line(text) {
-            Ok(line) => reading.lines.push(line),
+            Ok(line) => {
+                reading.lines.push(line);
+                reading.lacks_newline = !is_terminated;
+            }
+            Err(_) if !is_terminated => {
+                reading.torn = Some(String::from_utf8_lossy(chunk).into_owned());
+                break;
+            }
             Err(reason) => reading.damaged.push(Damage {
                 line: index as u64 + 1,
                 reason,
@@ -238,46 +161,18 @@ fn decode_line(text: &[u8]) -> Result<Line, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    fn line(number: u64, record: Record) -> Line {
-        Line {
-            version: VERSION,
-            experiment: "e".into(),
-            line: number,
-            time: "2025-01-01T00:00:00.000Z".into(),
-            boot_id: "b".into(),
-            record,
-        }
-    }
-
-    /// A header, and lines up to the number `last`.
-    fn journal(last: u64) -> Vec<u8> {
-        let record = |number| match number {
-            1 => Record::Open {
-                addresses: Vec::new(),
-                global: false,
-                sequence: 7,
-            },
-            _ => Record::Restored { of: number },
-        };
-        (1..=last)
-            .flat_map(|number| encode(&line(number, record(number))).unwrap().into_bytes())
-            .collect()
-    }
-
-    /// The numbers of the usable lines, and of those that are damaged.
-    fn numbers(journal: &[u8], copy: Option<&[u8]>, boot_id: &str) -> (Vec<u64>, Vec<u64>) {
-        let contents = Contents::of(decode(journal), copy.map(decode), boot_id);
-        (
-            contents.lines.iter().map(|line| line.line).collect(),
-            contents.damaged.iter().map(|damage| damage.line).collect(),
-        )
-    }
 
     #[test]
     fn a_line_is_json_that_ends_with_its_checksum() {
-        let text = encode(&line(2, Record::Restored { of: 1 })).unwrap();
+        let line = Line {
+            version: VERSION,
+            experiment: "e".into(),
+            line: 2,
+            time: "2025-01-01T00:00:00.000Z".into(),
+            boot_id: "b".into(),
+            record: Record::Restored { of: 1 },
+        };
+        let text = encode(&line).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
         let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
         let wanted = [
@@ -291,90 +186,5 @@ mod tests {
             "crc32",
         ];
         assert_eq!(keys, wanted);
-    }
-
-    #[test]
-    fn an_incomplete_last_line_is_damage_unless_power_or_a_copy_explains_it() {
-        let mut torn = journal(3);
-        torn.truncate(torn.len() - 5);
-        assert_eq!(numbers(&torn, None, "b"), (vec![1, 2], vec![3]));
-        assert_eq!(numbers(&torn, None, "later"), (vec![1, 2], vec![]));
-        let unacknowledged = journal(2);
-        assert_eq!(
-            numbers(&torn, Some(&unacknowledged), "b"),
-            (vec![1, 2], vec![])
-        );
-        let acknowledged = journal(4);
-        assert_eq!(
-            numbers(&torn, Some(&acknowledged), "b"),
-            (vec![1, 2, 3, 4], vec![])
-        );
-        assert_eq!(
-            decode(&torn).complete_bytes,
-            journal(2).len() as u64,
-            "a new line begins there"
-        );
-    }
-
-    #[test]
-    fn a_bad_line_is_damage_that_the_copy_repairs() {
-        let whole = journal(3);
-        for place in [10, whole.len() / 2, whole.len() - 40] {
-            let mut bytes = whole.clone();
-            bytes[place] ^= 1;
-            let (usable, damaged) = numbers(&bytes, None, "b");
-            assert_eq!((usable.len(), damaged.len()), (2, 1));
-            assert_eq!(numbers(&bytes, Some(&whole), "b"), (vec![1, 2, 3], vec![]));
-        }
-    }
-
-    #[test]
-    fn a_journal_without_its_header_is_damaged_whatever_is_left() {
-        let header_bytes = journal(1).len();
-        let without_header = journal(3).split_off(header_bytes);
-        let cases: [(&[u8], &str); 5] = [
-            (b"", "b"),
-            (&[0; 4096], "later"),
-            (b"\n", "later"),
-            (b"not a journal\n", "later"),
-            (&without_header, "later"),
-        ];
-        for (bytes, boot_id) in cases {
-            assert!(numbers(bytes, None, boot_id).1.contains(&1), "{bytes:?}");
-        }
-        assert_eq!(numbers(b"", Some(&journal(2)), "b"), (vec![1, 2], vec![]));
-    }
-
-    #[test]
-    fn a_missing_line_is_damage() {
-        let (one, two) = (journal(1).len(), journal(2).len());
-        let mut bytes = journal(3);
-        bytes.drain(one..two);
-        assert_eq!(numbers(&bytes, None, "b"), (vec![1, 3], vec![2]));
-    }
-
-    #[test]
-    fn a_sound_line_of_a_newer_engine_is_damage_and_not_incomplete() {
-        let mut newer = line(1, Record::Closed);
-        newer.version = VERSION + 1;
-        let text = encode(&newer).unwrap();
-        assert_eq!(numbers(text.as_bytes(), None, "b"), (vec![], vec![1]));
-    }
-
-    proptest! {
-        #[test]
-        fn any_cut_leaves_the_lines_before_it_and_the_copy_repairs_it(cut in 0usize..700) {
-            let bytes = journal(3);
-            let cut = cut.min(bytes.len());
-            let complete = bytes[..cut].iter().filter(|&&byte| byte == b'\n').count();
-            prop_assert_eq!(decode(&bytes[..cut]).lines.len(), complete);
-            prop_assert_eq!(numbers(&bytes[..cut], Some(&bytes), "b"), (vec![1, 2, 3], vec![]));
-        }
-
-        #[test]
-        fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let contents = Contents::of(decode(&bytes), Some(decode(&bytes)), "b");
-            prop_assert!(!contents.damaged.is_empty());
-        }
     }
 }

@@ -77,7 +77,8 @@ impl Replica {
     pub fn adopt(path: &Path, mut file: File, reading: &Reading, is_damage: bool) -> Replica {
         // A new line must not be glued to it. A read-only file stays as it is.
         let ended = match &reading.torn {
-            None => Ok(()),
+            None if !reading.lacks_newline => Ok(()),
+            None => file.write_all(b"\n"),
             Some(_) if is_damage => file.write_all(b"\n"),
             Some(_) => file.set_len(reading.complete_bytes),
         };

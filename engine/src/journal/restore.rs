@@ -14,10 +14,11 @@ use std::path::Path;
 
 use super::Leftover;
 use super::action::Action;
+use super::device;
 use super::directory::Directory;
 use super::event::JournalEvent;
 use super::file::{Journal, OpenChange};
-use super::line::Damage;
+use super::line::{Change, Damage};
 use crate::error::{Class, EngineError, Result};
 use crate::event::{Event, Events};
 use crate::machine;
@@ -58,9 +59,12 @@ fn restore(journal: &mut Journal, events: &Events) -> Leftover {
             address: change.change.address,
         }));
     }
+    let is_reloaded = device::reloads(journal.changes.iter().map(|open| &open.change));
+    let (alive, foreign) = without_foreign(alive, is_reloaded);
     let undone = undo_all(&alive, Action::execute);
     let mut leftover = Leftover::Nothing;
-    for (change, outcome) in alive.into_iter().zip(undone).rev() {
+    let outcomes = foreign.into_iter().chain(alive.into_iter().zip(undone));
+    for (change, outcome) in outcomes.rev() {
         let (knob, address) = (change.change.knob, change.change.address);
         let experiment = experiment.clone();
         let event = match outcome {
@@ -88,6 +92,35 @@ fn restore(journal: &mut Journal, events: &Events) -> Leftover {
         events.emit(&Event::Journal(event));
     }
     leftover
+}
+
+type Judged = Vec<(OpenChange, Outcome)>;
+
+/// The changes of devices that are still the same; and those of others, which must not be written.
+fn without_foreign(changes: Vec<OpenChange>, is_reloaded: bool) -> (Vec<OpenChange>, Judged) {
+    let mut same = Vec::new();
+    let mut foreign = Vec::new();
+    for change in changes {
+        match device::difference(&change.change, is_reloaded) {
+            None => same.push(change),
+            Some(difference) => {
+                let stuck = Stuck {
+                    reason: format!(
+                        "another device has this name now, so it was left alone: {difference}"
+                    ),
+                    wanted: wanted(&change.change),
+                    found: None,
+                };
+                foreign.push((change, Err(stuck)));
+            }
+        }
+    }
+    (same, foreign)
+}
+
+fn wanted(change: &Change) -> String {
+    let values: Vec<String> = change.undo.iter().map(Action::wanted).collect();
+    values.join(" ")
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -199,7 +232,6 @@ pub(super) fn damaged(path: &Path, damage: &Damage) -> EngineError {
 mod tests {
     use super::*;
     use crate::journal::action::{Readback, WriteText};
-    use crate::journal::line::Change;
     use serde_json::json;
     use std::cell::Cell;
     use std::fs;
@@ -226,6 +258,7 @@ mod tests {
                     wanted: json!("new"),
                     undo: vec![Action::Write(write)],
                     persistent: false,
+                    device: None,
                 },
             }
         });

@@ -10,10 +10,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Leftover;
-use super::directory::{Directory, DirectoryLock, OpenJournal};
+use super::directory::{Directory, DirectoryLock};
 use super::event::{JournalEvent, ListedChange};
 use super::file::{OpenChange, open_changes};
 use super::keeper::overlap;
+use super::open_journal::OpenJournal;
 use super::restore::{damaged, restore_and_close};
 use crate::error::Result;
 use crate::event::{Event, Events};

@@ -61,6 +61,13 @@ impl MountOption {
         }
     }
 
+    /// The device that is mounted there, or was; `None` for a file system without one.
+    pub fn source(&self) -> Option<PathBuf> {
+        let now = mounted_at(&self.path).ok().flatten();
+        let mounted = now.or_else(|| self.mounted.clone())?;
+        Some(PathBuf::from(mounted.source)).filter(|source| source.starts_with("/dev"))
+    }
+
     pub fn read_back(&self) -> io::Result<String> {
         let now = mounted_at(&self.path)?.ok_or_else(|| self.nothing_there())?;
         let mut shown = now.flags.split(',').chain(now.options.split(','));
