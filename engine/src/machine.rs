@@ -79,6 +79,9 @@ pub fn ignore_signal(signal: i32) {
     unsafe { libc::signal(signal, libc::SIG_IGN) };
 }
 
+/// The state directory of root.
+pub const ROOT_STATE: &str = "/var/lib/ceteris";
+
 /// Where what must outlive this process and the boot is kept: journals above all.
 pub fn state_directory() -> PathBuf {
     // SAFETY: takes nothing and cannot fail.
@@ -94,7 +97,7 @@ pub fn state_directory() -> PathBuf {
             .join("ceteris")
     };
     let chosen = named("CETERIS_STATE")
-        .or_else(|| is_root.then(|| PathBuf::from("/var/lib/ceteris")))
+        .or_else(|| is_root.then(|| PathBuf::from(ROOT_STATE)))
         .unwrap_or_else(users);
     std::path::absolute(&chosen).unwrap_or(chosen)
 }

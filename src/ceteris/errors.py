@@ -9,9 +9,11 @@
     │   ├── Denied                   it is there, but not for this user, or the kernel refused the value
     │   │   └── ReadOnly             its file system is read-only
     │   └── Unreachable              the connection to the target cannot be made, or was lost
-    ├── JournalError        exit 4   the journal cannot be kept, so nothing is changed
-    │   └── JournalOpen     exit 4   an earlier experiment was not put back
-    ├── NotRestored         exit 4   something on the target could not be put back
+    ├── JournalError        exit 3   the journal cannot be kept, so nothing is changed
+    │   ├── JournalOpen     exit 4   an earlier experiment was not restored
+    │   └── NotInspected    exit 4   the journals of the target cannot be read, so settings may still be changed
+    ├── NotRestored         exit 4   something on the target could not be restored
+    ├── JournalLost         exit 3   the journal process ended too early; all settings are restored
     ├── EngineError         exit 3   the load engine failed; carries its class
     ├── DatabaseError       exit 3   a database server, of our own or one that others use
     │   ├── DataDamaged              its data, put back, is not what was made
@@ -101,17 +103,27 @@ class Unreachable(HostError):
 class JournalError(CeterisError):
     """The journal cannot be kept; nothing may be changed."""
 
+
+class JournalOpen(JournalError):
+    """Settings of an earlier experiment were not restored."""
+
     exit_code = 4
 
 
-class JournalOpen(JournalError):
-    """Settings of an earlier experiment were not put back."""
+class NotInspected(JournalError):
+    """The journals of a target cannot be read, so nobody knows whether its settings are changed."""
+
+    exit_code = 4
 
 
 class NotRestored(CeterisError):
-    """Some setting could not be put back."""
+    """Some setting could not be restored."""
 
     exit_code = 4
+
+
+class JournalLost(CeterisError):
+    """The journal process ended too early, or its file could not be closed; all settings are restored."""
 
 
 class EngineError(CeterisError):

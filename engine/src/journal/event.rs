@@ -63,6 +63,11 @@ pub enum JournalEvent {
         path: PathBuf,
         trouble: Option<String>,
     },
+    /// The directory whose journals were looked at; `others` is that of root where this is another user's.
+    Looked {
+        directory: PathBuf,
+        others: Option<PathBuf>,
+    },
     OpenJournal {
         experiment: String,
         path: PathBuf,

@@ -47,7 +47,12 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
     }
     let directory = Directory::new(selection.directory);
     let mut leftover = Leftover::Nothing;
-    if !directory.exists()? {
+    let exists = directory.exists()?;
+    events.emit(&Event::Journal(JournalEvent::Looked {
+        directory: directory.path.clone(),
+        others: journals_of_root().filter(|others| *others != directory.path),
+    }));
+    if !exists {
         return Ok(leftover);
     }
     let errors = |error| {
@@ -66,6 +71,14 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
         }
     }
     Ok(leftover)
+}
+
+/// Where root keeps journals, for a user who may not read them; `None` where there are none.
+fn journals_of_root() -> Option<PathBuf> {
+    // SAFETY: takes nothing and cannot fail.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    let directory = Path::new(machine::ROOT_STATE).join("journal");
+    (!is_root && Path::new(machine::ROOT_STATE).exists()).then_some(directory)
 }
 
 /// Each journal holds the values that it found, so the last one is undone first. Their sequence tells, since a

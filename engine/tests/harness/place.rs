@@ -73,11 +73,14 @@ impl Place {
             "undo": [{"write": {"path": path, "text": before, "readback": "plain"}}]}})
     }
 
+    /// What undoing says, but for where it looked.
     pub fn undo(&self, more: &[&str]) -> (i32, Vec<Value>) {
         let journals = self.journals();
         let mut arguments = vec!["undo", "--directory", journals.to_str().unwrap()];
         arguments.extend(more);
-        Engine::start(&arguments).finish()
+        let (code, mut events) = Engine::start(&arguments).finish();
+        events.retain(|event| event["event"] != "looked");
+        (code, events)
     }
 
     pub fn orphan(&self, experiment: &str, names: &[&str]) {

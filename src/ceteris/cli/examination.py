@@ -64,7 +64,7 @@ def document(site: Site, path: str) -> DoctorDocument:
 def _own_conditions(site: Site) -> list[Condition]:
     """What an earlier experiment has left."""
     left = [one for one in open_journals(site.host, site.engine) if one.is_cut_off]
-    fix = "put the machine back: ceteris undo"
+    fix = "restore the machine: ceteris undo"
     return [
         Condition("settings", Fitness.UNFIT, f"experiment {one.experiment} was cut off and left settings changed", fix)
         for one in left

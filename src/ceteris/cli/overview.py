@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ceteris.cli.target import LOCAL, site
-from ceteris.knobs.journal import open_journals
+from ceteris.cli.target import LOCAL, inspected_site
+from ceteris.knobs.journal import inspect
 from ceteris.model import Experiment, ExperimentState, Trial, TrialState, Value
 from ceteris.store import read
 from ceteris.store.open import file_of, open_engine, store_url
@@ -54,19 +54,30 @@ class OpenChange(_Document):
 
 
 class StatusDocument(_Document):
-    """The answer of `ceteris status --json`."""
+    """The answer of `ceteris status --json`.
+
+    `journals`: the folder that was looked at; `other_journals`: that of root, where another user looked.
+    `problems`: journals that are damaged, or whose owner may not restore them.
+    """
 
     store: str
+    journals: str
+    other_journals: str
     experiments: list[ExperimentStatus]
     open_changes: list[OpenChange]
+    problems: list[str]
 
 
 def document(store: str | None, target: str = LOCAL, *, become: bool = False) -> StatusDocument:
-    """Look at the store and at the journals of a machine. Raises StoreError for a damaged store."""
+    """Look at the store and at the journals of a machine.
+
+    Raises NotInspected where the journals cannot be read, StoreError for a damaged store.
+    """
     url = store_url(store)
     file = file_of(url)
-    with site(target, become=become) as here:
-        journals = open_journals(here.host, here.engine)
+    with inspected_site(target, become=become) as here:
+        found = inspect(here.host, here.engine)
+    journals = found.journals
     owned = {journal.experiment for journal in journals if journal.owned}
     experiments = []
     if store or file is None or file.exists():  # before the first experiment there is no store, and no fault in that
@@ -89,7 +100,14 @@ def document(store: str | None, target: str = LOCAL, *, become: bool = False) ->
         for journal in journals
         for change in journal.changes
     ]
-    return StatusDocument(store=str(file or url), experiments=experiments, open_changes=changes)
+    return StatusDocument(
+        store=str(file or url),
+        journals=found.folder,
+        other_journals=found.other_folder,
+        experiments=experiments,
+        open_changes=changes,
+        problems=list(found.problems),
+    )
 
 
 def _status(experiment: Experiment, trials: list[Trial], *, cut_off: bool) -> ExperimentStatus:
@@ -132,11 +150,19 @@ def show(found: StatusDocument, console: Console) -> None:
     for change in found.open_changes:
         console.print(_words(change), markup=False)
     if any(not change.running and not change.applied for change in found.open_changes):
-        console.print("put the machine back with: ceteris undo", style="bold")
+        console.print("restore the machine with: ceteris undo", style="bold")
     elif any(change.applied for change in found.open_changes):
         console.print("take back what was applied with: ceteris undo")
-    elif not found.open_changes:
-        console.print("nothing on this machine is changed")
+    elif not found.open_changes and not found.problems:
+        console.print(nothing_changed(found.journals, found.other_journals), markup=False, soft_wrap=True)
+
+
+def nothing_changed(folder: str, other_folder: str) -> str:
+    """The words for a machine where no journal is open, with the place that was looked at."""
+    words = f"no setting is changed (journals: {folder})"
+    if other_folder:
+        words += f"; those of root in {other_folder} were not looked at: sudo ceteris status"
+    return words
 
 
 def _words(change: OpenChange) -> str:

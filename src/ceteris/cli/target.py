@@ -7,13 +7,14 @@ from ceteris import workloads as _workloads  # noqa: F401  registers the kinds t
 from ceteris.cli.server import ask_server
 from ceteris.engine import find
 from ceteris.engine.run import probe
-from ceteris.errors import HostError
+from ceteris.errors import EngineError, HostError
 from ceteris.hosts import facts as hosts_facts
 from ceteris.hosts.devices import block_device
 from ceteris.hosts.local import LocalHost
 from ceteris.hosts.mounts import mount_of
 from ceteris.hosts.ssh import SshHost
 from ceteris.knobs import catalog, survey
+from ceteris.knobs.journal import not_inspected
 from ceteris.model import Facts, Location, Plan
 from ceteris.plan.check import check, knob_keys
 from ceteris.plan.data import loaded_device, named_devices
@@ -39,6 +40,16 @@ def site(address: str = LOCAL, *, become: bool = False) -> Iterator[Site]:
         yield Site(host, host.engine, catalog.load())
     finally:
         host.close()
+
+
+@contextlib.contextmanager
+def inspected_site(address: str = LOCAL, *, become: bool = False) -> Iterator[Site]:
+    """As `site`, for looking at journals: whatever keeps from looking raises NotInspected, with exit code 4."""
+    try:
+        with site(address, become=become) as there:
+            yield there
+    except (HostError, EngineError) as error:
+        raise not_inspected(address, error.message, error.todo) from error
 
 
 def site_of(parsed: Parsed) -> contextlib.AbstractContextManager[Site]:

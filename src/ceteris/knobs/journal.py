@@ -13,7 +13,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ceteris.errors import HostError, JournalError, JournalOpen, NotRestored, Unreachable
+from ceteris.errors import (
+    HostError,
+    JournalError,
+    JournalLost,
+    JournalOpen,
+    NotInspected,
+    NotRestored,
+    Unreachable,
+)
 from ceteris.hosts.transport import Host, LineProcess, of_errno
 from ceteris.model import Action, ControlGroup, LoadModule, MountOption, PutStatements, Value, WriteFile
 
@@ -56,7 +64,7 @@ class Journal:
 
         Raises JournalOpen when an earlier journal is open or a running one uses an address; JournalError else.
         """
-        self._todo = f"put the machine back with: {engine} undo"
+        self._todo = f"restore the machine with: {engine} undo"
         self._keeper: LineProcess = host.start([engine, "journal", *(["--allow-volatile"] if volatile else [])])
         opening = {
             "experiment": experiment,
@@ -73,9 +81,11 @@ class Journal:
         except Unreachable:
             raise
         except (HostError, EOFError) as error:
-            raise JournalError(f"the journal keeper ended: {self._keeper.words() or error}", self._todo) from error
+            words = self._keeper.words()
+            ended = f"the journal process ended: {words}" if words else "the journal process ended"
+            raise JournalError(ended, self._todo) from error
         if line is None:
-            raise JournalError(f"the journal keeper did not answer within {patience_s:.0f} s", self._todo)
+            raise JournalError(f"the journal process did not answer within {patience_s:.0f} s", self._todo)
         event = _event(line)
         if event["event"] in answers:
             return event
@@ -137,7 +147,7 @@ class Journal:
         except Unreachable:
             raise
         except HostError as error:
-            raise JournalError(f"the journal keeper is gone: {error}", self._todo) from error
+            raise JournalError(f"the journal process is gone: {error}", self._todo) from error
         events = []
         with contextlib.suppress(EOFError):
             while (line := self._keeper.receive(_LONG_PATIENCE_S)) is not None:
@@ -145,36 +155,57 @@ class Journal:
         exit_code = self._keeper.close()
         _raise_if_stuck(events)
         if exit_code != 0:
-            raise JournalError(f"the journal keeper failed: {self._keeper.words()}", self._todo)
+            raise JournalError(f"the journal process failed: {self._keeper.words()}", self._todo)
+
+
+_NOT_CLOSED = "journal-not-closed"
+
+
+def _problems(events: Sequence[dict[str, Any]]) -> list[str]:
+    """What is not restored, or may not be: for each setting or journal its state, and what a person must do."""
+    found = []
+    for event in events:
+        match event["event"]:
+            case "stuck":
+                where = f"{event['knob']} ({event['address']})"
+                found.append(f"{where}: wanted {event['wanted']}, found {event['found']}: {event['reason']}")
+            case "error" if event.get("class") != _NOT_CLOSED:
+                found.append(f"{event['message']}; {event['hint']}")
+            case "busy" | "open-journal" if event.get("trouble"):
+                trouble = f"experiment {event['experiment']} is not restored: {event['trouble']}"
+                found.append(f"{trouble} ({event['path']}); end that process, or let it continue (kill -CONT)")
+    return list(dict.fromkeys(found))
 
 
 def _raise_if_stuck(events: Sequence[dict[str, Any]]) -> None:
-    """Raise NotRestored where a setting could not be put back, or a line of a journal could not be used."""
-    wrong = [
-        f"{e['knob']} ({e['address']}): wanted {e['wanted']}, found {e['found']}: {e['reason']}"
-        if e["event"] == "stuck"
-        else f"{e['message']}; {e['hint']}"
-        for e in events
-        if e["event"] in ("stuck", "error")
-    ]
-    if wrong:
+    """Raise NotRestored where a setting is not restored; JournalLost where all are, and the journal stays open."""
+    raise_problems(_problems(events))
+    for event in events:
+        if event.get("class") == _NOT_CLOSED:
+            raise JournalLost(event["message"], event["hint"])
+
+
+def raise_problems(problems: Sequence[str]) -> None:
+    """Raise NotRestored with all of them, where there are any."""
+    if problems:
         raise NotRestored(
-            "could not put back: " + "\n  ".join(dict.fromkeys(wrong)),
-            "set it by hand, then: ceteris undo. Where the device is gone for good, move the journal named by\n"
-            "  ceteris status into the folder closed/ beside it",
+            "could not restore: " + "\n  ".join(problems),
+            "correct that, then: ceteris undo. Where a device is gone for good, set by hand what is left and move the\n"
+            "  journal named by ceteris status into the folder closed/ next to it",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class OpenJournal:
     """A journal that was not closed; `owned` while the experiment that wrote it still lives, `kept` where what it
-    changed was left on purpose."""
+    changed was left on purpose. `trouble`: why its owner may not restore it."""
 
     experiment: str
     path: str
     owned: bool
     kept: bool
     time: str
+    trouble: str
     changes: tuple[dict[str, Any], ...]
 
     @property
@@ -183,23 +214,67 @@ class OpenJournal:
         return not self.owned and not self.kept
 
 
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """The journals of one user on a host: the open ones, what is wrong with any, and the folders.
+
+    `other_folder` has the journals of root where another user looked; empty where there are none.
+    """
+
+    journals: tuple[OpenJournal, ...]
+    problems: tuple[str, ...]
+    folder: str
+    other_folder: str
+
+
 def _run_undo(host: Host, engine: str, *more: str) -> list[dict[str, Any]]:
-    """The events of `ceteris-engine undo`."""
-    done = host.run([engine, "undo", *more], timeout_s=None)
+    """The events of `ceteris-engine undo`. Raises NotInspected where it cannot read the journals, and Unreachable."""
+    try:
+        done = host.run([engine, "undo", *more], timeout_s=None)
+        events = [_event(line) for line in done.stdout.splitlines()]
+    except Unreachable:
+        raise
+    except (HostError, JournalError) as error:
+        raise not_inspected(host.name, error.message, error.todo) from error
     if done.exit_code not in (0, 4):
-        raise JournalError(f"the journals of {host.name} cannot be used: {done.stdout}{done.stderr.strip()}")
-    return [_event(line) for line in done.stdout.splitlines()]
+        errors = [event for event in events if event["event"] == "error"]
+        cause = errors[-1]["message"] if errors else done.stderr.strip() or f"exit code {done.exit_code}"
+        raise not_inspected(host.name, cause, errors[-1]["hint"] if errors else "")
+    return events
+
+
+def not_inspected(target: str, cause: str, todo: str = "") -> NotInspected:
+    """The error for a target whose journals cannot be read."""
+    target = "this machine" if target == "local" else target
+    return NotInspected(f"could not look at {target}, so settings may still be changed there: {cause}", todo)
+
+
+def inspect(host: Host, engine: str) -> Inspection:
+    """Look at every journal that is still open on the host. Changes nothing. Raises NotInspected, Unreachable."""
+    events = _run_undo(host, engine, "--dry-run")
+    looked = next((event for event in events if event["event"] == "looked"), {})
+    return Inspection(
+        journals=tuple(
+            OpenJournal(
+                e["experiment"], e["path"], e["owned"], e["kept"], e["time"], e["trouble"] or "", tuple(e["changes"])
+            )
+            for e in events
+            if e["event"] == "open-journal"
+        ),
+        problems=tuple(_problems(events)),
+        folder=looked.get("directory") or "",
+        other_folder=looked.get("others") or "",
+    )
 
 
 def open_journals(host: Host, engine: str) -> list[OpenJournal]:
-    """Every journal that is still open on the host. Changes nothing. Raises JournalError and NotRestored."""
-    events = _run_undo(host, engine, "--dry-run")
-    _raise_if_stuck(events)
-    return [
-        OpenJournal(e["experiment"], e["path"], e["owned"], e["kept"], e["time"], tuple(e["changes"]))
-        for e in events
-        if e["event"] == "open-journal"
-    ]
+    """Every journal that is still open on the host. Changes nothing.
+
+    Raises NotRestored where one is damaged, NotInspected and Unreachable where none can be read.
+    """
+    found = inspect(host, engine)
+    raise_problems(found.problems)
+    return list(found.journals)
 
 
 def to_undo(journals: Sequence[OpenJournal]) -> list[OpenJournal]:
@@ -224,14 +299,14 @@ def undo(host: Host, engine: str, tell: Callable[[dict[str, Any]], None], *, los
     """Put back what every journal without an owner lists; `tell` hears the engine's events.
 
     What was left on purpose is taken back only where there is nothing else. `lost` names the one experiment that is
-    meant, whose keeper is given time to find out that it is alone. Raises NotRestored, after all else was put back,
-    JournalError and Unreachable.
+    meant, whose keeper is given time to find out that it is alone. Raises NotRestored, after all else was restored,
+    NotInspected, JournalLost and Unreachable.
     """
     if lost:
         which = ["--experiment", lost, "--patience", str(_LOST_PATIENCE_S)]
     else:
-        listed = _run_undo(host, engine, "--dry-run")
-        which = ["--kept"] if all(event.get("kept") for event in listed) else []
+        listed = [event for event in _run_undo(host, engine, "--dry-run") if event["event"] == "open-journal"]
+        which = ["--kept"] if all(event["kept"] for event in listed) else []
     events = _run_undo(host, engine, *which)
     for event in events:
         tell(event)

@@ -3,7 +3,6 @@
 Until the keeper is told to leave them it takes them back, whatever becomes of its controller.
 """
 
-import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ from ceteris.errors import HostError, Interrupted, JournalError, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.catalog import Catalogue
-from ceteris.knobs.journal import Journal
+from ceteris.knobs.journal import Journal, undo
 from ceteris.knobs.survey import touched
 from ceteris.model import Change, ChangeState, Location, Settings
 
@@ -56,8 +55,10 @@ def leave(
         todo = f"all is set there, or nothing; see which: ceteris status --target {host.name}"
         raise Unreachable(error.message, todo) from error
     except BaseException:
-        with contextlib.suppress(JournalError):  # a keeper that cannot be heard puts back by itself
+        try:
             journal.restore()
+        except JournalError:  # its process died or cannot be heard; the journal is enough
+            undo(host, engine, lambda _event: None, lost=experiment)
         raise
     return Left(changes, journal.path)
 

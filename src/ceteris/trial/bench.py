@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from ceteris.engine.run import Sampler
-from ceteris.errors import EngineError, HostError, JournalError, NotRestored, Unreachable
+from ceteris.errors import EngineError, HostError, JournalError, JournalLost, NotRestored, Unreachable
 from ceteris.hosts.devices import block_device
 from ceteris.hosts.drives import error_counters
 from ceteris.knobs import guard, journal
@@ -119,12 +119,16 @@ class Bench:
     def _restore(self, error: BaseException | None) -> None:
         try:
             self._applier.restore()
-        except (JournalError, Unreachable):  # the keeper died or cannot be heard; its journal is enough
-            put_back(self._site, self._trials[0].experiment, self._stopped)
+        except (JournalError, Unreachable):  # its process died or cannot be heard; the journal is enough
+            experiment = self._trials[0].experiment
+            put_back(self._site, experiment, self._stopped)
             if left := self._applier.leftovers():
                 raise NotRestored(
-                    f"the journal keeper was lost, and not all is as before: {'; '.join(left)}"
+                    f"the journal process was lost, and not all is restored: {'; '.join(left)}"
                 ) from error
+            if isinstance(error, JournalError):
+                checked = f"{error.message}; all settings are restored, which was checked"
+                raise JournalLost(checked, f"continue with: ceteris resume {experiment}") from error
         finally:
             self._remove_data()
 

@@ -25,13 +25,14 @@ class Site:
         return self.host.run([self.engine, "--version"]).stdout.strip()
 
     def refuse_open_journals(self) -> None:
-        """Raise JournalOpen where an earlier experiment was not put back, JournalError where none can be read."""
+        """Raise JournalOpen where an earlier experiment was not restored, NotInspected where no journal can be read,
+        NotRestored where one is damaged."""
         for found in journal.open_journals(self.host, self.engine):
             if found.is_cut_off:
                 raise JournalOpen(
                     f"experiment {found.experiment} was cut off; {len(found.changes)} settings of this machine "
                     f"may still be changed ({found.path})",
-                    "put the machine back first: ceteris undo",
+                    "restore the machine first: ceteris undo",
                 )
 
 
@@ -43,13 +44,13 @@ def data_folder(path: str, experiment: str) -> str:
 def put_back(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
     """Undo what an experiment without its keeper left, on a target that may have to be reached anew.
 
-    Raises NotRestored, JournalError, and Unreachable where it is lost again and again.
+    Raises NotRestored, and NotInspected where it cannot be reached, or is lost again and again.
     """
     for attempt in range(_MOST_LOSSES):
-        site.host.reconnect(stopped)
         try:
+            site.host.reconnect(stopped)
             return journal.undo(site.host, site.engine, lambda _event: None, lost=experiment)
-        except Unreachable:
-            if attempt == _MOST_LOSSES - 1:
-                raise
+        except Unreachable as error:
+            if stopped() or attempt == _MOST_LOSSES - 1:
+                raise journal.not_inspected(site.host.name, error.message, error.todo) from error
     return None

@@ -10,14 +10,18 @@ def status(
 ) -> None:
     """List the experiments, and the settings that are changed right now on this machine, or on a target.
 
+    Ends with exit code 4 where the machine cannot be looked at, or a journal is damaged.
+
     Example: ceteris status
     """
     from rich.console import Console
 
     from ceteris.cli import overview
+    from ceteris.knobs.journal import raise_problems
 
     document = overview.document(store, target, become=become)
     if as_json:
         typer.echo(document.model_dump_json(indent=2))
     else:
         overview.show(document, Console(highlight=False))
+    raise_problems(document.problems)

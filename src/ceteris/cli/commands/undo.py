@@ -1,4 +1,4 @@
-"""`ceteris undo`: put back what an experiment left changed."""
+"""`ceteris undo`: restore what an experiment left changed."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -19,18 +19,18 @@ class AtBoot(StrEnum):
 def undo(
     target: TargetName = "local",
     become: Become = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be put back; change nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be restored; change nothing.")] = False,
     at_boot: Annotated[
         AtBoot | None, typer.Option(help="Do it whenever the machine starts: install that, remove it, or show it.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put back every setting that an experiment left changed when it was cut off.
+    """Restore every setting that an experiment left changed when it was cut off.
 
     Where none was, what ceteris apply has set is taken back, the newest first; until then that stays.
 
     Needs neither the plan nor the store: the journal on this machine is enough. Ends with exit code 4 where
-    something cannot be put back, naming it.
+    something cannot be restored, or the machine cannot be looked at, naming it.
 
     Example: ceteris undo --dry-run
     """
@@ -39,25 +39,31 @@ def undo(
     if at_boot is not None:
         return _at_boot(target, at_boot, become=become, as_json=as_json)
 
+    from ceteris.cli.overview import nothing_changed
     from ceteris.cli.signals import StopRequest
-    from ceteris.cli.target import site
+    from ceteris.cli.target import inspected_site
     from ceteris.knobs import journal
 
     StopRequest().listen()  # half a restoration is worse than a whole one
     told: list[dict[str, Any]] = []
     try:
-        with site(target, become=become) as there:
+        with inspected_site(target, become=become) as there:
+            found = journal.inspect(there.host, there.engine)
             if dry_run:
-                for one in journal.to_undo(journal.open_journals(there.host, there.engine)):
+                for one in journal.to_undo(found.journals):
                     told += [{"event": "would-restore", "path": one.path, **change} for change in one.changes]
+                journal.raise_problems(found.problems)
             else:
                 journal.undo(there.host, there.engine, told.append)
-    finally:  # what could not be put back is told as an error, after what could
+        if not as_json and not any(event["event"] in _WORDS for event in told):
+            typer.echo(nothing_changed(found.folder, found.other_folder))
+    finally:  # the error for what could not be restored follows what could
         if as_json:
             typer.echo(json.dumps({"dry_run": dry_run, "events": told}, indent=2))
         else:
-            lines = [_WORDS[event["event"]].format(**event) for event in told if event["event"] in _WORDS]
-            typer.echo("\n".join(lines or ["nothing to put back"]))
+            for event in told:
+                if event["event"] in _WORDS:
+                    typer.echo(_WORDS[event["event"]].format(**event))
 
 
 def _at_boot(target: str, wish: AtBoot, *, become: bool, as_json: bool) -> None:
@@ -78,9 +84,9 @@ def _at_boot(target: str, wish: AtBoot, *, become: bool, as_json: bool) -> None:
 
 _WORDS = {
     "would-restore": "{knob}: back to {before}  ({path})",
-    "restored": "{knob}: put back, now {value}  ({address})",
-    "expired": "{knob}: gone with the last start, nothing to put back  ({address})",
-    "kept": "{experiment}: what was applied from it stays, while there is anything else to put back  ({path})",
+    "restored": "{knob}: restored, now {value}  ({address})",
+    "expired": "{knob}: gone with the last start, nothing to restore  ({address})",
+    "kept": "{experiment}: what was applied from it stays, while there is anything else to restore  ({path})",
     "busy": "{experiment} is still running and was left alone  ({path})",
     "stuck": "{knob}: STUCK, wanted {wanted}, found {found}  ({address})",
 }
