@@ -16,6 +16,13 @@ from ceteris.report import artist
 WAIT_S = 30
 
 
+@pytest.fixture(autouse=True)
+def _of_this_test() -> None:
+    """A process that another test began and did not use writes to the standard error of that test."""
+    while not artist._begun.empty():
+        artist._begun.get().end()
+
+
 def _titled(title: str) -> dict[str, Any]:
     return {"title": title, "data": {"values": [{"n": 1}]}, "mark": "point", "encoding": {"x": {"field": "n"}}}
 
