@@ -67,7 +67,7 @@ campaign: packages $(VENV)/dev ## as root: 300 faults of every sort, and whether
 	$(BIN)/python tests/faults/campaign.py
 
 schema: $(VENV)/dev ## write schema/ anew from the code
-	for name in plan job event report check simulate status doctor export apply import; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
+	for name in plan job event report check simulate status clean doctor export apply import; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
 
 CATALOGUE := src/ceteris/locale/zh_CN/LC_MESSAGES/ceteris
 catalogue: $(VENV)/dev ## collect the messages of reports and pages into the catalogue of translations, and compile it

@@ -46,6 +46,7 @@ pub enum Class {
     TooManyConnections,
     TooManyOpenFiles,
     TooManyThreads,
+    UntrustedFolder,
     VolatileDirectory,
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -18,6 +19,7 @@ use serde_json::Value;
 use crate::clock;
 use crate::error::EngineError;
 use crate::eyes::EyesEvent;
+use crate::folder::experiment::DataFolders;
 use crate::journal::at_boot::AtBoot;
 use crate::journal::event::JournalEvent;
 use crate::probe::Probe;
@@ -54,6 +56,10 @@ pub enum Event {
     Counted(Counted),
     Probe(Box<Probe>),
     Users(Users),
+    DataFolder {
+        path: PathBuf,
+    },
+    DataFolders(DataFolders),
     AtBoot(AtBoot),
     #[serde(untagged)]
     Journal(JournalEvent),
@@ -84,7 +90,7 @@ impl Hello {
             capabilities: &[
                 "fileio", "iomatrix", "oltp", "sqlmix", "rate", "verify", "device", "sync",
                 "io_uring", "null", "windows", "sample", "census", "counted", "probe", "journal",
-                "undo", "tend", "sql",
+                "undo", "data", "tend", "sql",
             ],
             effective,
         }

@@ -1,7 +1,7 @@
 //! The Rust half of Ceteris: it makes the load, samples the machine and keeps the journal.
 //!
 //! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `users`, `eyes`, `tend`, `sql`, `conditions` and
-//! `journal` beside them, `identity`, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go
+//! `journal` beside them, `folder`, `identity`, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go
 //! to stdout, one JSON object per line; words for people go to stderr.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -13,6 +13,7 @@ pub mod db;
 pub mod error;
 pub mod event;
 pub mod eyes;
+pub mod folder;
 pub mod identity;
 pub mod input;
 pub mod io;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use ceteris_engine::conditions::Conditions;
 use ceteris_engine::error::{EngineError, Result};
 use ceteris_engine::event::{Event, Events};
+use ceteris_engine::folder::experiment;
 use ceteris_engine::journal::undo::Selection;
 use ceteris_engine::journal::{Leftover, at_boot, keeper, undo};
 use ceteris_engine::{eyes, input, machine, probe, run, sql, telemetry, tend, users};
@@ -42,6 +43,11 @@ enum Command {
     Sample,
     /// Tell what this machine and a directory offer.
     Probe { directory: PathBuf },
+    /// The folders that hold the data of experiments.
+    Data {
+        #[command(subcommand)]
+        wish: DataWish,
+    },
     /// Tell who has a block device open.
     Users { device: PathBuf },
     /// Read kernel files for a controller elsewhere; closing stdin ends it.
@@ -92,6 +98,22 @@ enum Command {
     },
 }
 
+#[derive(Debug, Subcommand)]
+enum DataWish {
+    /// Make the folder of an experiment below a folder that is there; with it goes a manifest.
+    Make {
+        place: PathBuf,
+        experiment: String,
+        /// What the manifest says beside the experiment, as JSON.
+        #[arg(long, default_value = "{}", value_parser = json)]
+        about: serde_json::Value,
+    },
+    /// List the folders of experiments.
+    List { place: PathBuf },
+    /// Remove the folder of an experiment and all that is in it.
+    Remove { place: PathBuf, experiment: String },
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // Before any other thread is there, so that all will have them.
@@ -135,6 +157,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
             let found = probe::probe(&directory)?;
             events.emit(&Event::Probe(Box::new(found)));
         }
+        Command::Data { wish } => data(wish, events)?,
         Command::Users { device } => events.emit(&Event::Users(users::users(&device)?)),
         Command::Journal {
             directory,
@@ -168,4 +191,24 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
         }
     }
     Ok(Leftover::Nothing)
+}
+
+fn json(text: &str) -> std::result::Result<serde_json::Value, serde_json::Error> {
+    serde_json::from_str(text)
+}
+
+fn data(wish: DataWish, events: &Events) -> Result<()> {
+    match wish {
+        DataWish::Make {
+            place,
+            experiment,
+            about,
+        } => {
+            let path = experiment::make(&place, &experiment, about)?;
+            events.emit(&Event::DataFolder { path });
+        }
+        DataWish::List { place } => events.emit(&Event::DataFolders(experiment::list(&place)?)),
+        DataWish::Remove { place, experiment } => experiment::remove(&place, &experiment)?,
+    }
+    Ok(())
 }

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::error::{EngineError, Result};
 use crate::event::PROTOCOL;
+use crate::folder::TrustedFolder;
 use crate::io::buffer::Buffer;
 use crate::io::{direct, uring};
 use crate::machine;
@@ -44,6 +45,9 @@ struct Directory {
     device: String,
     major_minor: String,
     writable: Option<String>,
+    exists: bool,
+    /// Why others could replace what is made there; null when they cannot.
+    untrusted: Option<String>,
 }
 
 pub fn probe(directory: &Path) -> Result<Probe> {
@@ -78,6 +82,10 @@ pub fn probe(directory: &Path) -> Result<Probe> {
             device: device_name(&major_minor).unwrap_or(mount.source),
             major_minor,
             writable: try_writing(&place, 0).err().map(reason),
+            exists: absolute.is_dir(),
+            untrusted: TrustedFolder::open(&nearest)
+                .err()
+                .map(|refusal| refusal.message),
             path: absolute,
         },
     })

@@ -3,14 +3,18 @@
 //! In: paths and how to open them. Out: descriptors, and the few things done to all of them. Called
 //! by `workload::fileio` and `io::*`.
 
-use std::fs::{File, OpenOptions};
+use std::fmt;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use super::{device, direct};
 use crate::error::{Class, EngineError, Result};
+use crate::folder::TrustedFolder;
 use crate::job::files::{FsyncCall, SyncWrites};
 
 #[derive(Debug, Default)]
@@ -42,9 +46,20 @@ impl Access {
 
 impl FileSet {
     pub fn open(paths: Vec<PathBuf>, access: Access) -> Result<FileSet> {
+        let Some(first) = paths.first() else {
+            return Ok(FileSet::default());
+        };
+        // One folder for all of a set, which nobody replaces between two of its files.
+        let folder =
+            TrustedFolder::open(first.parent().unwrap_or(Path::new("/"))).map_err(|error| {
+                match error.class {
+                    Class::FileVanished => not_prepared(first, &error),
+                    _ => error,
+                }
+            })?;
         let files = paths
             .iter()
-            .map(|path| open_file(path, access))
+            .map(|path| open_file(&folder, path, access))
             .collect::<Result<_>>()?;
         Ok(FileSet {
             files,
@@ -190,23 +205,30 @@ fn is_device(file: &File) -> bool {
         .is_ok_and(|metadata| metadata.file_type().is_block_device())
 }
 
-fn open_file(path: &Path, access: Access) -> Result<File> {
+fn open_file(folder: &TrustedFolder, path: &Path, access: Access) -> Result<File> {
     if access.direct {
         direct::refuse_memory(path)?;
     }
-    OpenOptions::new()
-        .read(true)
-        .write(access.write)
-        .custom_flags(access.flags())
-        .open(path)
+    let rights = if access.write {
+        OFlags::RDWR
+    } else {
+        OFlags::RDONLY
+    };
+    let flags = rights | OFlags::from_bits_retain(access.flags().cast_unsigned());
+    folder
+        .open_file(path.file_name().unwrap_or_default(), flags, 0)
         .map_err(|cause| match cause.raw_os_error() {
             Some(libc::EINVAL) if access.direct => direct::refused(path, &cause),
-            Some(libc::ENOENT) => EngineError::new(
-                Class::NotPrepared,
-                format!("cannot open {}: {cause}", path.display()),
-                "run the prepare phase with the same files and total_size_bytes",
-            )
-            .at(path),
+            Some(libc::ENOENT) => not_prepared(path, &cause),
             _ => EngineError::from_io("open", path, &cause),
         })
+}
+
+fn not_prepared(path: &Path, cause: &dyn fmt::Display) -> EngineError {
+    EngineError::new(
+        Class::NotPrepared,
+        format!("cannot open {}: {cause}", path.display()),
+        "run the prepare phase with the same files and total_size_bytes",
+    )
+    .at(path)
 }

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use super::line::{self, Reading};
 use super::lock::try_lock;
 use crate::error::{Class, EngineError, Result};
+use crate::folder::TrustedFolder;
+use crate::machine;
 
 /// No journal comes near it: an experiment changes some hundred settings.
 const MOST_BYTES: u64 = 64 << 20;
@@ -167,6 +169,7 @@ fn kind(path: &Path) -> String {
 
 /// Makes a directory for journals that this user alone can pass, or sees that it is one.
 pub fn private_directory(directory: &Path) -> Result<()> {
+    TrustedFolder::open(&machine::nearest_existing(directory)).map_err(stranger)?;
     let made = DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -201,7 +204,21 @@ pub fn trusted_directory(directory: &Path) -> Result<fs::Metadata> {
         .at(directory));
     }
     refuse_stranger(&metadata, directory)?;
+    TrustedFolder::open(directory).map_err(stranger)?;
     Ok(metadata)
+}
+
+/// Whoever can replace the directory can have anything undone.
+fn stranger(error: EngineError) -> EngineError {
+    match error.class {
+        Class::UntrustedFolder => EngineError {
+            class: Class::JournalStranger,
+            message: format!("journals cannot be kept here: {}", error.message),
+            hint: "name another directory with CETERIS_STATE, or take the right to write from the others (chmod go-w)".into(),
+            ..error
+        },
+        _ => error,
+    }
 }
 
 /// Undoing does what a journal says, so nobody else may have written it.

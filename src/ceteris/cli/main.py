@@ -12,6 +12,7 @@ import typer
 from ceteris.cli.commands import (
     apply,
     check,
+    clean,
     compare,
     doctor,
     export,
@@ -44,6 +45,7 @@ app.command("run")(run.run)
 app.command("status")(status.status)
 app.command("resume")(resume.resume)
 app.command("undo")(undo.undo)
+app.command("clean")(clean.clean)
 app.command("report")(report.report)
 app.command("import")(import_.import_)
 app.command("compare")(compare.compare)

@@ -27,7 +27,7 @@ Answer = tuple[DatabaseFacts, dict[str, Offer]]
 
 
 def ask_server(
-    site: Site, parsed: Parsed, path: str, keys: Iterable[str]
+    site: Site, parsed: Parsed, path: str, path_refused: str, keys: Iterable[str]
 ) -> tuple[DatabaseFacts | None, dict[str, Offer]]:
     """The server's own description, and what it offers for each of the keys; nothing where no server is asked for.
 
@@ -42,6 +42,8 @@ def ask_server(
     try:
         if database.dsn is not None:
             return _ask_running(site, database, database.dsn, local=parsed.table.target.host == "local", keys=keys)
+        if path_refused:
+            return DatabaseFacts(refused="the server was not asked: target.path has no place for its data"), {}
         return _ask_private(site, database, path, keys)
     except DatabaseError as error:
         return DatabaseFacts(refused=str(error)), {}

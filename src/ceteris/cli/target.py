@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ceteris import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
 from ceteris.cli.server import ask_server
 from ceteris.engine import find
+from ceteris.engine.protocol import Directory
 from ceteris.engine.run import probe
 from ceteris.errors import EngineError, HostError
 from ceteris.hosts import facts as hosts_facts
@@ -84,12 +85,13 @@ def look(site: Site, parsed: Parsed) -> Facts:
         except HostError as error:
             device, refused = None, str(error)
     root = seen.uid == 0
+    path_refused = _refusal(seen.directory)
     mount = mount_of(site.host, seen.directory.path).point
     named = named_devices(parsed.table)
     tools = {program for one in parsed.table.workload if (program := program_of(one))}
     keys = knob_keys(parsed)
     offers = survey.offers(site.host, site.catalogue, keys, Location(device, mount), root=root)
-    database, of_the_server = ask_server(site, parsed, seen.directory.path, keys)
+    database, of_the_server = ask_server(site, parsed, seen.directory.path, path_refused, keys)
     return Facts(
         hostname=seen.hostname,
         kernel=seen.kernel,
@@ -98,7 +100,7 @@ def look(site: Site, parsed: Parsed) -> Facts:
         cores=seen.cores,
         memory_bytes=seen.memory_bytes,
         path=seen.directory.path,
-        path_refused=seen.directory.writable or "",
+        path_refused=path_refused,
         free_bytes=seen.directory.free_bytes,
         filesystem=seen.directory.filesystem,
         mount=mount,
@@ -113,6 +115,15 @@ def look(site: Site, parsed: Parsed) -> Facts:
         missing_programs=frozenset(name for name in tools if not hosts_facts.has_program(site.host, name)),
         block_devices={name: block_device(site.host, site.engine, name) for name in named},
     )
+
+
+def _refusal(folder: Directory) -> str:
+    """Why no data can be made in a folder, and on a second line what to do; empty where it can."""
+    if not folder.exists:
+        return f"{folder.path} does not exist\nmake it, or correct the name"
+    if folder.untrusted:
+        return f"{folder.untrusted}\nname a folder that only you and root can change"
+    return f"{folder.writable}\nname a folder that you may write to" if folder.writable else ""
 
 
 def checked(site: Site, parsed: Parsed) -> tuple[Plan, Facts]:

@@ -71,6 +71,10 @@ class Instance(Asked):
     def _spelled(self, settings: Mapping[str, str]) -> dict[str, str]:
         return {name.replace("-", "_"): self._kind.spell(value) for name, value in settings.items()}
 
+    def let_pass(self, folder: str) -> None:
+        """Let the user that the server runs as pass a folder above its own. Raises DatabaseError."""
+        self._place.let_pass(folder)
+
     def create(self, settings: Mapping[str, str] | None = None) -> None:
         """Make the folder and the data in it, with those of the settings that hold for the life of the data.
 

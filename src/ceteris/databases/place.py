@@ -70,8 +70,7 @@ class Place:
             self.must(["mkdir", "--mode=0700", *own])
             if account is not None:
                 self.must(["chown", f"{account}:", *own, self.sockets()])
-                self.must(["chgrp", self.must(["id", "-gn", account]).strip(), self.folder])
-                self.must(["chmod", "0710", self.folder])
+                self.let_pass(self.folder)
             if self.carry_out(["test", "-w", self.data]).exit_code != 0:
                 raise DatabaseError(
                     f"the user {account} cannot reach {self.data}",
@@ -80,6 +79,12 @@ class Place:
         except BaseException:
             self.remove(0.0)
             raise
+
+    def let_pass(self, folder: str) -> None:
+        """Let the server's user, where that is not us, pass a folder that is ours alone. Raises DatabaseError."""
+        if (account := self.account()) is not None:
+            self.must(["chgrp", "--", self.must(["id", "-gn", account]).strip(), folder])
+            self.must(["chmod", "0710", "--", folder])
 
     def start(self, argv: Sequence[str], *, stop_signal: Literal["TERM", "INT"] = "TERM", patience_s: float) -> Tend:
         """Start a program as the server's user, with nothing of our environment."""

@@ -82,7 +82,8 @@ class _Check(Settings):
         """The path can be written and holds the data; every knob can be set."""
         facts = self.facts
         if facts.path_refused:
-            self.complain(("target", "path"), facts.path_refused, "name a folder that you may write to")
+            wrong, _, right = facts.path_refused.partition("\n")
+            self.complain(("target", "path"), wrong, right)
         places: list[tuple[Place, str]] = [(("factors", key), key) for key in self.table.factors]
         places += [(("hold", key), key) for key in self.table.hold]
         for number, combination in enumerate(self.table.combination):

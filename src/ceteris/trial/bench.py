@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
+from ceteris.engine import folder
 from ceteris.engine.run import Sampler
 from ceteris.errors import EngineError, HostError, JournalError, JournalLost, NotRestored, Unreachable
 from ceteris.hosts.devices import block_device
@@ -70,15 +71,16 @@ class Bench:
         interval_s = min(1.0, max(0.05, self._plan.protocol.trial_s / 4))
         names = [device.removeprefix("/dev/")] if device else []
         self._sampler = Sampler(site.host, site.engine, names, interval_s)
-        try:
+        with contextlib.ExitStack() as failing:
+            failing.callback(self._sampler.close)
             written = self._written()
             self._applier = self._open_journal(written)
+            failing.callback(self._applier.restore)
+            folder.make(site.host, site.engine, self._plan.target.path, self._trials[0].experiment, self._plan.name)
             conditions = Conditions.of(
                 site.host, site.catalogue, self._plan.target.location, written, {"load engine": site.engine_version()}
             )
-        except BaseException:
-            self._sampler.close()
-            raise
+            failing.pop_all()
         self._servers = self._served_by()
         self._tools = Tools(site.host, site.engine, self._data_folder, self._stopped)
         self._runner = Runner(
@@ -254,17 +256,10 @@ class Bench:
 
     def _remove_data(self) -> None:
         """Remove the data of every trial, also what an earlier run of this experiment left; all else stays."""
-        cleanups = []
         for trial in self._trials:
             workload = self._workloads[trial.workload]
             if tool := tool_of(workload):
                 with contextlib.suppress(EngineError, HostError):
                     self._tools.remove(tool, workload, trial.settings)
-            elif self._servers is None or not workload.database:
-                cleanups.append(jobs.job(workload, trial.settings, self._data_folder, "cleanup"))
-        for job in {job.workload.data.place(): job for job in cleanups if not job.workload.data.device}.values():
-            with contextlib.suppress(EngineError, HostError):
-                self._runner.work_on_data(job, lambda _done, _total: None)
-        if self._servers is not None:
-            with contextlib.suppress(HostError):
-                self._servers.leave()
+        with contextlib.suppress(EngineError, HostError):  # ceteris clean lists what is left, and removes it
+            folder.remove(self._site.host, self._site.engine, self._plan.target.path, self._trials[0].experiment)

@@ -160,9 +160,6 @@ class Running(Served):
         """End the connection; databases and variables are the keeper's to put back."""
         self._live.close()
 
-    def leave(self) -> None:
-        """Nothing was made on the target's file system."""
-
     def _name(self, workload: Workload, settings: Settings) -> str:
         assert self._database.running is not None
         return f"{self._database.running.prefix}_{database_of(workload, settings)}"

@@ -87,10 +87,6 @@ class Served(ABC):
     def close(self) -> None:
         """End what was started. Raises DatabaseError where that cannot be."""
 
-    @abstractmethod
-    def leave(self) -> None:
-        """Leave no folder behind."""
-
 
 class InForce:
     """The settings of one application: what was wanted, and what was found."""

@@ -83,12 +83,12 @@ class Servers(Served):
                 changes |= workload.data != "keep"
                 data = needed.setdefault(self._built_in(workload, trial.settings), {})
                 data.setdefault(database_of(workload, trial.settings), (workload, trial.settings))
-        self._host.run(["mkdir", "--parents", self._folder])
         for number, (built_in, data) in enumerate(needed.items(), start=1):
             if built_in in self._made:
                 continue
             self._stop()
             instance = self._instance(f"{self._folder}/server-{number}")
+            instance.let_pass(self._folder)
             server = self._made[built_in] = _Server(instance, {})
             instance.remove()  # what a controller that was killed has left of this experiment
             try:
@@ -236,11 +236,6 @@ class Servers(Served):
         self._running = None
         if errors:
             raise errors[0]
-
-    def leave(self) -> None:
-        """Remove the folder, and the one above it, where nobody has anything in them."""
-        for folder in (self._folder, self._folder.rpartition("/")[0]):
-            self._host.run(["rmdir", "--ignore-fail-on-non-empty", folder])
 
     def _stop(self) -> None:
         if self._running is not None:

@@ -69,8 +69,6 @@ class Tools:
             )
         finally:
             self._must(["rm", "--recursive", "--force", "--one-file-system", "--", place])
-            for folder in (self._folder, str(PurePosixPath(self._folder).parent)):
-                self._host.run(["rmdir", "--ignore-fail-on-non-empty", "--", folder])
 
     def _carry_out(self, workload: Workload, settings: Settings, argv: Argv, *, until_done: bool = False) -> None:
         """Run a program to its end, whatever is asked meanwhile where it must be done."""

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::manifest::{Manifest, file_paths};
 use crate::error::{EngineError, Result};
+use crate::folder::TrustedFolder;
 use crate::job::Data;
 
 /// Without a manifest nothing is ours, and nothing is removed; on a device there is none.
@@ -25,6 +26,7 @@ pub fn remove_made(directory: &Path) -> Result<()> {
         );
         return Ok(());
     };
+    TrustedFolder::open(directory)?;
     for path in file_paths(directory, manifest.files) {
         remove(&path)?;
     }

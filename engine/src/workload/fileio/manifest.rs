@@ -9,9 +9,11 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Class, EngineError, Result};
+use crate::folder::TrustedFolder;
 use crate::job::Data;
 
 const FILE_NAME: &str = "ceteris.manifest.json";
@@ -107,7 +109,9 @@ impl Manifest {
         let path = Manifest::path(directory);
         let fresh = directory.join(format!("{FILE_NAME}.new"));
         let text = serde_json::to_string_pretty(self).unwrap_or_default();
-        let written = File::create(&fresh)
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+        let written = TrustedFolder::open(directory)?
+            .open_file(fresh.file_name().unwrap_or_default(), flags, 0o600)
             .and_then(|mut file| {
                 file.write_all(text.as_bytes())?;
                 file.write_all(b"\n")?;

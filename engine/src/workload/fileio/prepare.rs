@@ -5,16 +5,19 @@
 //! whenever this phase is asked for; a load needs it only where it reads verified data. Called by
 //! `run`.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use super::fill::{NewFile, fill};
 use super::manifest::{Manifest, file_path, file_paths};
 use super::spans::span_bytes;
 use crate::error::{Class, EngineError, Result};
+use crate::folder::TrustedFolder;
 use crate::io::{device, direct};
 use crate::job::Data;
 use crate::load::stop::OnRequest;
@@ -65,6 +68,7 @@ pub fn prepare(
     check_space(data, old.as_ref(), missing.len() as u64 * size)?;
 
     let made_directories = make_directory(data.place())?;
+    let folder = TrustedFolder::open(data.place())?;
     let mut manifest = Manifest {
         made_directories: old
             .as_ref()
@@ -76,7 +80,7 @@ pub fn prepare(
     let kept = total - missing.len() as u64 * size;
     let files = missing
         .into_iter()
-        .map(|index| create(index, data, direct))
+        .map(|index| create(&folder, index, data, direct))
         .collect::<Result<Vec<_>>>()?;
     fill(&files, data, seed, stop, |done| progress(kept + done))?;
     report(Step::Finishing);
@@ -201,6 +205,11 @@ pub fn make_directory(directory: &Path) -> Result<Vec<PathBuf>> {
     if let Some(above) = made.last().and_then(|outermost| outermost.parent()) {
         made.extend(made_for_others(above));
     }
+    // Only where nobody else can change it: what is above is as it was when something is made below.
+    let nearest = machine::nearest_existing(directory);
+    if nearest.is_dir() {
+        TrustedFolder::open(&nearest)?;
+    }
     match fs::create_dir_all(directory) {
         Ok(()) => Ok(made),
         Err(cause)
@@ -253,15 +262,16 @@ fn remove_surplus(data: &Data, old: Option<&Manifest>) -> Result<()> {
     Ok(())
 }
 
-fn create(index: u32, data: &Data, direct: bool) -> Result<NewFile> {
+fn create(folder: &TrustedFolder, index: u32, data: &Data, direct: bool) -> Result<NewFile> {
     let path = file_path(data.place(), index);
     let flags = direct_flag(data, direct);
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .custom_flags(flags)
-        .open(&path)
+    let access = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+    let file = folder
+        .open_file(
+            path.file_name().unwrap_or_default(),
+            access | OFlags::from_bits_retain(flags.cast_unsigned()),
+            0o600,
+        )
         .map_err(|cause| match cause.raw_os_error() {
             Some(libc::EINVAL) if flags != 0 => direct::refused(&path, &cause),
             _ => EngineError::from_io("create", &path, &cause),

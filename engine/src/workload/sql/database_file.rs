@@ -8,7 +8,8 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use crate::db::sqlite::files;
-use crate::error::{EngineError, Result};
+use crate::error::{Class, EngineError, Result};
+use crate::folder::TrustedFolder;
 use crate::job::sql::SqliteFile;
 use crate::workload::fileio::cleanup::remove_made;
 use crate::workload::fileio::manifest::Manifest;
@@ -23,10 +24,26 @@ fn directory(file: &SqliteFile) -> &Path {
 pub fn make(file: &SqliteFile) -> Result<()> {
     let directory = directory(file);
     if directory.is_dir() {
-        return Ok(());
+        return refuse_stranger(file);
     }
     let made = make_directory(directory)?;
     Manifest::of_directory(made).write(directory)
+}
+
+/// SQLite opens the file and those beside it by name, so nobody else may be able to replace one of them.
+pub fn refuse_stranger(file: &SqliteFile) -> Result<()> {
+    match TrustedFolder::open(directory(file)) {
+        Err(error) if error.class != Class::FileVanished => return Err(error),
+        _ => {} // that it is not there, others say better
+    }
+    each(file, "open", |path| {
+        if path.symlink_metadata()?.is_symlink() {
+            return Err(io::Error::other(
+                "it is a symbolic link, which is not followed here",
+            ));
+        }
+        Ok(())
+    })
 }
 
 /// Waits until all of it is on the disk.

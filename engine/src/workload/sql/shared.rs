@@ -15,6 +15,9 @@ pub struct Shared {
 
 impl Shared {
     pub fn open(sql: &Sql, cache: Cache) -> Result<Shared> {
+        if let Database::Sqlite(file) = sql.database() {
+            database_file::refuse_stranger(file)?;
+        }
         prepare::check(sql)?;
         let run = match sql {
             Sql::SqlMix(mix) if mix.has_sequence() => prepare::count_run(sql.database())?,

@@ -16,6 +16,7 @@ class Document(StrEnum):
     CHECK = "check"
     SIMULATE = "simulate"
     STATUS = "status"
+    CLEAN = "clean"
     DOCTOR = "doctor"
     EXPORT = "export"
     APPLY = "apply"
@@ -42,6 +43,7 @@ def text_of(document: Document) -> str:
     from ceteris.cli.examination import DoctorDocument
     from ceteris.cli.extract import ExportDocument
     from ceteris.cli.importing import ImportDocument
+    from ceteris.cli.leftovers import CleanDocument
     from ceteris.cli.overview import StatusDocument
     from ceteris.cli.preview import CheckDocument
     from ceteris.cli.recommended import ApplyDocument
@@ -58,6 +60,7 @@ def text_of(document: Document) -> str:
         Document.CHECK: TypeAdapter(CheckDocument),
         Document.SIMULATE: TypeAdapter(SimulateDocument),
         Document.STATUS: TypeAdapter(StatusDocument),
+        Document.CLEAN: TypeAdapter(CleanDocument),
         Document.DOCTOR: TypeAdapter(DoctorDocument),
         Document.EXPORT: TypeAdapter(ExportDocument),
         Document.APPLY: TypeAdapter(ApplyDocument),

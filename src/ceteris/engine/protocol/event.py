@@ -263,7 +263,8 @@ class Counted(Message):
 
 
 class Directory(Message):
-    """The file system under a folder; `writable` null means yes."""
+    """A folder and the file system under it; null for `writable` means yes, for `untrusted` that others cannot change
+    it."""
 
     path: str
     free_bytes: int
@@ -272,6 +273,8 @@ class Directory(Message):
     device: str
     major_minor: str
     writable: str | None
+    exists: bool
+    untrusted: str | None
 
 
 class Probe(Message):
@@ -289,6 +292,37 @@ class Probe(Message):
     io_uring: str | None
     direct: str | None
     directory: Directory
+
+
+class DataFolderMade(Message):
+    """The folder of an experiment is there."""
+
+    event: Literal["data-folder"]
+    path: str
+
+
+class Manifest(Message):
+    """What a folder says of itself: whose data is in it. `about`: what the controller wrote into it."""
+
+    experiment: str
+    made_unix_s: float
+    about: dict[str, str]
+
+
+class DataFolder(Message):
+    """A folder of data; without a manifest it was not made by an experiment. `in_use`: a program in it runs."""
+
+    path: str
+    manifest: Manifest | None
+    size_bytes: int
+    in_use: bool
+
+
+class DataFolders(Message):
+    """The folders of data below a place."""
+
+    event: Literal["data-folders"]
+    folders: list[DataFolder]
 
 
 class Started(Message):
@@ -335,6 +369,8 @@ Event = Annotated[
     | Sample
     | Census
     | Counted
+    | DataFolderMade
+    | DataFolders
     | Probe
     | Started
     | Ended

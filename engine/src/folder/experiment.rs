@@ -1,0 +1,292 @@
+//! The folder that holds the data of one experiment: made, listed, and removed with all that is in it.
+//!
+//! It lies at `PATH/ceteris-data/EXPERIMENT`, is for this user alone, and has a manifest that says which experiment it
+//! belongs to, so that it can be recognised and removed without the store. Called by `main`.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::TrustedFolder;
+use crate::clock;
+use crate::error::{Class, EngineError, Result};
+
+const SHARED: &str = "ceteris-data";
+const MANIFEST: &str = "ceteris.experiment.json";
+const MOST_BYTES: u64 = 1 << 20;
+/// What a program in the folder writes to, and keeps locked as long as it runs.
+const LOGS: [&str; 2] = ["server.log", "log"];
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    pub experiment: String,
+    pub made_unix_s: f64,
+    /// What the controller says of it: the plan's name, the store, the user.
+    pub about: Value,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DataFolder {
+    pub path: PathBuf,
+    /// None where it was not made by an experiment, or the manifest is damaged.
+    pub manifest: Option<Manifest>,
+    /// Its size on the disk.
+    pub size_bytes: u64,
+    /// A program that writes there still runs.
+    pub in_use: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DataFolders {
+    pub folders: Vec<DataFolder>,
+}
+
+/// Makes the folder of an experiment below `place`, which must be there, or finds the one that it has.
+pub fn make(place: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
+    let shared = TrustedFolder::open(place)?.make(SHARED, 0o755)?;
+    let own = shared.make(experiment, 0o700)?;
+    match read_manifest(&own) {
+        Ok(Some(manifest)) if manifest.experiment == experiment => {}
+        Ok(None) if entries(&own)?.is_empty() => {
+            let manifest = Manifest {
+                experiment: experiment.into(),
+                made_unix_s: clock::unix_s(),
+                about,
+            };
+            write_manifest(&own, &manifest)?;
+        }
+        _ => return Err(not_ours(own.path(), experiment)),
+    }
+    // After an interruption its mode may still let a server's user pass.
+    rustix::fs::chmodat(own.descriptor(), ".", Mode::RWXU, AtFlags::empty())
+        .map_err(|cause| failed("change the mode of", own.path(), cause))?;
+    Ok(own.path().to_path_buf())
+}
+
+/// The folders below `place`, by name.
+pub fn list(place: &Path) -> Result<DataFolders> {
+    let shared = match TrustedFolder::open(place)?.folder(SHARED) {
+        Ok(shared) => shared,
+        Err(error) if error.class == Class::FileVanished => {
+            return Ok(DataFolders {
+                folders: Vec::new(),
+            });
+        }
+        Err(error) => return Err(error),
+    };
+    let mut folders = Vec::new();
+    for name in entries(&shared)? {
+        let Ok(name) = name.to_str() else { continue };
+        let folder = shared.folder(name)?;
+        folders.push(DataFolder {
+            manifest: read_manifest(&folder).unwrap_or(None),
+            size_bytes: size_bytes(&folder)?,
+            in_use: is_in_use(&folder)?,
+            path: folder.path().to_path_buf(),
+        });
+    }
+    folders.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(DataFolders { folders })
+}
+
+/// Removes the folder of an experiment, and the one that all have in common where it is empty then.
+pub fn remove(place: &Path, experiment: &str) -> Result<()> {
+    let outer = TrustedFolder::open(place)?;
+    let shared = outer.folder(SHARED)?;
+    let own = shared.folder(experiment)?;
+    match read_manifest(&own) {
+        Ok(Some(manifest)) if manifest.experiment == experiment => {}
+        _ => return Err(not_ours(own.path(), experiment)),
+    }
+    if is_in_use(&own)? {
+        return Err(EngineError::new(
+            Class::AddressBusy,
+            format!(
+                "a program that works in {} still runs",
+                own.path().display()
+            ),
+            "end it first, then remove the folder",
+        )
+        .at(own.path()));
+    }
+    let device = look_at(&own, c".")?.st_dev;
+    // The manifest goes last, so that what is interrupted can be repeated.
+    empty(
+        &own.readable()
+            .map_err(|cause| told("read", own.path(), &cause))?,
+        device,
+        own.path(),
+        MANIFEST,
+    )?;
+    unlink(&own, MANIFEST, AtFlags::empty())?;
+    unlink(&shared, experiment, AtFlags::REMOVEDIR)?;
+    // Where others have data in it, it stays.
+    let _ = rustix::fs::unlinkat(outer.descriptor(), SHARED, AtFlags::REMOVEDIR);
+    Ok(())
+}
+
+/// Removes all entries but `kept`, never leaving the device and never following a link.
+fn empty(folder: impl AsFd, device: u64, path: &Path, kept: &str) -> Result<()> {
+    for name in names_in(folder.as_fd(), path)? {
+        if name.to_bytes() == kept.as_bytes() {
+            continue;
+        }
+        let here = path.join(OsStr::from_bytes(name.to_bytes()));
+        let stat = rustix::fs::statat(folder.as_fd(), &name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|cause| failed("look at", &here, cause))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+            rustix::fs::unlinkat(folder.as_fd(), &name, AtFlags::empty())
+                .map_err(|cause| failed("remove", &here, cause))?;
+            continue;
+        }
+        if stat.st_dev != device {
+            return Err(EngineError::new(
+                Class::DeviceInUse,
+                format!("{} is where another file system is mounted", here.display()),
+                "unmount it, then remove the folder",
+            )
+            .at(&here));
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let below = rustix::fs::openat(folder.as_fd(), &name, flags, Mode::empty())
+            .map_err(|cause| failed("open", &here, cause))?;
+        empty(&below, device, &here, "")?;
+        rustix::fs::unlinkat(folder.as_fd(), &name, AtFlags::REMOVEDIR)
+            .map_err(|cause| failed("remove", &here, cause))?;
+    }
+    Ok(())
+}
+
+fn size_bytes(folder: &TrustedFolder) -> Result<u64> {
+    let readable = folder
+        .readable()
+        .map_err(|cause| told("read", folder.path(), &cause))?;
+    blocks(&readable, folder.path()).map(|blocks| blocks * 512)
+}
+
+fn blocks(folder: impl AsFd, path: &Path) -> Result<u64> {
+    let mut sum = 0;
+    for name in names_in(folder.as_fd(), path)? {
+        let here = path.join(OsStr::from_bytes(name.to_bytes()));
+        let Ok(stat) = rustix::fs::statat(folder.as_fd(), &name, AtFlags::SYMLINK_NOFOLLOW) else {
+            continue; // removed meanwhile
+        };
+        sum += stat.st_blocks.cast_unsigned();
+        if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            if let Ok(below) = rustix::fs::openat(folder.as_fd(), &name, flags, Mode::empty()) {
+                sum += blocks(&below, &here)?;
+            }
+        }
+    }
+    Ok(sum)
+}
+
+/// Whether a program has one of the logs right below locked.
+fn is_in_use(folder: &TrustedFolder) -> Result<bool> {
+    for name in entries(folder)? {
+        for log in LOGS {
+            let path = Path::new(OsStr::from_bytes(name.to_bytes())).join(log);
+            let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+            if let Ok(file) = folder.open_file(path.as_os_str(), flags, 0)
+                && rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err()
+            {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+fn entries(folder: &TrustedFolder) -> Result<Vec<CString>> {
+    let readable = folder
+        .readable()
+        .map_err(|cause| told("read", folder.path(), &cause))?;
+    names_in(readable.as_fd(), folder.path())
+}
+
+fn names_in(folder: impl AsFd, path: &Path) -> Result<Vec<CString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder).map_err(|cause| failed("read", path, cause))? {
+        let name = entry
+            .map_err(|cause| failed("read", path, cause))?
+            .file_name()
+            .to_owned();
+        if !matches!(name.to_bytes(), b"." | b"..") {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+fn read_manifest(folder: &TrustedFolder) -> Result<Option<Manifest>> {
+    let path = folder.path().join(MANIFEST);
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+    let mut text = String::new();
+    match folder.open_file(OsStr::new(MANIFEST), flags, 0) {
+        Ok(file) => file.take(MOST_BYTES).read_to_string(&mut text),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(cause) => Err(cause),
+    }
+    .map_err(|cause| told("read", &path, &cause))?;
+    serde_json::from_str(&text).map(Some).map_err(|cause| {
+        let message = format!("{} is damaged: {cause}", path.display());
+        EngineError::new(Class::NotOurs, message, "remove the folder by hand").at(&path)
+    })
+}
+
+fn write_manifest(folder: &TrustedFolder, manifest: &Manifest) -> Result<()> {
+    let path = folder.path().join(MANIFEST);
+    let fresh = format!("{MANIFEST}.new");
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+    let text = serde_json::to_string_pretty(manifest).unwrap_or_default();
+    let written = folder
+        .open_file(OsStr::new(&fresh), flags, 0o600)
+        .and_then(|mut file: File| {
+            file.write_all(text.as_bytes())?;
+            file.write_all(b"\n")?;
+            file.sync_all()
+        })
+        .and_then(|()| {
+            let folder = folder.descriptor();
+            Ok(rustix::fs::renameat(&folder, &fresh, &folder, MANIFEST)?)
+        });
+    written.map_err(|cause| told("write", &path, &cause))
+}
+
+fn look_at(folder: &TrustedFolder, name: &CStr) -> Result<Stat> {
+    rustix::fs::statat(folder.descriptor(), name, AtFlags::SYMLINK_NOFOLLOW)
+        .map_err(|cause| failed("look at", folder.path(), cause))
+}
+
+fn unlink(folder: &TrustedFolder, name: &str, flags: AtFlags) -> Result<()> {
+    rustix::fs::unlinkat(folder.descriptor(), name, flags)
+        .map_err(|cause| failed("remove", &folder.path().join(name), cause))
+}
+
+fn not_ours(path: &Path, experiment: &str) -> EngineError {
+    EngineError::new(
+        Class::NotOurs,
+        format!(
+            "{} is there, and has no manifest that says it holds the data of experiment {experiment}",
+            path.display()
+        ),
+        "look at what is in it; move it away or remove it by hand",
+    )
+    .at(path)
+}
+
+fn failed(action: &str, path: &Path, cause: rustix::io::Errno) -> EngineError {
+    told(action, path, &cause.into())
+}
+
+fn told(action: &str, path: &Path, cause: &io::Error) -> EngineError {
+    EngineError::from_io(action, path, cause)
+}

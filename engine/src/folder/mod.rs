@@ -1,0 +1,10 @@
+//! Folders of data: those that only trusted users can change, and those of experiments.
+//!
+//! In: paths. Out: folders held by descriptors, files opened below them. Called by `main`, `io`, `workload` and
+//! `journal`.
+
+pub mod experiment;
+mod owner;
+pub mod trusted;
+
+pub use trusted::TrustedFolder;
