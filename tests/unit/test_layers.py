@@ -2,7 +2,7 @@
 
 import grimp
 
-BOTTOM = {"aside", "model", "findings", "errors", "units", "registry", "language"}
+BOTTOM = {"aside", "model", "findings", "errors", "units", "registry", "language", "files"}
 
 MAY_IMPORT = {
     "hosts": set(),

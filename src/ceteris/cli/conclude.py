@@ -16,6 +16,7 @@ from ceteris.cli import concluded_set, points
 from ceteris.errors import CeterisError, StoreError, UsageError
 from ceteris.experiment.courses import Series, courses
 from ceteris.experiment.evidence import Evidence, analyse, evidence
+from ceteris.files import write_whole
 from ceteris.findings import Preconditioned
 from ceteris.knobs import recipe
 from ceteris.language import tr
@@ -154,7 +155,7 @@ def write_html(seen: ReportView, path: Path) -> Path:
 def write_page(page: str, path: Path) -> Path:
     """Write a page to a file; where that is. Raises StoreError where it cannot be written."""
     try:
-        path.write_text(page, encoding="utf-8")
+        write_whole(path, page)
     except OSError as error:
         raise StoreError(f"cannot write the report {path}: {error.strerror}", "try: ceteris report -o FILE") from error
     return path.absolute()
@@ -172,7 +173,7 @@ def deliver(content: str, output: Path | None) -> None:
         typer.echo(content, nl=False)
         return
     try:
-        output.write_text(content, encoding="utf-8")
+        write_whole(output, content)
     except OSError as error:
         raise StoreError(f"cannot write the report {output}: {error.strerror}", "name another file") from error
 

@@ -1,6 +1,5 @@
 """A folder of exported tables: all of its files whole, and none of anybody's overwritten unasked."""
 
-import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from ceteris.errors import StoreError, UsageError
 from ceteris.export.forms import writer
 from ceteris.export.tables import Form, Row, Table
+from ceteris.files import replacing
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,13 @@ def write(
     found = []
     for table in tables:
         path = paths[table.name]
-        beside = path.with_name(f".{path.name}.part")
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            count = write_table(table, rows(table), beside)
-            beside.replace(path)
+            with replacing(path) as beside:
+                count = write_table(table, rows(table), beside)
         except OSError as error:
             raise StoreError(
                 f"cannot write {path}: {error.strerror or error}", "name another folder with -o"
             ) from error
-        finally:
-            with contextlib.suppress(OSError):
-                beside.unlink()
         found.append(Written(table.name, path, count))
     return found

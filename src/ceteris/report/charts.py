@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ceteris.files import write_whole
 from ceteris.language import later, tr
 from ceteris.report import artist
 from ceteris.report.chart_parts import FROM_ZERO, HINT, KNOWN, SIGNED, Spec, hint, inline, name, quantity, value_axis
@@ -271,5 +272,5 @@ def write_pictures(view: ReportView, folder: Path) -> Mapping[str, str]:
     names = {key: f"{key}.svg" for key in specs}
     with artist.drawing(list(specs.values()), CONFIG) as pictures:
         for name, picture in zip(names.values(), pictures, strict=True):
-            (folder / name).write_text(standalone(still(picture())), encoding="utf-8")
+            write_whole(folder / name, standalone(still(picture())))
     return names

@@ -14,11 +14,13 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from ceteris.errors import StoreError, UsageError
+from ceteris.files import distrust, distrust_entry
 from ceteris.language import later, recorded
 from ceteris.store import schema
 from ceteris.store.migrations import HEAD
 from ceteris.units import show_size
 
+_BESIDE = ("journal", "wal", "shm")  # what SQLite has beside a store
 _LEAST_FREE_BYTES = 2**20
 _PATIENCE_S = 10.0
 _READING_PATIENCE_S = 1.0
@@ -100,6 +102,21 @@ def failing_as_store_error(shown: str) -> Iterator[None]:
         raise StoreError(recorded("the store {store} failed: {cause}", store=shown, cause=str(error))) from error
 
 
+def _refuse_stranger(file: Path) -> None:
+    """Raise StoreError where another user could have SQLite write to a file of ours: it opens the store, and what it
+    puts beside it, by name."""
+    try:
+        why = distrust(file.parent)
+        beside = [file, *(file.with_name(f"{file.name}-{suffix}") for suffix in _BESIDE)]
+        why = why or next((found for one in beside if (found := distrust_entry(one))), "")
+    except OSError as error:
+        raise StoreError(f"cannot look at the store {file}: {error.strerror}", "name another with --store") from error
+    if why:
+        raise StoreError(
+            f"the store {file} is not safe from other users: {why}", "name one in a folder of your own with --store"
+        )
+
+
 def _refuse_full_disk(file: Path) -> None:
     """Raise StoreError where SQLite could not even open its log: it maps a file into memory, and a page that
     finds no room on the disk would end the program with SIGBUS instead of an error."""
@@ -160,6 +177,7 @@ def open_engine(url: str, *, create: bool) -> Engine:
         except OSError as error:
             raise StoreError(f"cannot make {file.parent}: {error.strerror}", "name another with --store") from error
     if file is not None:
+        _refuse_stranger(file)
         _refuse_full_disk(file)
     engine = _make_engine(url)
     with failing_as_store_error(shown), engine.begin() as connection:
@@ -179,6 +197,7 @@ def open_for_reading(url: str) -> Engine:
     elif not file.exists():
         raise _missing(shown)
     else:
+        _refuse_stranger(file)
         address = f"{file.absolute().as_uri()}?mode=ro"
         engine = sa.create_engine(
             url, poolclass=sa.NullPool, creator=lambda: sqlite3.connect(address, uri=True, timeout=_READING_PATIENCE_S)

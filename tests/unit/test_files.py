@@ -1,0 +1,78 @@
+"""Files that other users might swap for a link."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from ceteris.files import distrust, replacing, write_whole
+
+NOBODY = 65534
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    write_whole(path, "first")
+    path.chmod(0o640)
+    with pytest.raises(KeyError), replacing(path) as beside:
+        beside.write_text("half")
+        raise KeyError
+    assert (path.read_text(), list(tmp_path.iterdir())) == ("first", [path])
+    write_whole(path, "second")
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("second", 0o640)
+
+
+def test_a_new_file_has_the_rights_that_others_expect(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_whole(tmp_path / "one", "")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "one").stat().st_mode) == 0o640
+
+
+def test_ones_own_link_is_followed_and_that_of_another_user_is_not(tmp_path: Path) -> None:
+    secret, link = tmp_path / "secret", tmp_path / "report.html"
+    secret.write_text("secret")
+    link.symlink_to(secret)
+    write_whole(link, "mine")
+    assert (secret.read_text(), link.is_symlink()) == ("mine", True)
+    if os.geteuid() == 0:  # only root can give a link away
+        os.lchown(link, NOBODY, NOBODY)
+        with pytest.raises(PermissionError, match="link that nobody made"):
+            write_whole(link, "not mine")
+        assert secret.read_text() == "mine"
+
+
+def test_a_device_takes_what_comes() -> None:
+    write_whole(Path("/dev/null"), "words")
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize(("mode", "why"), [(0o755, ""), (0o700, ""), (0o777, "all users"), (0o702, "all users")])
+def test_a_folder_that_others_can_change_is_not_trusted(tmp_path: Path, mode: int, why: str) -> None:
+    outer = tmp_path / "outer"
+    (outer / "inner").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("outer/../outer/inner")
+    outer.chmod(mode)
+    for path in (outer / "inner", tmp_path / "link", outer / "inner" / ".."):
+        found = distrust(path)
+        assert why in found
+        assert bool(found) == bool(why)
+
+
+def test_a_folder_of_root_where_each_has_entries_is_trusted_and_one_of_another_user_is_not(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        assert "belongs to" not in distrust(Path("/tmp"))  # noqa: S108
+        return
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    (shared / "mine").mkdir()
+    assert not distrust(shared / "mine")
+    os.chown(shared / "mine", NOBODY, NOBODY)
+    assert "belongs to nobody" in distrust(shared / "mine")
+    os.chown(shared / "mine", 0, NOBODY)
+    (shared / "mine").chmod(0o775)
+    assert "written by its group" in distrust(shared / "mine")
