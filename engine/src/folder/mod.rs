@@ -7,4 +7,5 @@ pub mod experiment;
 mod owner;
 pub mod trusted;
 
+pub use owner::is_trusted;
 pub use trusted::TrustedFolder;

@@ -35,7 +35,8 @@ pub fn distrust(opened: &OwnedFd, stat: &Stat) -> Option<String> {
     None
 }
 
-fn is_trusted(user: u32) -> bool {
+/// Root, this user, and under sudo the user who asked for it.
+pub fn is_trusted(user: u32) -> bool {
     let own = rustix::process::geteuid().as_raw();
     user == ROOT || user == own || (own == ROOT && sudo_user() == Some(user))
 }

@@ -1,11 +1,13 @@
 """`ceteris`: the verbs put together, and errors told. Heavy imports happen inside the verbs."""
 
 import contextlib
+import errno
 import gc
 import io
 import os
 import sys
-from typing import Annotated
+import traceback
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -28,6 +30,8 @@ from ceteris.cli.commands import (
     undo,
 )
 from ceteris.errors import CeterisError
+
+_OF_THE_OUTPUT = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF, errno.EFBIG)
 
 app = typer.Typer(
     name="ceteris",
@@ -91,10 +95,32 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
-    except OSError as error:  # expected ones are CeterisErrors: this is the place where the output goes
-        with contextlib.suppress(OSError):
-            os.write(2, f"ceteris: cannot write the output: {error.strerror}\n".encode())
-        os._exit(141 if isinstance(error, BrokenPipeError) else CeterisError.exit_code)  # nothing is left to flush
+    except OSError as error:  # expected ones are CeterisErrors: what is left is where the output goes, or a limit
+        cause = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        what = "cannot write the output" if error.errno in _OF_THE_OUTPUT else "the system refused"
+        _end(f"ceteris: {what}: {cause}", 141 if isinstance(error, BrokenPipeError) else CeterisError.exit_code)
+    except MemoryError:
+        _end("ceteris: there is no memory left\n  free some, or raise its limit (ulimit -v)", CeterisError.exit_code)
+    except RuntimeError as error:
+        if "start new thread" not in str(error):
+            _end_as_fault()
+        _end("ceteris: no thread can be started\n  raise the limit of processes (ulimit -u)", CeterisError.exit_code)
+    except Exception:
+        _end_as_fault()
+
+
+def _end_as_fault() -> NoReturn:
+    """End on what nobody has expected, with all that helps to find it."""
+    traceback.print_exc()
+    words = "this is a fault of the program itself; see what is changed on this machine with: ceteris status"
+    _end(f"ceteris: {words}", CeterisError.exit_code)
+
+
+def _end(words: str, exit_code: int) -> NoReturn:
+    """End at once: nothing is left to flush, and other threads may wait for what does not come."""
+    with contextlib.suppress(OSError):
+        os.write(2, f"{words}\n".encode())
+    os._exit(exit_code)
 
 
 if __name__ == "__main__":

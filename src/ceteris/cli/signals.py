@@ -6,6 +6,10 @@ import signal
 import time
 from types import FrameType
 
+from ceteris.errors import Interrupted
+
+_ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 class StopRequest:
     """Whether someone asked to stop. The first signal asks; the next are answered with patience."""
@@ -15,12 +19,21 @@ class StopRequest:
 
     def listen(self) -> None:
         """Take over the three signals."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in _ASKING:
             signal.signal(number, self._hear)
 
     def asked(self) -> bool:
         """Whether to stop."""
         return self._asked_at is not None
+
+    def release(self, words: str, todo: str) -> None:
+        """From now on a signal ends the program with these words: nothing is left to be put back."""
+
+        def end(_number: int, _frame: FrameType | None) -> None:
+            raise Interrupted(words, todo)
+
+        for number in _ASKING:
+            signal.signal(number, end)
 
     def _hear(self, _number: int, _frame: FrameType | None) -> None:
         if self._asked_at is None:

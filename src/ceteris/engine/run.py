@@ -126,9 +126,28 @@ class Sampler:
     """The telemetry process of one experiment: samples come by themselves, a census when asked."""
 
     def __init__(self, host: Host, binary: str, devices: list[str], interval_s: float) -> None:
+        self._host = host
+        self._argv = [binary, "sample"]
+        self._job = SampleJob(devices=devices, interval_s=interval_s).model_dump_json()
         self._own: list[int] = []
-        self._process: LineProcess = host.start([binary, "sample"])
-        self._process.send(SampleJob(devices=devices, interval_s=interval_s).model_dump_json())
+        self._counted = "null"
+        self._process = self._start()
+
+    def _start(self) -> LineProcess:
+        process = self._host.start(self._argv)
+        for line in (self._job, json.dumps({"own": self._own}), f'{{"server": {self._counted}}}'):
+            process.send(line)
+        return process
+
+    def revive(self) -> None:
+        """Forget what was sampled and not read, and start the process again where it has ended: of that, one trial is
+        lost. Raises HostError."""
+        try:
+            while self._process.receive(0.0) is not None:
+                pass
+        except EOFError:
+            self._process.close()
+            self._process = self._start()
 
     def ask_census(self, label: str) -> None:
         """Ask who used the machine since the last time. Raises HostError when the sampler is gone."""
@@ -145,8 +164,8 @@ class Sampler:
 
     def count(self, server: Counting | None) -> None:
         """Read the counters of this server at each sample from now on. Raises HostError when the sampler is gone."""
-        job = server.model_dump_json() if server else "null"
-        self._process.send(f'{{"server": {job}}}')
+        self._counted = server.model_dump_json() if server else "null"
+        self._process.send(f'{{"server": {self._counted}}}')
 
     def receive(self, timeout_s: float) -> Event | None:
         """The next sample, census or reading of counters, None when none came.

@@ -96,8 +96,8 @@ def begin(
 
 def carry_out(
     experiment: Experiment, store: Store, site: Site, audience: Audience, stopped: Callable[[], bool]
-) -> Judgement:
-    """Make every trial that the store still plans, put the machine back, and judge what was measured.
+) -> None:
+    """Make every trial that the store still plans, and put the machine back.
 
     What is followed is the plan as the store holds it: with what was known of the machine, and what was learned since.
 
@@ -130,6 +130,10 @@ def carry_out(
     look(plan, experiment, store, read.trials(store, experiment.id), over=True)
     write.add_calibrations(store, _calibrations(plan, experiment, store))
     write.set_state(store, experiment.id, ExperimentState.DONE, ended=time.time())
+
+
+def judge(experiment: Experiment, store: Store) -> Judgement:
+    """What follows from what was measured, once all is."""
     return analyse(evidence(store, experiment.id), experiment, store, finished=True)
 
 

@@ -41,8 +41,15 @@ class LocalProcess:
             threading.Thread(target=self._read_stdout, daemon=True),
             threading.Thread(target=self._read_stderr, daemon=True),
         ]
-        for thread in self._threads:
-            thread.start()
+        try:
+            for thread in self._threads:
+                thread.start()
+        except RuntimeError as error:  # it would be left without anybody who hears it
+            self._child.kill()
+            self._child.wait()
+            raise HostError(
+                f"cannot listen to {self._name}: {error}", "raise the limit of processes: ulimit -u"
+            ) from error
 
     def _read_stdout(self) -> None:
         assert self._child.stdout is not None

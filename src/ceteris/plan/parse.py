@@ -3,10 +3,11 @@
 import copy
 import hashlib
 import json
+import os
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,6 +17,12 @@ from ceteris.errors import PlanError, Problem, UsageError
 from ceteris.plan.file import PlanTable, plan_form
 from ceteris.plan.places import Place, lines_of, problem
 from ceteris.registry import nearest, workload_kinds
+from ceteris.units import show_size
+
+_MOST_BYTES = 1 << 20
+_MOST_PARTS = 1000
+_MOST_DEPTH = 32
+_MOST_PROBLEMS = 100  # described; more tell a person nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,14 @@ class Parsed:
 def read_file(path: str) -> str:
     """The text of a plan file. Raises UsageError."""
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        # A pipe that nobody writes to must not be waited for, and a device has no end.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError(0, "it is no regular file")
+            content = file.read(_MOST_BYTES + 1)
+            if len(content) > _MOST_BYTES:
+                raise OSError(0, f"it is larger than {show_size(_MOST_BYTES)}")
+        return content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         cause = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UsageError(f"cannot read the plan {path}: {cause}", "name a plan file; examples/ has some") from error
@@ -55,6 +69,7 @@ def parse(name: str, text: str, overrides: Mapping[str, str]) -> Parsed:
 
     Raises PlanError only where the text is no TOML at all or an override names no key.
     """
+    _refuse_long_keys(name, text, overrides)
     try:
         raw = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # tomllib's own error, numbers of thousands of digits, deep nests
@@ -65,9 +80,32 @@ def parse(name: str, text: str, overrides: Mapping[str, str]) -> Parsed:
         except (ValueError, RecursionError) as error:
             wrong = Problem(f"--set {key}", str(error), "write for example --set target.device=/dev/sdb")
             raise PlanError(name, [wrong]) from error
+    if _is_deep(raw):
+        wrong = Problem(
+            "the file", f"has tables that are nested more than {_MOST_DEPTH} deep", "see: ceteris schema plan"
+        )
+        raise PlanError(name, [wrong])
     lines = lines_of(text)
     table, problems = _validate(raw, lines)
     return Parsed(name, text, dict(overrides), table, raw, tuple(problems), lines)
+
+
+def _refuse_long_keys(name: str, text: str, overrides: Mapping[str, str]) -> None:
+    """Raise PlanError for a key of so many parts that reading it would take minutes."""
+    keys = [(f"line {number}", line.partition("=")[0]) for number, line in enumerate(text.splitlines(), start=1)]
+    for place, key in [*keys, *((f"--set {key[:40]}", key) for key in overrides)]:
+        if key.count(".") > _MOST_PARTS:
+            wrong = f"has a key of more than {_MOST_PARTS} parts"
+            raise PlanError(name, [Problem(place, wrong, "see: ceteris schema plan")])
+
+
+def _is_deep(raw: dict[str, Any]) -> bool:
+    """Whether it is nested deeper than any plan can be."""
+    level: list[Any] = [raw]
+    for _ in range(_MOST_DEPTH):
+        tables = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level = [below for table in tables for below in table]
+    return any(isinstance(one, dict | list) for one in level)
 
 
 def _override(key: str, value: str) -> dict[str, Any]:
@@ -109,7 +147,10 @@ def _validate(raw: dict[str, Any], lines: dict[Place, int]) -> tuple[PlanTable, 
             # The last element of a list first, so that the places of the others still hold.
             details = [_placed(detail) for detail in error.errors()]
             for detail in sorted(details, key=lambda d: [str(part) for part in d["loc"]], reverse=True):
-                found = _problem(detail, raw, lines)
+                if len(problems) < _MOST_PROBLEMS:
+                    found = _problem(detail, raw, lines)
+                else:
+                    found = Problem("the file", f"has more problems than these {_MOST_PROBLEMS}")
                 problems.setdefault(str(found), found)
                 _cut(rest, detail)
     raise AssertionError("a plan that is cut down stays wrong")
@@ -187,6 +228,10 @@ def _problem(detail: ErrorDetails, raw: dict[str, Any], lines: dict[Place, int])
     elif kind == "literal_error":
         known = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
         wrong, right = f"{detail['input']!r} is not one of {', '.join(known)}", nearest(str(detail["input"]), known)
+    elif kind == "list_type" and place in (("workload",), ("combination",)) and isinstance(detail["input"], dict):
+        wrong, right = "is one table, and there may be several", f"write [[{place[0]}]] with double brackets"
+    elif kind in ("model_type", "dict_type") and isinstance(detail["input"], list) and len(place) == 1:
+        wrong, right = "is a list of tables, and there is only one", f"write [{place[0]}] with single brackets"
     elif kind == "model_type":
         wrong, right = "should be a table", f"write for example {place[-1]} = {{}}"
     elif "error" in context:

@@ -183,7 +183,27 @@ def open_engine(url: str, *, create: bool) -> Engine:
     with failing_as_store_error(shown), engine.begin() as connection:
         if _version(connection, shown) != HEAD:
             _bring_up_to_date(connection, shown)
+    if file is not None:
+        _refuse_replacement(engine, file)
     return engine
+
+
+def _refuse_replacement(engine: Engine, file: Path) -> None:
+    """From now on raise StoreError where the file is gone or another: what SQLite writes to it then, nobody finds."""
+    opened = file.stat()
+
+    def check(_connection: Connection) -> None:
+        try:
+            found = file.stat()
+        except OSError:
+            found = None
+        if found is None or (found.st_dev, found.st_ino) != (opened.st_dev, opened.st_ino):
+            raise StoreError(
+                f"the store {file} was {'replaced' if found else 'deleted'} meanwhile, and what was in it is lost",
+                "keep others out of its folder; put a copy back, or begin anew",
+            )
+
+    sa.event.listen(engine, "begin", check)
 
 
 def open_for_reading(url: str) -> Engine:

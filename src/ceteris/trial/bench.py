@@ -173,6 +173,7 @@ class Bench:
 
         Never inside a block, so that both arms meet the same data. Raises EngineError, HostError and Interrupted.
         """
+        self._sampler.revive()
         for trial in block:
             workload = self._workloads[trial.workload]
             if self._servers is not None and workload.database:

@@ -105,6 +105,7 @@ class Runner:
                             self._record(trial, changes if over else (), measured, conditions)
                         case machine.Apply():
                             refuse_machine(self._plan.limits, self._host, self._engine, self._plan.target.path)
+                            self._sampler.revive()
                             changes = self._apply(trial, tested)
                             applied = time.time()
                             conditions = self._conditions.read()

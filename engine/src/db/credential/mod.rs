@@ -7,15 +7,16 @@ mod option_file;
 mod pass_file;
 
 use std::env;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::error::{DbError, Kind, Result};
 use super::server::{Secret, Server};
+use crate::folder;
 
 /// Nobody's password is longer; a device that never ends is no file of one.
 const MOST_BYTES: u64 = 1 << 20;
@@ -70,8 +71,19 @@ fn read(path: &Path) -> Result<String> {
             path.display()
         ))
     };
-    let file = File::open(path).map_err(|cause| unreadable(&cause))?;
+    // A pipe that nobody writes to must not be waited for.
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)
+        .map_err(|cause| unreadable(&cause))?;
     let metadata = file.metadata().map_err(|cause| unreadable(&cause))?;
+    if !metadata.is_file() || !folder::is_trusted(metadata.uid()) {
+        return Err(denied(format!(
+            "the file of a password must be a regular file that you own, and {} is not",
+            path.display()
+        )));
+    }
     if metadata.mode() & 0o077 != 0 {
         return Err(denied(format!(
             "others can read the password in {}; keep it to yourself: chmod 600 {0}",
@@ -121,6 +133,24 @@ mod tests {
             assert_eq!(error.kind, Kind::Denied);
             assert!(error.message.contains("chmod 600"), "{error}");
             assert!(!error.message.contains("hidden"));
+        }
+    }
+
+    #[test]
+    fn a_device_or_a_pipe_is_no_file_of_a_password_and_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+        for path in [pipe, "/dev/zero".into(), folder.path().into()] {
+            let error = Credential::File(path).find(&server()).unwrap_err();
+            assert!(error.message.contains("regular file"), "{error}");
         }
     }
 

@@ -83,7 +83,9 @@ def carry_out(begun: "Experiment", store: "Store", site: "Site", report_file: Pa
     for note in begun.notes:
         words.print(f"note: {note}", markup=False)
     with Watch(words) as watch:
-        found = walk.carry_out(begun, store, site, watch, stop.asked)
+        walk.carry_out(begun, store, site, watch, stop.asked)
+    stop.release("stopped before the report was written; all is measured", f"write it with: ceteris report {begun.id}")
+    found = walk.judge(begun, store)
     ended = read.find(store, begun.id)
     seen = conclude.report_view(store, ended)
     if as_json:

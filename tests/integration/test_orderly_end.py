@@ -1,0 +1,150 @@
+"""Ends that nobody planned: told truthfully, with the machine restored."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command import RUN_ENDED, Done, Running, run_ceteris
+
+from ceteris.model import TrialState
+from ceteris.store import read
+from ceteris.store.open import open_engine, store_url
+
+WAIT_S = 60.0
+
+
+def _children(pid: int) -> list[int]:
+    done = subprocess.run(["pgrep", "--parent", str(pid)], capture_output=True, text=True, check=False)
+    return [int(one) for one in done.stdout.split()]
+
+
+def _sampler_of(pid: int) -> int:
+    """The process that samples for an experiment."""
+    for child in _children(pid):
+        if b"\0sample\0" in Path(f"/proc/{child}/cmdline").read_bytes():
+            return child
+    raise AssertionError("there is no sampler")
+
+
+def test_a_sampler_that_dies_costs_one_trial(plan) -> None:
+    run = Running("run", plan())
+    run.wait_for("trial")
+    os.kill(_sampler_of(run.pid), signal.SIGKILL)
+    done = run.end(300.0)
+    assert done.code in RUN_ENDED, done.err
+    store = open_engine(store_url(None), create=False)
+    trials = read.trials(store, read.find(store, "last").id)
+    store.dispose()
+    assert sum(trial.state is TrialState.FAILED for trial in trials) <= 1
+    assert all(trial.state is not TrialState.PLANNED for trial in trials)
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced"])
+def test_a_store_that_vanishes_is_noticed_at_the_next_write(plan, tmp_path: Path, how: str) -> None:
+    store = tmp_path / "vanishing.db"
+    run = Running("run", plan(), "--store", str(store))
+    run.wait_for("trial")
+    aside = store.rename(tmp_path / "aside.db")
+    if how == "replaced":
+        store.write_bytes(aside.read_bytes())
+    done = run.end()
+    assert done.code == 3
+    assert f"the store {store} was {how} meanwhile" in done.err
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "ceteris-data").exists()
+    assert "no setting is changed" in run_ceteris("undo").out
+
+
+def test_a_signal_during_the_report_is_told_as_such(plan) -> None:
+    """The machine is restored by then, and all is measured."""
+    for _ in range(5):
+        run = Running("run", plan())
+        _wait_until_done()
+        run.signal(signal.SIGTERM)
+        done = run.end()
+        assert "Traceback" not in done.err
+        if done.code == 130:
+            assert "all is measured" in done.err
+            assert run_ceteris("report", "last", "--format", "text").code == 0
+            return
+        assert done.code in RUN_ENDED, done.err  # the report was written already
+    pytest.fail("no signal came in time")
+
+
+def _wait_until_done() -> None:
+    """Wait until the newest experiment of the store has ended."""
+    deadline = time.monotonic() + WAIT_S
+    path = os.environ["CETERIS_STORE"]
+    before: int | None = None
+    while time.monotonic() < deadline:
+        try:
+            with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
+                states = [row[0] for row in store.execute("SELECT state FROM experiment ORDER BY started")]
+        except sqlite3.OperationalError:  # it is not there yet
+            states = []
+        before = before if before is not None else len(states)
+        if len(states) > 0 and states[-1] == "done" and (before == 0 or len(states) > before):
+            return
+        time.sleep(0.01)
+    raise AssertionError("the experiment did not end")
+
+
+def _into(words: str, plan: Path) -> Done:
+    """The command in a shell, with its output led elsewhere."""
+    command = f'"{sys.executable}" -m ceteris.cli.main run "$1" {words}'
+    done = subprocess.run(
+        ["bash", "-c", command, "bash", str(plan)], capture_output=True, text=True, timeout=300, check=False
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize(
+    "words", ["> /dev/full", "2> /dev/full", ">&-", "2>&-", "2>&1 | head -n 1", "| head -c 1", "< /dev/null >&- 2>&-"]
+)
+def test_an_output_that_nobody_takes_ends_nothing_before_its_time(plan, words: str) -> None:
+    done = _into(words, plan())
+    assert "Traceback" not in done.err
+    assert done.code in (*RUN_ENDED, 141), done
+    store = open_engine(store_url(None), create=False)
+    assert read.find(store, "last").state == "done"
+    store.dispose()
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe", "folder", "endless", "long-key", "deep", "many"])
+def test_what_is_no_plan_is_told_at_once(ceteris, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "plan.toml"
+    match kind:
+        case "device":
+            path = Path("/dev/zero")
+        case "pipe":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case "endless":
+            path.write_bytes(b"#" * 2_000_000)
+        case "long-key":
+            path.write_text("a" + ".a" * 20_000 + " = 1\n")
+        case "deep":
+            path.write_text("a" + ".a" * 500 + " = 1\n")
+        case "many":
+            path.write_text("".join(f"k{n} = 1\n" for n in range(20_000)))
+    for verb in ("check", "run"):
+        done = ceteris(verb, str(path))
+        assert done.code == 2, done
+        assert "Traceback" not in done.err
+        assert len(done.err.splitlines()) < 120
+    if kind == "long-key":
+        assert ceteris("check", "examples/first.toml", "--set", "a" + ".a" * 20_000 + "=1").code == 2
+
+
+def test_brackets_of_the_wrong_number_are_told_with_the_right_ones(ceteris, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text('name = "x"\n[workload]\nkind = "fileio"\n[[target]]\npath = "."\n')
+    done = ceteris("check", str(plan))
+    assert (done.code, "write [[workload]] with double brackets" in done.err) == (2, True), done.err
+    assert "write [target] with single brackets" in done.err
