@@ -27,7 +27,10 @@ from ceteris.cli.commands import (
     status,
     undo,
 )
+from ceteris.cli.terminal import say, visible
 from ceteris.errors import CeterisError
+
+_MOST_WORDS = 65536  # of an error: some of it is what a target said
 
 app = typer.Typer(
     name="ceteris",
@@ -61,7 +64,7 @@ def _print_version(asked: bool) -> None:
     if asked:
         from ceteris import __version__
 
-        typer.echo(f"ceteris {__version__}")
+        say(f"ceteris {__version__}")
         raise typer.Exit
 
 
@@ -87,7 +90,8 @@ def main() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except CeterisError as error:
-        typer.echo(f"ceteris: {error}", err=True)
+        words = visible(f"ceteris: {error}")
+        say(words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}…", err=True)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
