@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from ceteris import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
 from ceteris.cli.server import ask_server
+from ceteris.cli.terminal import say
 from ceteris.engine import find
 from ceteris.engine.protocol import Directory
 from ceteris.engine.run import probe
@@ -36,7 +37,7 @@ def site(address: str = LOCAL, *, become: bool = False) -> Iterator[Site]:
     if address == LOCAL:
         yield Site(LocalHost(), engine, catalog.load())
         return
-    host = SshHost(address, engine, become=become)
+    host = SshHost(address, engine, become=become, report=lambda words: say(f"ceteris: {words}", err=True))
     try:
         yield Site(host, host.engine, catalog.load())
     finally:
