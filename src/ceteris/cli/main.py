@@ -29,6 +29,7 @@ from ceteris.cli.commands import (
 )
 from ceteris.cli.terminal import say, visible
 from ceteris.errors import CeterisError
+from ceteris.hosts import environment
 
 _MOST_WORDS = 65536  # of an error: some of it is what a target said
 
@@ -79,6 +80,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; every expected error becomes words on stderr and its exit code."""
+    environment.withhold(*environment.USUAL)
     gc.set_threshold(50_000, 20, 20)  # a report holds much and no cycles: to look for some takes an eighth of its time
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

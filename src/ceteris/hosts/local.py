@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from ceteris.errors import BadReply, HostError
-from ceteris.hosts import bounded
+from ceteris.hosts import bounded, environment
 from ceteris.hosts.transport import Completed, of_errno
 
 _WORDS = 20
@@ -24,7 +24,7 @@ def _host_error(path: str, verb: str, error: OSError) -> HostError:
 class LocalProcess:
     """A child spoken to line by line; in a session of its own, so that a Ctrl-C at the terminal spares it."""
 
-    def __init__(self, argv: Sequence[str], name: str = "") -> None:
+    def __init__(self, argv: Sequence[str], name: str = "", *, connects: bool = False) -> None:
         """Start it; `name` is what errors call it. Raises Missing and HostError."""
         try:
             self._child = subprocess.Popen(
@@ -33,6 +33,7 @@ class LocalProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
+                env=environment.of_child(connects=connects),
             )
         except OSError as error:
             raise _host_error(argv[0], "start", error) from error
@@ -146,12 +147,13 @@ class LocalHost:
         """The path with every link followed."""
         return os.path.realpath(path)
 
-    def run(self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0) -> Completed:
+    def run(
+        self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0, connects: bool = False
+    ) -> Completed:
         """Run a program to its end, with `text` on its stdin. Raises Missing or HostError."""
+        content, env = text.encode(errors="surrogateescape"), environment.of_child(connects=connects)
         try:
-            return bounded.run(
-                argv, text.encode(errors="surrogateescape"), most=bounded.OUTPUT_BYTES, timeout_s=timeout_s
-            )
+            return bounded.run(argv, content, most=bounded.OUTPUT_BYTES, timeout_s=timeout_s, env=env)
         except OSError as error:
             raise _host_error(argv[0], "run", error) from error
         except subprocess.TimeoutExpired as error:
@@ -159,6 +161,6 @@ class LocalHost:
         except bounded.TooLong as error:
             raise BadReply(f"{argv[0]} printed {error}") from error
 
-    def start(self, argv: Sequence[str]) -> LocalProcess:
+    def start(self, argv: Sequence[str], *, connects: bool = False) -> LocalProcess:
         """Start a program to speak with. Raises Missing."""
-        return LocalProcess(argv)
+        return LocalProcess(argv, connects=connects)

@@ -289,12 +289,19 @@ class SshHost:
 
     # --- programs ---
 
-    def run(self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0) -> Completed:
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        text: str = "",
+        timeout_s: float | None = 60.0,
+        connects: bool = False,  # noqa: ARG002
+    ) -> Completed:
         """Run a program to its end, with `text` on its stdin. Raises HostError or Unreachable."""
         content = text.encode(errors="surrogateescape")
         return self._to_end(self._command(argv), argv[0], content, bounded.OUTPUT_BYTES, timeout_s)
 
-    def start(self, argv: Sequence[str]) -> SshProcess:
+    def start(self, argv: Sequence[str], *, connects: bool = False) -> SshProcess:  # noqa: ARG002
         """Start the engine to speak with; it ends also when it has heard nothing for a while."""
         engine, verb, *more = argv
         wait = Wait(f"{verb} on {self.name}", self._report if verb in _ANSWERING else lambda _words: None)

@@ -53,13 +53,24 @@ def _wire(action: Action) -> dict[str, Any]:
 class Journal:
     """The journal of one experiment, open from construction until `restore`."""
 
-    def __init__(self, host: Host, engine: str, experiment: str, addresses: Sequence[str], *, volatile: bool) -> None:
-        """Start the keeper. `volatile`: nothing is at stake that would outlive a power cut.
+    def __init__(
+        self,
+        host: Host,
+        engine: str,
+        experiment: str,
+        addresses: Sequence[str],
+        *,
+        volatile: bool,
+        connects: bool = False,
+    ) -> None:
+        """Start the keeper. `volatile`: nothing is at stake that would outlive a power cut. `connects`: it will change
+        a database server.
 
         Raises JournalOpen when an earlier journal is open or a running one uses an address; JournalError else.
         """
         self._todo = f"restore the machine with: {engine} undo"
-        self._keeper: LineProcess = host.start([engine, "journal", *(["--allow-volatile"] if volatile else [])])
+        options = ["--allow-volatile"] if volatile else []
+        self._keeper: LineProcess = host.start([engine, "journal", *options], connects=connects)
         opening = {
             "experiment": experiment,
             "addresses": list(addresses),
@@ -241,8 +252,9 @@ class Inspection:
 def _run_undo(host: Host, engine: str, *more: str) -> list[dict[str, Any]]:
     """The events of `ceteris-engine undo`. Raises NotInspected where it cannot read the journals, and Unreachable."""
     try:
-        patience_s = _INSPECTION_S if "--dry-run" in more else _UNDO_S
-        done = host.run([engine, "undo", *more], timeout_s=patience_s)
+        restores = "--dry-run" not in more
+        patience_s = _UNDO_S if restores else _INSPECTION_S
+        done = host.run([engine, "undo", *more], timeout_s=patience_s, connects=restores)
         lines = done.stdout.splitlines()
         if len(lines) > _MOST_EVENTS:
             raise JournalError(f"the engine said {len(lines)} lines, which is no answer", "look at what runs there")

@@ -40,7 +40,7 @@ def apply(
     from ceteris.cli.console import VisibleConsole
     from ceteris.cli.running_server import leave_all
     from ceteris.cli.signals import StopRequest
-    from ceteris.cli.target import site
+    from ceteris.cli.target import site_again
     from ceteris.errors import UsageError
     from ceteris.store import read
     from ceteris.store.open import open_engine, store_url
@@ -53,7 +53,7 @@ def apply(
     plan = read.plan(opened, found.id)
     advice = {one.factor: one for one in conclude.report_view(opened, found).advice}
     console = VisibleConsole(highlight=False)
-    with site(plan.target.address, become=plan.target.become) as there:
+    with site_again(plan) as there:
         there.refuse_open_journals()  # what a crash left is not what is set now
         document = recommended.document(plan, found, advice, there, factor)
         if not as_json:
