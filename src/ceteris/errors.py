@@ -8,6 +8,7 @@
     │   ├── Missing                  it is not there
     │   ├── Denied                   it is there, but not for this user, or the kernel refused the value
     │   │   └── ReadOnly             its file system is read-only
+    │   ├── BadReply                 it answers with what is not understood, too much, or nothing in time
     │   └── Unreachable              the connection to the target cannot be made, or was lost
     ├── JournalError        exit 3   the journal cannot be kept, so nothing is changed
     │   ├── JournalOpen     exit 4   an earlier experiment was not restored
@@ -94,6 +95,10 @@ class Denied(HostError):
 
 class ReadOnly(Denied):
     """It is there, and on a file system that is read-only."""
+
+
+class BadReply(HostError):
+    """The target answers, but with what is not understood, with too much, or not in time."""
 
 
 class Unreachable(HostError):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from command import RUN_ENDED, Done, Running
+from processes import programs_until_end
 
 from ceteris.databases import Instance, Live, TakesEffect
 from ceteris.engine.find import binary
@@ -384,3 +385,24 @@ def test_what_a_variable_moves_beside_itself_is_listed(others: Others) -> None:
 
 def _values(live: Live) -> dict[str, str]:
     return {name: one.value for name, one in live.variables().items() if one.takes_effect is TakesEffect.LIVE}
+
+
+CONNECTING = {"run", "sql", "sample", "journal"}
+
+
+@pytest.mark.parametrize("variable", [VARIABLE, "usual"])
+def test_only_programs_that_connect_have_the_password(
+    others: Others, plan: Callable[..., str], monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    database = f'dsn = "{others.dsn}"\npassword_env = "{VARIABLE}"'
+    if variable == "usual":
+        monkeypatch.delenv(VARIABLE)
+        monkeypatch.setenv("MYSQL_PWD" if others.kind == "mariadb" else "PGPASSWORD", others.password)
+        database = f'dsn = "{others.dsn}"'
+    running = Running("run", plan(database=database))
+    having, lacking = programs_until_end(running, others.password)
+    done = running.end()
+    assert done.code in RUN_ENDED, done.err
+    assert having == CONNECTING
+    assert lacking - CONNECTING, "no other program was seen"
+    assert others.is_as_before()

@@ -8,6 +8,7 @@ from sqlalchemy.engine import Engine as Store
 from ceteris.analysis.between import Side, between, effects_between, judged_alone
 from ceteris.cli.conclude import as_on_terminal, deliver, judged, refuse_set, write_page
 from ceteris.cli.options import Form
+from ceteris.cli.terminal import visible
 from ceteris.errors import UsageError
 from ceteris.model import Experiment
 from ceteris.report import compared
@@ -55,6 +56,6 @@ def deliver_text(found: ComparedDocument, form: Form, output: Path | None) -> No
 
     seen = compared.view(found)
     if form is Form.MARKDOWN:
-        deliver(compared_markdown.render(seen), output)
+        deliver(visible(compared_markdown.render(seen)), output)
     else:
         deliver(as_on_terminal(functools.partial(compared_text.render, seen), to_file=output is not None), output)

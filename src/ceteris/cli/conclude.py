@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
 from sqlalchemy.engine import Engine as Store
 
 from ceteris import workloads as _workloads  # noqa: F401  registers every kind, of which a plan asks
 from ceteris.analysis.judge import Judgement
 from ceteris.analysis.precondition import preconditioned, preconditioning
 from ceteris.cli import concluded_set, points
+from ceteris.cli.terminal import say_as_is, visible
 from ceteris.errors import CeterisError, StoreError, UsageError
 from ceteris.experiment.courses import Series, courses
 from ceteris.experiment.evidence import Evidence, analyse, evidence
@@ -170,7 +170,7 @@ def exit_code(found: Judgement) -> int:
 def deliver(content: str, output: Path | None) -> None:
     """Write text to a file, or to stdout as it is. Raises StoreError where the file cannot be written."""
     if output is None:
-        typer.echo(content, nl=False)
+        say_as_is(content)
         return
     try:
         write_whole(output, content)
@@ -183,14 +183,14 @@ def markdown_text(seen: ReportView, output: Path | None) -> str:
     from ceteris.report import charts, markdown
 
     if output is None:
-        return markdown.render(seen)
+        return visible(markdown.render(seen))
     folder = output.with_suffix("")
     try:
         folder.mkdir(exist_ok=True)
         names = charts.write_pictures(seen, folder)
     except OSError as error:
         raise StoreError(f"cannot write pictures into {folder}: {error.strerror}", "name another file") from error
-    return markdown.render(seen, {key: f"{folder.name}/{name}" for key, name in names.items()})
+    return visible(markdown.render(seen, {key: f"{folder.name}/{name}" for key, name in names.items()}))
 
 
 def terminal_text(seen: ReportView, *, to_file: bool) -> str:
@@ -204,9 +204,10 @@ def as_on_terminal(show: "Callable[[Console], None]", *, to_file: bool) -> str:
     """What is shown on a console, as text; without colour where it goes to a file."""
     import io
 
-    from rich.console import Console
+    from ceteris.cli.console import VisibleConsole
 
     buffer = io.StringIO()
-    real = Console()
-    show(Console(file=buffer, highlight=False, width=real.width, force_terminal=real.is_terminal and not to_file))
+    real = VisibleConsole()
+    colours = real.is_terminal and not to_file
+    show(VisibleConsole(file=buffer, highlight=False, width=real.width, force_terminal=colours))
     return buffer.getvalue()

@@ -29,7 +29,11 @@ from ceteris.cli.commands import (
     status,
     undo,
 )
+from ceteris.cli.terminal import say, visible
 from ceteris.errors import CeterisError
+from ceteris.hosts import environment
+
+_MOST_WORDS = 65536  # of an error: some of it is what a target said
 
 _OF_THE_OUTPUT = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF, errno.EFBIG)
 
@@ -65,7 +69,7 @@ def _print_version(asked: bool) -> None:
     if asked:
         from ceteris import __version__
 
-        typer.echo(f"ceteris {__version__}")
+        say(f"ceteris {__version__}")
         raise typer.Exit
 
 
@@ -80,6 +84,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; every expected error becomes words on stderr and its exit code."""
+    environment.withhold(*environment.USUAL)
     gc.set_threshold(50_000, 20, 20)  # a report holds much and no cycles: to look for some takes an eighth of its time
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -91,7 +96,11 @@ def main() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except CeterisError as error:
-        typer.echo(f"ceteris: {error}", err=True)
+        words = visible(f"ceteris: {error}")
+        try:
+            say(words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}…", err=True)
+        except OSError:  # nobody hears it; the exit code still tells
+            os._exit(error.exit_code)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -33,11 +33,12 @@ class Watch:
 
     def __enter__(self) -> "Watch":
         if self._console.is_terminal:
-            self._live.start()
+            with contextlib.suppress(OSError):
+                self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(OSError):  # here and below: a terminal that is gone stops no experiment
+        with contextlib.suppress(OSError):  # here and elsewhere: a terminal that is gone stops no experiment
             self._live.stop()
 
     def begins(self, trials: Sequence[Trial]) -> None:

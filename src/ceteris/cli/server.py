@@ -14,6 +14,7 @@ from ceteris.databases import Instance, Live, gone, offer
 from ceteris.databases.live import MARK
 from ceteris.databases.variable import TakesEffect, Variable
 from ceteris.errors import DatabaseError
+from ceteris.hosts import environment
 from ceteris.hosts.transport import Host
 from ceteris.language import Recorded, later, recorded
 from ceteris.model import FAMILIES, DatabaseFacts, Offer, RunningServer
@@ -119,7 +120,7 @@ def _credential(host: Host, database: DatabaseTable, server: RunningServer, *, l
     if database.password_file is not None:
         return {"file": database.password_file}
     variable = "MYSQL_PWD" if server.protocol == "mysql" else "PGPASSWORD"
-    if local and variable in os.environ:
+    if local and environment.has(variable):
         return {"env": variable}
     home = host.run(["sh", "-c", 'printf %s "$HOME"']).stdout
     kind, path = ("option_file", f"{home}/.my.cnf") if server.protocol == "mysql" else ("pass_file", f"{home}/.pgpass")

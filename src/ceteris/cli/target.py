@@ -5,10 +5,12 @@ from collections.abc import Iterator
 
 from ceteris import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
 from ceteris.cli.server import ask_server
+from ceteris.cli.terminal import say
 from ceteris.engine import find
 from ceteris.engine.protocol import Directory
 from ceteris.engine.run import probe
 from ceteris.errors import EngineError, HostError
+from ceteris.hosts import environment
 from ceteris.hosts import facts as hosts_facts
 from ceteris.hosts.devices import block_device
 from ceteris.hosts.local import LocalHost
@@ -36,7 +38,7 @@ def site(address: str = LOCAL, *, become: bool = False) -> Iterator[Site]:
     if address == LOCAL:
         yield Site(LocalHost(), engine, catalog.load())
         return
-    host = SshHost(address, engine, become=become)
+    host = SshHost(address, engine, become=become, report=lambda words: say(f"ceteris: {words}", err=True))
     try:
         yield Site(host, host.engine, catalog.load())
     finally:
@@ -55,8 +57,17 @@ def inspected_site(address: str = LOCAL, *, become: bool = False) -> Iterator[Si
 
 def site_of(parsed: Parsed) -> contextlib.AbstractContextManager[Site]:
     """The machine under test of a plan; raises as `site`."""
-    table = parsed.table.target
+    table, database = parsed.table.target, parsed.table.database
+    if database is not None and database.password_env is not None:
+        environment.withhold(database.password_env)
     return site(table.host, become=table.become)
+
+
+def site_again(plan: Plan) -> contextlib.AbstractContextManager[Site]:
+    """The machine under test of a plan that was checked before; raises as `site`."""
+    if plan.database is not None and plan.database.running is not None:
+        environment.withhold(*filter(None, [plan.database.running.variable]))
+    return site(plan.target.address, become=plan.target.become)
 
 
 def fingerprint(site: Site, path: str, device: str | None) -> dict[str, str]:

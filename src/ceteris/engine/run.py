@@ -47,7 +47,7 @@ class Engine:
 
     def __init__(self, host: Host, binary: str, job: Job, conditions: Sequence[str] = ()) -> None:
         """Start it under the conditions that its options ask for, with its job. Raises Missing and Unreachable."""
-        self._process: LineProcess = host.start([binary, "run", *conditions])
+        self._process: LineProcess = host.start([binary, "run", *conditions], connects=job.connects)
         try:
             self._ask(job.model_dump_json())
         except Unreachable:
@@ -125,16 +125,20 @@ def probe(host: Host, binary: str, path: str) -> Probe:
 class Sampler:
     """The telemetry process of one experiment: samples come by themselves, a census when asked."""
 
-    def __init__(self, host: Host, binary: str, devices: list[str], interval_s: float) -> None:
+    def __init__(
+        self, host: Host, binary: str, devices: list[str], interval_s: float, *, connects: bool = False
+    ) -> None:
+        """Start it; `connects`: it will read the counters of a server."""
         self._host = host
         self._argv = [binary, "sample"]
+        self._connects = connects
         self._job = SampleJob(devices=devices, interval_s=interval_s).model_dump_json()
         self._own: list[int] = []
         self._counted = "null"
         self._process = self._start()
 
     def _start(self) -> LineProcess:
-        process = self._host.start(self._argv)
+        process = self._host.start(self._argv, connects=self._connects)
         for line in (self._job, json.dumps({"own": self._own}), f'{{"server": {self._counted}}}'):
             process.send(line)
         return process

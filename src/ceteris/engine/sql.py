@@ -18,7 +18,7 @@ class Sql:
 
     def __init__(self, host: Host, binary: str, job: SqlJob, opening: str = "SELECT 1") -> None:
         """Connect, and put a first query. Raises EngineError or QueryRefused with the server's words."""
-        self._process: LineProcess = host.start([binary, "sql"])
+        self._process: LineProcess = host.start([binary, "sql"], connects=job.connects)
         self._patience_s = _SLACK_S + (job.database.timeout_s if isinstance(job.database, Server) else _FILE_S)
         try:
             with contextlib.suppress(HostError):  # it has ended already; what it said tells why

@@ -50,10 +50,17 @@ class FakeHost:
         """The path as it is: there are no links here."""
         return path
 
-    def run(self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0) -> Completed:  # noqa: ARG002
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        text: str = "",  # noqa: ARG002
+        timeout_s: float | None = 60.0,  # noqa: ARG002
+        connects: bool = False,  # noqa: ARG002
+    ) -> Completed:
         """Nothing can be run here. Raises HostError."""
         raise HostError(f"cannot run {argv[0]}: this host has no programs")
 
-    def start(self, argv: Sequence[str]) -> LineProcess:
+    def start(self, argv: Sequence[str], *, connects: bool = False) -> LineProcess:  # noqa: ARG002
         """Nothing can be started here. Raises HostError."""
         raise HostError(f"cannot start {argv[0]}: this host has no programs")

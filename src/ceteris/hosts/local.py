@@ -3,14 +3,18 @@
 import collections
 import contextlib
 import os
-import queue
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import IO
 
-from ceteris.errors import HostError
+from ceteris.errors import BadReply, HostError
+from ceteris.hosts import bounded, environment
 from ceteris.hosts.transport import Completed, of_errno
+
+_WORDS = 20
+_WORD_BYTES = 4096
 
 
 def _host_error(path: str, verb: str, error: OSError) -> HostError:
@@ -20,26 +24,28 @@ def _host_error(path: str, verb: str, error: OSError) -> HostError:
 class LocalProcess:
     """A child spoken to line by line; in a session of its own, so that a Ctrl-C at the terminal spares it."""
 
-    def __init__(self, argv: Sequence[str]) -> None:
+    def __init__(self, argv: Sequence[str], name: str = "", *, connects: bool = False) -> None:
+        """Start it; `name` is what errors call it. Raises Missing and HostError."""
         try:
             self._child = subprocess.Popen(
                 list(argv),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
                 start_new_session=True,
+                env=environment.of_child(connects=connects),
             )
         except OSError as error:
             raise _host_error(argv[0], "start", error) from error
+        assert self._child.stdout is not None
+        assert self._child.stderr is not None
         self.pid = self._child.pid
-        self._name = Path(argv[0]).name
-        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._words: collections.deque[str] = collections.deque(maxlen=20)
+        self._name = name or Path(argv[0]).name
+        self._lines = bounded.LineQueue()
+        self._words: collections.deque[str] = collections.deque(maxlen=_WORDS)
         self._threads = [
-            threading.Thread(target=self._read_stdout, daemon=True),
-            threading.Thread(target=self._read_stderr, daemon=True),
+            threading.Thread(target=bounded.read_lines, args=(self._child.stdout, self._lines), daemon=True),
+            threading.Thread(target=self._read_stderr, args=(self._child.stderr,), daemon=True),
         ]
         try:
             for thread in self._threads:
@@ -51,36 +57,33 @@ class LocalProcess:
                 f"cannot listen to {self._name}: {error}", "raise the limit of processes: ulimit -u"
             ) from error
 
-    def _read_stdout(self) -> None:
-        assert self._child.stdout is not None
-        for line in self._child.stdout:
-            self._lines.put(line)
-        self._lines.put(None)
-
-    def _read_stderr(self) -> None:
-        assert self._child.stderr is not None
-        for line in self._child.stderr:
-            self._words.append(line.rstrip())
+    def _read_stderr(self, pipe: IO[bytes]) -> None:
+        while line := pipe.readline(_WORD_BYTES):
+            self._words.append(line.decode(errors="replace").rstrip())
 
     def send(self, line: str) -> None:
         """Write one line to its stdin. Raises HostError when it is gone."""
         assert self._child.stdin is not None
         try:
-            self._child.stdin.write(line + "\n")
+            self._child.stdin.write(f"{line}\n".encode(errors="surrogateescape"))
             self._child.stdin.flush()
         except (OSError, ValueError) as error:
             raise HostError(f"{self._name} is gone: {self.words() or error}") from error
 
     def receive(self, timeout_s: float) -> str | None:
-        """The next line of its stdout, or None when none came in time. Raises EOFError at its end."""
+        """The next line of its stdout, or None when none came in time.
+
+        Raises EOFError at its end, and BadReply, having killed it, where a line is too long.
+        """
         try:
-            line = self._lines.get(timeout=timeout_s)
-        except queue.Empty:
-            return None
-        if line is None:
-            self._lines.put(None)  # the end stays the end for whoever asks again
-            raise EOFError(self._name)
-        return line
+            return self._lines.get(timeout_s)
+        except EOFError:
+            raise EOFError(self._name) from None
+        except bounded.TooLong as error:
+            self._child.kill()
+            raise BadReply(
+                f"{self._name} printed a line of {error}, which is no answer", "look at what runs there"
+            ) from error
 
     def end_input(self) -> None:
         """End its stdin; what it says until it ends can still be received."""
@@ -96,6 +99,7 @@ class LocalProcess:
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()
+        self._lines.release()
         for thread in self._threads:
             thread.join(timeout_s)
         for pipe in (self._child.stdout, self._child.stderr):
@@ -150,24 +154,20 @@ class LocalHost:
         """The path with every link followed."""
         return os.path.realpath(path)
 
-    def run(self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0) -> Completed:
+    def run(
+        self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0, connects: bool = False
+    ) -> Completed:
         """Run a program to its end, with `text` on its stdin. Raises Missing or HostError."""
+        content, env = text.encode(errors="surrogateescape"), environment.of_child(connects=connects)
         try:
-            done = subprocess.run(
-                list(argv),
-                input=text,
-                capture_output=True,
-                text=True,
-                errors="replace",  # a label of a file system may hold any bytes
-                timeout=timeout_s,
-                check=False,
-            )
+            return bounded.run(argv, content, most=bounded.OUTPUT_BYTES, timeout_s=timeout_s, env=env)
         except OSError as error:
             raise _host_error(argv[0], "run", error) from error
         except subprocess.TimeoutExpired as error:
             raise HostError(f"{argv[0]} did not end within {timeout_s:.0f} s") from error
-        return Completed(done.returncode, done.stdout, done.stderr)
+        except bounded.TooLong as error:
+            raise BadReply(f"{argv[0]} printed {error}") from error
 
-    def start(self, argv: Sequence[str]) -> LocalProcess:
+    def start(self, argv: Sequence[str], *, connects: bool = False) -> LocalProcess:
         """Start a program to speak with. Raises Missing."""
-        return LocalProcess(argv)
+        return LocalProcess(argv, connects=connects)

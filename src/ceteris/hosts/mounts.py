@@ -3,19 +3,23 @@
 import re
 from pathlib import PurePosixPath
 
-from ceteris.errors import Missing
+from ceteris.errors import HostError, Missing
 from ceteris.hosts.transport import Host
 from ceteris.model import Mounted
 
 MOUNTINFO = "/proc/self/mountinfo"
+_FIELDS = 6
 
 
 def mounts(text: str) -> tuple[Mounted, ...]:
-    """Every mount in the order they were made: of two at one point the last is on top."""
+    """Every mount in the order they were made: of two at one point the last is on top. Raises HostError."""
     found = []
     for line in text.splitlines():
         mount, _, filesystem = line.partition(" - ")
-        fields, (kind, source, options) = mount.split(" "), filesystem.split(" ", 2)
+        fields, said = mount.split(" "), filesystem.split(" ", 2)
+        if len(fields) < _FIELDS or len(said) != 3:
+            raise HostError(f"{MOUNTINFO} has a line that is no mount: {line[:200]}")
+        kind, source, options = said
         found.append(
             Mounted(point=_plain(fields[4]), source=_plain(source), filesystem=kind, flags=fields[5], options=options)
         )
@@ -34,6 +38,8 @@ def mount_of(host: Host, path: str) -> Mounted:
     """The file system that a path lies on. Raises HostError."""
     whole = PurePosixPath(host.resolve(path))
     over = [mount for mount in mounts(host.read(MOUNTINFO)) if whole.is_relative_to(mount.point)]
+    if not over:
+        raise HostError(f"{MOUNTINFO} lists no mount that has {whole}")
     return max(reversed(over), key=lambda mount: len(mount.point))
 
 

@@ -5,7 +5,6 @@ written by one long-lived `ceteris-engine eyes`. Whatever runs on the target end
 it has heard nothing for a while: a link that is cut tells neither side.
 """
 
-import hashlib
 import json
 import shlex
 import shutil
@@ -15,96 +14,67 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Literal
 
-from ceteris.errors import HostError, Unreachable, UsageError
-from ceteris.hosts.local import LocalProcess
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from ceteris.errors import BadReply, HostError, Unreachable
+from ceteris.hosts import address, bounded, engine_copy
+from ceteris.hosts.ssh_process import HEARTBEAT_S, LOST, LOST_S, NETWORK, SILENCE, SshProcess
 from ceteris.hosts.transport import Completed, of_errno
+from ceteris.hosts.waiting import Report, Wait
 from ceteris.language import later, recorded
 
-HEARTBEAT_S = 20  # so long a silence means on the target that the controller is gone
-_PULSE_S = 4.0
-_LOST_S = 10  # so long without an answer to ssh's own asking means here that the target is gone
 _CONNECT_S = 15
 _RECONNECT_S = 600.0
 _PATIENCE_S = 30.0
-_LOST = 255  # ssh's own exit code
-_SILENCE = later("no answer")
-_NETWORK = "look at the network between the two; the target puts itself back"
-
-_WHERE = 'file="${XDG_CACHE_HOME:-$HOME/.cache}/ceteris/$1"'
-_WHOLE = 'test "$(sha256sum < "$file" | cut -c1-16)" = "${1##*-}"'  # a power cut can leave a part of it
-_FIND = f'{_WHERE}; test -x "$file" && {_WHOLE} && printf %s "$file"; exit 0'
-_PUSH = (
-    f'{_WHERE}; set -e; umask 077; mkdir -p "${{file%/*}}"; dd of="$file.$$" conv=fsync 2>/dev/null; '
-    'chmod 700 "$file.$$"; mv "$file.$$" "$file"; printf %s "$file"'
-)
+_MOST_STDERR = 2000  # characters, of a program
+_MOST_WORDS = 1000  # characters, of ssh, which also prints what a server greets with
+_ANSWERING = ("eyes", "journal", "run", "sql")  # the others speak when they have something to say
+_LATE = "see whether that machine is overloaded, and whether this ends: "
+_NAMES = "names"  # the one command that may be answered with nothing
+_ONE_RELEASE = "install one release on both"
 
 
-class SshProcess(LocalProcess):
-    """A program on the target, spoken to line by line; it is told regularly that somebody is here."""
+class _Seen(BaseModel):
+    """The eyes' answer: texts of a file, a directory or a path."""
 
-    def __init__(self, argv: Sequence[str]) -> None:
-        self._sending = threading.Lock()
-        self._ended = threading.Event()
-        super().__init__(argv)
-        threading.Thread(target=self._beat, daemon=True).start()
+    event: Literal["seen"]
+    texts: list[str]
 
-    def _beat(self) -> None:
-        while not self._ended.wait(_PULSE_S):
-            try:
-                self.send("")
-            except HostError:
-                return
 
-    def send(self, line: str) -> None:
-        """Write one line to its stdin. Raises Unreachable or HostError when it is gone."""
-        try:
-            with self._sending:
-                super().send(line)
-        except HostError as error:
-            self._raise_if_lost()
-            raise error
+class _Unseen(BaseModel):
+    """The system call failed."""
 
-    def receive(self, timeout_s: float) -> str | None:
-        """The next line of its stdout, or None when none came in time. Raises EOFError at its end, or Unreachable."""
-        try:
-            return super().receive(timeout_s)
-        except EOFError:
-            self._raise_if_lost()
-            raise
+    event: Literal["unseen"]
+    errno: int
+    reason: str
 
-    def _raise_if_lost(self) -> None:
-        """Raise Unreachable where it was the connection that ended."""
-        if self.exit_code(_LOST_S) == _LOST:
-            said = later("the connection to the target was lost: {words}")
-            raise Unreachable(recorded(said, words=self.words() or recorded(_SILENCE)), _NETWORK)
 
-    def end_input(self) -> None:
-        """End its stdin; what it says until it ends can still be received."""
-        self._ended.set()
-        with self._sending:
-            super().end_input()
+_ANSWER: TypeAdapter[_Seen | _Unseen] = TypeAdapter(_Seen | _Unseen)
 
 
 class SshHost:
     """A machine over SSH; `engine` is where its own copy of the engine lies."""
 
-    def __init__(self, address: str, local_engine: str, *, become: bool = False) -> None:
-        """Connect and push the engine. `address` is `ssh://[user@]host[:port]`. Raises UsageError and HostError."""
-        parts = urlsplit(address)
-        if parts.scheme != "ssh" or not parts.hostname or parts.path not in ("", "/") or parts.password:
-            raise UsageError(f"{address!r} is no target", "write local, or ssh://[user@]host[:port]")
-        if parts.hostname.startswith("-") or (parts.username or "").startswith("-"):
-            raise UsageError(f"{address!r} is no target", "a host's name does not begin with -")
-        self.name = address
+    def __init__(
+        self, name: str, local_engine: str, *, become: bool = False, report: Report = lambda _words: None
+    ) -> None:
+        """Connect and push the engine. `name` is `ssh://[user@]host[:port]`; `report` hears of long waits.
+
+        Raises UsageError and HostError.
+        """
+        where = address.parse(name)
+        self.name = name
+        self._label = where.host
+        self._report = report
         self._become = ["sudo", "--non-interactive", "--"] if become else []
-        self._destination = (f"{parts.username}@" if parts.username else "") + parts.hostname
-        self._port = ["-p", str(parts.port)] if parts.port else []
+        self._destination = where.destination
+        self._port = ["-p", where.port] if where.port else []
         self._folder = Path(tempfile.mkdtemp(prefix="ceteris-ssh-"))
         self._master: subprocess.Popen[str] | None = None
         self._eyes: SshProcess | None = None
+        self._blind: HostError | None = None  # why the eyes are not asked again on this connection
         self._asking = threading.Lock()
         try:
             self.connect()
@@ -124,10 +94,13 @@ class SshHost:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
+            errors="replace",
             start_new_session=True,
         )
         deadline = time.monotonic() + 2 * _CONNECT_S
+        wait = Wait(f"the connection to {self.name}", self._report)
         while not self.is_connected():
+            wait.report()
             if self._master.poll() is not None or time.monotonic() > deadline:
                 words = self._words_of_master()
                 raise Unreachable(
@@ -159,13 +132,13 @@ class SshHost:
         self._master.kill()
         _, words = self._master.communicate()
         self._master = None
-        return " ".join(words.split()) or "no answer"
+        return " ".join(words.split())[-_MOST_WORDS:] or "no answer"
 
     def _ssh(self, *options: str) -> list[str]:
         return [
             "ssh", *options, *self._port,
             "-o", f"ControlPath={self._folder}/master", "-o", "ControlPersist=no", "-o", "BatchMode=yes",
-            "-o", f"ConnectTimeout={_CONNECT_S}", "-o", f"ServerAliveInterval={_LOST_S // 2}",
+            "-o", f"ConnectTimeout={_CONNECT_S}", "-o", f"ServerAliveInterval={LOST_S // 2}",
             "-o", "ServerAliveCountMax=2", "-o", "ForwardX11=no", "-o", "ClearAllForwardings=yes", "-T",
         ]  # fmt: skip
 
@@ -175,12 +148,16 @@ class SshHost:
         return [*self._ssh("-o", "ControlMaster=no"), self._destination, "--", shlex.join(words)]
 
     def _drop(self) -> None:
-        if self._eyes is not None:
-            self._eyes.close(timeout_s=1.0)
-            self._eyes = None
+        self._close_eyes()
+        self._blind = None
         if self._master is not None:
             self._words_of_master()
         (self._folder / "master").unlink(missing_ok=True)
+
+    def _close_eyes(self) -> None:
+        if self._eyes is not None:
+            self._eyes.close(timeout_s=1.0)
+            self._eyes = None
 
     def close(self) -> None:
         """End the connection and all that runs over it."""
@@ -191,37 +168,53 @@ class SshHost:
 
     def _push(self, local_engine: Path) -> str:
         """Where the engine lies on the target, put there if it is not. Raises HostError where it cannot run."""
-        content = local_engine.read_bytes()
-        name = f"ceteris-engine-{hashlib.sha256(content).hexdigest()[:16]}"
-        path = self._bare(["sh", "-c", _FIND, "sh", name])
-        if not path:
-            path = self._bare(["sh", "-c", _PUSH, "sh", name], content)
+        path = engine_copy.install(self._print, self._label, local_engine)
         try:
-            self._bare([path, "--version"])
-        except Unreachable:
+            self._print([path, "--version"], b"", _PATIENCE_S)
+        except (Unreachable, BadReply):
             raise
         except HostError as error:
             raise HostError(
                 f"the engine of this machine does not run on {self.name}: {error.message}",
-                'install Ceteris there, and name its engine: target.engine = "/path/of/ceteris-engine"',
+                "build the engine for that machine, and name it: CETERIS_ENGINE=/path/of/ceteris-engine",
             ) from error
         return path
 
-    def _bare(self, argv: Sequence[str], content: bytes = b"") -> str:
+    def _print(self, argv: list[str], content: bytes, timeout_s: float) -> str:
         """What a command without privilege prints. Raises HostError."""
-        done = subprocess.run(
-            self._command(argv, become=False), input=content, capture_output=True, timeout=600, check=False
-        )
-        words = done.stderr.decode(errors="replace").strip()
-        if done.returncode == _LOST:
-            raise self._lost(words)
-        if done.returncode != 0:
-            raise HostError(f"{argv[0]} on {self.name} failed: {words or f'exit code {done.returncode}'}")
-        return done.stdout.decode(errors="replace").strip()
+        done = self._to_end(self._command(argv, become=False), argv[0], content, bounded.SHORT_BYTES, timeout_s)
+        if done.exit_code != 0:
+            words = done.stderr.strip() or f"exit code {done.exit_code}"
+            raise HostError(f"{argv[0]} on {self.name} failed: {words}")
+        return done.stdout
+
+    def _to_end(self, command: list[str], name: str, content: bytes, most: int, timeout_s: float | None) -> Completed:
+        """Run a command of ssh to its end. Raises Unreachable; BadReply where it does not end, or prints too much."""
+        wait = Wait(f"{name} on {self.name}", self._report)
+        try:
+            done = bounded.run(
+                command,
+                content,
+                most=most,
+                timeout_s=timeout_s,
+                new_session=True,  # a Ctrl-C at the terminal must not cut off an undo
+                waits=wait.report,
+            )
+        except subprocess.TimeoutExpired as error:
+            shown = shlex.join([*self._port, self._destination])
+            raise BadReply(
+                f"{name} on {self.name} did not end within {timeout_s:.0f} s", f"{_LATE}ssh {shown} true"
+            ) from error
+        except bounded.TooLong as error:
+            raise BadReply(f"{name} on {self.name} printed {error}", "look at what runs there") from error
+        words = done.stderr[-_MOST_STDERR:]
+        if done.exit_code == LOST:
+            raise self._lost(words.strip())
+        return Completed(done.exit_code, done.stdout, words)
 
     def _lost(self, words: str) -> Unreachable:
         said = later("the connection to {target} was lost: {words}")
-        return Unreachable(recorded(said, target=self.name, words=words or recorded(_SILENCE)), _NETWORK)
+        return Unreachable(recorded(said, target=self.name, words=words or recorded(SILENCE)), NETWORK)
 
     # --- files ---
 
@@ -229,36 +222,41 @@ class SshHost:
         """Let the eyes look. Raises Missing, Denied, HostError and Unreachable."""
         return self._seen(command, path, self._look(command, [path])[0])
 
-    def _look(self, command: str, paths: Sequence[str]) -> list[str]:
+    def _look(self, command: str, paths: Sequence[str]) -> list[_Seen | _Unseen]:
         """What the eyes answer for each path, all asked for before the first answer. Raises HostError, Unreachable."""
-        found: list[str] = []
         with self._asking:
+            if self._blind is not None:
+                raise self._blind
             try:
                 if self._eyes is None:
                     self._eyes = self.start([self.engine, "eyes"])
                 self._eyes.send("\n".join(json.dumps({command: {"path": path}}) for path in paths))
-                while len(found) < len(paths) and (line := self._eyes.receive(_PATIENCE_S)) is not None:
-                    found.append(line)
-            except Unreachable:
-                self._eyes = None
-                raise
+                return [self._answer(self._eyes) for _ in paths]
             except (HostError, EOFError) as error:
                 words = self._eyes.words() if self._eyes else str(error)
-                self._eyes = None
+                self._close_eyes()
+                if isinstance(error, BadReply | Unreachable):
+                    self._blind = error
+                    raise
                 raise HostError(f"the engine on {self.name} ended: {words}", "look at that machine") from error
-        if len(found) < len(paths):
-            raise self._lost(f"no answer for {_PATIENCE_S:.0f} s")
-        return found
 
-    def _seen(self, command: str, path: str, line: str) -> list[str]:
+    def _answer(self, eyes: SshProcess) -> _Seen | _Unseen:
+        """The next answer of the eyes. Raises EOFError, BadReply and Unreachable."""
+        line = eyes.receive(_PATIENCE_S)
+        if line is None:
+            raise self._lost(f"no answer for {_PATIENCE_S:.0f} s")
+        try:
+            return _ANSWER.validate_json(line)
+        except ValidationError as error:
+            raise BadReply(f"the engine on {self.name} said {line.strip()[:200]!r}", _ONE_RELEASE) from error
+
+    def _seen(self, command: str, path: str, answer: _Seen | _Unseen) -> list[str]:
         """The texts of an answer. Raises Missing, Denied and HostError."""
-        answer: dict[str, Any] = json.loads(line)
-        if answer["event"] == "unseen":
-            raise of_errno(path, command, answer["errno"], answer["reason"])
-        if answer["event"] != "seen":
-            raise HostError(f"the engine on {self.name} said {line.strip()[:200]}", "install one release on both")
-        texts: list[str] = answer["texts"]
-        return texts
+        if isinstance(answer, _Unseen):
+            raise of_errno(path, command, answer.errno, answer.reason)
+        if not answer.texts and command != _NAMES:
+            raise BadReply(f"the engine on {self.name} said nothing of {path}", _ONE_RELEASE)
+        return answer.texts
 
     def read(self, path: str) -> str:
         """The text of a file. Raises Missing, Denied, HostError or Unreachable."""
@@ -267,9 +265,11 @@ class SshHost:
     def read_each(self, paths: Sequence[str]) -> list[str | None]:
         """The texts of many files in one round trip; None where one cannot be read. Raises Unreachable, HostError."""
         found: list[str | None] = []
-        for path, line in zip(paths, self._look("read", paths), strict=True):
+        for path, answer in zip(paths, self._look("read", paths), strict=True):
             try:
-                found.append(self._seen("read", path, line)[0])
+                found.append(self._seen("read", path, answer)[0])
+            except BadReply:
+                raise
             except HostError:
                 found.append(None)
         return found
@@ -277,8 +277,8 @@ class SshHost:
     def names(self, path: str) -> list[str]:
         """The entries of a folder, sorted; empty when there is no such folder. Raises Unreachable."""
         try:
-            return self._ask("names", path)
-        except Unreachable:
+            return self._ask(_NAMES, path)
+        except (BadReply, Unreachable):
             raise
         except HostError:
             return []
@@ -289,26 +289,21 @@ class SshHost:
 
     # --- programs ---
 
-    def run(self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0) -> Completed:
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        text: str = "",
+        timeout_s: float | None = 60.0,
+        connects: bool = False,  # noqa: ARG002
+    ) -> Completed:
         """Run a program to its end, with `text` on its stdin. Raises HostError or Unreachable."""
-        try:
-            done = subprocess.run(
-                self._command(argv),
-                input=text,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=timeout_s,
-                check=False,
-                start_new_session=True,  # a Ctrl-C at the terminal must not cut off an undo
-            )
-        except subprocess.TimeoutExpired as error:
-            raise HostError(f"{argv[0]} on {self.name} did not end within {timeout_s:.0f} s") from error
-        if done.returncode == _LOST:
-            raise self._lost(done.stderr.strip())
-        return Completed(done.returncode, done.stdout, done.stderr)
+        content = text.encode(errors="surrogateescape")
+        return self._to_end(self._command(argv), argv[0], content, bounded.OUTPUT_BYTES, timeout_s)
 
-    def start(self, argv: Sequence[str]) -> SshProcess:
+    def start(self, argv: Sequence[str], *, connects: bool = False) -> SshProcess:  # noqa: ARG002
         """Start the engine to speak with; it ends also when it has heard nothing for a while."""
         engine, verb, *more = argv
-        return SshProcess(self._command([engine, verb, "--heartbeat", str(HEARTBEAT_S), *more]))
+        wait = Wait(f"{verb} on {self.name}", self._report if verb in _ANSWERING else lambda _words: None)
+        command = self._command([engine, verb, "--heartbeat", str(HEARTBEAT_S), *more])
+        return SshProcess(command, f"{verb} on {self.name}", wait)

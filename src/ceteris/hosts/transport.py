@@ -78,10 +78,15 @@ class Host(Protocol):
         """The path with every link followed."""
         ...
 
-    def run(self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0) -> Completed:
-        """Run a program to its end, with `text` on its stdin. Raises Missing or HostError."""
+    def run(
+        self, argv: Sequence[str], *, text: str = "", timeout_s: float | None = 60.0, connects: bool = False
+    ) -> Completed:
+        """Run a program to its end, with `text` on its stdin; `connects` as `start`. Raises Missing or HostError."""
         ...
 
-    def start(self, argv: Sequence[str]) -> LineProcess:
-        """Start a program to speak with. Raises Missing."""
+    def start(self, argv: Sequence[str], *, connects: bool = False) -> LineProcess:
+        """Start a program to speak with. `connects`: to a database, so that it has this environment's passwords.
+
+        A target over SSH has none of this environment. Raises Missing.
+        """
         ...

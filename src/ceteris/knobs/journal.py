@@ -9,11 +9,13 @@ the changes: so none that is still on its way can come after everything is back.
 import contextlib
 import dataclasses
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ceteris.errors import (
+    BadReply,
     HostError,
     JournalError,
     JournalLost,
@@ -23,23 +25,15 @@ from ceteris.errors import (
     Unreachable,
 )
 from ceteris.hosts.transport import Host, LineProcess, of_errno
+from ceteris.knobs.journal_event import parse_event
 from ceteris.model import Action, ControlGroup, LoadModule, MountOption, PutStatements, Value, WriteFile
 
 _GLOBAL = ("/proc/sys/", "/sys/kernel/", "/sys/devices/system/")  # of the whole machine, not of a device
 _PATIENCE_S = 60.0
 _LONG_PATIENCE_S = 900.0  # a server is long in dropping much data
+_MOST_EVENTS = 100_000
+_INSPECTION_S, _UNDO_S = 300.0, 3600.0
 _LOST_PATIENCE_S = 60  # a keeper that hears nothing any more has restored well before
-
-
-def _event(line: str) -> dict[str, Any]:
-    """One line of the engine. Raises JournalError for anything else."""
-    try:
-        event: dict[str, Any] = json.loads(line)
-        event["event"]
-    except (ValueError, TypeError, KeyError) as error:
-        wrong = f"the engine said what is not understood: {line.strip()[:200]}"
-        raise JournalError(wrong, "install engine and program from one release") from error
-    return event
 
 
 _TAGS: dict[type, str] = {
@@ -59,19 +53,34 @@ def _wire(action: Action) -> dict[str, Any]:
 class Journal:
     """The journal of one experiment, open from construction until `restore`."""
 
-    def __init__(self, host: Host, engine: str, experiment: str, addresses: Sequence[str], *, volatile: bool) -> None:
-        """Start the keeper. `volatile`: nothing is at stake that would outlive a power cut.
+    def __init__(
+        self,
+        host: Host,
+        engine: str,
+        experiment: str,
+        addresses: Sequence[str],
+        *,
+        volatile: bool,
+        connects: bool = False,
+    ) -> None:
+        """Start the keeper. `volatile`: nothing is at stake that would outlive a power cut. `connects`: it will change
+        a database server.
 
         Raises JournalOpen when an earlier journal is open or a running one uses an address; JournalError else.
         """
         self._todo = f"restore the machine with: {engine} undo"
-        self._keeper: LineProcess = host.start([engine, "journal", *(["--allow-volatile"] if volatile else [])])
+        options = ["--allow-volatile"] if volatile else []
+        self._keeper: LineProcess = host.start([engine, "journal", *options], connects=connects)
         opening = {
             "experiment": experiment,
             "addresses": list(addresses),
             "global": any(address.startswith(_GLOBAL) for address in addresses),
         }
-        self.path = str(self._ask({"open": opening}, "opened")["path"])
+        try:
+            self.path = str(self._ask({"open": opening}, "opened")["path"])
+        except BaseException:
+            self._keeper.close()
+            raise
 
     def _ask(self, command: dict[str, Any], *answers: str, patience_s: float = _PATIENCE_S) -> dict[str, Any]:
         """Send a command and return the event that answers it."""
@@ -80,13 +89,15 @@ class Journal:
             line = self._keeper.receive(patience_s)
         except Unreachable:
             raise
+        except BadReply as error:
+            raise JournalError(error.message, self._todo) from error
         except (HostError, EOFError) as error:
             words = self._keeper.words()
             ended = f"the journal process ended: {words}" if words else "the journal process ended"
             raise JournalError(ended, self._todo) from error
         if line is None:
             raise JournalError(f"the journal process did not answer within {patience_s:.0f} s", self._todo)
-        event = _event(line)
+        event = parse_event(line)
         if event["event"] in answers:
             return event
         self._keeper.close()
@@ -148,14 +159,25 @@ class Journal:
             raise
         except HostError as error:
             raise JournalError(f"the journal process is gone: {error}", self._todo) from error
-        events = []
-        with contextlib.suppress(EOFError):
-            while (line := self._keeper.receive(_LONG_PATIENCE_S)) is not None:
-                events.append(_event(line))
+        try:
+            events = self._to_end()
+        except BadReply as error:
+            raise JournalError(error.message, self._todo) from error
         exit_code = self._keeper.close()
         _raise_if_stuck(events)
         if exit_code != 0:
             raise JournalError(f"the journal process failed: {self._keeper.words()}", self._todo)
+
+    def _to_end(self) -> list[dict[str, Any]]:
+        """What the keeper says until it ends. Raises JournalError and Unreachable."""
+        events: list[dict[str, Any]] = []
+        deadline = time.monotonic() + _UNDO_S
+        with contextlib.suppress(EOFError):
+            while (line := self._keeper.receive(_LONG_PATIENCE_S)) is not None:
+                events.append(parse_event(line))
+                if len(events) > _MOST_EVENTS or time.monotonic() > deadline:
+                    raise JournalError(f"the journal process does not end after {len(events)} answers", self._todo)
+        return events
 
 
 _NOT_CLOSED = "journal-not-closed"
@@ -230,8 +252,13 @@ class Inspection:
 def _run_undo(host: Host, engine: str, *more: str) -> list[dict[str, Any]]:
     """The events of `ceteris-engine undo`. Raises NotInspected where it cannot read the journals, and Unreachable."""
     try:
-        done = host.run([engine, "undo", *more], timeout_s=None)
-        events = [_event(line) for line in done.stdout.splitlines()]
+        restores = "--dry-run" not in more
+        patience_s = _UNDO_S if restores else _INSPECTION_S
+        done = host.run([engine, "undo", *more], timeout_s=patience_s, connects=restores)
+        lines = done.stdout.splitlines()
+        if len(lines) > _MOST_EVENTS:
+            raise JournalError(f"the engine said {len(lines)} lines, which is no answer", "look at what runs there")
+        events = [parse_event(line) for line in lines]
     except Unreachable:
         raise
     except (HostError, JournalError) as error:
@@ -240,6 +267,8 @@ def _run_undo(host: Host, engine: str, *more: str) -> list[dict[str, Any]]:
         errors = [event for event in events if event["event"] == "error"]
         cause = errors[-1]["message"] if errors else done.stderr.strip() or f"exit code {done.exit_code}"
         raise not_inspected(host.name, cause, errors[-1]["hint"] if errors else "")
+    if not any(event["event"] == "looked" for event in events):
+        raise not_inspected(host.name, "the engine did not say where it looked", f"see what it says: {engine} undo")
     return events
 
 
@@ -252,7 +281,7 @@ def not_inspected(target: str, cause: str, todo: str = "") -> NotInspected:
 def inspect(host: Host, engine: str) -> Inspection:
     """Look at every journal that is still open on the host. Changes nothing. Raises NotInspected, Unreachable."""
     events = _run_undo(host, engine, "--dry-run")
-    looked = next((event for event in events if event["event"] == "looked"), {})
+    looked = next(event for event in events if event["event"] == "looked")
     return Inspection(
         journals=tuple(
             OpenJournal(
@@ -262,8 +291,8 @@ def inspect(host: Host, engine: str) -> Inspection:
             if e["event"] == "open-journal"
         ),
         problems=tuple(_problems(events)),
-        folder=looked.get("directory") or "",
-        other_folder=looked.get("others") or "",
+        folder=looked["directory"],
+        other_folder=looked["others"] or "",
     )
 
 
@@ -291,7 +320,7 @@ def at_boot(host: Host, engine: str, wish: str) -> list[str]:
     done = host.run([engine, "at-boot", wish])
     if done.exit_code != 0:
         raise HostError(done.stderr.strip().removeprefix("ceteris-engine: "))
-    files: list[str] = _event(done.stdout)["files"]
+    files: list[str] = parse_event(done.stdout, "at-boot")["files"]
     return files
 
 

@@ -41,7 +41,7 @@ def leave(
     Unreachable.
     """
     addresses = [*sorted(touched(host, catalogue, settings, location)), *elsewhere]
-    journal = Journal(host, engine, experiment, addresses, volatile=False)
+    journal = Journal(host, engine, experiment, addresses, volatile=False, connects=bool(elsewhere))
     try:
         applier = Applier(host, catalogue, location, journal)
         changes = applier.apply(settings, settings) + also(journal)

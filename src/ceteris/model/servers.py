@@ -26,6 +26,11 @@ class RunningServer:
     credential: Mapping[str, str] | None = None
 
     @property
+    def variable(self) -> str:
+        """The variable of the environment that has the password; empty where it is elsewhere."""
+        return (self.credential or {}).get("env", "")
+
+    @property
     def place(self) -> str:
         """What tells it from others, for people and for the journal."""
         usual = {"mysql": 3306, "postgres": 5432}[self.protocol]

@@ -70,7 +70,7 @@ class Bench:
         device = self._plan.target.device
         interval_s = min(1.0, max(0.05, self._plan.protocol.trial_s / 4))
         names = [device.removeprefix("/dev/")] if device else []
-        self._sampler = Sampler(site.host, site.engine, names, interval_s)
+        self._sampler = Sampler(site.host, site.engine, names, interval_s, connects=self._connects)
         with contextlib.ExitStack() as failing:
             failing.callback(self._sampler.close)
             written = self._written()
@@ -149,6 +149,12 @@ class Bench:
         keys = dict.fromkeys(key for trial in self._trials for key in trial.settings)
         return touched(self._site.host, self._site.catalogue, keys, self._plan.target.location)
 
+    @property
+    def _connects(self) -> bool:
+        """Whether the password of the running server is in this program's environment."""
+        database = self._plan.database
+        return bool(database and database.running and database.running.variable)
+
     def _open_journal(self, addresses: set[str]) -> Applier:
         """The means to change settings. The journal also keeps a second run away from this experiment's data."""
         site, location = self._site, self._plan.target.location
@@ -160,6 +166,7 @@ class Bench:
             self._trials[0].experiment,
             sorted({*addresses, self._data_folder, *self._devices(), *running}),
             volatile=not addresses and not running,
+            connects=self._connects,
         )
         return Applier(site.host, site.catalogue, location, self._journal)
 

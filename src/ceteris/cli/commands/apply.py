@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ceteris.cli.options import AsJson, StoreUrl
+from ceteris.cli.terminal import say, say_json
 
 if TYPE_CHECKING:
     from ceteris.cli.recommended import ApplyDocument
@@ -35,12 +36,11 @@ def apply(
 
     Example: ceteris apply last --factor block.scheduler --dry-run
     """
-    from rich.console import Console
-
     from ceteris.cli import conclude, recommended, recommended_text
+    from ceteris.cli.console import VisibleConsole
     from ceteris.cli.running_server import leave_all
     from ceteris.cli.signals import StopRequest
-    from ceteris.cli.target import site
+    from ceteris.cli.target import site_again
     from ceteris.errors import UsageError
     from ceteris.store import read
     from ceteris.store.open import open_engine, store_url
@@ -52,8 +52,8 @@ def apply(
     conclude.refuse_set(found, "sets nothing here", "try it on this machine first: ceteris check PLAN")
     plan = read.plan(opened, found.id)
     advice = {one.factor: one for one in conclude.report_view(opened, found).advice}
-    console = Console(highlight=False)
-    with site(plan.target.address, become=plan.target.become) as there:
+    console = VisibleConsole(highlight=False)
+    with site_again(plan) as there:
         there.refuse_open_journals()  # what a crash left is not what is set now
         document = recommended.document(plan, found, advice, there, factor)
         if not as_json:
@@ -62,7 +62,7 @@ def apply(
             recommended.refuse(document, factor, anyway=anyway)
         if document.to_set and not dry_run:
             if not (yes or _agreed(document)):
-                typer.echo("nothing was set")
+                say("nothing was set")
                 return
             stop = StopRequest()
             stop.listen()
@@ -71,7 +71,7 @@ def apply(
             if not as_json:
                 recommended_text.show_made(document, plan.target, console)
     if as_json:
-        typer.echo(document.model_dump_json(indent=2))
+        say_json(document.model_dump_json(indent=2))
 
 
 def _agreed(document: "ApplyDocument") -> bool:

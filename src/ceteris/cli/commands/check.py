@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import AsJson, Overrides, PlanFile, StoreUrl, read_overrides
+from ceteris.cli.terminal import say_json
 
 
 def check(
@@ -20,9 +21,8 @@ def check(
 
     Example: ceteris check examples/scheduler.toml --set target.device=/dev/sdb
     """
-    from rich.console import Console
-
     from ceteris.cli import preview, preview_text, target
+    from ceteris.cli.console import VisibleConsole
     from ceteris.plan.parse import parse, read_file
 
     parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
@@ -30,6 +30,6 @@ def check(
         plan, facts = target.checked(site, parsed)
         document = preview.document(plan, facts, site, store)
     if as_json:
-        typer.echo(document.model_dump_json(indent=2))
+        say_json(document.model_dump_json(indent=2))
     else:
-        preview_text.show(document, Console(highlight=False), every_block=trials)
+        preview_text.show(document, VisibleConsole(highlight=False), every_block=trials)

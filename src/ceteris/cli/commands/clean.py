@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import AsJson, Become, StoreUrl, TargetName
+from ceteris.cli.terminal import say_json
 
 
 def clean(
@@ -30,9 +31,8 @@ def clean(
 
     Example: ceteris clean /var/lib/bench --all
     """
-    from rich.console import Console
-
     from ceteris.cli import leftovers
+    from ceteris.cli.console import VisibleConsole
     from ceteris.cli.target import site
     from ceteris.engine.run import probe
     from ceteris.errors import UsageError
@@ -48,6 +48,6 @@ def clean(
         path=place, leftovers=[one.model_copy(update={"removed": one in wanted}) for one in found]
     )
     if as_json:
-        typer.echo(told.model_dump_json(indent=2))
+        say_json(told.model_dump_json(indent=2))
     else:
-        leftovers.show(told, Console(highlight=False))
+        leftovers.show(told, VisibleConsole(highlight=False))

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import AsJson, Form, FormName, Lang, OutputFile, StoreUrl
+from ceteris.cli.terminal import say, visible_json
 from ceteris.language import Language, of_environment, speaking
 
 Named = "An id, the start of one, a plan's name, or last."
@@ -39,13 +40,14 @@ def compare(
     stores = [open_engine(store_url(url), create=False) for url in (store, other_store or store)]
     sides = [(opened, read.find(opened, name)) for opened, name in zip(stores, (first, second), strict=True)]
     if as_json or form is Form.JSON:
-        deliver(beside.compared_document(sides[0], sides[1]).model_dump_json(indent=2) + "\n", output)
+        document = beside.compared_document(sides[0], sides[1])
+        deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
         return
     if form is Form.HTML and output is None:
         output = Path(f"ceteris-{sides[0][1].id}-{sides[1][1].id}.html")
     with speaking(lang or (of_environment() if output is None else Language.EN)):
         found = beside.compared_document(sides[0], sides[1])
         if form is Form.HTML and output is not None:
-            typer.echo(f"report: {beside.deliver_page(found, output)}")
+            say(f"report: {beside.deliver_page(found, output)}")
         else:
             beside.deliver_text(found, form, output)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import AsJson, Become
+from ceteris.cli.terminal import say_json
 
 
 def doctor(
@@ -21,14 +22,13 @@ def doctor(
 
     Example: ceteris doctor ssh://dba@db1 --path /data
     """
-    from rich.console import Console
-
     from ceteris.cli import examination
+    from ceteris.cli.console import VisibleConsole
     from ceteris.cli.target import site
 
     with site(target, become=become) as there:
         found = examination.document(there, path)
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        say_json(found.model_dump_json(indent=2))
     else:
-        examination.show(found, Console(highlight=False))
+        examination.show(found, VisibleConsole(highlight=False))

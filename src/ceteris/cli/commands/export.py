@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import AsJson, ExperimentName, StoreUrl
+from ceteris.cli.terminal import say, say_json
 from ceteris.export.tables import TABLES, Form, chosen
 
 
@@ -49,8 +50,8 @@ def export(
     found = read.find(opened, experiment)
     document = extract.export(opened, found, form, tables, output or Path(f"ceteris-{found.id}"), force=force)
     if as_json:
-        typer.echo(document.model_dump_json(indent=2))
+        say_json(document.model_dump_json(indent=2))
         return
     width = max(len(str(file.rows)) for file in document.files)
     for file in document.files:
-        typer.echo(f"{file.rows:>{width}} rows  {file.path}")
+        say(f"{file.rows:>{width}} rows  {file.path}")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import AsJson, StoreUrl
+from ceteris.cli.terminal import say_json
 
 
 def _formats(incomplete: str) -> list[str]:
@@ -78,10 +79,9 @@ def import_(
 
     Example: ceteris import logs/ --map rules.toml --dry-run
     """
-    from rich.console import Console
-
     from ceteris import __version__
     from ceteris.cli import importing
+    from ceteris.cli.console import VisibleConsole
     from ceteris.errors import CeterisError, Interrupted
     from ceteris.imports import carry
     from ceteris.store.open import open_engine, store_url
@@ -92,16 +92,16 @@ def import_(
     target = None
     if opened:
         target = carry.find_set(opened, into) if into else carry.set_named(opened, wanted.name)
-    with importing.Watch(Console(stderr=True), len(wanted.items), every=as_json) as watch:
+    with importing.Watch(VisibleConsole(stderr=True), len(wanted.items), every=as_json) as watch:
         try:
             found, kept = carry.carry_out(wanted, opened, target, __version__, watch.hears)
         except KeyboardInterrupt as stop:
             raise Interrupted("interrupted; what was read so far is kept", "the same command goes on") from stop
     document = importing.document(found, kept, watch)
     if as_json:
-        typer.echo(document.model_dump_json(indent=2))
+        say_json(document.model_dump_json(indent=2))
     else:
-        importing.show(document, Console(highlight=False))
+        importing.show(document, VisibleConsole(highlight=False))
     importing.refuse_nothing(document)
     if any(one.refused and not one.walked for one in document.files):
         raise typer.Exit(CeterisError.exit_code)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import AsJson
+from ceteris.cli.terminal import say, say_json
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -38,13 +39,13 @@ def list_knobs(as_json: AsJson = False) -> None:
     from ceteris.knobs.catalog import load
 
     if as_json:
-        typer.echo(json.dumps([dataclasses.asdict(knob) for knob in load()], indent=2))
+        say_json(json.dumps([dataclasses.asdict(knob) for knob in load()], indent=2))
         return
     width = max(len(knob.name) for knob in load())
     for knob in load():
-        typer.echo(f"{knob.name:<{width}}  {knob.summary}")
+        say(f"{knob.name:<{width}}  {knob.summary}")
     for family, members in ELSEWHERE.items():
-        typer.echo(f"{family:<{width}}  {members}")
+        say(f"{family:<{width}}  {members}")
 
 
 @app.command("show")
@@ -67,7 +68,7 @@ def show(
     from ceteris.knobs.survey import kernels_of
 
     knob = look_up(name, kind, path) if is_variable(name) else load().get(name)
-    typer.echo(f"{knob.name}: {knob.summary}\n\n  {knob.documentation}\n")
+    say(f"{knob.name}: {knob.summary}\n\n  {knob.documentation}\n")
     bounds = [f"{word} {bound}" for word, bound in (("from", knob.minimum), ("to", knob.maximum)) if bound is not None]
     levels = ", ".join(str(value) for value in knob.allowed) or " ".join(bounds) or "asked from the machine"
     unit = f" {knob.unit}" if knob.unit else ""
@@ -86,7 +87,7 @@ def show(
     }
     for title, value in rows.items():
         if value:
-            typer.echo(f"  {title:<13} {value}")
+            say(f"  {title:<13} {value}")
 
 
 @app.command("get")
@@ -119,9 +120,9 @@ def get(
     if found.current is None:
         raise HostError(found.refused, found.todo)
     if as_json:
-        typer.echo(
+        say_json(
             json.dumps({"knob": knob.name, "device": disk, "value": found.current, "allowed": list(found.allowed)})
         )
     else:
         offered = f"  (offered: {', '.join(map(str, found.allowed))})" if found.allowed else ""
-        typer.echo(f"{knob.name} = {found.current}{offered}")
+        say(f"{knob.name} = {found.current}{offered}")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import AsJson, ExperimentName, Form, FormName, Lang, OutputFile, StoreUrl
+from ceteris.cli.terminal import say, visible_json
 from ceteris.language import Language, of_environment, speaking
 
 
@@ -38,7 +39,8 @@ def report(
     found = read.find(opened, experiment)
     said = claims_of(found, claims)
     if as_json or form is Form.JSON:
-        conclude.deliver(conclude.report_document(opened, found, said).model_dump_json(indent=2) + "\n", output)
+        document = conclude.report_document(opened, found, said)
+        conclude.deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
         return
     if form is Form.HTML and output is None:
         output = Path(f"ceteris-{found.id}.html")
@@ -46,7 +48,7 @@ def report(
     with speaking(lang or (of_environment() if output is None else Language.EN)):
         seen = conclude.report_view(opened, found, said)
         if form is Form.HTML and output is not None:
-            typer.echo(f"report: {conclude.write_html(seen, output)}")
+            say(f"report: {conclude.write_html(seen, output)}")
         elif form is Form.MARKDOWN:
             conclude.deliver(conclude.markdown_text(seen, output), output)
         else:

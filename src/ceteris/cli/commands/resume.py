@@ -46,7 +46,7 @@ def resume(
     if found.state is ExperimentState.DONE:
         raise UsageError(f"experiment {found.id} is done", f"see it with: ceteris report {found.id}")
     plan = read.plan(opened, found.id)
-    with target.site(plan.target.address, become=plan.target.become) as site:
+    with target.site_again(plan) as site:
         site.refuse_open_journals()
         now = target.fingerprint(site, plan.target.path, plan.target.device)
         for name, before in found.fingerprint.items():

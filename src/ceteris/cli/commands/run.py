@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ceteris.cli.options import AsJson, Overrides, PlanFile, StoreUrl, read_overrides
+from ceteris.cli.terminal import say_json
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine as Store
@@ -66,9 +67,8 @@ def refuse_store_in_data(url: str, plan: "Plan") -> None:
 
 def carry_out(begun: "Experiment", store: "Store", site: "Site", report_file: Path | None, *, as_json: bool) -> None:
     """Run or resume an experiment before a person's eyes, and end with its verdicts."""
-    from rich.console import Console
-
     from ceteris.cli import conclude
+    from ceteris.cli.console import VisibleConsole
     from ceteris.cli.progress import Watch
     from ceteris.cli.signals import StopRequest
     from ceteris.experiment import walk
@@ -78,27 +78,24 @@ def carry_out(begun: "Experiment", store: "Store", site: "Site", report_file: Pa
 
     stop = StopRequest()
     stop.listen()
-    words = Console(stderr=True, highlight=False)
-    words.print(f"experiment {begun.id} ({begun.name})", markup=False)
-    for note in begun.notes:
-        words.print(f"note: {note}", markup=False)
+    words = VisibleConsole(stderr=True, highlight=False)
     with Watch(words) as watch:
+        watch.learns([f"experiment {begun.id} ({begun.name})", *(f"note: {note}" for note in begun.notes)])
         walk.carry_out(begun, store, site, watch, stop.asked)
     stop.release("stopped before the report was written; all is measured", f"write it with: ceteris report {begun.id}")
     found = walk.judge(begun, store)
     ended = read.find(store, begun.id)
     seen = conclude.report_view(store, ended)
-    if as_json:
-        typer.echo(conclude.report_document(store, ended).model_dump_json(indent=2))
-    else:
-        console = Console(highlight=False)
-        console.print()
-        text.conclusions(seen, console)
     file = file_of(store.url.render_as_string())
     place = report_file or (file.parent / "reports" if file else Path()) / f"{begun.id}.html"
     with contextlib.suppress(OSError):  # which writing tells of
         place.parent.mkdir(parents=True, exist_ok=True)
-    written = conclude.write_html(seen, place)
-    if not as_json:
+    written = conclude.write_html(seen, place)  # first: it is there whoever reads what follows
+    if as_json:
+        say_json(conclude.report_document(store, ended).model_dump_json(indent=2))
+    else:
+        console = VisibleConsole(highlight=False)
+        console.print()
+        text.conclusions(seen, console)
         console.print(f"\nreport: {written}", markup=False, soft_wrap=True)
     raise typer.Exit(conclude.exit_code(found))

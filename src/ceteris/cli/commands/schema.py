@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ceteris.cli.terminal import say_as_is
+
 
 class Document(StrEnum):
     """What has a schema."""
@@ -30,7 +32,7 @@ def schema(
 
     Example: ceteris schema plan > plan.schema.json
     """
-    typer.echo(text_of(document), nl=False)
+    say_as_is(text_of(document))
 
 
 def text_of(document: Document) -> str:

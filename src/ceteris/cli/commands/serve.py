@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import StoreUrl
+from ceteris.cli.terminal import say
 from ceteris.language import Language
 
 
@@ -48,14 +49,14 @@ def serve(
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)  # as Ctrl-C
     if not exists:
-        typer.echo(f"there is no store at {name_of(url)} yet; the page shows it when a plan is run", err=True)
+        say(f"there is no store at {name_of(url)} yet; the page shows it when a plan is run", err=True)
     if place.is_open:
         words = f"other machines reach {place.url}: who has the URL reads all experiments, and it is not encrypted"
-        typer.echo(f"warning: {words}; rather use ssh -L {place.port}:localhost:{place.port}", err=True)
+        say(f"warning: {words}; rather use ssh -L {place.port}:localhost:{place.port}", err=True)
     with browser.page_to_open() as page:
 
         def tell(address: str) -> None:
-            typer.echo(address)
+            say(address)
             if open_:
                 page.open(address)
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from ceteris.cli.options import AsJson, Overrides, PlanFile, StoreUrl, read_overrides
+from ceteris.cli.terminal import say_json
 
 
 def simulate(
@@ -31,18 +32,17 @@ def simulate(
 
     Example: ceteris simulate examples/scheduler.toml --effect 3% --noise 2%
     """
-    from rich.console import Console
-
     from ceteris.cli import rehearsal, target
+    from ceteris.cli.console import VisibleConsole
     from ceteris.plan.parse import parse, read_file
 
     asked = rehearsal.asked(effect, noise)
     parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
     with target.site_of(parsed) as site:
         plan, facts = target.checked(site, parsed)
-    console = Console(highlight=False, stderr=True)
+    console = VisibleConsole(highlight=False, stderr=True)
     document = rehearsal.document(plan, facts, asked, times, seed, store, console)
     if as_json:
-        typer.echo(document.model_dump_json(indent=2))
+        say_json(document.model_dump_json(indent=2))
     else:
-        rehearsal.show(document, Console(highlight=False))
+        rehearsal.show(document, VisibleConsole(highlight=False))

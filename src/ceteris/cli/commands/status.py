@@ -1,8 +1,7 @@
 """`ceteris status`: the experiments of the store, and what is changed on this machine right now."""
 
-import typer
-
 from ceteris.cli.options import AsJson, Become, StoreUrl, TargetName
+from ceteris.cli.terminal import say_json
 
 
 def status(
@@ -14,14 +13,13 @@ def status(
 
     Example: ceteris status
     """
-    from rich.console import Console
-
     from ceteris.cli import overview
+    from ceteris.cli.console import VisibleConsole
     from ceteris.knobs.journal import raise_problems
 
     document = overview.document(store, target, become=become)
     if as_json:
-        typer.echo(document.model_dump_json(indent=2))
+        say_json(document.model_dump_json(indent=2))
     else:
-        overview.show(document, Console(highlight=False))
+        overview.show(document, VisibleConsole(highlight=False))
     raise_problems(document.problems)

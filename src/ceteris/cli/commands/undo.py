@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ceteris.cli.options import AsJson, Become, TargetName
+from ceteris.cli.terminal import say, say_json
 
 
 class AtBoot(StrEnum):
@@ -56,14 +57,14 @@ def undo(
             else:
                 journal.undo(there.host, there.engine, told.append)
         if not as_json and not any(event["event"] in _WORDS for event in told):
-            typer.echo(nothing_changed(found.folder, found.other_folder))
+            say(nothing_changed(found.folder, found.other_folder))
     finally:  # the error for what could not be restored follows what could
         if as_json:
-            typer.echo(json.dumps({"dry_run": dry_run, "events": told}, indent=2))
+            say_json(json.dumps({"dry_run": dry_run, "events": told}, indent=2))
         else:
             for event in told:
                 if event["event"] in _WORDS:
-                    typer.echo(_WORDS[event["event"]].format(**event))
+                    say(_WORDS[event["event"]].format(**event))
 
 
 def _at_boot(target: str, wish: AtBoot, *, become: bool, as_json: bool) -> None:
@@ -75,11 +76,11 @@ def _at_boot(target: str, wish: AtBoot, *, become: bool, as_json: bool) -> None:
     with site(target, become=become) as there:
         files = journal.at_boot(there.host, there.engine, wish)
     if as_json:
-        typer.echo(json.dumps({"at_boot": bool(files), "files": files}, indent=2))
+        say_json(json.dumps({"at_boot": bool(files), "files": files}, indent=2))
     elif files:
-        typer.echo("\n".join(["journals are undone when this machine starts, by", *(f"  {file}" for file in files)]))
+        say("\n".join(["journals are undone when this machine starts, by", *(f"  {file}" for file in files)]))
     else:
-        typer.echo("nothing is undone when this machine starts; see: ceteris undo --at-boot install")
+        say("nothing is undone when this machine starts; see: ceteris undo --at-boot install")
 
 
 _WORDS = {

@@ -76,6 +76,11 @@ class SqliteFile(Message):
     path: str
     pragmas: dict[str, str] = Field({})
 
+    @property
+    def connects(self) -> bool:
+        """There is no server."""
+        return False
+
 
 class Server(Message):
     """A server, and who connects to it: a Unix socket, or host and port.
@@ -98,6 +103,11 @@ class Server(Message):
     def _reveal(self, password: SecretStr | None) -> str | None:
         """To the engine alone, on its stdin."""
         return password.get_secret_value() if password else None
+
+    @property
+    def connects(self) -> bool:
+        """Whether the engine finds the password in the environment."""
+        return self.credential is not None and "env" in self.credential
 
     @property
     def path(self) -> str:
@@ -222,6 +232,11 @@ class Job(Message):
     seed: int = 1
     durable: list[int] | None = None
 
+    @property
+    def connects(self) -> bool:
+        """Whether the engine finds the password of a server in the environment."""
+        return isinstance(self.workload, OltpJob | SqlMixJob) and self.workload.database.connects
+
 
 class SampleJob(Message):
     """One line on the sampler's stdin."""
@@ -257,3 +272,8 @@ class SqlJob(Message):
 
     protocol: int = VERSION
     database: Database
+
+    @property
+    def connects(self) -> bool:
+        """Whether the engine finds the password of a server in the environment."""
+        return self.database.connects

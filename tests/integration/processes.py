@@ -1,0 +1,43 @@
+"""The programs that a command has started, and whether a secret is in their environment."""
+
+from pathlib import Path
+
+from command import Running
+
+
+def _read(pid: str, name: str) -> bytes:
+    try:
+        return Path("/proc", pid, name).read_bytes()
+    except OSError:  # it has ended
+        return b""
+
+
+def _descendants(pid: int) -> list[str]:
+    """Every process below it that has become a program of its own."""
+    below: dict[str, list[str]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (stat := _read(entry.name, "stat")):
+            below.setdefault(stat.rpartition(b")")[2].split()[1].decode(), []).append(entry.name)
+    found, ahead = [], [str(pid)]
+    while ahead:
+        children = below.get(ahead.pop(), [])
+        found += children
+        ahead += children
+    return [one for one in found if _read(one, "cmdline") != _read(str(pid), "cmdline")]
+
+
+def programs_until_end(running: Running, secret: str) -> tuple[set[str], set[str]]:
+    """Watch a command to its end: the programs that had the secret, and those that had not.
+
+    A program is told by its name, the engine by its verb.
+    """
+    having, lacking = set(), set()
+    while running.goes_on():
+        for pid in _descendants(running.pid):
+            words = [word.decode(errors="replace") for word in _read(pid, "cmdline").split(b"\0") if word]
+            environment = _read(pid, "environ")
+            if not words or not environment:
+                continue
+            name = Path(words[0]).name
+            (having if secret.encode() in environment else lacking).add(words[1] if "engine" in name else name)
+    return having, lacking
