@@ -267,6 +267,8 @@ def _run_undo(host: Host, engine: str, *more: str) -> list[dict[str, Any]]:
         errors = [event for event in events if event["event"] == "error"]
         cause = errors[-1]["message"] if errors else done.stderr.strip() or f"exit code {done.exit_code}"
         raise not_inspected(host.name, cause, errors[-1]["hint"] if errors else "")
+    if not any(event["event"] == "looked" for event in events):
+        raise not_inspected(host.name, "the engine did not say where it looked", f"see what it says: {engine} undo")
     return events
 
 
@@ -279,7 +281,7 @@ def not_inspected(target: str, cause: str, todo: str = "") -> NotInspected:
 def inspect(host: Host, engine: str) -> Inspection:
     """Look at every journal that is still open on the host. Changes nothing. Raises NotInspected, Unreachable."""
     events = _run_undo(host, engine, "--dry-run")
-    looked = next((event for event in events if event["event"] == "looked"), {})
+    looked = next(event for event in events if event["event"] == "looked")
     return Inspection(
         journals=tuple(
             OpenJournal(
@@ -289,8 +291,8 @@ def inspect(host: Host, engine: str) -> Inspection:
             if e["event"] == "open-journal"
         ),
         problems=tuple(_problems(events)),
-        folder=looked.get("directory") or "",
-        other_folder=looked.get("others") or "",
+        folder=looked["directory"],
+        other_folder=looked["others"] or "",
     )
 
 
