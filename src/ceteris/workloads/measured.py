@@ -1,8 +1,8 @@
 """What the operations of a window tell, as measurements. Called by the workload kinds."""
 
-import base64
 from collections.abc import Sequence
 
+from ceteris.engine import histogram
 from ceteris.engine.protocol import Interval, Pacing, Result, Statements
 from ceteris.model import Measurement
 
@@ -101,7 +101,7 @@ def of_operations(result: Result, intervals: Sequence[Interval], more: Metrics =
                 start_s=start if points else None,
                 step_s=step if points else None,
                 points=tuple(points),
-                histogram=base64.b64decode(times.histogram) if metric == "response_mean_s" else b"",
+                histogram=histogram.decode(times.histogram) if metric == "response_mean_s" else b"",
             )
         )
     return tuple(found)

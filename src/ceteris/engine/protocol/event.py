@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, field_validator
 
 from ceteris.engine.protocol.message import Message
 
@@ -147,6 +147,13 @@ class Result(Stretch):
     cores_usable: int
     workers: int
     registered_buffers: bool
+
+    @field_validator("duration_s")
+    @classmethod
+    def _lasts(cls, duration_s: float) -> float:
+        if duration_s <= 0:
+            raise ValueError("a window lasts")
+        return duration_s
 
 
 class Failure(Message):

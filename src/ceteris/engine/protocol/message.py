@@ -8,4 +8,4 @@ VERSION = 2
 class Message(BaseModel):
     """What goes over the wire; a field that is not listed is a mistake of one of the two sides."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
