@@ -19,6 +19,7 @@ pub enum Class {
     ConditionRefused,
     ConnectionLost,
     DataCorrupt,
+    DeviceChanged,
     DeviceInUse,
     DirectUnsupported,
     DiskFull,

@@ -53,7 +53,7 @@ pub enum Event {
     Census(Census),
     Counted(Counted),
     Probe(Box<Probe>),
-    Users(Users),
+    Users(Box<Users>),
     AtBoot(AtBoot),
     #[serde(untagged)]
     Journal(JournalEvent),

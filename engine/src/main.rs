@@ -11,6 +11,7 @@ use std::time::Duration;
 use ceteris_engine::conditions::Conditions;
 use ceteris_engine::error::{EngineError, Result};
 use ceteris_engine::event::{Event, Events};
+use ceteris_engine::identity::DeviceIdentity;
 use ceteris_engine::journal::undo::Selection;
 use ceteris_engine::journal::{Leftover, at_boot, keeper, undo};
 use ceteris_engine::{eyes, input, machine, probe, run, sql, telemetry, tend, users};
@@ -42,8 +43,13 @@ enum Command {
     Sample,
     /// Tell what this machine and a directory offer.
     Probe { directory: PathBuf },
-    /// Tell who has a block device open.
-    Users { device: PathBuf },
+    /// Tell who has a block device open, and which device it is.
+    Users {
+        device: PathBuf,
+        /// The identity of an earlier answer, to be compared.
+        #[arg(long, value_name = "JSON", value_parser = identity)]
+        expected: Option<DeviceIdentity>,
+    },
     /// Read kernel files for a controller elsewhere; closing stdin ends it.
     Eyes,
     /// Put queries to a database; the job comes from stdin, closing stdin ends it.
@@ -116,6 +122,10 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
+fn identity(text: &str) -> std::result::Result<DeviceIdentity, serde_json::Error> {
+    serde_json::from_str(text)
+}
+
 fn journals(named: Option<PathBuf>) -> PathBuf {
     named.unwrap_or_else(|| machine::state_directory().join("journal"))
 }
@@ -135,7 +145,10 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
             let found = probe::probe(&directory)?;
             events.emit(&Event::Probe(Box::new(found)));
         }
-        Command::Users { device } => events.emit(&Event::Users(users::users(&device)?)),
+        Command::Users { device, expected } => {
+            let found = users::users(&device, expected.as_ref())?;
+            events.emit(&Event::Users(Box::new(found)));
+        }
         Command::Journal {
             directory,
             allow_volatile,

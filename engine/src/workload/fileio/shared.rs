@@ -70,10 +70,14 @@ pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet>
         fsync_call: workload.fsync_call(),
     };
     let files = match &data.device {
-        Some(device) => FileSet::open_device(device.clone(), access)?,
+        Some(device) => {
+            FileSet::open_device(device.clone(), access, data.device_identity.as_ref())?
+        }
         None => {
-            check_prepared(data)?;
-            FileSet::open(file_paths(data.place(), data.files), access)?
+            let manifest = check_prepared(data)?;
+            let files = FileSet::open(file_paths(data.place(), data.files), access)?;
+            files.check_inodes(&manifest.inodes)?;
+            files
         }
     };
     if io.direct {
@@ -94,7 +98,7 @@ pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet>
     Ok(files)
 }
 
-fn check_prepared(data: &Data) -> Result<()> {
+fn check_prepared(data: &Data) -> Result<Manifest> {
     let place = data.place();
     let directory = place.display();
     let why = match Manifest::read(place)? {
@@ -106,7 +110,7 @@ fn check_prepared(data: &Data) -> Result<()> {
             let wanted = Manifest::of(data);
             format!("{directory} holds {manifest}, the job wants {wanted}")
         }
-        Some(_) => return Ok(()),
+        Some(manifest) => return Ok(manifest),
     };
     Err(EngineError::new(
         Class::NotPrepared,
