@@ -27,7 +27,7 @@ pub struct Manifest {
     pub verified_block_bytes: Option<u64>,
     /// Whether every file was written in full and is on the device.
     pub complete: bool,
-    /// The inode of each file, so that another file under its name is not written to; empty in older manifests.
+    /// The inode of each file, so that another one under its name is not written to; empty in older manifests.
     #[serde(default)]
     pub inodes: Vec<u64>,
     /// Directories that had to be made for the files, the innermost first.
