@@ -33,8 +33,8 @@ class Devices:
         self._site = site
         self._may_destroy = may_destroy
         self._pinned = pinned
-        kinds = {site.catalogue.find(key) for trial in trials for key in trial.settings}
-        self._reloaded = any(knob is not None and knob.kind == "module" for knob in kinds)
+        knobs = [site.catalogue.find(key) for key in {key for trial in trials for key in trial.settings}]
+        self._reloaded = any(knob is not None and knob.kind == "module" for knob in knobs)
         self._expected: dict[str, Identity] = {}
 
     def check(self, path: str, *, written: bool) -> None:
