@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ceteris_engine::conditions::Conditions;
+use ceteris_engine::confine::{self, Confinement};
 use ceteris_engine::error::{EngineError, Result};
 use ceteris_engine::event::{Event, Events};
 use ceteris_engine::identity::DeviceIdentity;
@@ -59,6 +60,11 @@ enum Command {
         #[command(flatten)]
         conditions: Conditions,
     },
+    /// Run a program that can write to named directories and devices only.
+    Confine {
+        #[command(flatten)]
+        confinement: Confinement,
+    },
     /// Keep the journal of one experiment; closing stdin restores everything.
     Journal {
         /// Where journals are. Default: journal/ in $CETERIS_STATE, /var/lib/ceteris or the user's state folder.
@@ -105,6 +111,8 @@ fn main() -> ExitCode {
         Command::Run { conditions } | Command::Tend { conditions } => conditions.take(),
         _ => Ok(()),
     };
+    // The log of the program that it would have become is no place for events.
+    let tells = !matches!(arguments.command, Command::Confine { .. });
     let events = Events::to(stdout());
     let patience = arguments.heartbeat.map(Duration::from_secs);
     let outcome = taken.and_then(|()| carry_out(arguments.command, patience, &events));
@@ -114,7 +122,9 @@ fn main() -> ExitCode {
         Err(error) => {
             let code = error.class.exit_code();
             eprintln!("ceteris-engine: {error}\n  hint: {}", error.hint);
-            events.emit(&Event::Error(error));
+            if tells {
+                events.emit(&Event::Error(error));
+            }
             code
         }
     };
@@ -137,6 +147,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
     };
     match command {
         Command::Run { .. } => run::run(stdin()?, events)?,
+        Command::Confine { confinement } => confine::confine(&confinement)?,
         Command::Sample => telemetry::sample(stdin()?, events)?,
         Command::Eyes => eyes::look(stdin()?, events)?,
         Command::Sql => sql::sql(stdin()?, events)?,

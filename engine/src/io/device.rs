@@ -48,9 +48,7 @@ pub fn open(
     let opened = device
         .metadata()
         .map_err(|cause| EngineError::from_io("look at", path, &cause))?;
-    if let Some(expected) = expected {
-        refuse_another(path, &device, expected)?;
-    }
+    refuse_another(path, &device, expected)?;
     refuse_unfit(path, &opened, write)?;
     Ok(device)
 }
@@ -69,7 +67,11 @@ fn refuse_unfit(path: &Path, metadata: &fs::Metadata, write: bool) -> Result<()>
     Ok(())
 }
 
-fn refuse_another(path: &Path, device: &File, expected: &DeviceIdentity) -> Result<()> {
+/// Refuses an opened device that is not the `expected` one; none: any is right.
+pub fn refuse_another(path: &Path, device: &File, expected: Option<&DeviceIdentity>) -> Result<()> {
+    let Some(expected) = expected else {
+        return Ok(());
+    };
     let difference = match DeviceIdentity::of_file(device) {
         Ok(found) => match found.differs_from(expected) {
             None => return Ok(()),

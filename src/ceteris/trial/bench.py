@@ -15,6 +15,7 @@ from ceteris.knobs.survey import touched
 from ceteris.language import Recorded
 from ceteris.model import Plan, Purpose, Settings, Trial, Workload
 from ceteris.registry import data_of
+from ceteris.trial.confinement import Confinement
 from ceteris.trial.devices import Devices, PinnedDevices
 from ceteris.trial.precondition import Onlooker
 from ceteris.trial.runner import Record, Runner
@@ -71,18 +72,18 @@ class Bench:
         device = self._plan.target.device
         interval_s = min(1.0, max(0.05, self._plan.protocol.trial_s / 4))
         names = [device.removeprefix("/dev/")] if device else []
+        confinement = Confinement(site.host, site.engine, self._data_folder, self._plan.target.path, self._devices)
+        self._tools = Tools(site.host, site.engine, self._data_folder, confinement, self._stopped)
         self._sampler = Sampler(site.host, site.engine, names, interval_s)
         try:
             written = self._written()
             self._applier = self._open_journal(written)
-            conditions = Conditions.of(
-                site.host, site.catalogue, self._plan.target.location, written, {"load engine": site.engine_version()}
-            )
+            facts = {"load engine": site.engine_version(), **self._unconfined(confinement)}
+            conditions = Conditions.of(site.host, site.catalogue, self._plan.target.location, written, facts)
         except BaseException:
             self._sampler.close()
             raise
         self._servers = self._served_by()
-        self._tools = Tools(site.host, site.engine, self._data_folder, self._stopped)
         self._runner = Runner(
             site.host,
             site.engine,
@@ -112,6 +113,11 @@ class Bench:
             self._close_servers()
         finally:
             self._restore(error)
+
+    def _unconfined(self, confinement: Confinement) -> dict[str, str]:
+        """The fact that tools of the plan can write anywhere, and why; empty where they cannot."""
+        has_tools = any(tool_of(workload) for workload in self._plan.workloads)
+        return {"tools unconfined": confinement.refused} if has_tools and confinement.refused else {}
 
     def _close_servers(self) -> None:
         """Before settings are put back: a server keeps a file system from being mounted anew."""

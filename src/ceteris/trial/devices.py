@@ -52,6 +52,10 @@ class Devices:
             self._pinned.keep(path, identity)
             self._expected[path] = identity
 
+    def identity(self, path: str) -> Identity:
+        """Of a device that was checked."""
+        return self._expected[path]
+
     def expected_by(self, job: Job) -> Job:
         """The job, with the identity of the device that it is for."""
         workload = job.workload
