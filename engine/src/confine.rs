@@ -141,11 +141,11 @@ fn trees(asked: &Confinement, held: &[File]) -> Result<Vec<(Tree, PathBuf)>> {
     }
     for (device, file) in asked.devices.iter().zip(held) {
         let node = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-        let mut places = vec![device.path.clone(), canonical(&device.path)?];
-        places.dedup();
-        for place in places {
-            found.push(clone(&node, place)?);
+        let place = canonical(&device.path)?;
+        if device.path != place && device.path.starts_with("/dev") {
+            found.push(clone(&node, device.path.clone())?);
         }
+        found.push(clone(&node, place)?);
     }
     Ok(found)
 }

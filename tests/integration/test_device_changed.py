@@ -1,5 +1,6 @@
 """A device's name is given to another device during an experiment or while it is paused: that one is not written to."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from command import Running
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 BYTES = 16 * 2**20
+LOOP_CTL_REMOVE = 0x4C81
 NUMBER = 611  # far above those that `losetup --find` hands out
 PLAN = """
 name = "changed"
@@ -67,8 +69,11 @@ def attach() -> Iterator[Callable[[Path, str], str]]:
         return device
 
     yield make
-    for device in made:
-        subprocess.run(["losetup", "--detach", device], check=False, capture_output=True)
+    with Path("/dev/loop-control").open("rb") as control:
+        for device in made:
+            subprocess.run(["losetup", "--detach", device], check=False, capture_output=True)
+            if (number := int(device.removeprefix("/dev/loop"))) >= NUMBER:
+                fcntl.ioctl(control, LOOP_CTL_REMOVE, number)
 
 
 def _plan(folder: Path, device: str | Path, images: Images) -> str:

@@ -1,12 +1,13 @@
 """Tools whose options lead to somebody's data: refused before they start, and confined where they start."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED, Done
+from command import RUN_ENDED, Done, Running
 
 from ceteris.store import read as stored
 from ceteris.store.open import open_engine, store_url
@@ -128,6 +129,29 @@ def test_fio_on_a_device_that_the_plan_names_is_measured(run, device: str, tmp_p
     done = run(FIO.format(options=options), may_destroy=f'["{tmp_path}/disk.img"]')
     assert done.code in RUN_ENDED, done.err
     assert (tmp_path / "disk.img").read_bytes().strip(b"\0")
+
+
+def test_fio_on_a_link_that_is_flipped_between_two_trials_is_refused(device: str, tmp_path: Path) -> None:
+    image, link = tmp_path / "other.img", Path("/dev") / f"ceteris-test-{os.getpid()}"
+    with image.open("wb") as file:
+        file.truncate(16 * 2**20)
+    made = subprocess.run(["losetup", "--find", "--show", str(image)], check=True, capture_output=True, text=True)
+    other = made.stdout.strip()
+    link.symlink_to(device)
+    try:
+        workload = FIO.format(options=f'directory = "/dev", filename = "{link.name}"')
+        running = Running("run", _plan(tmp_path, workload, f'["{tmp_path}/disk.img", "{image}"]'))
+        running.wait_for("trial 1")
+        link.unlink()
+        link.symlink_to(other)
+        ended = running.end()
+    finally:
+        link.unlink()
+        subprocess.run(["losetup", "--detach", other], check=True)
+    assert ended.code == 3
+    assert f"{other} is another device than the one this experiment began on" in ended.err
+    assert (tmp_path / "disk.img").read_bytes().strip(b"\0")
+    assert not image.read_bytes().strip(b"\0")
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ class Confinement:
         for one in written:
             path = PurePosixPath(self._host.resolve(one.path))
             if path.is_relative_to("/dev") and len(path.parts) > 2:
-                yield str(path)
+                yield one.path  # as it is named, so that a link that leads elsewhere later is seen
             elif not any(path.is_relative_to(root) for root in roots):
                 allowed = " or ".join(self._writable)
                 why = f"it leads to {path}, outside of {allowed}"
