@@ -19,6 +19,7 @@ pub enum Class {
     ConditionRefused,
     ConnectionLost,
     DataCorrupt,
+    DeviceChanged,
     DeviceInUse,
     DirectUnsupported,
     DiskFull,
@@ -73,6 +74,7 @@ impl Class {
             libc::ENOSPC | libc::EDQUOT => Class::DiskFull,
             libc::EACCES | libc::EPERM | libc::EROFS => Class::Permission,
             libc::EFBIG => Class::FileTooLarge,
+            libc::ELOOP => Class::NotOurs,
             libc::ENOENT | libc::ESTALE | libc::ENOTDIR => Class::FileVanished,
             libc::ENOMEM => Class::OutOfMemory,
             libc::EMFILE | libc::ENFILE => Class::TooManyOpenFiles,
@@ -89,6 +91,9 @@ impl Class {
             Class::FileTooLarge => "raise the file size limit (ulimit -f), or use more files",
             Class::FileVanished => {
                 "run the prepare phase again and keep others out of the directory"
+            }
+            Class::NotOurs => {
+                "a symbolic link is not followed here: remove it, or choose another folder"
             }
             Class::OutOfMemory => "use a smaller block size or fewer outstanding operations",
             Class::TooManyOpenFiles => {

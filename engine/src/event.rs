@@ -55,7 +55,7 @@ pub enum Event {
     Census(Census),
     Counted(Counted),
     Probe(Box<Probe>),
-    Users(Users),
+    Users(Box<Users>),
     DataFolder {
         path: PathBuf,
     },

@@ -1,6 +1,6 @@
 //! The Rust half of Ceteris: it makes the load, samples the machine and keeps the journal.
 //!
-//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `users`, `eyes`, `tend`, `sql`, `conditions` and
+//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `users`, `eyes`, `tend`, `sql`, `conditions`, `confine` and
 //! `journal` beside them, `folder`, `identity`, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go
 //! to stdout, one JSON object per line; words for people go to stderr.
 
@@ -9,6 +9,7 @@
 
 pub mod clock;
 pub mod conditions;
+pub mod confine;
 pub mod db;
 pub mod error;
 pub mod event;

@@ -130,6 +130,22 @@ pub fn space(path: &Path) -> io::Result<Space> {
 
 /// Whether what is stored there is gone after a power cut.
 pub fn is_volatile(path: &Path) -> io::Result<bool> {
+    const RAMFS_MAGIC: i64 = 0x8584_58f6;
+    // Its type differs between architectures and C libraries.
+    #[allow(clippy::unnecessary_cast)]
+    let tmpfs = libc::TMPFS_MAGIC as i64;
+    let magic = file_system(path)?;
+    Ok(magic == tmpfs || magic == RAMFS_MAGIC)
+}
+
+/// Whether a file there keeps its inode number until it is removed; in FUSE a number is that of a look-up.
+pub fn keeps_inodes(path: &Path) -> io::Result<bool> {
+    const FUSE_MAGIC: i64 = 0x6573_5546;
+    Ok(file_system(path)? != FUSE_MAGIC)
+}
+
+/// The magic number of the file system.
+fn file_system(path: &Path) -> io::Result<i64> {
     let path = c_path(path)?;
     let mut found = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: as in `space`.
@@ -140,11 +156,10 @@ pub fn is_volatile(path: &Path) -> io::Result<bool> {
     if answer != 0 {
         return Err(io::Error::last_os_error());
     }
-    const RAMFS_MAGIC: i64 = 0x8584_58f6;
-    // Both types differ between architectures and C libraries.
+    // Its type differs between architectures and C libraries.
     #[allow(clippy::unnecessary_cast)]
-    let (magic, tmpfs) = (found.f_type as i64, libc::TMPFS_MAGIC as i64);
-    Ok(magic == tmpfs || magic == RAMFS_MAGIC)
+    let magic = found.f_type as i64;
+    Ok(magic)
 }
 
 /// The path itself, or the nearest directory above it that exists.

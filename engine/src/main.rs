@@ -9,9 +9,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ceteris_engine::conditions::Conditions;
+use ceteris_engine::confine::{self, Confinement};
 use ceteris_engine::error::{EngineError, Result};
 use ceteris_engine::event::{Event, Events};
 use ceteris_engine::folder::experiment;
+use ceteris_engine::identity::DeviceIdentity;
 use ceteris_engine::journal::undo::Selection;
 use ceteris_engine::journal::{Leftover, at_boot, keeper, undo};
 use ceteris_engine::{eyes, input, machine, probe, run, sql, telemetry, tend, users};
@@ -48,8 +50,13 @@ enum Command {
         #[command(subcommand)]
         wish: DataWish,
     },
-    /// Tell who has a block device open.
-    Users { device: PathBuf },
+    /// Tell who has a block device open, and which device it is.
+    Users {
+        device: PathBuf,
+        /// The identity of an earlier answer, to be compared.
+        #[arg(long, value_name = "JSON", value_parser = identity)]
+        expected: Option<DeviceIdentity>,
+    },
     /// Read kernel files for a controller elsewhere; closing stdin ends it.
     Eyes,
     /// Put queries to a database; the job comes from stdin, closing stdin ends it.
@@ -58,6 +65,11 @@ enum Command {
     Tend {
         #[command(flatten)]
         conditions: Conditions,
+    },
+    /// Run a program that can write to named directories and devices only.
+    Confine {
+        #[command(flatten)]
+        confinement: Confinement,
     },
     /// Keep the journal of one experiment; closing stdin restores everything.
     Journal {
@@ -121,6 +133,8 @@ fn main() -> ExitCode {
         Command::Run { conditions } | Command::Tend { conditions } => conditions.take(),
         _ => Ok(()),
     };
+    // The log of the program that it would have become is no place for events.
+    let tells = !matches!(arguments.command, Command::Confine { .. });
     let events = Events::to(stdout());
     let patience = arguments.heartbeat.map(Duration::from_secs);
     let outcome = taken.and_then(|()| carry_out(arguments.command, patience, &events));
@@ -130,12 +144,18 @@ fn main() -> ExitCode {
         Err(error) => {
             let code = error.class.exit_code();
             eprintln!("ceteris-engine: {error}\n  hint: {}", error.hint);
-            events.emit(&Event::Error(error));
+            if tells {
+                events.emit(&Event::Error(error));
+            }
             code
         }
     };
     events.finish(LAST_LINES);
     ExitCode::from(code)
+}
+
+fn identity(text: &str) -> std::result::Result<DeviceIdentity, serde_json::Error> {
+    serde_json::from_str(text)
 }
 
 fn journals(named: Option<PathBuf>) -> PathBuf {
@@ -149,6 +169,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
     };
     match command {
         Command::Run { .. } => run::run(stdin()?, events)?,
+        Command::Confine { confinement } => confine::confine(&confinement)?,
         Command::Sample => telemetry::sample(stdin()?, events)?,
         Command::Eyes => eyes::look(stdin()?, events)?,
         Command::Sql => sql::sql(stdin()?, events)?,
@@ -158,7 +179,10 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
             events.emit(&Event::Probe(Box::new(found)));
         }
         Command::Data { wish } => data(wish, events)?,
-        Command::Users { device } => events.emit(&Event::Users(users::users(&device)?)),
+        Command::Users { device, expected } => {
+            let found = users::users(&device, expected.as_ref())?;
+            events.emit(&Event::Users(Box::new(found)));
+        }
         Command::Journal {
             directory,
             allow_volatile,

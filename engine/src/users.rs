@@ -1,16 +1,18 @@
 //! `ceteris-engine users DEVICE`: who has a block device open, beside what lsblk can tell.
 //!
-//! In: a device's path. Out: one `users` event: the processes with it open or mapped, and whether
-//! the kernel refuses to open it exclusively (a file system, a raid, an exported target). Called by
-//! `main` before a load destroys what is on a device.
+//! In: a device's path and, where it was looked at before, its identity then. Out: one `users` event:
+//! the processes with it open or mapped, whether the kernel refuses to open it exclusively (a file
+//! system, a raid, an exported target), its identity and how that differs. Called by `main` before a
+//! load destroys what is on a device.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use serde::Serialize;
 
 use crate::error::{EngineError, Result};
+use crate::identity::DeviceIdentity;
 
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Users {
@@ -19,6 +21,10 @@ pub struct Users {
     pub processes: Vec<User>,
     /// Whether there were processes whose files this user may not see.
     pub blind: bool,
+    /// Null where it is no block device.
+    pub identity: Option<DeviceIdentity>,
+    /// How this differs from the identity that was expected; null where it does not.
+    pub difference: Option<String>,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -27,7 +33,7 @@ pub struct User {
     pub command: String,
 }
 
-pub fn users(device: &Path) -> Result<Users> {
+pub fn users(device: &Path, expected: Option<&DeviceIdentity>) -> Result<Users> {
     let metadata =
         fs::metadata(device).map_err(|cause| EngineError::from_io("look at", device, &cause))?;
     let number = metadata
@@ -40,10 +46,23 @@ pub fn users(device: &Path) -> Result<Users> {
         Some(number) => other.file_type().is_block_device() && other.rdev() == number,
         None => (other.dev(), other.ino()) == identity,
     };
+    let device_identity = match number {
+        Some(_) => Some(
+            identity_of(device)
+                .map_err(|cause| EngineError::from_io("identify", device, &cause))?,
+        ),
+        None => None,
+    };
+    let difference = device_identity
+        .as_ref()
+        .zip(expected)
+        .and_then(|(found, expected)| found.differs_from(expected));
     let mut found = Users {
         exclusive: number.and_then(|_| why_not_exclusive(device)),
         processes: Vec::new(),
         blind: false,
+        identity: device_identity,
+        difference,
     };
     for pid in pids() {
         let folder = Path::new("/proc").join(pid.to_string());
@@ -59,6 +78,14 @@ pub fn users(device: &Path) -> Result<Users> {
         }
     }
     Ok(found)
+}
+
+/// From an open descriptor where this user may read it, which tells more.
+fn identity_of(device: &Path) -> std::io::Result<DeviceIdentity> {
+    match File::open(device) {
+        Ok(file) => DeviceIdentity::of_file(&file),
+        Err(_) => DeviceIdentity::of_path(device),
+    }
 }
 
 fn pids() -> Vec<u32> {
@@ -105,14 +132,14 @@ mod tests {
         let (file, link) = (directory.path().join("file"), directory.path().join("link"));
         fs::write(&file, "x").unwrap();
         fs::hard_link(&file, &link).unwrap();
-        assert_eq!(users(&file).unwrap().processes, []);
+        assert_eq!(users(&file, None).unwrap().processes, []);
         let held = fs::File::open(&file).unwrap();
         let mut child = std::process::Command::new("sleep")
             .arg("60")
             .stdin(held)
             .spawn()
             .unwrap();
-        let found = users(&link).unwrap().processes;
+        let found = users(&link, None).unwrap().processes;
         child.kill().unwrap();
         child.wait().unwrap();
         let wanted = User {
@@ -124,6 +151,6 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_an_error_and_no_free_device() {
-        assert!(users(Path::new("/dev/no-such-device")).is_err());
+        assert!(users(Path::new("/dev/no-such-device"), None).is_err());
     }
 }

@@ -144,13 +144,7 @@ impl TrustedFolder {
             }
             other => other,
         };
-        match opened {
-            Ok(descriptor) => Ok(File::from(descriptor)),
-            Err(rustix::io::Errno::LOOP) => Err(io::Error::other(
-                "it is a symbolic link, which is not followed here",
-            )),
-            Err(cause) => Err(cause.into()),
-        }
+        Ok(File::from(opened?))
     }
 
     /// Its entries can be read through this; the folder itself is held for looking up only.

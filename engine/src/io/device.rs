@@ -1,11 +1,13 @@
 //! Block devices in place of files: what they are, and when they must not be touched.
 //!
-//! In: the path of a device. Out: its size and sector, or a refusal that says who has it. Called by
-//! `io::fileset`, `io::direct` and `workload::fileio::prepare`.
+//! In: the path of a device and the identity it should have. Out: a descriptor, size and sector, or a
+//! refusal that says who has it or which other device it is. Called by `io::fileset`, `io::direct`
+//! and `workload::fileio::prepare`.
 //!
 //! Who writes to a device destroys what is on it. So it is opened exclusively, which the kernel
 //! refuses while a file system, a volume group, a RAID or a swap area has it, and a whole disk with
-//! partitions is refused too, whoever uses them.
+//! partitions is refused too, whoever uses them. A name may lead to another device at any time: what
+//! counts is checked on the open descriptor, and all I/O goes by that descriptor.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -16,6 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::{Class, EngineError, Result};
+use crate::identity::DeviceIdentity;
 
 /// Linux gives each of these the number of the block layer and one of its own.
 const BLKROGET: libc::Ioctl = libc::_IO(0x12, 94);
@@ -26,8 +29,31 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const NAP: Duration = Duration::from_millis(20);
 
 /// Opens a device with these flags besides; `write` takes it exclusively.
-pub fn open(path: &Path, write: bool, flags: i32) -> Result<File> {
-    let metadata = fs::metadata(path).map_err(|cause| missing(path, &cause))?;
+///
+/// # Errors
+///
+/// `DeviceChanged` where the opened device is not the `expected` one.
+pub fn open(
+    path: &Path,
+    write: bool,
+    flags: i32,
+    expected: Option<&DeviceIdentity>,
+) -> Result<File> {
+    let named = fs::metadata(path).map_err(|cause| missing(path, &cause))?;
+    refuse_unfit(path, &named, write)?;
+    if write {
+        refuse_read_only(path)?;
+    }
+    let device = open_named(path, write, flags)?;
+    let opened = device
+        .metadata()
+        .map_err(|cause| EngineError::from_io("look at", path, &cause))?;
+    refuse_another(path, &device, expected)?;
+    refuse_unfit(path, &opened, write)?;
+    Ok(device)
+}
+
+fn refuse_unfit(path: &Path, metadata: &fs::Metadata, write: bool) -> Result<()> {
     if !metadata.file_type().is_block_device() {
         return Err(EngineError::bad_job(format!(
             "workload.data.device {} is not a block device",
@@ -37,8 +63,34 @@ pub fn open(path: &Path, write: bool, flags: i32) -> Result<File> {
     }
     if write {
         refuse_partitioned(path, metadata.rdev())?;
-        refuse_read_only(path)?;
     }
+    Ok(())
+}
+
+/// Refuses an opened device that is not the `expected` one; none: any is right.
+pub fn refuse_another(path: &Path, device: &File, expected: Option<&DeviceIdentity>) -> Result<()> {
+    let Some(expected) = expected else {
+        return Ok(());
+    };
+    let difference = match DeviceIdentity::of_file(device) {
+        Ok(found) => match found.differs_from(expected) {
+            None => return Ok(()),
+            Some(difference) => format!("found {found}: {difference}"),
+        },
+        Err(cause) => cause.to_string(),
+    };
+    Err(EngineError::new(
+        Class::DeviceChanged,
+        format!(
+            "{} is another device than the one that was checked: expected {expected}, {difference}",
+            path.display()
+        ),
+        "nothing was written; give the expected device its name again (ls -l, lsblk and losetup show who has it), or start a new experiment",
+    )
+    .at(path))
+}
+
+fn open_named(path: &Path, write: bool, flags: i32) -> Result<File> {
     let exclusive = if write { libc::O_EXCL } else { 0 };
     let deadline = Instant::now() + PATIENCE;
     loop {

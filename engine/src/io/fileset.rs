@@ -15,6 +15,7 @@ use rustix::fs::OFlags;
 use super::{device, direct};
 use crate::error::{Class, EngineError, Result};
 use crate::folder::TrustedFolder;
+use crate::identity::DeviceIdentity;
 use crate::job::files::{FsyncCall, SyncWrites};
 
 #[derive(Debug, Default)]
@@ -69,8 +70,12 @@ impl FileSet {
     }
 
     /// A set of one: the device. For writing nobody else may have it.
-    pub fn open_device(path: PathBuf, access: Access) -> Result<FileSet> {
-        let file = device::open(&path, access.write, access.flags())?;
+    pub fn open_device(
+        path: PathBuf,
+        access: Access,
+        expected: Option<&DeviceIdentity>,
+    ) -> Result<FileSet> {
+        let file = device::open(&path, access.write, access.flags(), expected)?;
         Ok(FileSet {
             files: vec![file],
             paths: vec![path],
@@ -129,6 +134,28 @@ impl FileSet {
                 "run the prepare phase with the same files and total_size_bytes",
             )
         })
+    }
+
+    /// Each file must be the one that was prepared: another one under its name is somebody's.
+    pub fn check_inodes(&self, prepared: &[u64]) -> Result<()> {
+        for ((file, path), &inode) in self.files.iter().zip(&self.paths).zip(prepared) {
+            let found = file
+                .metadata()
+                .map_err(|cause| EngineError::from_io("look at", path, &cause))?
+                .ino();
+            if found != inode {
+                return Err(EngineError::new(
+                    Class::NotOurs,
+                    format!(
+                        "{} is another file than the one that was prepared: inode {inode} was prepared, {found} was found",
+                        path.display()
+                    ),
+                    "move that file away and run the prepare phase again",
+                )
+                .at(path));
+            }
+        }
+        Ok(())
     }
 
     /// A file that was deleted under the load takes writes for ever, and nobody would notice.
@@ -218,6 +245,12 @@ fn open_file(folder: &TrustedFolder, path: &Path, access: Access) -> Result<File
     folder
         .open_file(path.file_name().unwrap_or_default(), flags, 0)
         .map_err(|cause| match cause.raw_os_error() {
+            Some(libc::ELOOP) => EngineError::new(
+                Class::NotOurs,
+                format!("{} is a symbolic link; a file was prepared", path.display()),
+                "remove the link and run the prepare phase again",
+            )
+            .at(path),
             Some(libc::EINVAL) if access.direct => direct::refused(path, &cause),
             Some(libc::ENOENT) => not_prepared(path, &cause),
             _ => EngineError::from_io("open", path, &cause),

@@ -105,6 +105,12 @@ impl Data {
             }
             _ => self.place(),
         };
+        if self.device_identity.is_some() && self.device.is_none() {
+            return refuse(
+                "workload.data has `device_identity` and no `device` that could have it"
+                    .to_string(),
+            );
+        }
         if !place.is_absolute() {
             return refuse(format!(
                 "the directory or device of workload.data is `{}`; it must be an absolute path",

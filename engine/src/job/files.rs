@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::identity::DeviceIdentity;
+
 /// Work on files or a device.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -53,6 +55,9 @@ pub struct Data {
     pub directory: Option<PathBuf>,
     #[serde(default)]
     pub device: Option<PathBuf>,
+    /// The device that the path must lead to; null: any.
+    #[serde(default)]
+    pub device_identity: Option<DeviceIdentity>,
     #[serde(default = "one")]
     pub files: u32,
     pub total_size_bytes: u64,

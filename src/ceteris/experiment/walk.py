@@ -41,6 +41,7 @@ from ceteris.store import read, write
 from ceteris.store.ids import new_id
 from ceteris.trial.bench import Bench
 from ceteris.trial.blocks import lost_preconditioning, next_block, renewed
+from ceteris.trial.devices import PinnedDevices
 from ceteris.trial.precondition import Onlooker
 from ceteris.trial.runner import Record
 from ceteris.trial.site import Site, put_back
@@ -146,7 +147,10 @@ def _sit_down(
     compared = every_comparison(plan)
     tested = {one.place: one.tested for one in compared}
     in_flight = {one.place for one in compared if is_in_flight(one, plan)}
-    with Bench(site, plan, trials, tested, in_flight, _recorder(store, audience), stopped) as bench:
+    pinned = PinnedDevices(
+        read.devices(store, experiment.id), functools.partial(write.pin_device, store, experiment.id)
+    )
+    with Bench(site, plan, trials, tested, in_flight, _recorder(store, audience), pinned, stopped) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         audience.begins(trials)
         after_block = functools.partial(between.after_block, experiment, store, audience, bench)

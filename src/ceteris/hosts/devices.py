@@ -4,6 +4,7 @@ In: what lsblk, wipefs, /proc/swaps and sysfs say. Out: BlockDevice. Called by t
 checked, and again right before a load destroys what is on a device.
 """
 
+import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,8 +17,14 @@ _BY_ID = "/dev/disk/by-id"
 Tree = Mapping[str, Any]  # a device as lsblk has it, with what stands on it as children
 
 
-def block_device(host: Host, engine: str, path: str) -> BlockDevice:
-    """Look at a device, with the host's `engine`; why it could not be looked at is part of the answer."""
+Identity = Mapping[str, Any]  # of a device, as the engine reports it
+
+
+def block_device(host: Host, engine: str, path: str, expected: Identity | None = None) -> BlockDevice:
+    """Look at a device, with the host's `engine`; why it could not be looked at is part of the answer.
+
+    `expected`: its identity at an earlier look, to compare.
+    """
     try:
         resolved = host.resolve(path)
         folder = f"/sys/class/block/{resolved.removeprefix('/dev/').replace('/', '!')}"
@@ -26,9 +33,10 @@ def block_device(host: Host, engine: str, path: str) -> BlockDevice:
             return BlockDevice(path=path, refused=f"{path} is no block device of this machine; there are: {here}")
         if host.run(["test", "-r", resolved]).exit_code != 0:
             return BlockDevice(path=path, refused=f"{path} cannot be read by this user")
+        first = _users(host, engine, resolved, expected)
         links = {name: host.resolve(f"{_BY_ID}/{name}") for name in host.names(_BY_ID)}
         backing = host.read(f"{folder}/loop/backing_file") if "loop" in host.names(folder) else ""
-        return as_found(
+        found = as_found(
             resolved,
             json.loads(_output(host, "lsblk", "--json", "--bytes", "--output-all")),
             json.loads(_output(host, "wipefs", "--json", resolved) or "{}"),
@@ -39,10 +47,20 @@ def block_device(host: Host, engine: str, path: str) -> BlockDevice:
             loops=json.loads(_output(host, "losetup", "--json", "--list", "--output-all") or "{}").get(
                 "loopdevices", []
             ),
-            users=json.loads(_output(host, engine, "users", resolved)),
+            users=(last := _users(host, engine, resolved, first["identity"])),
         )
+        if last["difference"]:
+            return BlockDevice(path=path, refused=f"{path} changed while it was looked at: {last['difference']}")
+        return dataclasses.replace(found, identity=last["identity"], difference=first["difference"] or "")
     except (HostError, ValueError) as error:
         return BlockDevice(path=path, refused=f"{path} cannot be looked at: {error}")
+
+
+def _users(host: Host, engine: str, path: str, expected: Identity | None) -> Tree:
+    """Who has the device open, and its identity. Raises HostError."""
+    options = ["--expected", json.dumps(dict(expected))] if expected else []
+    found: Tree = json.loads(_output(host, engine, "users", *options, path))
+    return found
 
 
 def _output(host: Host, *argv: str) -> str:

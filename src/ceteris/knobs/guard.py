@@ -13,8 +13,8 @@ _BY_ID = "/dev/disk/by-id/"
 
 def refusal(device: BlockDevice, may_destroy: Sequence[str]) -> tuple[str, str]:
     """What forbids writing to the device, and what to do about it; both empty where nothing does."""
-    if device.refused:
-        return device.refused, "name a block device of this machine, as a user who may read it"
+    if (why := refusal_to_read(device))[0]:
+        return why
     if device.read_only:
         return f"{device.path} is read-only", "name another device, or use a reading mode"
     if device.claims:
@@ -31,6 +31,18 @@ def refusal(device: BlockDevice, may_destroy: Sequence[str]) -> tuple[str, str]:
     if named.isdisjoint(device.ids):
         return f"a load would destroy what is on {device.path}, and target.may_destroy does not name it", _naming(
             device
+        )
+    return "", ""
+
+
+def refusal_to_read(device: BlockDevice) -> tuple[str, str]:
+    """Why a load may not even read the device, and what to do; both empty where it may."""
+    if device.refused:
+        return device.refused, "name a block device of this machine, as a user who may read it"
+    if device.difference:
+        return (
+            f"{device.path} is another device than the one this experiment began on: {device.difference}",
+            "give that device its name again (lsblk and losetup show which is which), or start a new experiment",
         )
     return "", ""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ceteris.language import Recorded
 from ceteris.model.servers import PutStatements, RunningServer
@@ -145,7 +146,8 @@ class BlockDevice:
 
     `ids` name it for good: serial, wwn, names under /dev/disk/by-id, a loop device's backing file. `claims` say
     who has it (a mount, swap, a holder, partitions), `signatures` what is on it (ext4, LVM2_member, gpt).
-    `refused` says why it could not be looked at.
+    `refused` says why it could not be looked at. `identity` is the engine's, which tells it from another device under
+    the same name; `difference` is how that differs from the identity of an earlier look.
     """
 
     path: str
@@ -155,6 +157,8 @@ class BlockDevice:
     signatures: tuple[str, ...] = ()
     read_only: bool = False
     refused: str = ""
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    difference: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,6 +196,14 @@ def conditions(store: Engine, experiment: str) -> dict[int, Mapping[str, str]]:
         return {order: facts[digest] for order, digest in rows if digest in facts}
 
 
+def devices(store: Engine, experiment: str) -> dict[str, dict[str, Any]]:
+    """The identity of each block device that an experiment works on, by its path in the plan."""
+    table = schema.device
+    with _connection(store) as connection:
+        rows = connection.execute(sa.select(table.c.path, table.c.identity).where(table.c.experiment == experiment))
+        return {row["path"]: row["identity"] for row in rows.mappings()}
+
+
 def drive_counters(store: Engine, experiment: str) -> dict[str, list[int]]:
     """What the drives had counted of their errors, each time it was read, the earliest first."""
     table = schema.drive_counter

@@ -163,6 +163,14 @@ drive_counter = Table(
     Index("drive_counter_of_experiment", "experiment"),
 )
 
+device = Table(
+    "device",
+    metadata,
+    Column("experiment", String, ForeignKey("experiment.id"), primary_key=True),
+    Column("path", String, primary_key=True),
+    Column("identity", JSON, nullable=False),
+)
+
 source = Table(
     "source",
     metadata,

@@ -141,6 +141,14 @@ def add_drive_counters(store: Engine, experiment: str, counters: Mapping[str, in
             connection.execute(sa.insert(schema.drive_counter), rows)
 
 
+def pin_device(store: Engine, experiment: str, path: str, identity: Mapping[str, Any]) -> None:
+    """Keep which device a path of the plan leads to, in place of what was kept before."""
+    table = schema.device
+    with transaction(store) as connection:
+        connection.execute(sa.delete(table).where(table.c.experiment == experiment, table.c.path == path))
+        connection.execute(sa.insert(table).values(experiment=experiment, path=path, identity=dict(identity)))
+
+
 def rerun(store: Engine, old: Sequence[Trial], new: Sequence[Trial]) -> None:
     """Put new trials in the place of a block's old ones, in one step: no arm is lost, none counts twice."""
     table = schema.trial

@@ -8,15 +8,16 @@ from typing import Self
 from ceteris.engine import folder
 from ceteris.engine.run import Sampler
 from ceteris.errors import EngineError, HostError, JournalError, JournalLost, NotRestored, Unreachable
-from ceteris.hosts.devices import block_device
 from ceteris.hosts.drives import error_counters
-from ceteris.knobs import guard, journal
+from ceteris.knobs import journal
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.conditions import Conditions
 from ceteris.knobs.survey import touched
 from ceteris.language import Recorded
 from ceteris.model import Plan, Purpose, Settings, Trial, Workload
 from ceteris.registry import data_of
+from ceteris.trial.confinement import Confinement
+from ceteris.trial.devices import Devices, PinnedDevices
 from ceteris.trial.precondition import Onlooker
 from ceteris.trial.runner import Record, Runner
 from ceteris.trial.running import Running
@@ -46,6 +47,7 @@ class Bench:
         tested: Mapping[tuple[str, str], Sequence[str]],
         in_flight: Collection[tuple[str, str]],
         record: Record,
+        pinned: PinnedDevices,
         stopped: Callable[[], bool],
     ) -> None:
         """`tested`: by factor and workload, the settings that a comparison varies; elsewhere none is. Where these are
@@ -57,6 +59,7 @@ class Bench:
         self._in_flight = in_flight
         self._record = record
         self._stopped = stopped
+        self._devices = Devices(site, plan.target.may_destroy, pinned, trials)
         self._workloads = {workload.name: workload for workload in plan.workloads}
         self._data_folder = data_folder(plan.target.path, trials[0].experiment)
         self._made: dict[str, object] = {}
@@ -70,6 +73,8 @@ class Bench:
         device = self._plan.target.device
         interval_s = min(1.0, max(0.05, self._plan.protocol.trial_s / 4))
         names = [device.removeprefix("/dev/")] if device else []
+        confinement = Confinement(site.host, site.engine, self._data_folder, self._plan.target.path, self._devices)
+        self._tools = Tools(site.host, site.engine, self._data_folder, confinement, self._stopped)
         self._sampler = Sampler(site.host, site.engine, names, interval_s, connects=self._connects)
         with contextlib.ExitStack() as failing:
             failing.callback(self._sampler.close)
@@ -77,12 +82,10 @@ class Bench:
             self._applier = self._open_journal(written)
             failing.callback(self._applier.restore)
             folder.make(site.host, site.engine, self._plan.target.path, self._trials[0].experiment, self._plan.name)
-            conditions = Conditions.of(
-                site.host, site.catalogue, self._plan.target.location, written, {"load engine": site.engine_version()}
-            )
+            facts = {"load engine": site.engine_version(), **self._unconfined(confinement)}
+            conditions = Conditions.of(site.host, site.catalogue, self._plan.target.location, written, facts)
             failing.pop_all()
         self._servers = self._served_by()
-        self._tools = Tools(site.host, site.engine, self._data_folder, self._stopped)
         self._runner = Runner(
             site.host,
             site.engine,
@@ -93,6 +96,7 @@ class Bench:
             self._sampler,
             self._record,
             self._stopped,
+            self._devices,
             self._tools,
             self._servers,
         )
@@ -111,6 +115,11 @@ class Bench:
             self._close_servers()
         finally:
             self._restore(error)
+
+    def _unconfined(self, confinement: Confinement) -> dict[str, str]:
+        """The fact that tools of the plan can write anywhere, and why; empty where they cannot."""
+        has_tools = any(tool_of(workload) for workload in self._plan.workloads)
+        return {"tools unconfined": confinement.refused} if has_tools and confinement.refused else {}
 
     def _close_servers(self) -> None:
         """Before settings are put back: a server keeps a file system from being mounted anew."""
@@ -164,13 +173,13 @@ class Bench:
             site.host,
             site.engine,
             self._trials[0].experiment,
-            sorted({*addresses, self._data_folder, *self._devices(), *running}),
+            sorted({*addresses, self._data_folder, *self._device_nodes(), *running}),
             volatile=not addresses and not running,
             connects=self._connects,
         )
         return Applier(site.host, site.catalogue, location, self._journal)
 
-    def _devices(self) -> set[str]:
+    def _device_nodes(self) -> set[str]:
         """The block devices that trials work on: like a setting, one experiment's at a time."""
         found = (data_of(self._workloads[trial.workload], trial.settings).device for trial in self._trials)
         return {self._site.host.resolve(device) for device in found if device}
@@ -194,7 +203,7 @@ class Bench:
                 continue
             prepare = jobs.job(workload, trial.settings, self._data_folder, "prepare")
             data = prepare.workload.data
-            if data.device and not self._may_be_destroyed(data.device, workload, trial):
+            if data.device and not self._is_overwritten(data.device, workload, trial):
                 continue
             where = self._site.host.resolve(data.place())
             age = _age(workload, trial)
@@ -220,20 +229,14 @@ class Bench:
         """The settings of all trials of the trial's block."""
         return [one.settings for one in self._trials if (one.block, one.workload) == (trial.block, trial.workload)]
 
-    def _may_be_destroyed(self, device: str, workload: Workload, trial: Trial) -> bool:
+    def _is_overwritten(self, device: str, workload: Workload, trial: Trial) -> bool:
         """Whether a trial's load or its data overwrites the device; raises HostError where that must not be.
 
-        Asked before every block: since the plan was checked, somebody may have taken the device.
+        Asked before every block: since the plan was checked, somebody may have taken the device or its name.
         """
-        asked = data_of(workload, trial.settings)
-        if not asked.made and workload.data == "keep":
-            return False
-        why, todo = guard.refusal(
-            block_device(self._site.host, self._site.engine, device), self._plan.target.may_destroy
-        )
-        if why:
-            raise HostError(why, todo)
-        return True
+        overwritten = data_of(workload, trial.settings).made or workload.data != "keep"
+        self._devices.check(device, written=overwritten)
+        return overwritten
 
     def run(self, trial: Trial, onlooker: Onlooker) -> Trial:
         """Carry out one trial. Raises JournalError and StoreError."""

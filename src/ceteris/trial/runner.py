@@ -22,6 +22,7 @@ from ceteris.knobs.conditions import Conditions, digest
 from ceteris.language import Recorded
 from ceteris.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
 from ceteris.trial import machine, validity
+from ceteris.trial.devices import Devices
 from ceteris.trial.flight import Flight
 from ceteris.trial.limits import refuse_machine
 from ceteris.trial.load import TrialLoad
@@ -61,9 +62,11 @@ class Runner:
         sampler: Sampler,
         record: Record,
         stopped: Callable[[], bool],
+        devices: Devices,
         tools: Tools,
         servers: Served | None = None,
     ) -> None:
+        self._devices = devices
         self._tools = tools
         self._servers = servers
         self._host = host
@@ -195,6 +198,7 @@ class Runner:
             server=self._server(trial),
             seed=trial.order,  # other offsets for each arm, or the second would find its pages in the cache
         )
+        job = self._devices.expected_by(job)
         flight = self._flight if in_flight and self._flight and self._flight.carries(job, conditions) else None
         settle_s = protocol.toggle_s if flight else protocol.takeoff_s
         if flight is None:
@@ -213,13 +217,14 @@ class Runner:
     def _precondition(self, trial: Trial, onlooker: Onlooker) -> Preconditioning:
         workload = self._workloads[trial.workload]
         job = jobs.job(workload, trial.settings, self._data_folder, "run", seed=trial.order)
+        job = self._devices.expected_by(job)
         return Preconditioning(
             self._host, self._engine, job, workload, trial.load, self._sampler, onlooker, self._stopped
         )
 
     def work_on_data(self, job: Job, progress: Callable[[int, int], None]) -> None:
         """Make or remove a workload's data. Raises EngineError (too little space, for example) and Interrupted."""
-        engine = Engine(self._host, self._engine, job)
+        engine = Engine(self._host, self._engine, self._devices.expected_by(job))
         try:
             for event in engine.events():
                 if self._stopped() and job.phase == "prepare":

@@ -14,6 +14,7 @@ from ceteris.errors import EngineError, HostError, Interrupted
 from ceteris.hosts.transport import Host
 from ceteris.model import Settings, Workload
 from ceteris.registry import data_of, parameters_of
+from ceteris.trial.confinement import Confinement
 from ceteris.workloads.tools import Argv, ToolKind, order_of
 
 _GLANCE_S = 0.1
@@ -25,10 +26,13 @@ _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 class Tools:
     """The tools of one experiment, each with a folder below `folder`: its directory, and the log of its last run."""
 
-    def __init__(self, host: Host, engine: str, folder: str, stopped: Callable[[], bool]) -> None:
+    def __init__(
+        self, host: Host, engine: str, folder: str, confinement: Confinement, stopped: Callable[[], bool]
+    ) -> None:
         self._host = host
         self._engine = engine
         self._folder = folder
+        self._confinement = confinement
         self._stopped = stopped
 
     def directory(self, workload: Workload, settings: Settings) -> str:
@@ -36,12 +40,14 @@ class Tools:
         return f"{self._place(workload, settings)}/files"
 
     def start(self, workload: Workload, settings: Settings, argv: Argv, conditions: Sequence[str] = ()) -> "Started":
-        """Start a program. Raises EngineError and HostError."""
+        """Start a program, confined to its folder where the target can. Raises EngineError and HostError."""
+        order = order_of(workload, self.directory(workload, settings))
+        confined = self._confinement.confined(workload, settings, order, argv)
         place = self._place(workload, settings)
         log = f"{place}/log"
         self._must(["rm", "--force", "--", log])
         job = TendJob(
-            argv=argv,
+            argv=confined,
             directory=f"{place}/files",
             environment={"PATH": _PATH, "LC_ALL": "C", "HOME": place, "TMPDIR": place},
             patience_s=_PATIENCE_S,

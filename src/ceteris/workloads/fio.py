@@ -1,5 +1,6 @@
 """The user's own fio as a load: parameters in, its command lines out, its JSON read."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
@@ -7,6 +8,8 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 from ceteris.parsers import fio
 from ceteris.parsers.report import Report
 from ceteris.registry import Tool, workload_kinds
+from ceteris.workloads import fio_paths
+from ceteris.workloads.tool_paths import Read, WrittenPath
 from ceteris.workloads.tools import Argv, OptionValue, Order, Run, ToolKindBase, ToolParameters, options, refuse_options
 
 _OURS = {
@@ -73,6 +76,13 @@ class Fio(ToolKindBase):
     def cleaning(self, parameters: BaseModel, order: Order) -> Argv:  # noqa: ARG002  as of every kind
         """Nothing: its files are in the directory."""
         return []
+
+    def written(self, parameters: BaseModel, order: Order, read: Read) -> Iterable[WrittenPath]:
+        """As its options or its job file say."""
+        p = _own(parameters)
+        if p.job:
+            return fio_paths.of_job_file(p.job, order.directory, read)
+        return fio_paths.of_options(p.options, order.directory)
 
     def runs(self, parameters: BaseModel, order: Order) -> list[Run]:
         """One run; fio itself does not count what it did while it settled."""

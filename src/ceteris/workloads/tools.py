@@ -6,7 +6,7 @@ Called by trials.
 
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, cast
 
@@ -16,6 +16,7 @@ from ceteris.model import Measurement, Workload
 from ceteris.parsers.report import Report
 from ceteris.registry import DataSet, Series, WorkloadKind, workload_kinds
 from ceteris.units import LoadLevel
+from ceteris.workloads.tool_paths import Read, WrittenPath
 
 Argument = Annotated[str, StringConstraints(max_length=100_000, pattern=r"^[^\x00]*$")]
 OptionValue = bool | int | float | Argument
@@ -58,6 +59,10 @@ class ToolKind(WorkloadKind, Protocol):
         """The runs of one trial; the last one is measured."""
         ...
 
+    def written(self, parameters: BaseModel, order: Order, read: Read) -> Iterable[WrittenPath]:
+        """The paths that it would write to by its options. Raises PathRefused where that cannot be known."""
+        ...
+
     def read(self, parameters: BaseModel, order: Order, text: str) -> Report:
         """What the measured part of the last run did. Raises NotUnderstood."""
         ...
@@ -90,6 +95,10 @@ class ToolKindBase:
     def series(self, table: Any) -> list[Series]:
         """The one workload of a table."""
         return [Series(name="", parameters=table, threads=tuple(table.threads))]
+
+    def written(self, parameters: BaseModel, order: Order, read: Read) -> Iterable[WrittenPath]:  # noqa: ARG002
+        """None but those below its directory."""
+        return ()
 
     def data(self, parameters: BaseModel) -> DataSet:
         """A folder of its own for each way in which it is called; what will be in it is not known."""

@@ -118,7 +118,7 @@ def test_a_store_of_the_first_release_is_brought_up_to_this_one(tmp_path: Path) 
         connection.execute("ALTER TABLE calibration DROP COLUMN freedom")
         for column in ("application", "applied"):
             connection.execute(f"ALTER TABLE trial DROP COLUMN {column}")
-        for table in ("drive_counter", "conditions", "origin", "source"):
+        for table in ("device", "drive_counter", "conditions", "origin", "source"):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("DROP INDEX look_once")
         for column in ("verdict", "purpose"):

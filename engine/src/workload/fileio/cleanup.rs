@@ -41,7 +41,8 @@ pub fn remove_made(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-fn remove(path: &Path) -> Result<()> {
+/// Removes a file, if it is there.
+pub(super) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
             Err(EngineError::from_io("remove", path, &cause))

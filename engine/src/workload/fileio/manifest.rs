@@ -29,6 +29,9 @@ pub struct Manifest {
     pub verified_block_bytes: Option<u64>,
     /// Whether every file was written in full and is on the device.
     pub complete: bool,
+    /// The inode of each file, so that another one under its name is not written to; empty in older manifests.
+    #[serde(default)]
+    pub inodes: Vec<u64>,
     /// Directories that had to be made for the files, the innermost first.
     pub made_directories: Vec<PathBuf>,
 }
@@ -58,6 +61,7 @@ impl Manifest {
             compressible: data.compressible,
             verified_block_bytes: data.verified_block_bytes,
             complete: false,
+            inodes: Vec::new(),
             made_directories: Vec::new(),
         }
     }
@@ -71,6 +75,7 @@ impl Manifest {
             compressible: 0.0,
             verified_block_bytes: None,
             complete: true,
+            inodes: Vec::new(),
             made_directories,
         }
     }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+use super::cleanup::remove;
 use super::fill::{NewFile, fill};
 use super::manifest::{Manifest, file_path, file_paths};
 use super::spans::span_bytes;
@@ -85,6 +86,7 @@ pub fn prepare(
     fill(&files, data, seed, stop, |done| progress(kept + done))?;
     report(Step::Finishing);
     sync(&files, stop)?;
+    manifest.inodes = inodes(data)?;
     manifest.complete = true;
     manifest.write(data.place())?;
     progress(total);
@@ -106,7 +108,12 @@ fn fill_device(
             total_bytes,
         });
     };
-    let file = device::open(path, true, direct_flag(data, direct))?;
+    let file = device::open(
+        path,
+        true,
+        direct_flag(data, direct),
+        data.device_identity.as_ref(),
+    )?;
     device::check_size(&file, path, total_bytes)?;
     let whole = [NewFile {
         file,
@@ -132,12 +139,24 @@ fn sync(files: &[NewFile], stop: &OnRequest) -> Result<()> {
     Ok(())
 }
 
+fn inodes(data: &Data) -> Result<Vec<u64>> {
+    let inode = |path: PathBuf| {
+        fs::symlink_metadata(&path)
+            .map(|metadata| metadata.ino())
+            .map_err(|cause| EngineError::from_io("look at", &path, &cause))
+    };
+    file_paths(data.place(), data.files)
+        .into_iter()
+        .map(inode)
+        .collect()
+}
+
 /// The numbers of the files that are not yet as the job wants them.
 fn missing_files(data: &Data, old: Option<&Manifest>) -> Vec<u32> {
     let trusted = old.is_some_and(|old| old.complete && old.matches(data));
     let is_right = |index: &u32| {
-        fs::metadata(file_path(data.place(), *index))
-            .is_ok_and(|metadata| metadata.len() == data.file_size_bytes())
+        fs::symlink_metadata(file_path(data.place(), *index))
+            .is_ok_and(|metadata| metadata.is_file() && metadata.len() == data.file_size_bytes())
     };
     (0..data.files)
         .filter(|index| !(trusted && is_right(index)))
@@ -251,21 +270,17 @@ fn made_for_others(directory: &Path) -> Vec<PathBuf> {
 /// Removes the files of an earlier, larger set.
 fn remove_surplus(data: &Data, old: Option<&Manifest>) -> Result<()> {
     for index in data.files..old.map_or(0, |old| old.files) {
-        let path = file_path(data.place(), index);
-        match fs::remove_file(&path) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-                return Err(EngineError::from_io("remove", &path, &cause));
-            }
-            _ => {}
-        }
+        remove(&file_path(data.place(), index))?;
     }
     Ok(())
 }
 
 fn create(folder: &TrustedFolder, index: u32, data: &Data, direct: bool) -> Result<NewFile> {
     let path = file_path(data.place(), index);
+    remove(&path)?;
     let flags = direct_flag(data, direct);
-    let access = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+    // A new file, never one that a link of that name leads to.
+    let access = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     let file = folder
         .open_file(
             path.file_name().unwrap_or_default(),

@@ -12,6 +12,7 @@ use crate::error::{Class, EngineError, Result};
 use crate::io::fileset::{Access, FileSet};
 use crate::job::files::SyncWrites;
 use crate::job::{Cache, Data, Engine, Files, Job};
+use crate::machine;
 
 pub struct Shared {
     pub files: Arc<FileSet>,
@@ -70,10 +71,16 @@ pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet>
         fsync_call: workload.fsync_call(),
     };
     let files = match &data.device {
-        Some(device) => FileSet::open_device(device.clone(), access)?,
+        Some(device) => {
+            FileSet::open_device(device.clone(), access, data.device_identity.as_ref())?
+        }
         None => {
-            check_prepared(data)?;
-            FileSet::open(file_paths(data.place(), data.files), access)?
+            let manifest = check_prepared(data)?;
+            let files = FileSet::open(file_paths(data.place(), data.files), access)?;
+            if machine::keeps_inodes(data.place()).unwrap_or(true) {
+                files.check_inodes(&manifest.inodes)?;
+            }
+            files
         }
     };
     if io.direct {
@@ -94,7 +101,7 @@ pub fn open_data(workload: &Files, cache: Cache, write: bool) -> Result<FileSet>
     Ok(files)
 }
 
-fn check_prepared(data: &Data) -> Result<()> {
+fn check_prepared(data: &Data) -> Result<Manifest> {
     let place = data.place();
     let directory = place.display();
     let why = match Manifest::read(place)? {
@@ -106,7 +113,7 @@ fn check_prepared(data: &Data) -> Result<()> {
             let wanted = Manifest::of(data);
             format!("{directory} holds {manifest}, the job wants {wanted}")
         }
-        Some(_) => return Ok(()),
+        Some(manifest) => return Ok(manifest),
     };
     Err(EngineError::new(
         Class::NotPrepared,

@@ -1,6 +1,6 @@
 """Jobs: one line in."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, SecretStr, field_serializer
 
@@ -9,10 +9,14 @@ from ceteris.engine.protocol.mix import Filling, MixTransaction
 
 
 class Data(Message):
-    """Where the data is: the files of a directory, or a block device; exactly one of the two."""
+    """Where the data is: the files of a directory, or a block device; exactly one of the two.
+
+    `device_identity`: the device that the name must lead to, as the engine reported it; None: any.
+    """
 
     directory: str | None = None
     device: str | None = None
+    device_identity: dict[str, Any] | None = None
     files: int = 1
     total_size_bytes: int
     compressible: float = 0.0

@@ -1,3 +1,3 @@
 """How a store of an earlier release becomes one of this release (Alembic)."""
 
-HEAD = "0010"
+HEAD = "0011"

@@ -1,0 +1,224 @@
+//! `ceteris-engine confine`: runs a program that can write to named directories and devices only.
+//!
+//! In: options and a program. Out: this process becomes the program, in a mount namespace of its own:
+//! all mounts are read-only except the named directories, `/tmp` is empty and private, and `/dev` has
+//! the harmless nodes and the named block devices. Called by `main`.
+//!
+//! This protects from a wrong path in a tool's options or script. The program keeps its user; as root
+//! it loses the capabilities that would let it change mounts, make nodes or reach other processes.
+
+mod mounts;
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+use serde::Deserialize;
+
+use crate::error::{Class, EngineError, Result};
+use crate::identity::DeviceIdentity;
+use mounts::Tree;
+
+const NODES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+const LINKS: [(&str, &str); 4] = [
+    ("fd", "/proc/self/fd"),
+    ("stdin", "/proc/self/fd/0"),
+    ("stdout", "/proc/self/fd/1"),
+    ("stderr", "/proc/self/fd/2"),
+];
+/// Numbers of `linux/capability.h`: SYS_MODULE, SYS_PTRACE, SYS_BOOT, MKNOD.
+const ALWAYS_DROPPED: [libc::c_ulong; 4] = [16, 19, 22, 27];
+/// SYS_RAWIO and SYS_ADMIN, which flushing the cache of a block device needs.
+const DROPPED_WITHOUT_DEVICES: [libc::c_ulong; 2] = [17, 21];
+
+#[derive(Debug, Clone, Args)]
+pub struct Confinement {
+    /// A directory that the program may write to, with all below it.
+    #[arg(long = "writable", value_name = "DIRECTORY")]
+    writable: Vec<PathBuf>,
+    /// A file or directory below /tmp that the program may read.
+    #[arg(long = "readable", value_name = "PATH")]
+    readable: Vec<PathBuf>,
+    /// A block device that the program may use: {"path": …, "identity": …}.
+    #[arg(long = "device", value_name = "JSON", value_parser = named_device)]
+    devices: Vec<NamedDevice>,
+    /// The program and its arguments; none: only try whether this machine can confine.
+    #[arg(last = true)]
+    argv: Vec<OsString>,
+}
+
+/// The device that a path must lead to; no identity: any.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedDevice {
+    path: PathBuf,
+    #[serde(default)]
+    identity: Option<DeviceIdentity>,
+}
+
+fn named_device(text: &str) -> std::result::Result<NamedDevice, serde_json::Error> {
+    serde_json::from_str(text)
+}
+
+/// Returns only where there is no program, or an error.
+///
+/// # Errors
+///
+/// `Permission` where the namespace cannot be made, `DeviceChanged` where a device is another one.
+pub fn confine(asked: &Confinement) -> Result<()> {
+    let directory = env::current_dir().map_err(|cause| failed("find", Path::new("."), &cause))?;
+    mounts::unshare().map_err(|cause| failed("make a mount namespace for", &directory, &cause))?;
+    let held = asked
+        .devices
+        .iter()
+        .map(open_device)
+        .collect::<Result<Vec<_>>>()?;
+    let trees = trees(asked, &held)?;
+    let nodes = NODES.map(|name| Path::new("/dev").join(name));
+    let nodes = nodes.iter().filter(|path| path.exists());
+    let nodes = nodes
+        .map(|path| clone(path, path.clone()))
+        .collect::<Result<Vec<_>>>()?;
+
+    let root = Path::new("/");
+    mounts::make_read_only(root, true).map_err(|cause| failed("make read-only", root, &cause))?;
+    for (place, options) in [("/tmp", c"mode=1777"), ("/dev", c"mode=755")] {
+        let place = Path::new(place);
+        mounts::mount_tmpfs(place, options).map_err(|cause| failed("replace", place, &cause))?;
+    }
+    fill_dev().map_err(|cause| failed("fill", Path::new("/dev"), &cause))?;
+    for (tree, place) in nodes.iter().chain(&trees) {
+        mounts::make_place(place, tree.is_directory)
+            .and_then(|()| tree.attach(place))
+            .map_err(|cause| failed("mount", place, &cause))?;
+    }
+    let dev = Path::new("/dev");
+    mounts::make_read_only(dev, false).map_err(|cause| failed("make read-only", dev, &cause))?;
+    if asked.argv.is_empty() {
+        return Ok(());
+    }
+    // What was the working directory lies below the new mounts.
+    env::set_current_dir(&directory).map_err(|cause| failed("enter", &directory, &cause))?;
+    drop_capabilities(held.is_empty())?;
+    become_program(&asked.argv, held)
+}
+
+/// The directories and devices as they are before all becomes read-only, with their places.
+fn trees(asked: &Confinement, held: &[File]) -> Result<Vec<(Tree, PathBuf)>> {
+    let mut found = Vec::new();
+    let mut writable: Vec<PathBuf> = Vec::new();
+    for path in &asked.writable {
+        let path = canonical(path)?;
+        if path == Path::new("/") {
+            return Err(EngineError::bad_job(
+                "--writable / would leave nothing read-only: name a directory below it",
+            ));
+        }
+        writable.push(path);
+    }
+    // A directory before those below it, which would be hidden else.
+    writable.sort();
+    for path in &writable {
+        found.push(clone(path, path.clone())?);
+    }
+    for path in asked.readable.iter().filter(|path| path.exists()) {
+        let path = canonical(path)?;
+        let is_hidden = path.starts_with("/tmp") && path != Path::new("/tmp");
+        if !is_hidden || writable.iter().any(|above| path.starts_with(above)) {
+            continue;
+        }
+        let (tree, place) = clone(&path, path.clone())?;
+        tree.make_read_only()
+            .map_err(|cause| failed("make read-only", &path, &cause))?;
+        found.push((tree, place));
+    }
+    for (device, file) in asked.devices.iter().zip(held) {
+        let node = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        let place = canonical(&device.path)?;
+        if device.path != place && device.path.starts_with("/dev") {
+            found.push(clone(&node, device.path.clone())?);
+        }
+        found.push(clone(&node, place)?);
+    }
+    Ok(found)
+}
+
+fn clone(path: &Path, place: PathBuf) -> Result<(Tree, PathBuf)> {
+    Tree::clone_of(path)
+        .map(|tree| (tree, place))
+        .map_err(|cause| failed("take the mounts of", path, &cause))
+}
+
+fn canonical(path: &Path) -> Result<PathBuf> {
+    fs::canonicalize(path).map_err(|cause| failed("find", path, &cause))
+}
+
+/// The device, which keeps its number as long as the descriptor is open.
+fn open_device(device: &NamedDevice) -> Result<File> {
+    let path = &device.path;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)
+        .map_err(|cause| failed("open", path, &cause))?;
+    crate::io::device::refuse_another(path, &file, device.identity.as_ref())?;
+    Ok(file)
+}
+
+fn fill_dev() -> io::Result<()> {
+    for (name, target) in LINKS {
+        symlink(target, Path::new("/dev").join(name))?;
+    }
+    let shared = Path::new("/dev/shm");
+    fs::create_dir(shared)?;
+    mounts::mount_tmpfs(shared, c"mode=1777")?;
+    fs::set_permissions(shared, fs::Permissions::from_mode(0o1777))
+}
+
+fn drop_capabilities(has_no_devices: bool) -> Result<()> {
+    let more = DROPPED_WITHOUT_DEVICES.iter().filter(|_| has_no_devices);
+    for &capability in ALWAYS_DROPPED.iter().chain(more) {
+        // SAFETY: takes numbers only.
+        if unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) } != 0 {
+            let cause = io::Error::last_os_error();
+            return Err(refused(format!(
+                "cannot drop capability {capability}: {cause}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn become_program(argv: &[OsString], held: Vec<File>) -> Result<()> {
+    let Some((program, arguments)) = argv.split_first() else {
+        return Ok(());
+    };
+    for file in held {
+        // SAFETY: a plain system call on a descriptor that `file` keeps open.
+        unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) };
+        // Open as long as the program runs, so that the device's number is given to no other.
+        std::mem::forget(file);
+    }
+    let cause = Command::new(program).args(arguments).exec();
+    Err(failed("start", Path::new(program), &cause))
+}
+
+fn failed(action: &str, path: &Path, cause: &io::Error) -> EngineError {
+    let message = format!("cannot {action} {}: {cause}", path.display());
+    refused(message).at(path)
+}
+
+fn refused(message: String) -> EngineError {
+    EngineError::new(
+        Class::Permission,
+        message,
+        "run as root with CAP_SYS_ADMIN on Linux 5.12 or newer, and see that the program and the paths exist",
+    )
+}

@@ -1,0 +1,122 @@
+//! A confined program: what it can and cannot write to, on real mounts and devices.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod harness;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use ceteris_engine::identity::DeviceIdentity;
+use harness::device::{Loop, may_make_devices};
+use harness::{binary, disk_directory};
+use serde_json::json;
+
+fn confined(directory: &Path, options: &[&str], script: &str) -> Output {
+    Command::new(binary())
+        .arg("confine")
+        .args(options)
+        .args(["--", "sh", "-c", script])
+        .current_dir(directory)
+        .output()
+        .unwrap()
+}
+
+fn error(output: &Output) -> String {
+    assert!(!output.status.success());
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn only_the_named_directory_is_writable() {
+    if !may_make_devices() {
+        return;
+    }
+    let (own, other) = (disk_directory(), disk_directory());
+    let writable = format!("--writable={}", own.path().display());
+    let made = confined(own.path(), &[&writable], "echo x > made && cat made");
+    assert!(made.status.success(), "{made:?}");
+    assert_eq!(fs::read(own.path().join("made")).unwrap(), b"x\n");
+    for script in [
+        &format!("touch {}/made-by-a-test", other.path().display()),
+        "touch /etc/made-by-a-test",
+        "cat /proc/sys/vm/swappiness > /proc/sys/vm/swappiness",
+    ] {
+        let said = error(&confined(own.path(), &[&writable], script));
+        assert!(said.contains("Read-only file system"), "{said}");
+    }
+    let remount = confined(own.path(), &[&writable], "mount -o remount,rw /");
+    assert!(!remount.status.success());
+}
+
+#[test]
+fn tmp_is_private_but_for_what_is_named() {
+    if !may_make_devices() {
+        return;
+    }
+    let own = disk_directory();
+    let outside = tempfile::Builder::new()
+        .prefix("ceteris-confine-")
+        .tempdir_in("/tmp")
+        .unwrap();
+    let file = outside.path().join("script");
+    fs::write(&file, "text").unwrap();
+    let writable = format!("--writable={}", own.path().display());
+    let readable = format!("--readable={}", file.display());
+    let script = format!("cat {}", file.display());
+    let hidden = error(&confined(own.path(), &[&writable], &script));
+    assert!(hidden.contains("No such file"), "{hidden}");
+    let shown = confined(own.path(), &[&writable, &readable], &script);
+    assert_eq!(shown.stdout, b"text", "{shown:?}");
+    let script = format!("echo more >> {}", file.display());
+    error(&confined(own.path(), &[&writable, &readable], &script));
+    assert_eq!(fs::read(&file).unwrap(), b"text");
+    let private = "/tmp/ceteris-confine-private";
+    let made = confined(own.path(), &[&writable], &format!("touch {private}"));
+    assert!(made.status.success(), "{made:?}");
+    assert!(!Path::new(private).exists());
+}
+
+#[test]
+fn dev_has_the_named_device_alone() {
+    if !may_make_devices() {
+        return;
+    }
+    let (named, other) = (Loop::new(&[]), Loop::new(&[]));
+    let own = disk_directory();
+    let identity = DeviceIdentity::of_path(&named.path).unwrap();
+    let option = |identity: &DeviceIdentity| {
+        let device = json!({"path": named.path, "identity": identity});
+        format!("--device={device}")
+    };
+    let write = |device: &Loop| format!("printf data | dd of={} conv=notrunc,fsync", device.name());
+    let written = confined(own.path(), &[&option(&identity)], &write(&named));
+    assert!(written.status.success(), "{written:?}");
+    assert_eq!(fs::read(&named.backing).unwrap()[..4], *b"data");
+    let said = error(&confined(own.path(), &[&option(&identity)], &write(&other)));
+    assert!(
+        said.contains("No such file") || said.contains("Read-only"),
+        "{said}"
+    );
+    assert_eq!(fs::read(&other.backing).unwrap()[..4], [0; 4]);
+    let another = DeviceIdentity::of_path(&other.path).unwrap();
+    let said = error(&confined(own.path(), &[&option(&another)], "true"));
+    assert!(said.contains("is another device than"), "{said}");
+    let listed = confined(own.path(), &[], "ls -A /dev");
+    let names = String::from_utf8(listed.stdout).unwrap();
+    assert!(names.contains("null") && !names.contains("loop"), "{names}");
+}
+
+#[test]
+fn no_program_only_tries_and_the_root_cannot_be_writable() {
+    if !may_make_devices() {
+        return;
+    }
+    let run = |options: &[&str]| Command::new(binary()).args(options).output().unwrap();
+    assert!(run(&["confine"]).status.success());
+    let said = error(&run(&["confine", "--writable=/", "--", "true"]));
+    assert!(said.contains("nothing read-only"), "{said}");
+    let said = error(&run(&["confine", "--", "/no/such/program"]));
+    assert!(said.contains("cannot start /no/such/program"), "{said}");
+}

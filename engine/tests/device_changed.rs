@@ -1,0 +1,145 @@
+//! A name that leads to another device or file than the one that was checked: nothing is written.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod harness;
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use ceteris_engine::identity::DeviceIdentity;
+use harness::device::{Loop, SIZE, command, may_make_devices};
+use harness::{Engine, binary, disk_directory, job, only_error};
+use serde_json::{Value, json};
+
+/// A job on this path that expects this device.
+fn expecting(device: &Loop, phase: &str, path: &Path, identity: &DeviceIdentity) -> Value {
+    let mut asked = device.job(phase, json!({"mode": "rndwr"}));
+    asked["workload"]["data"]["device"] = json!(path);
+    asked["workload"]["data"]["device_identity"] = json!(identity);
+    asked
+}
+
+fn refusal(job: &Value, class: &str) -> String {
+    let error = only_error(Engine::run(job).wait(), 1);
+    assert_eq!(error["class"], class, "{error}");
+    error["message"].as_str().unwrap().to_string()
+}
+
+fn is_empty(file: &Path) -> bool {
+    fs::read(file).unwrap().iter().all(|&byte| byte == 0)
+}
+
+#[test]
+fn a_link_that_leads_to_another_device_is_refused_with_both_devices() {
+    if !may_make_devices() {
+        return;
+    }
+    let (checked, other) = (Loop::new(&[]), Loop::new(&[]));
+    let link = checked.backing.with_file_name("link");
+    symlink(&checked.path, &link).unwrap();
+    let identity = DeviceIdentity::of_path(&link).unwrap();
+    let asked = |phase| expecting(&checked, phase, &link, &identity);
+    let (code, events) = Engine::run(&asked("run")).wait();
+    assert_eq!(code, 0, "{events:#?}");
+    assert!(!is_empty(&checked.backing));
+
+    fs::remove_file(&link).unwrap();
+    symlink(&other.path, &link).unwrap();
+    for phase in ["run", "prepare"] {
+        let message = refusal(&asked(phase), "device-changed");
+        for device in [&checked, &other] {
+            let shown = device.backing.display().to_string();
+            assert!(message.contains(&shown), "{message}");
+        }
+        assert!(message.contains("diskseq was "), "{message}");
+    }
+    assert!(is_empty(&other.backing));
+}
+
+#[test]
+fn a_loop_name_that_has_another_file_is_refused() {
+    if !may_make_devices() {
+        return;
+    }
+    let device = Loop::numbered(702);
+    let identity = DeviceIdentity::of_path(&device.path).unwrap();
+    let other = device.backing.with_file_name("other");
+    File::create(&other).unwrap().set_len(SIZE).unwrap();
+    device.attach_instead(&other);
+    let message = refusal(
+        &expecting(&device, "run", &device.path, &identity),
+        "device-changed",
+    );
+    assert!(message.contains("diskseq was "), "{message}");
+    assert!(is_empty(&other));
+}
+
+#[test]
+fn users_reports_the_identity_and_how_it_differs_from_an_expected_one() {
+    if !may_make_devices() {
+        return;
+    }
+    let device = Loop::numbered(703);
+    let users = |expected: &[&str]| -> Value {
+        let arguments = [&["users"], expected, &[device.name()]].concat();
+        serde_json::from_str(&command(binary(), &arguments)).unwrap()
+    };
+    let first = users(&[]);
+    let identity = first["identity"].to_string();
+    assert_eq!(users(&["--expected", &identity])["difference"], Value::Null);
+    let other = device.backing.with_file_name("other");
+    File::create(&other).unwrap().set_len(SIZE).unwrap();
+    device.attach_instead(&other);
+    let second = users(&["--expected", &identity]);
+    let difference = second["difference"].as_str().unwrap();
+    assert!(difference.contains("diskseq was"), "{difference}");
+}
+
+#[test]
+fn another_file_or_a_link_in_place_of_a_prepared_file_is_not_written_to() {
+    let directory = disk_directory();
+    let asked = |phase| job(directory.path(), phase, json!({"mode": "rndwr"}));
+    let (code, events) = Engine::run(&asked("prepare")).wait();
+    assert_eq!(code, 0, "{events:#?}");
+    let (file, elsewhere) = (directory.path().join("ceteris.0"), disk_directory());
+    let mine = elsewhere.path().join("mine");
+    fs::write(&mine, vec![0; fs::metadata(&file).unwrap().len() as usize]).unwrap();
+
+    fs::rename(&file, directory.path().join("aside")).unwrap();
+    symlink(&mine, &file).unwrap();
+    let message = refusal(&asked("run"), "not-ours");
+    assert!(message.contains("symbolic link"), "{message}");
+    fs::remove_file(&file).unwrap();
+    fs::hard_link(&mine, &file)
+        .or_else(|_| fs::copy(&mine, &file).map(drop))
+        .unwrap();
+    let message = refusal(&asked("run"), "not-ours");
+    assert!(message.contains("another file"), "{message}");
+    assert!(is_empty(&mine));
+}
+
+#[test]
+fn preparing_anew_replaces_a_link_and_leaves_what_it_led_to() {
+    let directory = disk_directory();
+    let asked = |size: u64| {
+        job(
+            directory.path(),
+            "prepare",
+            json!({"total_size_bytes": size}),
+        )
+    };
+    let (code, events) = Engine::run(&asked(4 << 20)).wait();
+    assert_eq!(code, 0, "{events:#?}");
+    let elsewhere = disk_directory();
+    let mine = elsewhere.path().join("mine");
+    fs::write(&mine, [0; 64]).unwrap();
+    let file = directory.path().join("ceteris.0");
+    fs::remove_file(&file).unwrap();
+    symlink(&mine, &file).unwrap();
+    let (code, events) = Engine::run(&asked(4 << 20)).wait();
+    assert_eq!(code, 0, "{events:#?}");
+    assert_eq!(fs::read(&mine).unwrap(), [0; 64]);
+    assert!(!fs::symlink_metadata(&file).unwrap().is_symlink());
+}

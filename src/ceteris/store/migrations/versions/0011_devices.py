@@ -1,0 +1,20 @@
+"""The identity of each block device that an experiment works on, which it keeps when its name is given to another.
+
+Revision ID: 0011
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0011"
+down_revision = "0010"
+
+
+def upgrade() -> None:
+    """Make room for it."""
+    op.create_table(
+        "device",
+        sa.Column("experiment", sa.String, sa.ForeignKey("experiment.id"), primary_key=True),
+        sa.Column("path", sa.String, primary_key=True),
+        sa.Column("identity", sa.JSON, nullable=False),
+    )
