@@ -83,7 +83,7 @@ class Archive:
         """What differs when a page may have to be made anew; it costs next to nothing."""
         now = time.time()
         if self._file is None:
-            return now
+            return int(now)
         written = tuple((seen.st_ino, seen.st_mtime_ns, seen.st_size) for seen in self._written())
         return written, len(self._answers), int(now / _BREATH_S)
 

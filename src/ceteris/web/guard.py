@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from ceteris.language import tr
 from ceteris.web import markup
+from ceteris.web.connection import ADMIT
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -31,6 +32,7 @@ _SENT_WITH_ALL = {
     "cross-origin-opener-policy": "same-origin",
 }
 _READING = ("GET", "HEAD")
+_CLOSE = {"connection": "close"}
 
 
 def make_token() -> str:
@@ -98,11 +100,15 @@ class Guard:
     def _refusal(self, scope: MutableMapping[str, Any]) -> Response | None:
         headers = Headers(scope=scope)
         if not self._hosts.allow(headers.get("host", "")):
-            return PlainTextResponse(tr("This is no name of this machine.") + "\n", 403)
+            return PlainTextResponse(tr("This is no name of this machine.") + "\n", 403, _CLOSE)
         known = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
         if not (self._is_token(known) or self._is_token(_token_in(scope))):
             said = tr("Open the URL that ceteris serve printed when it was started.")
-            return PlainTextResponse(f"{said}\n", 403)
+            return PlainTextResponse(f"{said}\n", 403, _CLOSE)
+        if not scope.get("state", {}).get(ADMIT, lambda: True)():
+            return PlainTextResponse("Too many pages are open: close some.\n", 503, _CLOSE)
+        if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
+            return PlainTextResponse("No request to these pages has a body.\n", 413, _CLOSE)
         if scope["method"] not in _READING:
             return PlainTextResponse(tr("These pages can only be read.") + "\n", 405, {"allow": ", ".join(_READING)})
         return None

@@ -8,9 +8,9 @@ import asyncio
 import contextlib
 import contextvars
 import functools
-import json
 import threading
-from collections.abc import AsyncIterator, Callable
+import weakref
+from collections.abc import AsyncIterator, Callable, Hashable
 from typing import Any, TypeVar
 
 from starlette.applications import Starlette
@@ -20,14 +20,16 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ceteris.errors import CeterisError, StoreError, UsageError
-from ceteris.language import later, tr
+from ceteris.language import later, tag, tr
 from ceteris.web import markup
 from ceteris.web.archive import Archive
+from ceteris.web.feed import Feed
 
 _Made = TypeVar("_Made")
 _SAID_BY_STARLETTE = (later("Not Found"),)
 _LOOK_EVERY_S = 1.0
 _ALIVE_EVERY_S = 15.0
+_PAGES_AT_ONCE, _REPORTS_AT_ONCE, _FEEDS_AT_ONCE = 8, 2, 2  # each opens the store
 _ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 11h12M8 11V4" stroke="#0a66a8" \
 stroke-width="2"/><circle cx="8" cy="4" r="2" fill="#0a66a8"/></svg>'
 
@@ -55,6 +57,8 @@ class Ending:
 
         Raises HTTPException when the server ends.
         """
+        if self._event.is_set():
+            raise HTTPException(503, later("the server ends"))
         loop = asyncio.get_running_loop()
         made: asyncio.Future[_Made] = loop.create_future()
 
@@ -86,6 +90,9 @@ class Pages:
     def __init__(self, archive: Archive, ending: Ending) -> None:
         self._archive = archive
         self._ending = ending
+        self._pages, self._reports = asyncio.Semaphore(_PAGES_AT_ONCE), asyncio.Semaphore(_REPORTS_AT_ONCE)
+        self._making_feeds = asyncio.Semaphore(_FEEDS_AT_ONCE)
+        self._feeds: weakref.WeakValueDictionary[Hashable, Feed] = weakref.WeakValueDictionary()
 
     def application(self) -> Starlette:
         """All addresses, and what is shown where one fails."""
@@ -102,41 +109,52 @@ class Pages:
         return Starlette(routes=routes, exception_handlers={CeterisError: _trouble, HTTPException: _no_page})
 
     async def _list(self, _request: Request) -> Response:
-        listing = await self._ending.unless(self._archive.listing)
+        async with self._pages:
+            listing = await self._ending.unless(self._archive.listing)
         return HTMLResponse(markup.page("list.html", listing=listing))
 
     async def _experiment(self, request: Request) -> Response:
-        seen = await self._ending.unless(functools.partial(self._archive.live, request.path_params["name"]))
+        async with self._pages:
+            seen = await self._ending.unless(functools.partial(self._archive.live, request.path_params["name"]))
         return HTMLResponse(markup.page("experiment.html", live=seen))
 
     async def _report(self, request: Request) -> Response:
-        page = await self._ending.unless(functools.partial(self._archive.report, request.path_params["name"]))
+        async with self._reports:
+            page = await self._ending.unless(functools.partial(self._archive.report, request.path_params["name"]))
         return HTMLResponse(page, headers={"content-security-policy": markup.policy_of(page)})
 
     async def _list_stream(self, _request: Request) -> Response:
-        return _stream(self._changes(lambda: markup.parts("list.html", listing=self._archive.listing())))
+        feed = self._feed("", lambda: markup.parts("list.html", listing=self._archive.listing()))
+        return _stream(self._changes(feed))
 
     async def _experiment_stream(self, request: Request) -> Response:
         name = request.path_params["name"]
-        return _stream(self._changes(lambda: markup.parts("experiment.html", live=self._archive.live(name))))
+        feed = self._feed(name, lambda: markup.parts("experiment.html", live=self._archive.live(name)))
+        return _stream(self._changes(feed))
 
-    async def _changes(self, made: Callable[[], dict[str, str]]) -> AsyncIterator[str]:
+    def _feed(self, name: str, made: Callable[[], dict[str, str]]) -> Feed:
+        """The feed of an experiment, or of the list (""), in the language spoken here, as long as it has a stream."""
+
+        async def make() -> dict[str, str]:
+            async with self._making_feeds:
+                return {"trouble": ""} | await self._ending.unless(functools.partial(_or_trouble, made))
+
+        feed = self._feeds.get((name, tag()))
+        if feed is None:
+            feed = self._feeds[name, tag()] = Feed(self._archive.stamp, make)
+        return feed
+
+    async def _changes(self, feed: Feed) -> AsyncIterator[str]:
         """An event with the parts of a page that are other than before, whenever the store changed."""
-        known: dict[str, str] = {}
-        stamp, silent_s = None, 0.0
+        version, silent_s = 0, 0.0
         while True:
-            now = self._archive.stamp()
-            if now != stamp:
-                stamp = now
-                try:
-                    found = {"trouble": ""} | await self._ending.unless(functools.partial(_or_trouble, made))
-                except HTTPException:  # the server ends: so does the stream, whole
-                    return
-                changed = {part: text for part, text in found.items() if known.get(part) != text}
-                known |= found
-                if changed:
-                    silent_s = 0.0
-                    yield f"data: {json.dumps(changed)}\n\n"
+            try:
+                version, event = await feed.since(version)
+            except HTTPException:  # the server ends: so does the stream, whole
+                return
+            if event:
+                silent_s = 0.0
+                yield event
             if await self._ending.within(_LOOK_EVERY_S):
                 return
             silent_s += _LOOK_EVERY_S

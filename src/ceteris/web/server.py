@@ -2,18 +2,23 @@
 
 import asyncio
 import errno
+import logging
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import uvicorn
 
 from ceteris.errors import UsageError
 from ceteris.language import Language
+from ceteris.web.acceptor import Acceptor
 from ceteris.web.archive import Archive
+from ceteris.web.connection import Connection
 from ceteris.web.guard import Guard, Hosts, is_loopback, make_token
 from ceteris.web.interpreter import Interpreter
+from ceteris.web.limits import HEADER_BYTES, IDLE_S, ConnectionTable, connection_limits
+from ceteris.web.notices import NoticeHandler, Notices
 from ceteris.web.pages import Ending, Pages
 
 
@@ -49,7 +54,7 @@ def listen(named: str, port: int) -> Place:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
-        listening.listen()
+        listening.listen(socket.SOMAXCONN)
     except OSError as error:
         listening.close()
         ours = "name an address of this machine with --bind"
@@ -60,30 +65,52 @@ def listen(named: str, port: int) -> Place:
 
 
 class _Server(uvicorn.Server):
-    """A server that tells those who wait that it ends, instead of waiting for them."""
+    """A server with connections of our own, which tells those who wait that it ends, instead of waiting for them."""
 
-    def __init__(self, config: uvicorn.Config, ending: Ending) -> None:
+    def __init__(self, config: uvicorn.Config, listening: socket.socket, ending: Ending, notices: Notices) -> None:
         super().__init__(config)
         self._ending = ending
+        self._table = ConnectionTable(connection_limits())
+        self._acceptor = Acceptor(
+            listening,
+            lambda: Connection(config, self.server_state, self._table, notices),
+            self._table,
+            notices,
+        )
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept connections."""
+        await super().startup(sockets)
+        self._acceptor.start()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Close what is late, once a second; whether the server is to end."""
+        if counter % 10 == 0:  # it ticks ten times a second
+            self._table.check(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End: streams and what is being made for someone come to nothing."""
+        self._acceptor.stop()
         self._ending.announce()
         await super().shutdown(sockets)
 
 
-def serve(archive: Archive, place: Place, language: Language | None, ready: Callable[[str], None]) -> None:
+def serve(
+    archive: Archive, place: Place, language: Language | None, notices: Notices, ready: Callable[[str], None]
+) -> None:
     """Answer requests until Ctrl-C; `ready` gets the URL with its token when it is time to say it.
 
-    Pages are in this language; None: each in that of its reader.
+    Pages are in this language; None: each in that of its reader. Hostile requests are reported to `notices`.
     """
     token = make_token()
-    with place.socket, suppress(KeyboardInterrupt):
+    with place.socket, _logs_as_notices(notices), suppress(KeyboardInterrupt):
         ready(f"{place.url}/?token={token}")
-        asyncio.run(_answer(archive, place, language, token))
+        notices.start()
+        asyncio.run(_answer(archive, place, language, token, notices))
 
 
-async def _answer(archive: Archive, place: Place, language: Language | None, token: str) -> None:
+async def _answer(archive: Archive, place: Place, language: Language | None, token: str, notices: Notices) -> None:
     ending = Ending()
     # Browsers keep the cookies of all ports together.
     guarded = Guard(
@@ -94,9 +121,25 @@ async def _answer(archive: Archive, place: Place, language: Language | None, tok
         lifespan="off",
         ws="none",
         access_log=False,  # it would hold the token
+        log_config=None,
         log_level="error",
         server_header=False,
         proxy_headers=False,
+        h11_max_incomplete_event_size=HEADER_BYTES,
+        timeout_keep_alive=int(IDLE_S),
         timeout_graceful_shutdown=1,
     )
-    await _Server(config, ending).serve(sockets=[place.socket])
+    await _Server(config, place.socket, ending, notices).serve(sockets=[])  # the acceptor listens
+
+
+@contextmanager
+def _logs_as_notices(notices: Notices) -> Iterator[None]:
+    """What libraries log is counted, and nothing of it is written by a thread that serves."""
+    handler, root = NoticeHandler(notices), logging.getLogger()
+    root.addHandler(handler)
+    logging.captureWarnings(True)
+    try:
+        yield
+    finally:
+        logging.captureWarnings(False)
+        root.removeHandler(handler)

@@ -38,20 +38,21 @@ def serve(
     from ceteris.store.open import file_of, name_of, open_engine, store_url
     from ceteris.web import server
     from ceteris.web.archive import Archive
+    from ceteris.web.notices import Notices
 
     url = store_url(store)
     file = file_of(url)
     exists = file is None or file.exists()
     if exists:
         open_engine(url, create=False).dispose()  # one of another release is told, or brought up to this one
-    place = server.listen(bind, port)
+    place, notices = server.listen(bind, port), Notices()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)  # as Ctrl-C
     if not exists:
-        typer.echo(f"there is no store at {name_of(url)} yet; the page shows it when a plan is run", err=True)
+        notices.say(f"there is no store at {name_of(url)} yet; the page shows it when a plan is run")
     if place.is_open:
         words = f"other machines reach {place.url}: who has the URL reads all experiments, and it is not encrypted"
-        typer.echo(f"warning: {words}; rather use ssh -L {place.port}:localhost:{place.port}", err=True)
+        notices.say(f"warning: {words}; rather use ssh -L {place.port}:localhost:{place.port}")
     with browser.page_to_open() as page:
 
         def tell(address: str) -> None:
@@ -59,4 +60,4 @@ def serve(
             if open_:
                 page.open(address)
 
-        server.serve(Archive(url, conclude.report_view), place, lang, tell)
+        server.serve(Archive(url, conclude.report_view), place, lang, notices, tell)
