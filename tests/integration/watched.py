@@ -1,6 +1,7 @@
 """`ceteris serve` while it runs."""
 
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import IO, Any
 
 
 class Serving:
@@ -33,17 +35,18 @@ class Serving:
         began = time.monotonic()
         self.process.send_signal(number)
         out, err = self.process.communicate(timeout=20)
-        return time.monotonic() - began, out + err
+        return time.monotonic() - began, out + (err or "")
 
 
 @contextmanager
-def serving(*arguments: str) -> Iterator[Serving]:
-    """The server, until the test is over."""
+def serving(*arguments: str, err: int | IO[Any] = subprocess.PIPE, descriptors: int = 1024) -> Iterator[Serving]:
+    """The server, until the test is over; `err` is its standard error, and so many files it may open."""
     process = subprocess.Popen(
         [sys.executable, "-m", "ceteris.cli.main", "serve", *arguments],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=err,
         text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors)),  # noqa: PLW1509
     )
     assert process.stdout is not None
     try:

@@ -1,6 +1,9 @@
 """One connection to `serve`: HTTP/1.1 by uvicorn, within the limits on time and bytes."""
 
 import asyncio
+import contextlib
+import socket
+import struct
 
 import h11
 import uvicorn
@@ -14,6 +17,7 @@ ADMIT = "admit"
 """The key in a request's state of what admits its connection once the token was shown: True, or False: too many are."""
 
 _FIRST_BYTES = 40
+_AT_ONCE = struct.pack("ii", 1, 0)  # of SO_LINGER: the kernel too keeps nothing of what is not sent
 
 
 class Connection(H11Protocol):
@@ -80,6 +84,8 @@ class Connection(H11Protocol):
 
     def drop(self) -> None:
         """Close it, without sending what is left."""
+        with contextlib.suppress(OSError):  # it is closed
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         self.transport.abort()
 
     def check(self, now: float) -> None:

@@ -42,6 +42,7 @@ class Notices:
         self._some = threading.Event()
         self._counts: Counter[Event] = Counter()
         self._details: dict[Event, str] = {}
+        self._is_over = False
         self._descriptor = _standard_error()
 
     def start(self) -> None:
@@ -51,9 +52,18 @@ class Notices:
     def count(self, event: Event, detail: str = "", times: int = 1) -> None:
         """Count an event; of the details the latest is reported."""
         with self._lock:
+            if self._is_over:
+                return
             self._counts[event] += times
             self._details[event] = detail
         self._some.set()
+
+    def stop(self) -> None:
+        """Report what was counted since the last report, and count no more."""
+        with self._lock:
+            self._is_over = True
+        if self._some.is_set():
+            self.say(self.summary())
 
     def say(self, line: str) -> None:
         """Write a line now; give up after a second where nobody reads it."""
@@ -68,7 +78,7 @@ class Notices:
             self._counts, self._details = Counter(), {}
             self._some.clear()
         parts = [
-            f"{counts[event]:,} {event}" + (f" (last: {printable(details[event])})" if details[event] else "")
+            f"{event}: {counts[event]:,}" + (f" (last: {printable(details[event])})" if details[event] else "")
             for event in Event
             if counts[event]
         ]
@@ -78,7 +88,8 @@ class Notices:
         while True:
             self._some.wait()
             time.sleep(_GATHER_S)
-            self._write(self.summary())
+            if self._some.is_set():  # else the end of the server has reported it
+                self._write(self.summary())
             time.sleep(self._every_s)
 
     def _write(self, line: str) -> None:

@@ -70,6 +70,7 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, listening: socket.socket, ending: Ending, notices: Notices) -> None:
         super().__init__(config)
         self._ending = ending
+        self._notices = notices
         self._table = ConnectionTable(connection_limits())
         self._acceptor = Acceptor(
             listening,
@@ -92,6 +93,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End: streams and what is being made for someone come to nothing."""
         self._acceptor.stop()
+        self._notices.stop()
         self._ending.announce()
         await super().shutdown(sockets)
 
