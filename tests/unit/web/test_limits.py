@@ -1,0 +1,108 @@
+"""Who makes room for whom, what is reported of hostile requests, and which events a stream gets."""
+
+import asyncio
+import json
+from typing import Any
+
+from ceteris.web.feed import Feed
+from ceteris.web.limits import ConnectionLimits, ConnectionTable
+from ceteris.web.notices import Event, Notices, describe, printable
+
+
+class Peer:
+    """A connection that knows whether it was dropped."""
+
+    def __init__(self) -> None:
+        self.dropped = False
+
+    def drop(self) -> None:
+        self.dropped = True
+
+    def check(self, now: float) -> None:
+        pass
+
+
+def table(admitted: int = 2, strangers: int = 4, of_peer: int = 3) -> ConnectionTable:
+    return ConnectionTable(ConnectionLimits(admitted=admitted, strangers=strangers, strangers_of_peer=of_peer))
+
+
+def test_the_oldest_stranger_makes_room() -> None:
+    connections, peers = table(), [Peer() for _ in range(5)]
+    dropped = [connections.add(peer, "a") for peer in peers]
+    assert dropped == [0, 0, 0, 1, 1]
+    assert [peer.dropped for peer in peers] == [True, True, False, False, False]
+
+
+def test_a_peer_with_few_connections_loses_none_to_a_peer_with_many() -> None:
+    connections, one, many = table(), Peer(), [Peer() for _ in range(50)]
+    connections.add(one, "owner")
+    for peer in many:
+        connections.add(peer, "other")
+    assert not one.dropped
+    assert sum(not peer.dropped for peer in many) == 3
+
+
+def test_who_has_shown_the_token_is_never_dropped_and_is_limited_too() -> None:
+    connections, owner = table(), [Peer() for _ in range(3)]
+    for peer in owner:
+        connections.add(peer, "a")
+    assert [connections.admit(peer) for peer in owner] == [True, True, False]
+    for _ in range(20):
+        connections.add(Peer(), "a")
+    assert [peer.dropped for peer in owner] == [False, False, True]
+    connections.remove(owner[0])
+    late = Peer()
+    connections.add(late, "a")
+    assert connections.admit(late)
+    assert connections.admit(late)
+
+
+def test_where_there_are_no_strangers_none_is_dropped() -> None:
+    connections, owner = table(), Peer()
+    connections.add(owner, "a")
+    connections.admit(owner)
+    assert not connections.drop_oldest()
+
+
+def test_a_summary_is_one_printable_line_and_counts_anew() -> None:
+    notices = Notices()
+    notices.count(Event.MALFORMED, "127.0.0.1: \x1b[2J\x9b\u202e\nGET")
+    notices.count(Event.DROPPED, times=3)
+    said = notices.summary()
+    assert said.isprintable()
+    assert said.isascii()
+    assert "malformed requests: 1 (last: 127.0.0.1: \\x1b[2J" in said
+    assert "to make room for others: 3" in said
+    assert "malformed" not in notices.summary()
+
+
+def test_a_long_detail_is_cut_and_an_exception_is_one_line() -> None:
+    assert len(printable(b"\xff" * 10_000)) < 300
+    try:
+        raise ValueError("first\nsecond")
+    except ValueError as error:
+        assert printable(describe(error)).startswith("ValueError at test_limits.py:")
+
+
+def test_streams_share_what_is_made() -> None:
+    async def follow() -> list[Any]:
+        stamps, made = [1], []
+
+        async def make() -> dict[str, str]:
+            made.append(len(made))
+            return {"fixed": "x", "counts": str(len(made))}
+
+        feed = Feed(lambda: stamps[0], make)
+        first = await asyncio.gather(*(feed.since(0) for _ in range(20)))
+        assert len(made) == 1
+        version = first[0][0]
+        assert await feed.since(version) == (version, "")
+        stamps[0] = 2
+        after = await asyncio.gather(*(feed.since(version) for _ in range(20)), feed.since(0))
+        assert len(made) == 2
+        return [json.loads(event.removeprefix("data: ")) for _, event in (first[0], after[0], after[-1])]
+
+    whole, change, later = asyncio.run(follow())
+    assert whole == {"fixed": "x", "counts": "1"}
+    assert change == {"counts": "2"}
+    assert later == {"fixed": "x", "counts": "2"}
