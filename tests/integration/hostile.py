@@ -42,6 +42,13 @@ def request(server: Serving, path: str = "/", method: str = "GET", more: str = "
     return f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{cookie}{more}\r\n".encode()
 
 
+def open_stream(server: Serving, receive_buffer: int | None = None) -> socket.socket:
+    """A stream of the list, with the token, of which nothing is read yet."""
+    stream = connect(server, receive_buffer)
+    stream.sendall(request(server, "/stream"))
+    return stream
+
+
 @contextmanager
 def half_open(server: Serving, number: int) -> Iterator[list[socket.socket]]:
     """So many connections, each with half a header and no token."""

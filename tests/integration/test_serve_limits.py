@@ -38,8 +38,7 @@ def shown(server: Serving) -> bool:
 
 
 def test_half_open_connections_leave_the_pages_to_the_owner() -> None:
-    with serving("--port", "0") as server, hostile.connect(server) as stream:
-        stream.sendall(hostile.request(server, "/stream"))
+    with serving("--port", "0") as server, hostile.open_stream(server) as stream:
         assert b"data: " in received(stream, b"data: ")
         with hostile.half_open(server, 1200) as peers:
             assert shown(server)
@@ -130,9 +129,7 @@ def test_no_reader_of_standard_error_is_needed(unread: int) -> None:
 
 def test_the_owner_is_answered_beside_two_hundred_streams(store: Store) -> None:
     with serving("--port", "0") as server, contextlib.ExitStack() as stack:
-        streams = [stack.enter_context(hostile.connect(server)) for _ in range(200)]
-        for stream in streams:
-            stream.sendall(hostile.request(server, "/stream"))
+        streams = [stack.enter_context(hostile.open_stream(server)) for _ in range(200)]
         for stream in streams:
             received(stream, b"\n\n")
         cost = hostile.processor_s(server.process.pid)
@@ -148,10 +145,8 @@ def test_the_owner_is_answered_beside_two_hundred_streams(store: Store) -> None:
 
 
 def test_a_stream_whose_reader_does_not_read_is_closed(store: Store) -> None:
-    with serving("--port", "0") as server, hostile.connect(server, receive_buffer=4096) as idle:
-        with hostile.connect(server) as reading:
-            for stream in (idle, reading):
-                stream.sendall(hostile.request(server, "/stream"))
+    with serving("--port", "0") as server, hostile.open_stream(server, receive_buffer=4096) as idle:
+        with hostile.open_stream(server) as reading:
             number = iter(range(1000))
 
             def closed_as_events_come() -> bool:
