@@ -1,6 +1,7 @@
 """Peers of `ceteris serve` that are slow, silent, malformed or too many."""
 
 import contextlib
+import os
 import resource
 import select
 import socket
@@ -50,14 +51,26 @@ def open_stream(server: Serving, receive_buffer: int | None = None) -> socket.so
 
 
 @contextmanager
-def half_open(server: Serving, number: int) -> Iterator[list[socket.socket]]:
-    """So many connections, each with half a header and no token."""
+def as_user(user: int) -> Iterator[None]:
+    """What is opened belongs to this user; for root."""
+    own = os.geteuid()
+    os.seteuid(user)
+    try:
+        yield
+    finally:
+        os.seteuid(own)
+
+
+@contextmanager
+def half_open(server: Serving, number: int, user: int | None = None) -> Iterator[list[socket.socket]]:
+    """So many connections, each with half a header and no token, of this user of the machine or of the tester."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, soft + number + 100), hard))
     peers: list[socket.socket] = []
     try:
         for _ in range(number):
-            peers.append(connect(server))
+            with as_user(os.geteuid() if user is None else user):
+                peers.append(connect(server))
             with contextlib.suppress(OSError):  # the server has dropped it
                 peers[-1].sendall(HEADER_BEGUN)
         yield peers
