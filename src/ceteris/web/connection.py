@@ -74,9 +74,9 @@ class Connection(H11Protocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+        try:
             super().send_400_response(msg)
-        else:
+        except h11.LocalProtocolError:  # an answer has begun, or may have no body
             self.drop()
 
     def shutdown(self) -> None:
@@ -115,5 +115,5 @@ class Connection(H11Protocol):
     def _quoted(self) -> str:
         """Who sent what: the beginning of the first line up to a query, which may hold the token."""
         user = "" if self._peer.user is None else f", user {self._peer.user}"
-        line = self._first.split(b"\n")[0].split(b"?")[0]
+        line = self._first.split(b"\n")[0].split(b"?")[0].rstrip(b"\r")
         return f"{self._peer.address}{user}: {line.decode('latin-1')}"
