@@ -1,6 +1,7 @@
 """Peers of `ceteris serve` that are slow, silent, malformed or too many."""
 
 import contextlib
+import os
 import resource
 import select
 import socket
@@ -19,6 +20,7 @@ MALFORMED = (
     b"GET /\x00\x1b[31m HTTP/1.1\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: localhost\r\nA\x00: b\r\n\r\n",
     b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+    b"HEAD / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
     b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
     b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\nnonsense\r\n\r\n",
@@ -50,14 +52,26 @@ def open_stream(server: Serving, receive_buffer: int | None = None) -> socket.so
 
 
 @contextmanager
-def half_open(server: Serving, number: int) -> Iterator[list[socket.socket]]:
-    """So many connections, each with half a header and no token."""
+def as_user(user: int) -> Iterator[None]:
+    """What is opened belongs to this user; for root."""
+    own = os.geteuid()
+    os.seteuid(user)
+    try:
+        yield
+    finally:
+        os.seteuid(own)
+
+
+@contextmanager
+def half_open(server: Serving, number: int, user: int | None = None) -> Iterator[list[socket.socket]]:
+    """So many connections, each with half a header and no token, of this user of the machine or of the tester."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, soft + number + 100), hard))
     peers: list[socket.socket] = []
     try:
         for _ in range(number):
-            peers.append(connect(server))
+            with as_user(os.geteuid() if user is None else user):
+                peers.append(connect(server))
             with contextlib.suppress(OSError):  # the server has dropped it
                 peers[-1].sendall(HEADER_BEGUN)
         yield peers

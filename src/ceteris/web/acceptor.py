@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from ceteris.web.limits import SEND_BUFFER_BYTES, ConnectionTable
 from ceteris.web.notices import Event, Notices
+from ceteris.web.peer import Arrivals, Peer, peer_of
 
 _AT_ONCE = 8  # so that what was accepted is read before as many more are accepted as may be open
+_REFUSED_AT_ONCE = 64
 _ROOM_S = 0.02  # until the file descriptor of a dropped connection is free
 _PAUSE_S = 0.5  # where there is nothing to drop
 
@@ -18,7 +20,7 @@ class Acceptor:
     def __init__(
         self,
         listening: socket.socket,
-        new_connection: Callable[[], asyncio.Protocol],
+        new_connection: Callable[[Peer], asyncio.Protocol],
         table: ConnectionTable,
         notices: Notices,
     ) -> None:
@@ -26,6 +28,7 @@ class Acceptor:
         self._new_connection = new_connection
         self._table = table
         self._notices = notices
+        self._arrivals = Arrivals(table.limits.strangers_of_peer)
         self._pause: asyncio.TimerHandle | None = None
         self._opening: set[asyncio.Task[object]] = set()
 
@@ -42,24 +45,41 @@ class Acceptor:
         asyncio.get_running_loop().remove_reader(self._listening)
 
     def _accept(self) -> None:
-        loop = asyncio.get_running_loop()
-        for _ in range(_AT_ONCE):
+        opened = 0
+        for _ in range(_REFUSED_AT_ONCE):
             try:
                 accepted, _ = self._listening.accept()
-                accepted.setblocking(False)
-                accepted.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:  # no file descriptor or memory; the kernel would report it again at once
                 self._wait(error)
                 return
-            task: asyncio.Task[object] = loop.create_task(self._open(accepted))
-            self._opening.add(task)
-            task.add_done_callback(self._opening.discard)
+            opened += self._take(accepted)
+            if opened == _AT_ONCE:
+                return
 
-    async def _open(self, accepted: socket.socket) -> None:
+    def _take(self, accepted: socket.socket) -> bool:
+        """Open a connection, unless it is gone, or another user floods the server with them; whether it was opened."""
+        loop = asyncio.get_running_loop()
         try:
-            await asyncio.get_running_loop().connect_accepted_socket(self._new_connection, accepted)
+            accepted.setblocking(False)
+            accepted.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+            peer = peer_of(accepted)
+        except OSError:
+            accepted.close()
+            return False
+        if peer.is_other and self._arrivals.are_too_many(peer, loop.time()):
+            self._notices.count(Event.DROPPED)
+            accepted.close()
+            return False
+        task: asyncio.Task[object] = loop.create_task(self._open(accepted, peer))
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
+        return True
+
+    async def _open(self, accepted: socket.socket, peer: Peer) -> None:
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(lambda: self._new_connection(peer), accepted)
         except OSError:  # it is gone already
             accepted.close()
 

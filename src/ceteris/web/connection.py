@@ -12,6 +12,7 @@ from uvicorn.server import ServerState
 
 from ceteris.web.limits import HEADER_BYTES, REQUEST_S, STALL_S, ConnectionTable
 from ceteris.web.notices import Event, Notices
+from ceteris.web.peer import Peer
 
 ADMIT = "admit"
 """The key in a request's state of what admits its connection once the token was shown: True, or False: too many are."""
@@ -23,10 +24,13 @@ _AT_ONCE = struct.pack("ii", 1, 0)  # of SO_LINGER: the kernel too keeps nothing
 class Connection(H11Protocol):
     """A connection that is closed when it is late, and that answers malformed requests without a traceback."""
 
-    def __init__(self, config: uvicorn.Config, state: ServerState, table: ConnectionTable, notices: Notices) -> None:
+    def __init__(
+        self, config: uvicorn.Config, state: ServerState, table: ConnectionTable, notices: Notices, peer: Peer
+    ) -> None:
         super().__init__(config, state, {ADMIT: self._admit})
         self._table = table
         self._notices = notices
+        self._peer = peer
         self._first = b""
         self._due: float | None = None  # when its request must be whole
         self._unsent = 0
@@ -37,7 +41,7 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._moved = self.loop.time()
         self._due = self._moved + REQUEST_S
-        dropped = self._table.add(self, self.client[0] if self.client else None)
+        dropped = self._table.add(self, self._peer)
         if dropped:
             self._notices.count(Event.DROPPED, times=dropped)
 
@@ -70,9 +74,9 @@ class Connection(H11Protocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+        try:
             super().send_400_response(msg)
-        else:
+        except h11.LocalProtocolError:  # an answer has begun, or may have no body
             self.drop()
 
     def shutdown(self) -> None:
@@ -110,6 +114,6 @@ class Connection(H11Protocol):
 
     def _quoted(self) -> str:
         """Who sent what: the beginning of the first line up to a query, which may hold the token."""
-        peer = self.client[0] if self.client else "?"
-        line = self._first.split(b"\n")[0].split(b"?")[0]
-        return f"{peer}: {line.decode('latin-1')}"
+        user = "" if self._peer.user is None else f", user {self._peer.user}"
+        line = self._first.split(b"\n")[0].split(b"?")[0].rstrip(b"\r")
+        return f"{self._peer.address}{user}: {line.decode('latin-1')}"

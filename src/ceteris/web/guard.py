@@ -4,7 +4,6 @@ A token comes once in a URL and then as a cookie that no script and no other sit
 that is not this machine's is that of a page elsewhere whose owner has its name point here (DNS rebinding).
 """
 
-import ipaddress
 import secrets
 import socket
 from collections.abc import Collection, MutableMapping
@@ -17,6 +16,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from ceteris.language import tr
 from ceteris.web import markup
+from ceteris.web.addresses import is_loopback
 from ceteris.web.connection import ADMIT
 
 if TYPE_CHECKING:
@@ -38,11 +38,6 @@ _CLOSE = {"connection": "close"}
 def make_token() -> str:
     """A secret of 256 bits that fits into a URL."""
     return secrets.token_urlsafe(32)
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an IP address is reached from this machine alone."""
-    return ipaddress.ip_address(address).is_loopback
 
 
 class Hosts:

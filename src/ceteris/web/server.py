@@ -13,9 +13,10 @@ import uvicorn
 from ceteris.errors import UsageError
 from ceteris.language import Language
 from ceteris.web.acceptor import Acceptor
+from ceteris.web.addresses import is_loopback
 from ceteris.web.archive import Archive
 from ceteris.web.connection import Connection
-from ceteris.web.guard import Guard, Hosts, is_loopback, make_token
+from ceteris.web.guard import Guard, Hosts, make_token
 from ceteris.web.interpreter import Interpreter
 from ceteris.web.limits import HEADER_BYTES, IDLE_S, ConnectionTable, connection_limits
 from ceteris.web.notices import NoticeHandler, Notices
@@ -74,7 +75,7 @@ class _Server(uvicorn.Server):
         self._table = ConnectionTable(connection_limits())
         self._acceptor = Acceptor(
             listening,
-            lambda: Connection(config, self.server_state, self._table, notices),
+            lambda peer: Connection(config, self.server_state, self._table, notices, peer),
             self._table,
             notices,
         )

@@ -2,14 +2,19 @@
 
 import asyncio
 import json
+import os
+import socket
 from typing import Any
+
+import pytest
 
 from ceteris.web.feed import Feed
 from ceteris.web.limits import ConnectionLimits, ConnectionTable
 from ceteris.web.notices import Event, Notices, describe, printable
+from ceteris.web.peer import Arrivals, Peer, peer_of
 
 
-class Peer:
+class Visitor:
     """A connection that knows whether it was dropped."""
 
     def __init__(self) -> None:
@@ -27,14 +32,14 @@ def table(admitted: int = 2, strangers: int = 4, of_peer: int = 3) -> Connection
 
 
 def test_the_oldest_stranger_makes_room() -> None:
-    connections, peers = table(), [Peer() for _ in range(5)]
+    connections, peers = table(), [Visitor() for _ in range(5)]
     dropped = [connections.add(peer, "a") for peer in peers]
     assert dropped == [0, 0, 0, 1, 1]
     assert [peer.dropped for peer in peers] == [True, True, False, False, False]
 
 
 def test_a_peer_with_few_connections_loses_none_to_a_peer_with_many() -> None:
-    connections, one, many = table(), Peer(), [Peer() for _ in range(50)]
+    connections, one, many = table(), Visitor(), [Visitor() for _ in range(50)]
     connections.add(one, "owner")
     for peer in many:
         connections.add(peer, "other")
@@ -43,25 +48,47 @@ def test_a_peer_with_few_connections_loses_none_to_a_peer_with_many() -> None:
 
 
 def test_who_has_shown_the_token_is_never_dropped_and_is_limited_too() -> None:
-    connections, owner = table(), [Peer() for _ in range(3)]
+    connections, owner = table(), [Visitor() for _ in range(3)]
     for peer in owner:
         connections.add(peer, "a")
     assert [connections.admit(peer) for peer in owner] == [True, True, False]
     for _ in range(20):
-        connections.add(Peer(), "a")
+        connections.add(Visitor(), "a")
     assert [peer.dropped for peer in owner] == [False, False, True]
     connections.remove(owner[0])
-    late = Peer()
+    late = Visitor()
     connections.add(late, "a")
     assert connections.admit(late)
     assert connections.admit(late)
 
 
 def test_where_there_are_no_strangers_none_is_dropped() -> None:
-    connections, owner = table(), Peer()
+    connections, owner = table(), Visitor()
     connections.add(owner, "a")
     connections.admit(owner)
     assert not connections.drop_oldest()
+
+
+@pytest.mark.parametrize(("family", "address"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])
+def test_a_peer_on_this_machine_has_a_user(family: socket.AddressFamily, address: str) -> None:
+    with socket.socket(family) as listening:
+        listening.bind((address, 0))
+        listening.listen()
+        with socket.create_connection((address, listening.getsockname()[1])):
+            accepted, _ = listening.accept()
+            with accepted:
+                assert peer_of(accepted) == Peer(address, os.geteuid())
+    assert not Peer(address, os.geteuid()).is_other
+    assert not Peer(address, None).is_other
+    assert Peer(address, os.geteuid() + 1).is_other
+    assert Peer("192.0.2.7", None).is_other
+
+
+def test_arrivals_are_counted_for_each_peer_and_second() -> None:
+    arrivals, one, another = Arrivals(2), Peer("127.0.0.1", 1), Peer("127.0.0.1", 2)
+    assert [arrivals.are_too_many(one, 7.1) for _ in range(4)] == [False, False, True, True]
+    assert not arrivals.are_too_many(another, 7.9)
+    assert not arrivals.are_too_many(one, 8.0)
 
 
 def test_a_summary_is_one_printable_line_and_counts_anew() -> None:
