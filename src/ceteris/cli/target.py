@@ -16,6 +16,7 @@ from ceteris.hosts.devices import block_device
 from ceteris.hosts.local import LocalHost
 from ceteris.hosts.mounts import mount_of
 from ceteris.hosts.ssh import SshHost
+from ceteris.hosts.transport import described
 from ceteris.knobs import catalog, survey
 from ceteris.knobs.journal import not_inspected
 from ceteris.model import Facts, Location, Plan
@@ -55,19 +56,22 @@ def inspected_site(address: str = LOCAL, *, become: bool = False) -> Iterator[Si
         raise not_inspected(address, error.message, error.todo) from error
 
 
-def site_of(parsed: Parsed) -> contextlib.AbstractContextManager[Site]:
+@contextlib.contextmanager
+def site_of(parsed: Parsed) -> Iterator[Site]:
     """The machine under test of a plan; raises as `site`."""
     table, database = parsed.table.target, parsed.table.database
-    if database is not None and database.password_env is not None:
-        environment.withhold(database.password_env)
-    return site(table.host, become=table.become)
+    variables = filter(None, [database.password_env if database else None])
+    with environment.withheld(*variables), site(table.host, become=table.become) as there:
+        yield there
 
 
-def site_again(plan: Plan) -> contextlib.AbstractContextManager[Site]:
+@contextlib.contextmanager
+def site_again(plan: Plan) -> Iterator[Site]:
     """The machine under test of a plan that was checked before; raises as `site`."""
-    if plan.database is not None and plan.database.running is not None:
-        environment.withhold(*filter(None, [plan.database.running.variable]))
-    return site(plan.target.address, become=plan.target.become)
+    running = plan.database.running if plan.database else None
+    variables = filter(None, [running.variable if running else None])
+    with environment.withheld(*variables), site(plan.target.address, become=plan.target.become) as there:
+        yield there
 
 
 def fingerprint(site: Site, path: str, device: str | None) -> dict[str, str]:
@@ -139,5 +143,6 @@ def _refusal(folder: Directory) -> str:
 
 def checked(site: Site, parsed: Parsed) -> tuple[Plan, Facts]:
     """The plan as it can be carried out here. Raises PlanError with every problem."""
-    facts = look(site, parsed)
+    with described(site.host.name):
+        facts = look(site, parsed)
     return check(parsed, site.catalogue, facts), facts

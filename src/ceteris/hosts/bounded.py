@@ -45,12 +45,13 @@ class LineQueue:
         """Add a line, once there is room for it."""
         with self._changed:
             self._changed.wait_for(lambda: self._size < _UNREAD_BYTES or self._is_released)
-            self._lines.append(line)
-            self._size += len(line)
-            self._changed.notify_all()
+            if self._size < _UNREAD_BYTES:
+                self._lines.append(line)
+                self._size += len(line)
+                self._changed.notify_all()
 
     def release(self) -> None:
-        """Let nobody wait for room any more: the program has ended."""
+        """Let nobody wait for room any more, since the program has ended; what finds none is dropped."""
         with self._changed:
             self._is_released = True
             self._changed.notify_all()
@@ -76,11 +77,12 @@ class LineQueue:
 
 
 def read_lines(pipe: IO[bytes], lines: LineQueue) -> None:
-    """Fill the queue to the pipe's end, or to a line that is too long."""
-    while line := pipe.readline(LINE_BYTES + 1):
-        if len(line) > LINE_BYTES:
-            return lines.end(TooLong(LINE_BYTES))
-        lines.put(line.decode(errors="replace"))
+    """Fill the queue to the pipe's end, or to a line that is too long, and close the pipe."""
+    with pipe:
+        while line := pipe.readline(LINE_BYTES + 1):
+            if len(line) > LINE_BYTES:
+                return lines.end(TooLong(LINE_BYTES))
+            lines.put(line.decode(errors="replace"))
     return lines.end(EOFError())
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ceteris.errors import HostError
-from ceteris.hosts.transport import Host
+from ceteris.hosts.transport import Host, described
 from ceteris.model import BlockDevice
 
 _BY_ID = "/dev/disk/by-id"
@@ -36,21 +36,23 @@ def block_device(host: Host, engine: str, path: str, expected: Identity | None =
         first = _users(host, engine, resolved, expected)
         links = {name: host.resolve(f"{_BY_ID}/{name}") for name in host.names(_BY_ID)}
         backing = host.read(f"{folder}/loop/backing_file") if "loop" in host.names(folder) else ""
-        found = as_found(
-            resolved,
-            json.loads(_output(host, "lsblk", "--json", "--bytes", "--output-all")),
-            json.loads(_output(host, "wipefs", "--json", resolved) or "{}"),
-            swaps=host.read("/proc/swaps"),
-            holders=tuple(host.names(f"{folder}/holders")),
-            links=links,
-            backing=backing.strip(),
-            loops=json.loads(_output(host, "losetup", "--json", "--list", "--output-all") or "{}").get(
-                "loopdevices", []
-            ),
-            users=(last := _users(host, engine, resolved, first["identity"])),
-        )
-        if last["difference"]:
-            return BlockDevice(path=path, refused=f"{path} changed while it was looked at: {last['difference']}")
+        with described(host.name):
+            found = as_found(
+                resolved,
+                json.loads(_output(host, "lsblk", "--json", "--bytes", "--output-all")),
+                json.loads(_output(host, "wipefs", "--json", resolved) or "{}"),
+                swaps=host.read("/proc/swaps"),
+                holders=tuple(host.names(f"{folder}/holders")),
+                links=links,
+                backing=backing.strip(),
+                loops=json.loads(_output(host, "losetup", "--json", "--list", "--output-all") or "{}").get(
+                    "loopdevices", []
+                ),
+                users=(last := _users(host, engine, resolved, first["identity"])),
+            )
+            difference = last["difference"]
+        if difference:
+            return BlockDevice(path=path, refused=f"{path} changed while it was looked at: {difference}")
         return dataclasses.replace(found, identity=last["identity"], difference=first["difference"] or "")
     except (HostError, ValueError) as error:
         return BlockDevice(path=path, refused=f"{path} cannot be looked at: {error}")

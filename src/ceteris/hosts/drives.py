@@ -41,14 +41,16 @@ def error_counters(host: Host, device: str) -> dict[str, int]:
 
 def _disks(host: Host, device: str) -> list[str]:
     tree = _answer(host, ["lsblk", "--json", "--inverse", "--list", "--output", "PATH,TYPE", device])
-    return [one["path"] for one in tree.get("blockdevices", []) if one["type"] == "disk"]
+    with contextlib.suppress(AttributeError, KeyError, TypeError):  # another form than is known
+        return [str(one["path"]) for one in tree.get("blockdevices", []) if one["type"] == "disk"]
+    return []
 
 
 def _answer(host: Host, argv: list[str]) -> Mapping[str, Any]:
     """The document that a program prints; its exit code tells of the drive, not of the document."""
     try:
         answer = json.loads(host.run(argv).stdout)
-    except (HostError, ValueError):
+    except (HostError, RecursionError, ValueError):
         return {}
     return answer if isinstance(answer, dict) else {}
 

@@ -1,6 +1,8 @@
 """Passwords in the environment, withheld from every program but those that connect to a database."""
 
+import contextlib
 import os
+from collections.abc import Iterator
 
 USUAL = ("MYSQL_PWD", "PGPASSWORD")
 _withheld: dict[str, str] = {}
@@ -11,6 +13,17 @@ def withhold(*names: str) -> None:
     for name in names:
         if (value := os.environ.pop(name, None)) is not None:
             _withheld[name] = value
+
+
+@contextlib.contextmanager
+def withheld(*names: str) -> Iterator[None]:
+    """As `withhold`, for as long as the context lasts."""
+    held = {name: os.environ[name] for name in names if name in os.environ}
+    withhold(*names)
+    try:
+        yield
+    finally:
+        os.environ.update(held)
 
 
 def has(name: str) -> bool:

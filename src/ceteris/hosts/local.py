@@ -58,8 +58,9 @@ class LocalProcess:
             ) from error
 
     def _read_stderr(self, pipe: IO[bytes]) -> None:
-        while line := pipe.readline(_WORD_BYTES):
-            self._words.append(line.decode(errors="replace").rstrip())
+        with pipe:
+            while line := pipe.readline(_WORD_BYTES):
+                self._words.append(line.decode(errors="replace").rstrip())
 
     def send(self, line: str) -> None:
         """Write one line to its stdin. Raises HostError when it is gone."""
@@ -102,9 +103,6 @@ class LocalProcess:
         self._lines.release()
         for thread in self._threads:
             thread.join(timeout_s)
-        for pipe in (self._child.stdout, self._child.stderr):
-            if pipe is not None:
-                pipe.close()
         return self._child.returncode
 
     def exit_code(self, timeout_s: float) -> int | None:

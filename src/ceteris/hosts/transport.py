@@ -1,11 +1,12 @@
 """What every host can do, however it is reached."""
 
+import contextlib
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ceteris.errors import Denied, HostError, Missing, ReadOnly
+from ceteris.errors import BadReply, Denied, HostError, Missing, ReadOnly
 
 
 def of_errno(path: str, verb: str, number: int | None, reason: str) -> HostError:
@@ -18,6 +19,19 @@ def of_errno(path: str, verb: str, number: int | None, reason: str) -> HostError
     if number in (errno.EACCES, errno.EPERM):
         return Denied(cause)
     return HostError(cause)
+
+
+_MISREAD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+@contextlib.contextmanager
+def described(name: str) -> Iterator[None]:
+    """While a machine is asked what it is: raises BadReply where its answers have a form that no machine's have."""
+    try:
+        yield
+    except _MISREAD as error:
+        wrong = f"{name} describes itself in a form that is not understood ({type(error).__name__}: {error})"
+        raise BadReply(wrong, "see whether /proc and /sys are mounted there, and lsblk is util-linux's") from error
 
 
 @dataclass(frozen=True, slots=True)

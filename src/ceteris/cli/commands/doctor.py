@@ -25,8 +25,9 @@ def doctor(
     from ceteris.cli import examination
     from ceteris.cli.console import VisibleConsole
     from ceteris.cli.target import site
+    from ceteris.hosts.transport import described
 
-    with site(target, become=become) as there:
+    with site(target, become=become) as there, described(target):
         found = examination.document(there, path)
     if as_json:
         say_json(found.model_dump_json(indent=2))

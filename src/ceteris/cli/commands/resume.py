@@ -27,6 +27,7 @@ def resume(
     """
     from ceteris.cli import conclude, target
     from ceteris.errors import UsageError
+    from ceteris.hosts.transport import described
     from ceteris.language import later, recorded
     from ceteris.model import ExperimentState
     from ceteris.plan.parse import parse, read_file
@@ -48,7 +49,8 @@ def resume(
     plan = read.plan(opened, found.id)
     with target.site_again(plan) as site:
         site.refuse_open_journals()
-        now = target.fingerprint(site, plan.target.path, plan.target.device)
+        with described(site.host.name):
+            now = target.fingerprint(site, plan.target.path, plan.target.device)
         for name, before in found.fingerprint.items():
             if now.get(name) != before:
                 said = later("resumed with another {name}: {now!r}, before {before!r}")
