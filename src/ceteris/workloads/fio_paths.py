@@ -36,12 +36,14 @@ _SLASHES_ARE_NO_PATH = (
 )  # fmt: skip
 _FULL_NAMES = ("direct",)  # though one of the above starts so
 _NAME_VARIABLES = re.compile(r"\$(jobname|jobnum|filenum|clientuid)")
+_COMMENT = re.compile("[;#]")
+_LONGEST_LINE_BYTES = 4000
 _MOST_INCLUDES = 16
 
 
 def of_options(given: Mapping[str, object], directory: str) -> Iterator[WrittenPath]:
     """The paths of options on a command line, where fio understands the start of a name too."""
-    options = [(name.replace("-", "_"), str(value)) for name, value in given.items()]
+    options = [(name.replace("-", "_"), str(value).strip()) for name, value in given.items()]
     for name, value in options:
         longer = [full for full in _SENSITIVE if full.startswith(name) and full != name]
         if longer and name not in (*_SENSITIVE, *_FULL_NAMES):
@@ -57,7 +59,7 @@ def of_job_file(path: str, directory: str, read: Read) -> Iterator[WrittenPath]:
     for line in _lines(path, read, 0):
         if line.startswith("["):
             name = line[1:].rpartition("]")[0]
-            if name == "global":
+            if name.startswith("global"):  # as fio compares it
                 current = common
             else:
                 current = list(common)
@@ -73,13 +75,15 @@ def _lines(path: str, read: Read, depth: int) -> Iterator[str]:
     """Those that say something, with those of included files in place."""
     if depth == _MOST_INCLUDES:
         raise PathRefused("include", path, f"files include each other more than {_MOST_INCLUDES} times", "include less")
-    for line in map(str.strip, read(path).splitlines()):
-        if line.startswith("include") and line[7:8].isspace():
-            named = line[7:].strip()
-            if "$" in named:
-                raise PathRefused("include", named, "fio expands the variable itself", "write the path without it")
+    for text in read(path).split("\n"):
+        if len(text.encode()) > _LONGEST_LINE_BYTES:
+            raise PathRefused("job", path, "fio cuts a line that is so long in two", "write shorter lines")
+        line = _COMMENT.split(text, maxsplit=1)[0].strip()
+        if line.startswith("include"):  # the next character may be any
+            named = line[8:].strip()
+            _refuse_unclear("include", named)
             yield from _lines(posixpath.join(posixpath.dirname(path), named), read, depth + 1)
-        elif line and line[0] not in "#;":
+        elif line:
             yield line
 
 
@@ -92,7 +96,7 @@ def _of_job(job: str, options: Sequence[tuple[str, str]], default_directory: str
     files += [(n, _NAME_VARIABLES.sub("0", v)) for n, v in options if n == "filename_format"]
     files = files or [("name", f"{job}.0.0")]
     for (_, directory), (option, file) in itertools.product(directories, files):
-        _refuse_variable(option, file)
+        _refuse_unclear(option, file)
         named = ("directory", directory) if option == "name" else (option, file)
         yield WrittenPath(*named, _from(default_directory, f"{directory}/{file}"))
         if file.startswith("/"):
@@ -102,7 +106,7 @@ def _of_job(job: str, options: Sequence[tuple[str, str]], default_directory: str
             continue
         path = value.partition(":")[2] if name in ("mem", "iomem") else value
         if name in (*_OWN_PATH, *_LOGS) or "/" in path:
-            _refuse_variable(name, path)
+            _refuse_unclear(name, path)
             yield WrittenPath(name, value, _from(default_directory, path))
 
 
@@ -116,14 +120,17 @@ def _refuse(name: str, value: str) -> None:
         raise PathRefused(name, value, "fio would load a library", "name an engine that is built into fio")
 
 
-def _refuse_variable(name: str, value: str) -> None:
+def _refuse_unclear(name: str, value: str) -> None:
+    """Raise PathRefused for a path of which fio makes another one."""
     if "$" in value:
         raise PathRefused(name, value, "fio expands the variable itself", "write the path without it")
+    if _COMMENT.search(value):
+        raise PathRefused(name, value, "fio takes what follows ; or # for a comment", "write a path without them")
 
 
 def _parts(name: str, value: str) -> list[str]:
     """The paths of a list, which has a colon between two of them and `\\:` for one that is meant."""
-    _refuse_variable(name, value)
+    _refuse_unclear(name, value)
     return [part.replace("\\:", ":") for part in re.split(r"(?<!\\):", value)]
 
 

@@ -26,6 +26,7 @@ def _of_job_file(**texts: str) -> list[str]:
         ({"filename": r"a\:b"}, ["/data/files/a:b"]),
         ({"filename": "/dev/x"}, ["/data/files//dev/x", "/dev/x"]),
         ({"directory": "/a:/b", "filename": "f"}, ["/a/f", "/b/f"]),
+        ({"directory": " /etc"}, ["/etc/ceteris.0.0"]),
         ({"directory": "below"}, ["/data/files/below/ceteris.0.0"]),
         ({"directory": "/dev", "filename_format": "loop1"}, ["/dev/loop1"]),
         ({"filename_format": "$jobname.$jobnum.$filenum"}, ["/data/files/0.0.0"]),
@@ -52,6 +53,7 @@ def test_options_name_paths(options: dict[str, object], paths: list[str]) -> Non
         ({"ioengine": "external:/a.so"}, "would load a library"),
         ({"filename": "${HOME}/x"}, "expands the variable"),
         ({"filename_format": "$jobname.${X}"}, "expands the variable"),
+        ({"directory": "/etc;/../data/files"}, "for a comment"),
         ({"directory": "$jobname"}, "expands the variable"),
         ({"cgroup": "mine"}, "changes a control group"),
     ],
@@ -78,6 +80,24 @@ def test_included_files_are_read_from_the_folder_of_the_one_that_includes_them()
         _of_job_file(job="include job.fio\n")
     with pytest.raises(PathRefused, match="expands the variable"):
         _of_job_file(job="include ${HOME}/x\n")
+
+
+@pytest.mark.parametrize("line", ["include more.fio", "include=more.fio", " include\tmore.fio ; why"])
+def test_includes_are_found_as_fio_finds_them(line: str) -> None:
+    assert _of_job_file(job=f"[one]\n{line}\n", more="directory=/a") == ["/a/one.0.0"]
+
+
+def test_sections_and_comments_are_read_as_fio_reads_them() -> None:
+    assert _of_job_file(job="[global2]\ndirectory=/a\n[one]\nsize=1\n") == ["/a/one.0.0"]
+    assert _of_job_file(job="[one]\ndirectory=/etc ; /../data/files\n") == ["/etc/one.0.0"]
+    assert _of_job_file(job="[one]\ndirectory=/etc # /../data/files\n") == ["/etc/one.0.0"]
+
+
+def test_lines_end_where_fio_ends_them() -> None:
+    text = "[one]\ndescription=x\x0b[global]\ndirectory=/etc\n"
+    assert _of_job_file(job=text) == ["/etc/one.0.0"]
+    with pytest.raises(PathRefused, match="cuts a line"):
+        _of_job_file(job=f"[one]\ndescription={'x' * 4096}directory=/etc\n")
 
 
 def test_the_name_of_a_job_is_that_of_its_files() -> None:
