@@ -108,7 +108,7 @@ def test_a_long_detail_is_cut_and_an_exception_is_one_line() -> None:
     try:
         raise ValueError("first\nsecond")
     except ValueError as error:
-        assert printable(describe(error)).startswith("ValueError at test_limits.py:")
+        assert printable(describe(error)).startswith("ValueError at test_connection_limits.py:")
 
 
 def test_streams_share_what_is_made() -> None:
