@@ -12,6 +12,7 @@ import pytest
 from command import RUN_ENDED
 
 from ceteris.databases import Instance
+from ceteris.engine import folder
 from ceteris.engine.find import binary
 from ceteris.engine.protocol import Job
 from ceteris.engine.run import Engine
@@ -122,6 +123,7 @@ class _Bench:
 
     def __init__(self, place: Path, kind: str, *, cache: str = "warm", pool: str = LARGE) -> None:
         self.folder = place / "data" / "ceteris-data" / "e"
+        folder.make(LocalHost(), binary(), str(place / "data"), "e", "mine")
         database = Database(kind=kind)
         self.counted: list[str] = []
         self.servers = Servers(

@@ -23,6 +23,8 @@ def withheld(*names: str) -> Iterator[None]:
     try:
         yield
     finally:
+        for name in held:
+            del _withheld[name]
         os.environ.update(held)
 
 
