@@ -182,7 +182,8 @@ def bench(place: Path, kind: str) -> Iterator[Callable[..., _Bench]]:
     yield make
     for one in made:
         one.servers.close()
-        one.servers.leave()
+    if made:
+        folder.remove(LocalHost(), binary(), str(place / "data"), "e")
     assert not list((place / "data").iterdir())
 
 
