@@ -67,11 +67,14 @@ def damage(places: Sequence[Callable[[Laboratory], Path]]) -> Callable[[Laborato
     """Damage the open journal in each of these folders in one way; whether there was one."""
 
     def do(lab: Laboratory, rng: random.Random) -> bool:
-        paths = [path for place in places for path in sorted(place(lab).glob("*.jsonl")) if path.is_file()]
+        paths = [
+            path for place in places for path in sorted(place(lab).rglob("*.jsonl")) if path.parent.name != "closed"
+        ]
         if len(paths) < len(places):
             return False
         how = rng.choice(list(DAMAGES.values()))
         for path in paths:
+            lab.damaged.add(path.name.partition(".")[0])
             how(path, rng)
         return True
 
@@ -82,7 +85,7 @@ def put_right(lab: Laboratory) -> None:
     """What a person does whose journals are damaged: the settings by hand, the journals away."""
     lab.restore_by_hand()
     for folder in (lab.journals, lab.copies):
-        for path in folder.glob("*.jsonl"):
+        for path in [path for path in folder.rglob("*.jsonl") if path.parent.name != "closed"]:
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:

@@ -27,7 +27,16 @@ from faults import FAULTS, Fault
 
 _PATIENCE_S = 240.0
 PLACES: dict[Where, str] = {"here": "this machine", "there": "over SSH", "guest": "over SSH, a virtual machine"}
-_KINDS = ("struck", "went on by itself", "left something to undo", "values different", "trials lost or double")
+_KINDS = (
+    "struck",
+    "went on by itself",
+    "left something to undo",
+    "values different",
+    "trials lost or double",
+    "exit codes that lie",
+)
+_NOT_RESTORED = 4
+_SAYS_RESTORED = (0, 3, 130, 141)
 
 
 @dataclass
@@ -49,7 +58,7 @@ class Toll:
 
     def table(self) -> str:
         """For a document."""
-        lines: list[tuple[str, ...]] = [("fault", "target", *_KINDS), ("---",) * 7]
+        lines: list[tuple[str, ...]] = [("fault", "target", *_KINDS), ("---",) * (2 + len(_KINDS))]
         for fault in FAULTS:
             counts = self.counts.get((fault.name, fault.where), Counter())
             lines.append((fault.name, PLACES[fault.where], *(str(counts[kind]) for kind in _KINDS)))
@@ -91,15 +100,20 @@ def _hurt(lab: Laboratory, fault: Fault, rng: random.Random, toll: Toll) -> bool
     process = lab.start(where)
     struck = pause(rng, process, fault.longest_s) and fault.strike(lab, process, rng)
     code = process.wait(_PATIENCE_S)
-    if where != "guest":  # which may be off
+    counts = toll.of(fault)
+    if where != "guest" and not (struck and fault.hopeless):  # which may be off; or somebody is stopped
         lab.wait_until_nobody_works(where)
+    if lie := _lie(lab, fault, code, struck=struck):
+        counts["exit codes that lie"] += 1
+        toll.wrong.append(f"{fault.name} ({where}): {lie}: {lab.words()[-1500:]}")
     fault.mend(lab)
+    if where == "here":
+        lab.wait_until_nobody_works(where)
     if where == "guest":
         lab.wait_until_nobody_works(where)
     # What is set in a guest went with its power, but not the journal of it.
     left = bool(lab.open_journals(where) if where == "guest" else lab.different(where))
     undone = lab.undo(where)
-    counts = toll.of(fault)
     for kind, wrong in (
         ("values different", lab.different(where)),
         ("trials lost or double", lab.lost_or_double(where)),
@@ -117,6 +131,26 @@ def _hurt(lab: Laboratory, fault: Fault, rng: random.Random, toll: Toll) -> bool
         counts["went on by itself"] += code in (0, 3) and not lab.is_unfinished(where)
         counts["left something to undo"] += left
     return struck
+
+
+def _lie(lab: Laboratory, fault: Fault, code: int, *, struck: bool) -> str:
+    """What an exit code says of the machine that is not so; before the fault is mended."""
+    where = fault.where
+    if where == "guest":  # it is off
+        return ""
+    left = lab.different(where)
+    if code in _SAYS_RESTORED and left:
+        return f"ended with {code}, and there is left {left}"
+    if (
+        code == _NOT_RESTORED
+        and not left
+        and not lab.open_journals(where)
+        and "could not look" not in lab.words().lower()
+    ):
+        return f"ended with {code}, and nothing is left"
+    if struck and fault.hopeless and left and (undone := lab.undo(where)) != _NOT_RESTORED:
+        return f"undo ended with {undone}, and there is left {left}"
+    return ""
 
 
 def _finish(lab: Laboratory, where: Where, toll: Toll) -> None:

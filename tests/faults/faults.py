@@ -8,7 +8,9 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import attacks
 from forked import Forked
 from laboratory import Laboratory, Where, pause
 
@@ -22,7 +24,10 @@ def _nothing(_: Laboratory) -> None:
 
 @dataclass(frozen=True)
 class Fault:
-    """One sort of fault; `share` is how often it is chosen, `longest_s` the latest moment at which it strikes."""
+    """One sort of fault; `share` is how often it is chosen, `longest_s` the latest moment at which it strikes.
+
+    `hopeless`: until it is mended `ceteris undo` cannot restore everything, and has to say so with exit code 4.
+    """
 
     name: str
     where: Where
@@ -30,6 +35,7 @@ class Fault:
     mend: Mend = field(default=_nothing)
     share: int = 4
     longest_s: float = 2.5
+    hopeless: bool = False
 
 
 def _kill(*numbers: int) -> bool:
@@ -163,6 +169,76 @@ def _disk_faults() -> list[Fault]:
     ]
 
 
+def _damaged(*places: Callable[[Laboratory], Path]) -> Strike:
+    """All are killed while settings are changed, and then their journal is damaged."""
+    damage = attacks.damage(places)
+
+    def strike(lab: Laboratory, process: Forked, rng: random.Random) -> bool:
+        _everything(lab, process, rng)
+        process.wait(10)
+        return damage(lab, rng)
+
+    return _while_changed("here", strike)
+
+
+def _locked(names: str) -> tuple[Strike, Mend]:
+    """All are killed while settings are changed, and somebody else locks the journal, or the folder."""
+    locker = attacks.Locker()
+
+    def strike(lab: Laboratory, process: Forked, rng: random.Random) -> bool:
+        _everything(lab, process, rng)
+        process.wait(10)
+        return bool(lab.different("here")) and locker.take(lab, names)
+
+    return _while_changed("here", strike), locker.let_go
+
+
+def _stopped_keeper(lab: Laboratory, process: Forked, _: random.Random) -> bool:
+    """The keeper lives and does nothing; nobody else may restore what is its own."""
+    return attacks.stop_keepers(lab) and _kill(process.pid)
+
+
+def _deleted(path: Callable[[Laboratory], Path]) -> Strike:
+    return lambda lab, _, __: attacks.delete(path(lab))
+
+
+def _store(lab: Laboratory) -> Path:
+    return Path(lab.environment["CETERIS_STORE"])
+
+
+def _journal(lab: Laboratory) -> Path:
+    return next(iter(lab.journals.glob("*.jsonl")), lab.journals / "none")
+
+
+def _attacks() -> list[Fault]:
+    locked, unlocked = _locked("*.jsonl")
+    main, copy = (lambda lab: lab.journals), (lambda lab: lab.copies)
+    return [
+        Fault("SIGKILL of everything, journal damaged", "here", _damaged(main), share=8),
+        Fault("SIGKILL of everything, copy of the journal damaged", "here", _damaged(copy)),
+        Fault(
+            "SIGKILL of everything, journal and copy damaged",
+            "here",
+            _damaged(main, copy),
+            attacks.put_right,
+            share=8,
+            hopeless=True,
+        ),
+        Fault("SIGKILL of everything, journal locked by another", "here", locked, unlocked, hopeless=True),
+        Fault(
+            "keeper stopped, SIGKILL of the controller",
+            "here",
+            _while_changed("here", _stopped_keeper),
+            attacks.wake_keepers,
+            hopeless=True,
+        ),
+        Fault("journal deleted", "here", _while_changed("here", _deleted(_journal))),
+        Fault("store deleted", "here", _while_changed("here", _deleted(_store)), share=2),
+        Fault("folder of data opened to all users", "here", attacks.open_to_all, attacks.close_to_others),
+    ]
+
+
+ATTACKS = _attacks()
 FAULTS = [
     Fault("SIGKILL of the controller", "here", _controller, share=12),
     Fault("SIGKILL of everything", "here", _while_changed("here", _everything), share=12),
@@ -174,6 +250,7 @@ FAULTS = [
     Fault("SIGHUP", "here", _signal(signal.SIGHUP)),
     Fault("Ctrl-C three times", "here", _signal(signal.SIGINT, signal.SIGINT, signal.SIGINT)),
     *_disk_faults(),
+    *ATTACKS,
     Fault("SIGKILL of the controller", "there", _controller, share=6, longest_s=4),
     Fault("SIGKILL of everything on the controller", "there", _everything, share=6, longest_s=4),
     Fault("SIGKILL of keeper and controller", "there", _while_changed("there", _keeper_and_controller), longest_s=4),

@@ -69,11 +69,15 @@ class Laboratory:
         for name, value in (("scheduler", "mq-deadline"), ("nr_requests", "100"), ("iosched/read_expire", "770")):
             (queue_of(self.device) / name).write_text(value)
         self.disks = {name: SmallDisk(folder / name) for name in ("store", "journal", "data")}
+        self.journals, self.copies = folder / "journal" / "journal", folder / "copies"
+        self.copies.mkdir(mode=0o700)
+        self.damaged: set[str] = set()
         (folder / "target").mkdir()
         self.target = SshTarget(folder / "target")
         self.environment = os.environ | {
             "CETERIS_STORE": str(folder / "store" / "ceteris.db"),
             "CETERIS_STATE": str(folder / "journal"),
+            "CETERIS_STATE_COPY": str(self.copies),
             "PATH": f"{self.target.path}:{os.environ['PATH']}",
         }
         self._guest: GuestTarget | None = None
@@ -120,8 +124,20 @@ class Laboratory:
             texts = {path: text for path, text in self.guest.texts("/data/state").items() if path.endswith(".jsonl")}
         else:
             state = Path(self.environment["CETERIS_STATE"]) if where == "here" else self.target.state
-            texts = {str(path): path.read_text() for path in state.rglob("*.jsonl")}
+            texts = {str(path): _text(path) for path in state.rglob("*.jsonl") if not self._was_damaged(path)}
         return {path: text for path, text in texts.items() if "/closed/" not in path or not _is_readable(text)}
+
+    def _was_damaged(self, path: Path) -> bool:
+        """Whether it is a closed journal, and was damaged on purpose when it was open."""
+        return path.parent.name == "closed" and path.name.partition(".")[0] in self.damaged
+
+    def restore_by_hand(self) -> None:
+        """Set everything of this machine as it was, as a person does without a journal."""
+        (queue_of(self.device) / "scheduler").write_text("mq-deadline")  # first: it moves others
+        for name in self.different("here"):
+            path = Path("/proc/sys/vm/swappiness") if name == "swappiness" else queue_of(self.device) / name
+            with contextlib.suppress(OSError):  # read-only ones follow
+                path.write_text(self._before["here"][name])
 
     # --- experiments ---
 
@@ -224,6 +240,11 @@ class Laboratory:
             disk.remove()
         (queue_of(self.device) / "scheduler").write_text("none")
         subprocess.run(["losetup", "--detach", self.device], check=False)
+
+
+def _text(path: Path) -> str:
+    """Of a regular file; of anything else nothing that can be read."""
+    return path.read_text(errors="replace") if path.is_file() else "no regular file\n"
 
 
 def _is_readable(journal: str) -> bool:
