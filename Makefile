@@ -62,7 +62,7 @@ field: $(BIN)/ceteris ## import five published reports, check and judge them, an
 soak: packages $(BIN)/ceteris ## start and end a private server 1,000 times, every tenth time by a kill; some minutes
 	$(BIN)/python proof/soak/run.py
 
-campaign: packages $(VENV)/dev ## as root: 300 faults of every sort, and whether the machine comes back from each; about an hour
+campaign: packages $(VENV)/dev ## as root: 1,000 faults of every sort, and whether the machine comes back from each; about two hours
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
 	$(BIN)/python tests/faults/campaign.py
 

@@ -12,9 +12,11 @@ from pathlib import Path
 
 from forked import Forked
 from laboratory import Laboratory
+from ssh_target import HONEST
 
 Damage = Callable[[Path, random.Random], None]
 _LOCKED_S = 5.0
+_NOBODY = 65534
 
 
 def _empty(path: Path, _: random.Random) -> None:
@@ -133,6 +135,54 @@ def wake_keepers(lab: Laboratory) -> None:
     for pid in lab.processes("journal"):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
+
+
+ANSWERS = {
+    "garbage": "head -c 65536 /dev/urandom",
+    "no end": "exec yes",
+    "nothing": "exit 1",
+    "a greeting before each answer": f"echo Welcome; {HONEST}",
+    "an error of the engine": """echo '{"event":"error","message":"owned"}'""",
+    "half an answer": f"{HONEST.removeprefix('exec ')} | head -c 40",
+}
+
+
+def lie(lab: Laboratory, _: Forked, rng: random.Random) -> bool:
+    """The target is taken over: it ends all connections, and what answers from now on is not a shell."""
+    lab.target.answer(rng.choice(list(ANSWERS.values())))
+    lab.target.kill_connections()
+    return True
+
+
+def be_honest(lab: Laboratory) -> None:
+    """The target is its owner's again."""
+    lab.target.answer_honestly()
+
+
+def replace_engine(lab: Laboratory, process: Forked, __: random.Random) -> bool:
+    """SIGKILL of the controller; another user's program stands where it has pushed the engine to."""
+    process.send_signal(signal.SIGKILL)
+    for engine in (lab.target.folder / "cache/ceteris").glob("ceteris-engine-*"):
+        engine.unlink()
+        engine.write_text(f"#!/bin/sh\ntouch {lab.proof}\n")
+        engine.chmod(0o755)
+        os.chown(engine, _NOBODY, _NOBODY)
+    return True
+
+
+_KILL_ENGINES = """
+for process in /proc/[0-9]*; do
+    case $(readlink $process/exe) in *ceteris-engine*) kill -9 ${process#/proc/} ;; esac
+done; true
+"""
+
+
+def set_clock_back(lab: Laboratory, process: Forked, rng: random.Random) -> bool:
+    """In the guest by up to ten days, and all that could restore it is killed."""
+    lab.guest.run(f"date -s @$(($(date +%s) - {rng.randrange(10 * 86400)}))")
+    process.send_signal(signal.SIGKILL)
+    lab.guest.run(_KILL_ENGINES)
+    return True
 
 
 def delete(path: Path) -> bool:

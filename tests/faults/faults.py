@@ -26,7 +26,8 @@ def _nothing(_: Laboratory) -> None:
 class Fault:
     """One sort of fault; `share` is how often it is chosen, `longest_s` the latest moment at which it strikes.
 
-    `hopeless`: until it is mended `ceteris undo` cannot restore everything, and has to say so with exit code 4.
+    `hopeless`: until it is mended `ceteris undo` cannot restore everything, or look at a target, and has to say so
+    with exit code 4.
     """
 
     name: str
@@ -235,6 +236,20 @@ def _attacks() -> list[Fault]:
         Fault("journal deleted", "here", _while_changed("here", _deleted(_journal))),
         Fault("store deleted", "here", _while_changed("here", _deleted(_store)), share=2),
         Fault("folder of data opened to all users", "here", attacks.open_to_all, attacks.close_to_others),
+        Fault(
+            "target taken over",
+            "there",
+            _while_changed("there", attacks.lie),
+            attacks.be_honest,
+            longest_s=4,
+            hopeless=True,
+        ),
+        Fault("SIGKILL of the controller, engine replaced", "there", attacks.replace_engine, longest_s=4),
+        Fault(
+            "clock set back, SIGKILL of keeper and controller",
+            "guest",
+            _while_changed("guest", attacks.set_clock_back, 25),
+        ),
     ]
 
 

@@ -72,6 +72,7 @@ class Laboratory:
         self.journals, self.copies = folder / "journal" / "journal", folder / "copies"
         self.copies.mkdir(mode=0o700)
         self.damaged: set[str] = set()
+        self.proof = folder / "proof"  # is there once a program of another user was run
         (folder / "target").mkdir()
         self.target = SshTarget(folder / "target")
         self.environment = os.environ | {

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command import Done, Filesystem, queue_of, run_ceteris
+from hostile_target import HostileTarget
 from ssh_target import SshTarget
 
 from ceteris.engine.find import binary
@@ -81,6 +82,17 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshTarge
     monkeypatch.setenv("PATH", f"{made.path}:{os.environ['PATH']}")
     yield made
     made.remove()
+
+
+@pytest.fixture
+def db1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileTarget]:
+    """A machine to reach over SSH that answers as a test wants."""
+    folder = tmp_path / "db1"
+    folder.mkdir()
+    made = HostileTarget(folder)
+    monkeypatch.setenv("PATH", f"{made.path}:{os.environ['PATH']}")
+    yield made
+    made.stop()
 
 
 TINY = """

@@ -5,29 +5,11 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
-from ssh_target import make_access
+from ssh_target import HONEST, answer, configure_sshd, make_access, wait_until_reachable
 
 NAME = "db1"
-
-_SSHD_CONFIG = """
-HostKey {folder}/host_key
-AuthorizedKeysFile {folder}/user_key.pub
-PidFile {folder}/sshd.pid
-PermitRootLogin yes
-PasswordAuthentication no
-UsePAM no
-StrictModes no
-ListenAddress 127.0.0.1
-Port {port}
-SetEnv CETERIS_STATE={folder}/state XDG_CACHE_HOME={folder}/cache SHLVL=1
-ForceCommand {folder}/shell
-MaxStartups 100
-"""
-
-HONEST = 'exec sh -c "$SSH_ORIGINAL_COMMAND"'
 
 
 class HostileTarget:
@@ -42,22 +24,14 @@ class HostileTarget:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         self.path = make_access(folder, NAME, "127.0.0.1", port)
-        (folder / "sshd_config").write_text(_SSHD_CONFIG.format(folder=folder, port=port))
+        configure_sshd(folder, "127.0.0.1", port, scripted=True)
         self.answer(HONEST)
-        Path("/run/sshd").mkdir(exist_ok=True)
         subprocess.run(["/usr/sbin/sshd", "-f", str(folder / "sshd_config")], check=True, capture_output=True)
-        for _ in range(100):
-            if subprocess.run([self.path / "ssh", NAME, "true"], capture_output=True, check=False).returncode == 0:
-                return
-            time.sleep(0.1)
-        raise AssertionError("sshd cannot be reached")
+        wait_until_reachable(self.path / "ssh", NAME)
 
     def answer(self, script: str, *, to: str = "") -> None:
         """Answer commands that contain a text by a script in sh; all others honestly."""
-        shell = self.folder / "shell"
-        lines = [f'case "$SSH_ORIGINAL_COMMAND" in *"{to}"*)', script, ";; esac", HONEST]
-        shell.write_text("\n".join(["#!/bin/sh", *lines, ""]))
-        shell.chmod(0o755)
+        answer(self.folder, script, to=to)
 
     def engine(self) -> Path:
         """Where the engine was pushed to."""

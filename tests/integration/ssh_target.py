@@ -20,11 +20,14 @@ PermitRootLogin yes
 PasswordAuthentication no
 UsePAM no
 StrictModes no
-ListenAddress {there}
+ListenAddress {address}
+Port {port}
 # With SHLVL bash does not read what the person who tests has in .bashrc, once for each command.
 SetEnv CETERIS_STATE={folder}/state XDG_CACHE_HOME={folder}/cache SHLVL=1
 MaxStartups 100
 """
+SCRIPTED = "ForceCommand {folder}/shell\n"
+HONEST = 'exec sh -c "$SSH_ORIGINAL_COMMAND"'
 
 SSH_CONFIG = """
 Host {name}
@@ -54,6 +57,30 @@ def make_access(folder: Path, name: str, address: str, port: int) -> Path:
     return ssh.parent
 
 
+def configure_sshd(folder: Path, address: str, port: int, *, scripted: bool) -> None:
+    """Write the configuration of an sshd; a scripted one answers commands by the script that `answer` writes."""
+    text = SSHD_CONFIG + (SCRIPTED if scripted else "")
+    (folder / "sshd_config").write_text(text.format(folder=folder, address=address, port=port))
+    Path("/run/sshd").mkdir(exist_ok=True)
+
+
+def answer(folder: Path, script: str, *, to: str = "") -> None:
+    """Answer commands that contain a text by a script in sh; all others honestly."""
+    shell = folder / "shell"
+    lines = [f'case "$SSH_ORIGINAL_COMMAND" in *"{to}"*)', script, ";; esac", HONEST]
+    shell.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    shell.chmod(0o755)
+
+
+def wait_until_reachable(ssh: Path, name: str) -> None:
+    """Until a command can be run there."""
+    for _ in range(100):
+        if subprocess.run([ssh, name, "true"], capture_output=True, check=False).returncode == 0:
+            return
+        time.sleep(0.1)
+    raise AssertionError("sshd cannot be reached")
+
+
 class SshTarget:
     """The target and the link to it. `ssh://target` names it for an ssh that is found first in `path`."""
 
@@ -65,8 +92,7 @@ class SshTarget:
         self._namespace = f"ceteris-{os.getpid()}"
         self._link = f"cet{os.getpid() % 100000}"
         self.path = make_access(folder, "target", THERE, 22)
-        (folder / "sshd_config").write_text(SSHD_CONFIG.format(folder=folder, there=THERE))
-        Path("/run/sshd").mkdir(exist_ok=True)
+        configure_sshd(folder, THERE, 22, scripted=False)
         _run("ip", "netns", "add", self._namespace)
         _run("ip", "link", "add", self._link, "type", "veth", "peer", "name", "there", "netns", self._namespace)
         _run("ip", "address", "add", f"{HERE}/30", "dev", self._link)
@@ -82,20 +108,31 @@ class SshTarget:
     def start_sshd(self) -> None:
         """Start it, and wait until it can be reached."""
         self._there("/usr/sbin/sshd", "-f", str(self.folder / "sshd_config"))
-        for _ in range(100):
-            if subprocess.run([self.path / "ssh", "target", "true"], capture_output=True, check=False).returncode == 0:
-                return
-            time.sleep(0.1)
-        raise AssertionError("sshd cannot be reached")
+        wait_until_reachable(self.path / "ssh", "target")
+        self._listening = int((self.folder / "sshd.pid").read_text())
+
+    def answer(self, script: str) -> None:
+        """Answer every command by a script in sh, from the next connection on."""
+        answer(self.folder, script)
+        self._reconfigure(scripted=True)
+
+    def answer_honestly(self) -> None:
+        """Run the commands again."""
+        answer(self.folder, HONEST)  # for connections that sshd began before
+        self._reconfigure(scripted=False)
+        wait_until_reachable(self.path / "ssh", "target")
+
+    def _reconfigure(self, *, scripted: bool) -> None:
+        configure_sshd(self.folder, THERE, 22, scripted=scripted)
+        os.kill(self._listening, signal.SIGHUP)
 
     def kill_connections(self) -> None:
         """SIGKILL the sshd of every connection; the one that listens stays."""
-        listening = int((self.folder / "sshd.pid").read_text())
         pids = subprocess.run(["ip", "netns", "pids", self._namespace], capture_output=True, text=True, check=True)
         for pid in map(int, pids.stdout.split()):
             try:
                 name = Path(f"/proc/{pid}/comm").read_text().strip()
-                if name.startswith("sshd") and pid != listening:
+                if name.startswith("sshd") and pid != self._listening:
                     os.kill(pid, signal.SIGKILL)
             except (FileNotFoundError, ProcessLookupError):
                 continue

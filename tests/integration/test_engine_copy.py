@@ -7,22 +7,13 @@ from pathlib import Path
 
 import pytest
 from command import Done, run_ceteris
-from hostile_target import HONEST, NAME, HostileTarget
+from hostile_target import NAME, HostileTarget
+from ssh_target import HONEST
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
 SPY = "#!/bin/sh\ntouch {proof}\n"
 NOBODY = 65534
-
-
-@pytest.fixture
-def db1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileTarget]:
-    folder = tmp_path / "db1"
-    folder.mkdir()
-    made = HostileTarget(folder)
-    monkeypatch.setenv("PATH", f"{made.path}:{os.environ['PATH']}")
-    yield made
-    made.stop()
 
 
 @pytest.fixture

@@ -27,16 +27,6 @@ CONTROL = r"printf '\033]0;owned\007\033[2J\233\n'"
 
 
 @pytest.fixture
-def db1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileTarget]:
-    folder = tmp_path / "db1"
-    folder.mkdir()
-    made = HostileTarget(folder)
-    monkeypatch.setenv("PATH", f"{made.path}:{os.environ['PATH']}")
-    yield made
-    made.stop()
-
-
-@pytest.fixture
 def connected(db1: HostileTarget) -> Iterator[Callable[..., SshHost]]:
     """Connect to the target, and disconnect when the test is over."""
     hosts = []

@@ -50,9 +50,12 @@ def test_a_store_that_vanishes_is_noticed_at_the_next_write(plan, tmp_path: Path
     store = tmp_path / "vanishing.db"
     run = Running("run", plan(), "--store", str(store))
     run.wait_for("trial")
-    aside = store.rename(tmp_path / "aside.db")
-    if how == "replaced":
-        store.write_bytes(aside.read_bytes())
+    aside = tmp_path / "aside.db"
+    if how == "replaced":  # at one stroke: between two strokes it is a deleted store
+        aside.write_bytes(store.read_bytes())
+        aside.replace(store)
+    else:
+        store.rename(aside)
     done = run.end()
     assert done.code == 3
     assert f"the store {store} was {how} meanwhile" in done.err
