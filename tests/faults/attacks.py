@@ -70,7 +70,10 @@ def damage(places: Sequence[Callable[[Laboratory], Path]]) -> Callable[[Laborato
 
     def do(lab: Laboratory, rng: random.Random) -> bool:
         paths = [
-            path for place in places for path in sorted(place(lab).rglob("*.jsonl")) if path.parent.name != "closed"
+            path
+            for place in places
+            for path in sorted(place(lab).rglob("*.jsonl"))
+            if path.parent.name != "closed" and path.is_file()  # what was damaged before may lie there still
         ]
         if len(paths) < len(places):
             return False

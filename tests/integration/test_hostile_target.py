@@ -1,6 +1,5 @@
 """Targets over SSH that are broken, noisy or hostile: one clear error, within bounds of time, memory and characters."""
 
-import os
 import resource
 import subprocess
 import sys

@@ -13,6 +13,7 @@ from ceteris.model import (
     Purpose,
     Trial,
     TrialState,
+    Workload,
     arm_of,
     arms_given_up,
 )
@@ -20,6 +21,8 @@ from ceteris.stats.pairs import mean_interval
 from ceteris.units import LoadLevel
 
 Summaries = Mapping[int, Mapping[str, Measurement]]
+
+_THROUGHPUT = "throughput_per_s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +166,14 @@ def _pairs(block: Sequence[Trial], summaries: Summaries, responses: Mapping[str,
                 )
 
 
+def metrics_of_pairs(workloads: Iterable[Workload]) -> set[str]:
+    """The metrics that pairs are made of: each response, and how many operations there were."""
+    return {_THROUGHPUT, *(response for workload in workloads for response in workload.responses)}
+
+
 def _operations(measured: Mapping[str, Measurement]) -> int:
     """How many operations a trial completed."""
-    throughput = measured.get("throughput_per_s")
+    throughput = measured.get(_THROUGHPUT)
     return round(throughput.total) if throughput else 0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.effects import Summaries
+from ceteris.analysis.effects import Summaries, metrics_of_pairs
 from ceteris.analysis.judge import take_looks
 from ceteris.analysis.screens import survivors
 from ceteris.experiment import noise
@@ -37,7 +37,10 @@ def look(
     if not due:
         return []
     before = read.looks(store, experiment.id)
-    taken = looks_at(due, plan, trials, read.summaries(store, experiment.id), before, over=over)
+    places = {one.place for one in due}
+    orders = [trial.order for trial in trials if (trial.factor, trial.workload) in places]
+    summaries = read.summaries(store, experiment.id, orders, metrics_of_pairs(plan.workloads))
+    taken = looks_at(due, plan, trials, summaries, before, over=over)
     decided = decided_arms(plan, [*before, *taken])
     spared = [trial.order for trial in trials if trial.state is TrialState.PLANNED and arm_of(trial) in decided]
     write.add_looks(store, experiment.id, taken, spared)

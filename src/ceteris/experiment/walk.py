@@ -6,6 +6,7 @@ the machine is put back; what was measured is judged. A run that was cut off goe
 
 import contextlib
 import functools
+import gc
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
@@ -150,6 +151,7 @@ def _sit_down(
     pinned = PinnedDevices(
         read.devices(store, experiment.id), functools.partial(write.pin_device, store, experiment.id)
     )
+    gc.freeze()
     with Bench(site, plan, trials, tested, in_flight, _recorder(store, audience), pinned, stopped) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         audience.begins(trials)
@@ -204,6 +206,7 @@ def _make_trials(
                 break  # the block is rerun whole, so its other arms need not be made now
         bench.land()
         after_block(trials)
+        gc.collect()  # its own moments are rare, as reports want them; what was frozen is not looked at
 
 
 def _renew(block: list[Trial], trials: list[Trial], store: Store, audience: Audience) -> list[Trial]:

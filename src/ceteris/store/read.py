@@ -5,7 +5,7 @@ import sys
 import zlib
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -159,18 +159,26 @@ _AT_A_TIME = 1000
 _SUMMARY = [column for column in schema.measurement.c if column.name not in ("points", "histogram", "id", "experiment")]
 
 
-def summaries(store: Engine, experiment: str, orders: Sequence[int] | None = None) -> dict[int, dict[str, Measurement]]:
-    """What each trial, or each of some, measured, by trial and metric: without points, their times and histograms."""
+def summaries(
+    store: Engine, experiment: str, orders: Sequence[int] | None = None, metrics: Collection[str] | None = None
+) -> dict[int, dict[str, Measurement]]:
+    """What trials measured, by trial and metric: without points, their times and histograms.
+
+    `orders`, `metrics`: only these trials and metrics; None: all of them.
+    """
     c = schema.measurement.c
     found: dict[int, dict[str, Measurement]] = defaultdict(dict)
     wanted = sa.select(c.trial, c.phase, c.metric, c.unit, c.source, c.n, c.mean, c.low, c.high, c.total).where(
         c.experiment == experiment, c.phase.in_(("prepare", "measure"))
     )
+    if orders is not None:
+        wanted = wanted.where(c.trial.in_(orders))
+    if metrics is not None:
+        wanted = wanted.where(c.metric.in_(metrics))
     once, numbers = sys.intern, dict[int, int]()  # each row has a few of a few, and there are many rows
     with _connection(store) as connection:
         asked = connection.execution_options(yield_per=_AT_A_TIME)  # one by one they take twice as long
-        rows = asked.execute(wanted if orders is None else wanted.where(c.trial.in_(orders)))
-        for trial, phase, metric, unit, source, n, mean, low, high, total in rows:
+        for trial, phase, metric, unit, source, n, mean, low, high, total in asked.execute(wanted):
             found[trial][once(metric)] = Measurement(
                 phase=once(phase),
                 metric=once(metric),
