@@ -148,9 +148,10 @@ def _lie(lab: Laboratory, fault: Fault, code: int, *, struck: bool) -> str:
         and "could not look" not in lab.words().lower()
     ):
         return f"ended with {code}, and nothing is left"
-    unseen = left or where == "there"
-    if struck and fault.hopeless and unseen and (undone := lab.undo(where)) != _NOT_RESTORED:
-        return f"undo ended with {undone}, and there is left {left or 'a target that cannot be asked'}"
+    if struck and fault.hopeless and (undone := lab.undo(where)) != _NOT_RESTORED:
+        unseen = lab.different(where) or ("a target that cannot be asked" if where == "there" else "")
+        if unseen:
+            return f"undo ended with {undone}, and there is left {unseen}: {lab.words_of_command()}"
     if lab.proof.exists():
         return "a program of another user was run"
     return ""

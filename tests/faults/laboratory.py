@@ -163,6 +163,10 @@ class Laboratory:
         call = functools.partial(run, arguments)
         return Forked(call, self._environment(where), self.folder / "words of a command").wait(300)
 
+    def words_of_command(self) -> str:
+        """What the last command said."""
+        return (self.folder / "words of a command").read_text()
+
     def undo(self, where: Where) -> int:
         """Put back what is open there; the exit code."""
         addresses = {"there": SshTarget.address, "guest": GuestTarget.address}
