@@ -163,8 +163,10 @@ def be_honest(lab: Laboratory) -> None:
 
 
 def replace_engine(lab: Laboratory, process: Forked, __: random.Random) -> bool:
-    """SIGKILL of the controller; another user's program stands where it has pushed the engine to."""
+    """SIGKILL of everything; another user's program stands where the engine was pushed to."""
     process.send_signal(signal.SIGKILL)
+    process.wait(10)
+    lab.target.kill_all()
     for engine in (lab.target.folder / "cache/ceteris").glob("ceteris-engine-*"):
         engine.unlink()
         engine.write_text(f"#!/bin/sh\ntouch {lab.proof}\n")

@@ -153,6 +153,7 @@ def _lie(lab: Laboratory, fault: Fault, code: int, *, struck: bool) -> str:
         if unseen:
             return f"undo ended with {undone}, and there is left {unseen}: {lab.words_of_command()}"
     if lab.proof.exists():
+        lab.proof.unlink()
         return "a program of another user was run"
     return ""
 

@@ -244,7 +244,12 @@ def _attacks() -> list[Fault]:
             longest_s=4,
             hopeless=True,
         ),
-        Fault("SIGKILL of the controller, engine replaced", "there", attacks.replace_engine, longest_s=4),
+        Fault(
+            "SIGKILL of everything, engine replaced",
+            "there",
+            _while_changed("there", attacks.replace_engine),
+            longest_s=4,
+        ),
         Fault(
             "clock set back, SIGKILL of keeper and controller",
             "guest",

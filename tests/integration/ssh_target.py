@@ -128,11 +128,18 @@ class SshTarget:
 
     def kill_connections(self) -> None:
         """SIGKILL the sshd of every connection; the one that listens stays."""
+        self._kill("sshd")
+
+    def kill_all(self) -> None:
+        """SIGKILL every process there but the sshd that listens."""
+        self._kill("")
+
+    def _kill(self, begins: str) -> None:
         pids = subprocess.run(["ip", "netns", "pids", self._namespace], capture_output=True, text=True, check=True)
         for pid in map(int, pids.stdout.split()):
             try:
                 name = Path(f"/proc/{pid}/comm").read_text().strip()
-                if name.startswith("sshd") and pid != self._listening:
+                if name.startswith(begins) and pid != self._listening:
                     os.kill(pid, signal.SIGKILL)
             except (FileNotFoundError, ProcessLookupError):
                 continue
