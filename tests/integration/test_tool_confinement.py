@@ -1,4 +1,4 @@
-"""Tools whose options lead to somebody's data: refused before they start, and confined where they start."""
+"""Tools whose options lead to somebody's data: refused with the plan and before each start, and confined."""
 
 import os
 import subprocess
@@ -80,7 +80,7 @@ def _plan(tmp_path: Path, workload: str, may_destroy: str = "[]") -> str:
 @pytest.mark.parametrize("option", ["filename", "filename_format"])
 def test_fio_on_a_device_by_its_folder_and_name_is_refused(run, ext4: str, option: str) -> None:
     done = run(FIO.format(options=f'directory = "/dev", {option} = "{Path(ext4).name}"'))
-    assert done.code == 3
+    assert done.code == 2
     assert f"{ext4} must not be written to: it holds ext4" in done.err
 
 
@@ -89,7 +89,7 @@ def test_fio_on_a_device_by_the_global_section_of_a_job_file_is_refused(run, ext
     common.write_text("directory=/dev\n")
     job.write_text(f"[global]\ninclude common.fio\n[one]\nfilename={Path(ext4).name}\nrw=write\nsize=4M\n")
     done = run(f'kind = "fio"\njob = "{job}"')
-    assert done.code == 3
+    assert done.code == 2
     assert f"{ext4} must not be written to: it holds ext4" in done.err
 
 
@@ -97,7 +97,7 @@ def test_fio_on_a_link_to_a_device_is_refused(run, ext4: str, tmp_path: Path) ->
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "link").symlink_to(ext4)
     done = run(FIO.format(options=f'directory = "{tmp_path}/data", filename = "link"'))
-    assert done.code == 3
+    assert done.code == 2
     assert "holds ext4" in done.err
 
 
@@ -118,7 +118,7 @@ def test_fio_outside_of_its_folder_is_refused_with_the_option_and_what_to_do(
     outside = tmp_path / "outside"
     outside.mkdir()
     done = run(FIO.format(options=options.format(outside=outside)))
-    assert done.code == 3
+    assert done.code == 2
     assert words.format(outside=outside) in done.err.replace("\n", " ")
     assert not list(outside.iterdir())
     assert not (tmp_path / "x").exists()
@@ -175,7 +175,7 @@ def test_a_command_cannot_write_elsewhere(run, tmp_path: Path, script: str, word
 def test_a_command_on_a_device_that_the_plan_does_not_name_is_refused(run, device: str, tmp_path: Path) -> None:
     workload = f'kind = "command"\nrun = ["dd", "if=/dev/zero", "of={device}"]\nthroughput = "(?P<value>[0-9]+)"'
     done = run(workload)
-    assert done.code == 3
+    assert done.code == 2
     assert f"a load would destroy what is on {device}, and target.may_destroy does not name it" in done.err
 
 
@@ -202,5 +202,5 @@ def test_without_the_right_to_unshare_trials_record_it_and_options_are_checked_a
     assert facts, done.stderr
     assert all("cannot make a mount namespace" in fact for fact in facts)
     done = unprivileged(_plan(tmp_path, FIO.format(options=f'directory = "/dev", filename = "{Path(ext4).name}"')))
-    assert done.returncode == 3
+    assert done.returncode == 2
     assert "holds ext4" in done.stderr

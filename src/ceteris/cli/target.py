@@ -9,7 +9,7 @@ from ceteris.cli.terminal import say
 from ceteris.engine import find
 from ceteris.engine.protocol import Directory
 from ceteris.engine.run import probe
-from ceteris.errors import EngineError, HostError
+from ceteris.errors import EngineError, HostError, PlanError
 from ceteris.hosts import environment
 from ceteris.hosts import facts as hosts_facts
 from ceteris.hosts.devices import block_device
@@ -21,10 +21,12 @@ from ceteris.knobs import catalog, survey
 from ceteris.knobs.journal import not_inspected
 from ceteris.model import Facts, Location, Plan
 from ceteris.plan.check import check, knob_keys
+from ceteris.plan.comparisons import every_setting
 from ceteris.plan.data import loaded_device, named_devices
 from ceteris.plan.parse import Parsed
-from ceteris.plan.workloads import program_of
+from ceteris.plan.workloads import name_of, program_of
 from ceteris.trial.site import Site
+from ceteris.trial.tool_check import refusals
 
 LOCAL = "local"
 
@@ -145,4 +147,11 @@ def checked(site: Site, parsed: Parsed) -> tuple[Plan, Facts]:
     """The plan as it can be carried out here. Raises PlanError with every problem."""
     with described(site.host.name):
         facts = look(site, parsed)
-    return check(parsed, site.catalogue, facts), facts
+        plan = check(parsed, site.catalogue, facts)
+        numbers = {name_of(table): number for number, table in enumerate(parsed.table.workload)}
+        if refused := [
+            parsed.problem(("workload", numbers[name]), error.message, error.todo)
+            for name, error in refusals(site, plan, every_setting(plan)).items()
+        ]:
+            raise PlanError(parsed.name, refused)
+    return plan, facts

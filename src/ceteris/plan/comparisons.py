@@ -6,7 +6,7 @@ two arms are a setting of all of them and the mirror image, drawn anew for each 
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -151,6 +151,13 @@ def candidates_at(plan: Plan, places: Collection[tuple[str, str]]) -> list[Compa
 def every_comparison(plan: Plan) -> list[Comparison]:
     """All that there may be trials of: what is compared first, what confirms, what compares equals."""
     return [*candidates(plan), *comparisons(plan), *noise_comparisons(plan)]
+
+
+def every_setting(plan: Plan) -> Iterator[tuple[Workload, Settings]]:
+    """Each workload with each of the settings that there may be trials of."""
+    yield from ((workload, plan.baseline) for workload in measured(plan))
+    for one in every_comparison(plan):
+        yield from ((one.workload, settings) for settings in one.settings)
 
 
 def candidates(plan: Plan) -> list[Comparison]:

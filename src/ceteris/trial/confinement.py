@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from ceteris.errors import HostError
+from ceteris.errors import HostError, Unreachable
 from ceteris.hosts.transport import Host
 from ceteris.model import Settings, Workload
 from ceteris.registry import parameters_of
@@ -43,9 +43,14 @@ class Confinement:
     def confined(self, workload: Workload, settings: Settings, order: Order, argv: Argv) -> Argv:
         """The argument list that starts the program confined, where the target can.
 
-        Raises HostError where the tool would write to anything else.
+        Raises HostError where the tool would write to anything else, and Unreachable.
         """
-        devices = list(dict.fromkeys(self._checked_devices(workload, settings, order, argv)))
+        try:
+            devices = self.check(workload, settings, order, argv)
+        except Unreachable:
+            raise
+        except HostError as error:
+            raise HostError(f"workload {workload.plan_name}: {error.message}", error.todo) from error
         if self.refused:
             return argv
         writable = [f"--writable={path}" for path in self._writable if self._host.names(path)]
@@ -56,20 +61,21 @@ class Confinement:
         options = [*writable, *readable, *(f"--device={one}" for one in named)]
         return [self._engine, "confine", *options, "--", *argv]
 
-    def _checked_devices(self, workload: Workload, settings: Settings, order: Order, argv: Argv) -> Iterator[str]:
-        """The block devices that it names, each of which may be destroyed."""
+    def check(self, workload: Workload, settings: Settings, order: Order, argv: Argv) -> list[str]:
+        """The block devices that the program names, each of which may be destroyed.
+
+        Raises HostError where it would write to anything else.
+        """
         tool = tool_of(workload)
         assert tool is not None
-        name = workload.plan_name
         try:
             written = list(tool.written(parameters_of(workload, settings), order, self._host.read))
-            for device in [*self._devices_of(written), *_device_words(argv)]:
-                self._devices.check(device, written=True)
-                yield device
+            devices = list(dict.fromkeys([*self._devices_of(written), *_device_words(argv)]))
         except PathRefused as error:
-            raise HostError(f"workload {name}: {error}", error.todo) from error
-        except HostError as error:
-            raise HostError(f"workload {name}: {error.message}", error.todo) from error
+            raise HostError(str(error), error.todo) from error
+        for device in devices:
+            self._devices.check(device, written=True)
+        return devices
 
     def _devices_of(self, written: Iterable[WrittenPath]) -> Iterator[str]:
         """The paths of devices. Raises PathRefused for a path that is outside of what may be written to."""
