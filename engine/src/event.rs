@@ -5,7 +5,7 @@
 //! Called by every subcommand.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -240,8 +240,8 @@ pub struct Events {
 }
 
 impl Events {
-    /// Events to `out`, usually stdout.
-    pub fn to(out: impl Write + Send + 'static) -> Self {
+    /// Events to `out`, usually stdout; fails where the thread that writes them cannot be started.
+    pub fn to(out: impl Write + Send + 'static) -> io::Result<Self> {
         let (sender, lines) = channel();
         let (finish, finished) = channel();
         let broken = Arc::new(AtomicBool::new(false));
@@ -250,15 +250,14 @@ impl Events {
             broken: Arc::clone(&broken),
             finished,
         };
-        let spawned = thread::Builder::new().name("stdout".into()).spawn(move || {
-            write_lines(out, &lines, &broken);
-            // The owner may have stopped waiting; then nobody needs to know.
-            let _ = finish.send(());
-        });
-        if spawned.is_err() {
-            events.broken.store(true, Ordering::Relaxed);
-        }
-        events
+        thread::Builder::new()
+            .name("stdout".into())
+            .spawn(move || {
+                write_lines(out, &lines, &broken);
+                // The owner may have stopped waiting; then nobody needs to know.
+                let _ = finish.send(());
+            })?;
+        Ok(events)
     }
 
     pub fn emit(&self, event: &Event) {

@@ -16,6 +16,7 @@ use ceteris_engine::folder::experiment;
 use ceteris_engine::identity::DeviceIdentity;
 use ceteris_engine::journal::undo::Selection;
 use ceteris_engine::journal::{Leftover, at_boot, keeper, undo};
+use ceteris_engine::load::crew::no_thread;
 use ceteris_engine::{eyes, input, machine, probe, run, sql, telemetry, tend, users};
 use clap::{Parser, Subcommand};
 
@@ -135,15 +136,17 @@ fn main() -> ExitCode {
     };
     // The log of the program that it would have become is no place for events.
     let tells = !matches!(arguments.command, Command::Confine { .. });
-    let events = Events::to(stdout());
+    let events = match Events::to(stdout()).map_err(|cause| no_thread(&cause)) {
+        Ok(events) => events,
+        Err(error) => return told(&error),
+    };
     let patience = arguments.heartbeat.map(Duration::from_secs);
     let outcome = taken.and_then(|()| carry_out(arguments.command, patience, &events));
     let code = match outcome {
-        Ok(Leftover::Nothing) => 0,
-        Ok(Leftover::Stuck) => STUCK,
+        Ok(Leftover::Nothing) => ExitCode::SUCCESS,
+        Ok(Leftover::Stuck) => ExitCode::from(STUCK),
         Err(error) => {
-            let code = error.class.exit_code();
-            eprintln!("ceteris-engine: {error}\n  hint: {}", error.hint);
+            let code = told(&error);
             if tells {
                 events.emit(&Event::Error(error));
             }
@@ -151,7 +154,13 @@ fn main() -> ExitCode {
         }
     };
     events.finish(LAST_LINES);
-    ExitCode::from(code)
+    code
+}
+
+/// Tells a person of an error; the exit code for it.
+fn told(error: &EngineError) -> ExitCode {
+    eprintln!("ceteris-engine: {error}\n  hint: {}", error.hint);
+    ExitCode::from(error.class.exit_code())
 }
 
 fn identity(text: &str) -> std::result::Result<DeviceIdentity, serde_json::Error> {

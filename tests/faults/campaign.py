@@ -74,9 +74,8 @@ def choose(faults: int, rng: random.Random, among: Sequence[Fault] = FAULTS) -> 
     return chosen
 
 
-def campaign(lab: Laboratory, chosen: Sequence[Fault], rng: random.Random) -> Toll:
-    """One fault after the other until Ctrl-C, and what came of each."""
-    toll = Toll()
+def campaign(lab: Laboratory, chosen: Sequence[Fault], rng: random.Random, toll: Toll) -> None:
+    """One fault after the other until Ctrl-C, and into `toll` what came of each."""
     told = 0
     for number, fault in enumerate(chosen, start=1):
         try:
@@ -91,7 +90,6 @@ def campaign(lab: Laboratory, chosen: Sequence[Fault], rng: random.Random) -> To
         print(f"{number} of {len(chosen)}: {fault.name}, {fault.where}: {+toll.of(fault)}", file=sys.stderr)
     for where in dict.fromkeys(fault.where for fault in chosen):
         _finish(lab, where, toll)
-    return toll
 
 
 def _hurt(lab: Laboratory, fault: Fault, rng: random.Random, toll: Toll) -> bool:
@@ -179,19 +177,20 @@ def main() -> int:
     options = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("the campaign needs root: it makes loop devices, file systems and a network of its own")
-    began = time.monotonic()
+    began, toll = time.monotonic(), Toll()
     with tempfile.TemporaryDirectory(prefix="ceteris-campaign-", dir="/var/tmp") as folder:
         lab = Laboratory(Path(folder))
         try:
             rng = random.Random(options.seed)
             among = [fault for fault in FAULTS if fault.where in options.where]
-            toll = campaign(lab, choose(options.faults, rng, among), rng)
+            campaign(lab, choose(options.faults, rng, among), rng, toll)
         finally:
+            minutes = (time.monotonic() - began) / 60
+            print(f"seed {options.seed}, {minutes:.0f} minutes, {toll.finished} experiments ended\n")
+            print(toll.table())
+            for wrong in toll.wrong:
+                print(f"\nWRONG: {wrong}")
             lab.remove()
-    print(f"seed {options.seed}, {(time.monotonic() - began) / 60:.0f} minutes, {toll.finished} experiments ended\n")
-    print(toll.table())
-    for wrong in toll.wrong:
-        print(f"\nWRONG: {wrong}")
     return 1 if toll.wrong or toll.struck < options.faults else 0
 
 

@@ -248,8 +248,11 @@ class Laboratory:
 
 
 def _text(path: Path) -> str:
-    """Of a regular file; of anything else nothing that can be read."""
-    return path.read_text(errors="replace") if path.is_file() else "no regular file\n"
+    """Of a regular file; of anything else, and on a disk that fails, nothing that is a journal."""
+    try:
+        return path.read_text(errors="replace") if path.is_file() else "no regular file\n"
+    except OSError:
+        return "cannot be read\n"
 
 
 def _is_readable(journal: str) -> bool:

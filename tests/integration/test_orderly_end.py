@@ -1,11 +1,14 @@
 """Ends that nobody planned: told truthfully, with the machine restored."""
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -62,6 +65,53 @@ def test_a_store_that_vanishes_is_noticed_at_the_next_write(plan, tmp_path: Path
     assert "Traceback" not in done.err
     assert not (tmp_path / "ceteris-data").exists()
     assert "no setting is changed" in run_ceteris("undo").out
+
+
+def test_a_journal_that_is_deleted_meanwhile_is_told_and_all_is_restored(plan) -> None:
+    run = Running("run", plan('"process.nofile" = ["default", 512]'))
+    run.wait_for("trial")
+    for journal in (Path(os.environ["CETERIS_STATE"]) / "journal").glob("*.jsonl"):
+        journal.unlink()
+    done = run.end()
+    assert done.code in RUN_ENDED, done.err
+    store = open_engine(store_url(None), create=False)
+    notes = list(map(str, read.find(store, "last").notes))
+    store.dispose()
+    assert "the journal file was deleted meanwhile; all settings are restored" in notes
+
+
+@pytest.fixture
+def nobodys() -> Iterator[Path]:
+    """A folder of the user nobody."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        os.chown(name, 65534, 65534)
+        yield Path(name)
+
+
+@pytest.mark.root
+@pytest.mark.usefixtures("as_root")
+def test_a_limit_of_threads_is_told_wherever_it_is_met(plan, nobodys: Path) -> None:
+    """As a user whose processes are counted, which those of root are not; a capability lets it read Python."""
+    path = nobodys / "plan.toml"
+    path.write_text(Path(plan()).read_text().replace(str(Path(plan()).parent), str(nobodys)))
+    rights = "+dac_override,+dac_read_search"
+    user = ["--reuid=65534", "--clear-groups", f"--inh-caps={rights}", f"--ambient-caps={rights}"]
+    own = {"HOME": str(nobodys), "CETERIS_STATE": str(nobodys / "state")}
+    codes = set()
+    for most in range(1, 60, 3):
+        words = ["run", str(path), "--store", str(nobodys / f"{most}.db")]
+        limited = ["setpriv", *user, "--", "prlimit", f"--nproc={most}", "--"]
+        argv = [*limited, sys.executable, "-m", "ceteris.cli.main", *words]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False, env=os.environ | own)
+        codes.add(done.returncode)
+        assert "Traceback" not in done.stderr
+        assert "panicked" not in done.stderr
+        if done.returncode in RUN_ENDED and "report: " in done.stdout:
+            break
+        assert done.returncode in (3, 4), done.stderr
+        assert re.search("thread|Resource temporarily unavailable", done.stderr), done.stderr
+    assert {3, 4} <= codes
+    assert done.returncode in RUN_ENDED
 
 
 def test_a_signal_during_the_report_is_told_as_such(plan) -> None:

@@ -242,10 +242,6 @@ impl Directory {
 
     /// The journal was deleted while its keeper lived: its copy takes its place.
     fn file_copy(&self, journal: &Journal, target: &Path) -> io::Result<()> {
-        eprintln!(
-            "ceteris-engine: {} was deleted meanwhile; all settings are restored",
-            journal.path().display()
-        );
         let copy = self.copy_of(journal.path());
         if !journal.files().any(|file| file == copy) {
             return Ok(());

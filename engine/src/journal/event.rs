@@ -11,20 +11,13 @@ use serde_json::Value;
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum JournalEvent {
     /// The journal is ours and on the disk.
-    Opened {
-        path: PathBuf,
-    },
+    Opened { path: PathBuf },
     /// The change is on the disk and may be made now.
-    Journalled {
-        line: u64,
-    },
+    Journalled { line: u64 },
     /// The change was made.
     Made,
     /// The system call failed, or the program.
-    Refused {
-        errno: i32,
-        reason: String,
-    },
+    Refused { errno: i32, reason: String },
     /// The keeper was asked and is there.
     Alive,
     /// The changes stay until somebody asks for them to be undone; nor may they be while they are in use.
@@ -53,9 +46,11 @@ pub enum JournalEvent {
         knob: String,
         address: String,
     },
+    /// `deleted`: the file was deleted while it was open.
     Closed {
         experiment: String,
         path: PathBuf,
+        deleted: bool,
     },
     /// The journal has an owner and was left alone; `trouble` says why that owner may not restore it.
     Busy {

@@ -36,9 +36,13 @@ pub fn restore_and_close(
         events.emit(&Event::Error(damaged(journal.path(), damage)));
     }
     if leftover == Leftover::Nothing {
+        let deleted = !journal.path().exists();
         let path = directory.close(journal)?;
-        let experiment = journal.experiment().to_string();
-        events.emit(&Event::Journal(JournalEvent::Closed { experiment, path }));
+        events.emit(&Event::Journal(JournalEvent::Closed {
+            experiment: journal.experiment().to_string(),
+            path,
+            deleted,
+        }));
     }
     Ok(leftover)
 }

@@ -85,6 +85,7 @@ def _options(
 def main() -> None:
     """Run the command line; every expected error becomes words on stderr and its exit code."""
     environment.withhold(*environment.USUAL)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # which sends SIGINT where a limit lets it start no threads
     gc.set_threshold(50_000, 20, 20)  # a report holds much and no cycles: to look for some takes an eighth of its time
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -164,6 +164,8 @@ def _sit_down(
                 write.add_drive_counters(store, experiment.id, bench.drive_counters(), time.time())
         for note in bench.notes():
             write.add_note(store, experiment.id, note)
+    for note in bench.closing_notes:
+        write.add_note(store, experiment.id, note)
 
 
 def _make_trials(

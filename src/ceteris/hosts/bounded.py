@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import errno
 import os
 import re
 import subprocess
@@ -141,9 +142,14 @@ def run(
     assert child.stdin is not None
     assert child.stdout is not None
     assert child.stderr is not None
-    stdout, stderr = _Output(child.stdout, most), _Output(child.stderr, SHORT_BYTES)
     feeding = threading.Thread(target=_feed, args=(child.stdin, content), daemon=True)
-    feeding.start()
+    try:
+        stdout, stderr = _Output(child.stdout, most), _Output(child.stderr, SHORT_BYTES)
+        feeding.start()
+    except RuntimeError as error:
+        child.kill()
+        child.wait()
+        raise OSError(errno.EAGAIN, "no thread can be started (ulimit -u)") from error
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     try:
         for thread in (stdout, stderr, feeding):

@@ -107,9 +107,12 @@ class Applier:
                 moved.append(_change(touched, wanted, observed, ChangeState.MISMATCHED, became))
         return tuple(moved)
 
-    def restore(self) -> None:
-        """Put back everything that was touched, the last first. Raises NotRestored and JournalError."""
-        self._journal.restore()
+    def restore(self) -> bool:
+        """Put back everything that was touched, the last first; whether the journal's file was there to the end.
+
+        Raises NotRestored and JournalError.
+        """
+        return self._journal.restore()
 
     def leftovers(self) -> list[str]:
         """In words, what was touched and is not as before; of another boot, nothing is."""

@@ -68,7 +68,7 @@ class Journal:
 
         Raises JournalOpen when an earlier journal is open or a running one uses an address; JournalError else.
         """
-        self._todo = f"restore the machine with: {engine} undo"
+        self._todo = "nothing was changed; look at what keeps that process from running"
         options = ["--allow-volatile"] if volatile else []
         self._keeper: LineProcess = host.start([engine, "journal", *options], connects=connects)
         opening = {
@@ -81,6 +81,7 @@ class Journal:
         except BaseException:
             self._keeper.close()
             raise
+        self._todo = f"restore the machine with: {engine} undo"
 
     def _ask(self, command: dict[str, Any], *answers: str, patience_s: float = _PATIENCE_S) -> dict[str, Any]:
         """Send a command and return the event that answers it."""
@@ -148,8 +149,8 @@ class Journal:
         self._ask({"keep": {}}, "kept")
         self._keeper.close()
 
-    def restore(self) -> None:
-        """Put everything back, read it back, close the journal.
+    def restore(self) -> bool:
+        """Put everything back, read it back, close the journal; whether its file was there to the end.
 
         Raises NotRestored naming what is stuck, and JournalError or Unreachable when the keeper is gone.
         """
@@ -167,6 +168,7 @@ class Journal:
         _raise_if_stuck(events)
         if exit_code != 0:
             raise JournalError(f"the journal process failed: {self._keeper.words()}", self._todo)
+        return not any(event.get("deleted") for event in events)
 
     def _to_end(self) -> list[dict[str, Any]]:
         """What the keeper says until it ends. Raises JournalError and Unreachable."""

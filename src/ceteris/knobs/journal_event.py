@@ -54,10 +54,17 @@ class _Expired(_Event):
 
 
 class _OfJournal(_Event):
-    event: Literal["kept", "closed", "busy"]
+    event: Literal["kept", "busy"]
     experiment: str
     path: str
     trouble: str | None = None
+
+
+class _Closed(_Event):
+    event: Literal["closed"]
+    experiment: str
+    path: str
+    deleted: bool
 
 
 class _Looked(_Event):
@@ -103,6 +110,7 @@ _EVENT: TypeAdapter[_Event] = TypeAdapter(
         | _Stuck
         | _Expired
         | _OfJournal
+        | _Closed
         | _Looked
         | _OpenJournal
         | _AtBoot

@@ -13,7 +13,7 @@ from ceteris.knobs import journal
 from ceteris.knobs.apply import Applier
 from ceteris.knobs.conditions import Conditions
 from ceteris.knobs.survey import touched
-from ceteris.language import Recorded
+from ceteris.language import Recorded, later, recorded
 from ceteris.model import Plan, Purpose, Settings, Trial, Workload
 from ceteris.registry import data_of
 from ceteris.trial.confinement import Confinement
@@ -27,6 +27,8 @@ from ceteris.trial.site import Site, data_folder, put_back
 from ceteris.trial.tools import Tools
 from ceteris.workloads import jobs
 from ceteris.workloads.tools import tool_of
+
+_JOURNAL_DELETED = later("the journal file was deleted meanwhile; all settings are restored")
 
 Progress = Callable[[int, int], None]
 
@@ -65,6 +67,7 @@ class Bench:
         self._made: dict[str, object] = {}
         self._served = False
         self._application: object = None
+        self.closing_notes: list[Recorded] = []  # what was seen when the machine was restored
 
     def __enter__(self) -> Self:
         """Make the target ready. Raises JournalOpen, JournalError and HostError, with nothing changed."""
@@ -129,7 +132,8 @@ class Bench:
 
     def _restore(self, error: BaseException | None) -> None:
         try:
-            self._applier.restore()
+            if not self._applier.restore():
+                self.closing_notes.append(recorded(_JOURNAL_DELETED))
         except (JournalError, Unreachable):  # its process died or cannot be heard; the journal is enough
             experiment = self._trials[0].experiment
             put_back(self._site, experiment, self._stopped)

@@ -3,11 +3,13 @@
 //! In: argument lists from a journal. Out: what was printed, or why it failed. Called by
 //! `journal::action`. No shell is involved.
 
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, Read, Seek};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 
 use super::normalised;
@@ -55,32 +57,24 @@ pub(super) fn output(argv: &[&str]) -> io::Result<String> {
     let (program, arguments) = argv
         .split_first()
         .ok_or_else(|| io::Error::other("no program is named"))?;
+    // Into memory: a program that prints much waits for nobody, and no thread has to read.
+    let (stdout, stderr) = (memory()?, memory()?);
     let mut child = Command::new(program)
         .args(arguments)
         .env_clear()
         .env("PATH", PATH)
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stdout(stdout.try_clone()?)
+        .stderr(stderr.try_clone()?)
         .spawn()
         .map_err(|cause| io::Error::new(cause.kind(), format!("cannot run {program}: {cause}")))?;
-    // Read aside, or a program that says much would wait for its reader for ever.
-    let stdout = child.stdout.take().map(|pipe| thread::spawn(|| text(pipe)));
-    let stderr = child.stderr.take().map(|pipe| thread::spawn(|| text(pipe)));
-    let ended = wait(&mut child)?;
-    let said = |reader: Option<thread::JoinHandle<String>>| {
-        reader
-            .and_then(|reader| reader.join().ok())
-            .unwrap_or_default()
-    };
-    let (stdout, stderr) = (said(stdout), said(stderr));
-    match ended {
-        Some(status) if status.success() => Ok(stdout),
+    match wait(&mut child)? {
+        Some(status) if status.success() => text(stdout),
         Some(status) => Err(io::Error::other(format!(
             "`{}` failed ({status}): {}",
             argv.join(" "),
-            stderr.trim()
+            text(stderr)?.trim()
         ))),
         None => Err(io::Error::other(format!(
             "`{}` did not end within {} s",
@@ -106,10 +100,15 @@ fn wait(child: &mut Child) -> io::Result<Option<std::process::ExitStatus>> {
     }
 }
 
-fn text(mut pipe: impl Read) -> String {
+fn memory() -> io::Result<File> {
+    Ok(memfd_create("output", MemfdFlags::CLOEXEC)?.into())
+}
+
+fn text(mut file: File) -> io::Result<String> {
     let mut bytes = Vec::new();
-    let _ = pipe.read_to_end(&mut bytes);
-    String::from_utf8_lossy(&bytes).into_owned()
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

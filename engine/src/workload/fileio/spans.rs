@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::{EngineError, Result};
+use crate::load::crew::no_thread;
 use crate::load::stop::OnRequest;
 
 /// The usual size of a piece, and what one thread takes at a time.
@@ -72,19 +73,20 @@ pub fn go_through<W: FnMut(Span) -> Result<()>>(
             }
         }
     };
+    let fail = |error| {
+        abandoned.ask();
+        let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error);
+    };
     thread::scope(|scope| {
         let threads = (ranges as usize).clamp(1, MAX_THREADS) as u64;
-        let workers: Vec<_> = (0..threads)
-            .map(|number| {
-                let (work, failure, abandoned) = (&work, &failure, &abandoned);
-                scope.spawn(move || {
-                    if let Err(error) = work(number) {
-                        abandoned.ask();
-                        let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                        first.get_or_insert(error);
-                    }
-                })
-            })
+        let hired = (0..threads).map(|number| {
+            let (work, fail) = (&work, &fail);
+            let work = move || work(number).unwrap_or_else(fail);
+            thread::Builder::new().spawn_scoped(scope, work)
+        });
+        let workers: Vec<_> = hired
+            .filter_map(|worker| worker.map_err(|cause| fail(no_thread(&cause))).ok())
             .collect();
         let mut waited = PROGRESS_EVERY;
         while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {

@@ -136,7 +136,11 @@ fn share_out(
         _ => machine::cores_usable().min(MOST_LOADERS),
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let loader = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let threads: Vec<_> = (0..threads).map_while(loader).collect();
+        if threads.is_empty() {
+            return Err(DbError::lost("no thread could be started (ulimit -u)"));
+        }
         while !threads.iter().all(|thread| thread.is_finished()) {
             thread::sleep(GLANCE);
             glance();
