@@ -258,7 +258,6 @@ def _attacks() -> list[Fault]:
     ]
 
 
-ATTACKS = _attacks()
 FAULTS = [
     Fault("SIGKILL of the controller", "here", _controller, share=12),
     Fault("SIGKILL of everything", "here", _while_changed("here", _everything), share=12),
@@ -270,7 +269,7 @@ FAULTS = [
     Fault("SIGHUP", "here", _signal(signal.SIGHUP)),
     Fault("Ctrl-C three times", "here", _signal(signal.SIGINT, signal.SIGINT, signal.SIGINT)),
     *_disk_faults(),
-    *ATTACKS,
+    *_attacks(),
     Fault("SIGKILL of the controller", "there", _controller, share=6, longest_s=4),
     Fault("SIGKILL of everything on the controller", "there", _everything, share=6, longest_s=4),
     Fault("SIGKILL of keeper and controller", "there", _while_changed("there", _keeper_and_controller), longest_s=4),

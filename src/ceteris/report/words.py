@@ -79,6 +79,7 @@ MARKED = (
     later("online processors"),
     later("mount options"),
     later("load engine"),
+    later("tools unconfined"),
     later("absent"),
 )
 

@@ -101,9 +101,9 @@ class Guard:
             said = tr("Open the URL that ceteris serve printed when it was started.")
             return PlainTextResponse(f"{said}\n", 403, _CLOSE)
         if not scope.get("state", {}).get(ADMIT, lambda: True)():
-            return PlainTextResponse("Too many pages are open: close some.\n", 503, _CLOSE)
+            return PlainTextResponse(tr("Too many pages are open: close some.") + "\n", 503, _CLOSE)
         if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
-            return PlainTextResponse("No request to these pages has a body.\n", 413, _CLOSE)
+            return PlainTextResponse(tr("A request to these pages has no body.") + "\n", 413, _CLOSE)
         if scope["method"] not in _READING:
             return PlainTextResponse(tr("These pages can only be read.") + "\n", 405, {"allow": ", ".join(_READING)})
         return None
