@@ -1,6 +1,8 @@
 """The copy of the engine on a target: what keeps it from being put there, and what keeps it from being run."""
 
 import os
+import shutil
+import struct
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -142,6 +144,41 @@ def test_a_directory_that_others_can_change_is_refused(db1: HostileTarget, place
     os.chown(db1.folder, 0, 0)
     assert done.code == 4
     assert f"the engine is not run from ~/.cache/ceteris on {NAME}: {directory} {why}" in done.err
+
+
+@pytest.mark.parametrize("how", ["alone", "member", "list"])
+def test_a_group_of_one_may_write_to_the_directory(db1: HostileTarget, place: Path, how: str) -> None:
+    """As where the umask is 002, and each user has a group of the same name."""
+    user, home = "ceteris-test", place / "home"
+    subprocess.run(["useradd", "--user-group", "--no-create-home", "--home-dir", str(home), user], check=True)
+    try:
+        (home / ".cache").mkdir(parents=True)
+        for path in (home, home / ".cache"):
+            shutil.chown(path, user, user)
+            path.chmod(0o775)
+        if how == "member":
+            subprocess.run(["gpasswd", "--add", "nobody", user], check=True, capture_output=True)
+        if how == "list":
+            os.setxattr(home / ".cache", "system.posix_acl_access", _list_with(NOBODY))
+        environment = f"HOME={home}; CETERIS_STATE={home}/state; export HOME CETERIS_STATE; unset XDG_CACHE_HOME"
+        as_user = f"setpriv --reuid={user} --regid={user} --init-groups"
+        db1.answer(f"{environment}\nexec {as_user} {HONEST.removeprefix('exec ')}")
+        done = _undo()
+        if how == "alone":
+            assert done.code == 0, done.err
+        else:
+            assert done.code == 4
+            assert "can be changed by other users" in done.err
+    finally:
+        subprocess.run(["gpasswd", "--members", "", user], check=True)
+        subprocess.run(["userdel", user], check=True)
+
+
+def _list_with(user: int) -> bytes:
+    """An access control list that lets a user write, as the kernel has it (linux/posix_acl_xattr.h)."""
+    owner, named, group, mask, others, nobody = 0x01, 0x02, 0x04, 0x10, 0x20, 0xFFFFFFFF
+    entries = [(owner, 7, nobody), (named, 7, user), (group, 7, nobody), (mask, 7, nobody), (others, 5, nobody)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
 
 
 def test_a_login_shell_that_prints_is_named(db1: HostileTarget) -> None:

@@ -28,10 +28,16 @@ _SAY = (
     'bad() { say unsafe "$(short "$1") $2"; }; '
     f'say_failed() {{ say {_FAILED} "$(short "$folder"): $1"; }}; '
 )
-# A directory is sound if it is ours or root's, and others cannot write to it or, as to /tmp, only add to it.
+# A directory is sound if it is ours or root's, and others cannot write to it or, as to /tmp, only add to it. A group
+# that has the name of its only member is that user, unless an access control list is shown in its place.
 _SOUND = (
-    'sound() { test -n "$(find "$1" -prune -type d "(" -user "$(id -u)" -o -user 0 ")" '
-    '"(" -perm -1000 -o "(" ! -perm -0020 ! -perm -0002 ")" ")" 2>/dev/null)"; }; '
+    'group=""; if test "$(id -u)" != 0 && test "$(id -gn)" = "$(id -un)"; then '
+    'case $(getent group "$(id -g)") in *:) group=$(id -g);; esac; fi; '
+    'is() { each_is=$1; shift; test -n "$(find "$each_is" -prune -type d "(" -user "$(id -u)" -o -user 0 ")" '
+    '"(" -perm -1000 -o "(" "$@" ! -perm -0002 ")" ")" 2>/dev/null)"; }; '
+    'is_mine() { test -n "$group" && is "$1" -group "$group" && '
+    'case $(ls -ld "$1") in ??????????+*) return 1;; esac; }; '
+    'sound() { is "$1" ! -perm -0020 || is_mine "$1"; }; '
     'own() { test -n "$(find "$1" -prune -user "$(id -u)" ! -perm -0020 ! -perm -0002 2>/dev/null)"; }; '
     'check() { case $cache in /*) ;; *) bad "$cache" "is no absolute path";; esac; '
     'for each in "$cache" "$folder"; do if test -h "$each"; then bad "$each" "is a symbolic link"; '
