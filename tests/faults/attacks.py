@@ -183,10 +183,11 @@ done; true
 
 
 def set_clock_back(lab: Laboratory, process: Forked, rng: random.Random) -> bool:
-    """In the guest by up to ten days, and all that could restore it is killed."""
+    """In the guest by up to ten days, and all that could restore it is killed; the controller waits for its turn."""
+    process.send_signal(signal.SIGSTOP)
     lab.guest.run(f"date -s @$(($(date +%s) - {rng.randrange(10 * 86400)}))")
-    process.send_signal(signal.SIGKILL)
     lab.guest.run(_KILL_ENGINES)
+    process.send_signal(signal.SIGKILL)
     return True
 
 
