@@ -126,7 +126,10 @@ fn trees(asked: &Confinement, held: &[File]) -> Result<Vec<(Tree, PathBuf)>> {
     // A directory before those below it, which would be hidden else.
     writable.sort();
     for path in &writable {
-        found.push(clone(path, path.clone())?);
+        let (tree, place) = clone(path, path.clone())?;
+        tree.forbid_devices()
+            .map_err(|cause| failed("forbid devices in", path, &cause))?;
+        found.push((tree, place));
     }
     for path in asked.readable.iter().filter(|path| path.exists()) {
         let path = canonical(path)?;

@@ -7,7 +7,7 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{self, Component, Path, PathBuf};
 use std::sync::mpsc::channel;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,9 @@ use crate::error::{EngineError, Result};
 use crate::event::{Event, Events};
 use crate::input::{self, Input};
 use crate::load::crew::no_thread;
+
+/// As many as the kernel follows.
+const MOST_LINKS: u32 = 40;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -82,18 +85,39 @@ fn names(path: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Every link followed as far as there is something.
+/// Every link followed, also one that leads to nothing; what is not there yet is taken for directories.
 fn resolve(path: &Path) -> PathBuf {
-    for ancestor in path.ancestors() {
-        if let Ok(found) = fs::canonicalize(ancestor) {
-            return match path.strip_prefix(ancestor) {
-                Ok(rest) if rest.as_os_str().is_empty() => found,
-                Ok(rest) => found.join(rest),
-                Err(_) => found,
-            };
+    let mut found = PathBuf::from("/");
+    let mut rest = path::absolute(path).map_or_else(|_| parts(path), |whole| parts(&whole));
+    let mut links = 0;
+    while let Some(part) = rest.pop() {
+        if part == Path::new("..") {
+            found.pop();
+            continue;
+        }
+        let here = found.join(part);
+        match fs::read_link(&here) {
+            Ok(target) if links < MOST_LINKS => {
+                links += 1;
+                if target.is_absolute() {
+                    found = PathBuf::from("/");
+                }
+                rest.extend(parts(&target));
+            }
+            _ => found = here,
         }
     }
-    path.to_path_buf()
+    found
+}
+
+/// The names of a path, the last one first.
+fn parts(path: &Path) -> Vec<PathBuf> {
+    let named = |part| match part {
+        Component::ParentDir => Some(PathBuf::from("..")),
+        Component::Normal(name) => Some(PathBuf::from(name)),
+        _ => None,
+    };
+    path.components().rev().filter_map(named).collect()
 }
 
 #[cfg(test)]
@@ -123,6 +147,12 @@ mod tests {
         assert_eq!(obey(&json("resolve", &link)), seen(&[&name]));
         let beyond = root.join("not/there").display().to_string();
         assert_eq!(obey(&json("resolve", Path::new(&beyond))), seen(&[&beyond]));
+        let out = root.join("not/../../there");
+        let above = root.parent().unwrap().join("there").display().to_string();
+        assert_eq!(obey(&json("resolve", &out)), seen(&[&above]));
+        let dangling = root.join("dangling");
+        std::os::unix::fs::symlink("../there", &dangling).unwrap();
+        assert_eq!(obey(&json("resolve", &dangling)), seen(&[&above]));
     }
 
     #[test]

@@ -37,23 +37,39 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader finds all of it or what was there before. Raises OSError."""
-    if path.exists() and not path.is_file():  # a device or a pipe takes what comes
-        path.write_text(text, encoding="utf-8")
+    """Write a file so that a reader finds all of it or what was there before. Raises OSError.
+
+    A device or a pipe takes what comes, where it is ours or root's, and a reader waits at it.
+    """
+    place = _followed(path)
+    if place.exists() and not place.is_file():
+        if why := distrust_entry(place):
+            raise PermissionError(0, why)
+        follow = 0 if place.is_symlink() else os.O_NOFOLLOW  # a descriptor of ours in /proc
+        handle = os.open(place, os.O_WRONLY | follow | os.O_NONBLOCK | os.O_CLOEXEC)
+        os.set_blocking(handle, True)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
         return
     with replacing(path) as beside:
         beside.write_text(text, encoding="utf-8")
 
 
 def _followed(path: Path) -> Path:
-    """Where a path leads. Raises PermissionError for a link that another user made."""
+    """Where a path leads; a descriptor in /proc that has no path is one itself.
+
+    Raises PermissionError for a link that another user made.
+    """
     for _ in range(_MOST_LINKS):
         if not path.is_symlink():
             return path
         owner = path.lstat().st_uid
         if not _is_trusted(owner):
             raise PermissionError(0, f"it is a link that {_user_name(owner)} made")
-        path = path.parent / path.readlink()
+        target = path.parent / path.readlink()
+        if path.is_relative_to("/proc") and not target.exists():
+            return path
+        path = target
     raise OSError(0, "too many links")
 
 

@@ -51,6 +51,25 @@ def test_what_a_killed_experiment_left_is_listed_and_removed_also_without_a_stor
     assert "no data of experiments" in ceteris("clean", str(tmp_path)).out
 
 
+def test_the_data_of_another_user_goes_only_by_its_name(ceteris, plan, tmp_path) -> None:
+    """Who runs it may run it still: neither their journals nor their store are seen."""
+    run = Running("run", plan(trial="5s"))
+    run.wait_for("round", "block", "trial")
+    folder = next((tmp_path / "ceteris-data").iterdir())
+    manifest = folder / "ceteris.experiment.json"
+    manifest.write_text(manifest.read_text().replace("root@", "alice@"))
+    elsewhere = {"CETERIS_STORE": str(tmp_path / "another.db"), "CETERIS_STATE": str(tmp_path / "another")}
+    (tmp_path / "another").mkdir()
+    try:
+        (one,) = ceteris("clean", str(tmp_path), "--all", "--json", **elsewhere).json["leftovers"]
+        assert (one["state"], one["removed"]) == ("of another user or machine", False)
+        manifest.write_text(manifest.read_text().replace('"made_unix_s":', '"made_unix_s":1e300,"was":'))
+        assert "Traceback" not in ceteris("clean", str(tmp_path), **elsewhere).err
+    finally:
+        run.signal(signal.SIGINT)
+        run.end()
+
+
 def test_the_data_of_a_running_experiment_stays(ceteris, plan, tmp_path) -> None:
     run = Running("run", plan(trial="5s"))
     try:

@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,37 @@ def test_ones_own_link_is_followed_and_that_of_another_user_is_not(tmp_path: Pat
 def test_a_device_takes_what_comes() -> None:
     write_whole(Path("/dev/null"), "words")
     assert Path("/dev/null").is_char_device()
+
+
+def test_the_output_of_this_program_takes_what_comes(tmp_path: Path) -> None:
+    script = (
+        "from pathlib import Path; from ceteris.files import write_whole; write_whole(Path('/dev/stdout'), 'words')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "words"
+    file = tmp_path / "file"
+    with file.open("w") as output:
+        subprocess.run([sys.executable, "-c", script], stdout=output, check=True)
+    assert file.read_text() == "words"
+
+
+def test_a_device_or_a_pipe_behind_the_link_of_another_user_is_refused(tmp_path: Path) -> None:
+    if os.geteuid() == 0:  # only root can give a link away
+        link, pipe = tmp_path / "report.html", tmp_path / "pipe"
+        link.symlink_to("/dev/null")
+        os.lchown(link, NOBODY, NOBODY)
+        os.mkfifo(pipe)
+        os.chown(pipe, NOBODY, NOBODY)
+        with pytest.raises(PermissionError, match="link that nobody made"):
+            write_whole(link, "words")
+        with pytest.raises(PermissionError, match="belongs to nobody"):
+            write_whole(pipe, "words")
+
+
+def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="No such device or address"):
+        write_whole(tmp_path / "pipe", "words")
 
 
 @pytest.mark.parametrize(("mode", "why"), [(0o755, ""), (0o700, ""), (0o777, "all users"), (0o702, "all users")])

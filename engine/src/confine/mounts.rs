@@ -13,6 +13,7 @@ const OPEN_TREE_CLONE: libc::c_uint = 1;
 const MOVE_MOUNT_F_EMPTY_PATH: libc::c_uint = 4;
 const AT_RECURSIVE: libc::c_int = 0x8000;
 const MOUNT_ATTR_RDONLY: u64 = 1;
+const MOUNT_ATTR_NODEV: u64 = 4;
 
 /// `struct mount_attr` of `linux/mount.h`.
 #[repr(C)]
@@ -58,10 +59,12 @@ pub fn mount_tmpfs(place: &Path, options: &CStr) -> io::Result<()> {
     })
 }
 
-/// The mount at `place`, and those below it where it is `recursive`.
+/// The mount at `place`, and those below it where it is `recursive`. Devices on it cannot be opened: a
+/// read-only mount alone lets them be written to.
 pub fn make_read_only(place: &Path, recursive: bool) -> io::Result<()> {
     let flags = if recursive { AT_RECURSIVE } else { 0 };
-    set_read_only(libc::AT_FDCWD, &c_path(place)?, flags)
+    let set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV;
+    set_attributes(libc::AT_FDCWD, &c_path(place)?, flags, set)
 }
 
 /// What a copy of a mount can be attached to, made where it is missing.
@@ -105,8 +108,17 @@ impl Tree {
     }
 
     pub fn make_read_only(&self) -> io::Result<()> {
+        self.set(MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)
+    }
+
+    /// Lets no device on it be opened.
+    pub fn forbid_devices(&self) -> io::Result<()> {
+        self.set(MOUNT_ATTR_NODEV)
+    }
+
+    fn set(&self, attributes: u64) -> io::Result<()> {
         let flags = AT_RECURSIVE | libc::AT_EMPTY_PATH;
-        set_read_only(self.mount.as_raw_fd(), c"", flags)
+        set_attributes(self.mount.as_raw_fd(), c"", flags, attributes)
     }
 
     pub fn attach(&self, place: &Path) -> io::Result<()> {
@@ -125,9 +137,14 @@ impl Tree {
     }
 }
 
-fn set_read_only(directory: libc::c_int, path: &CStr, flags: libc::c_int) -> io::Result<()> {
+fn set_attributes(
+    directory: libc::c_int,
+    path: &CStr,
+    flags: libc::c_int,
+    set: u64,
+) -> io::Result<()> {
     let attributes = MountAttributes {
-        set: MOUNT_ATTR_RDONLY,
+        set,
         clear: 0,
         propagation: 0,
         user_namespace: 0,

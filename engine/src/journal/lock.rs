@@ -36,8 +36,10 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
 
 /// Who holds the lock of a file; `None` where the kernel does not show it, as from another container.
 pub fn holder(file: &File) -> Option<Holder> {
-    let inode = file.metadata().ok()?.ino();
-    let pid = holder_of(&fs::read_to_string("/proc/locks").ok()?, inode)?;
+    let found = file.metadata().ok()?;
+    let device = (libc::major(found.dev()), libc::minor(found.dev()));
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    let pid = holder_of(&locks, device, found.ino(), &owner_of)?;
     let argv = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name before it is in brackets and may hold anything.
@@ -53,17 +55,39 @@ pub fn holder(file: &File) -> Option<Holder> {
     })
 }
 
-/// In `1: FLOCK  ADVISORY  WRITE 1234 fe:01:4567 0 EOF`, 1234 holds the lock of inode 4567; `->` marks
-/// those who wait. The device is not compared: some file systems give files another one than here.
-fn holder_of(locks: &str, inode: u64) -> Option<u32> {
-    locks.lines().find_map(|line| {
+fn owner_of(pid: u32) -> Option<u32> {
+    Some(fs::metadata(format!("/proc/{pid}")).ok()?.uid())
+}
+
+/// In `1: FLOCK  ADVISORY  WRITE 1234 fe:01:4567 0 EOF`, 1234 holds the lock of inode 4567 of the device
+/// fe:01; `->` marks those who wait. Some file systems give files another device than here; then it is
+/// a process of root or of this user, as others cannot open a journal.
+fn holder_of(
+    locks: &str,
+    device: (u32, u32),
+    inode: u64,
+    owner_of: &dyn Fn(u32) -> Option<u32>,
+) -> Option<u32> {
+    let holders = locks.lines().filter_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [_, "FLOCK", _, _, pid, place, ..] = words[..] else {
             return None;
         };
-        let is_it = place.rsplit(':').next()?.parse() == Ok(inode);
-        is_it.then(|| pid.parse().ok()).flatten()
-    })
+        let parts: Vec<&str> = place.split(':').collect();
+        let [major, minor, number] = parts[..] else {
+            return None;
+        };
+        let hex = |text| u32::from_str_radix(text, 16).ok();
+        let pid: u32 = pid.parse().ok()?;
+        (number.parse() == Ok(inode)).then_some((hex(major).zip(hex(minor)), pid))
+    });
+    let holders: Vec<_> = holders.collect();
+    // SAFETY: takes nothing and cannot fail.
+    let trusted = [0, unsafe { libc::geteuid() }];
+    let is_trusted = |pid| owner_of(pid).is_some_and(|owner| trusted.contains(&owner));
+    let here = holders.iter().find(|(place, _)| *place == Some(device));
+    here.or_else(|| holders.iter().find(|(_, pid)| is_trusted(*pid)))
+        .map(|(_, pid)| *pid)
 }
 
 impl Holder {
@@ -103,8 +127,18 @@ mod tests {
         let locks = "1: POSIX  ADVISORY  WRITE 7 fe:01:45 0 EOF\n\
                      2: -> FLOCK  ADVISORY  WRITE 8 fe:01:45 0 EOF\n\
                      2: FLOCK  ADVISORY  WRITE 9 fe:01:45 0 EOF\n";
-        assert_eq!(holder_of(locks, 45), Some(9));
-        assert_eq!(holder_of(locks, 46), None);
+        assert_eq!(holder_of(locks, (0xfe, 1), 45, &|_| None), Some(9));
+        assert_eq!(holder_of(locks, (0xfe, 1), 46, &|_| None), None);
+    }
+
+    #[test]
+    fn a_file_of_another_device_with_the_same_number_is_not_taken_for_it() {
+        let locks = "1: FLOCK  ADVISORY  WRITE 7 00:2a:45 0 EOF\n\
+                     2: FLOCK  ADVISORY  WRITE 9 fe:01:45 0 EOF\n";
+        let nobodys = |pid| Some(if pid == 7 { 65534 } else { 0 });
+        assert_eq!(holder_of(locks, (0xfe, 1), 45, &nobodys), Some(9));
+        // As on btrfs, where the device of a file is not that of its locks.
+        assert_eq!(holder_of(locks, (0, 0x1d), 45, &nobodys), Some(9));
     }
 
     #[test]

@@ -28,10 +28,11 @@ class LeftoverState(StrEnum):
     RESUMABLE = "can be resumed"
     DONE = "done"
     UNKNOWN = "not in this store"
+    OTHERS = "of another user or machine"
     FOREIGN = "not made by an experiment"
 
 
-_REMOVABLE = {LeftoverState.RESUMABLE, LeftoverState.DONE, LeftoverState.UNKNOWN}
+_REMOVABLE = {LeftoverState.RESUMABLE, LeftoverState.DONE, LeftoverState.UNKNOWN, LeftoverState.OTHERS}
 _NOT_NEEDED = {LeftoverState.DONE, LeftoverState.UNKNOWN}
 
 
@@ -87,8 +88,9 @@ def _state(
         return LeftoverState.RUNNING
     if name in cut_off:
         return LeftoverState.NOT_RESTORED
-    if name not in states:
-        return LeftoverState.UNKNOWN
+    if name not in states:  # where another user runs it, neither journal nor store are seen here
+        ours = one.manifest.about.get("controller", "") == folder.controller()
+        return LeftoverState.UNKNOWN if ours else LeftoverState.OTHERS
     return LeftoverState.DONE if states[name] is ExperimentState.DONE else LeftoverState.RESUMABLE
 
 
@@ -156,4 +158,6 @@ def show(found: CleanDocument, console: Console) -> None:
         if one.state is LeftoverState.RESUMABLE:
             console.print(f"go on with: ceteris resume {one.experiment}", markup=False, soft_wrap=True)
     if any(one.state in _REMOVABLE for one in left):
-        console.print("remove the data of one with --remove EXPERIMENT, of all that are done or unknown with --all")
+        console.print(
+            "remove the data of one with --remove EXPERIMENT; --all takes those done, or yours and not in the store"
+        )

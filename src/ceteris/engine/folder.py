@@ -12,12 +12,17 @@ from ceteris.hosts.transport import Host
 _LONG_S = 3600.0  # what is removed may be large
 
 
+def controller() -> str:
+    """The user and the machine that run experiments here, as manifests name them."""
+    return f"{getpass.getuser()}@{socket.gethostname()}"
+
+
 def make(host: Host, binary: str, path: str, experiment: str, plan: str) -> None:
     """Make the folder of an experiment below `path`, or find the one it has; its manifest names the plan and us.
 
     Raises EngineError where others could replace it, or it was made by somebody else.
     """
-    about = {"plan": plan, "controller": f"{getpass.getuser()}@{socket.gethostname()}"}
+    about = {"plan": plan, "controller": controller()}
     told = _told(host, [binary, "data", "make", "--about", json.dumps(about), "--", path, experiment])
     if not any(isinstance(event, DataFolderMade) for event in told):
         raise EngineError("no-data", f"the engine on {host.name} did not say that it made a folder in {path}")

@@ -5,6 +5,7 @@ import contextlib
 import errno
 import os
 import re
+import select
 import subprocess
 import threading
 import time
@@ -85,6 +86,19 @@ def read_lines(pipe: IO[bytes], lines: LineQueue) -> None:
                 return lines.end(TooLong(LINE_BYTES))
             lines.put(line.decode(errors="replace"))
     return lines.end(EOFError())
+
+
+def write(pipe: int, content: bytes, timeout_s: float) -> bool:
+    """Write to a pipe that does not block; whether all was taken in time. Raises OSError."""
+    waiting = select.poll()
+    waiting.register(pipe, select.POLLOUT)
+    deadline = time.monotonic() + timeout_s
+    while content:
+        if not waiting.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            return False
+        with contextlib.suppress(BlockingIOError):
+            content = content[os.write(pipe, content[:_CHUNK_BYTES]) :]
+    return True
 
 
 class _Output(threading.Thread):

@@ -15,6 +15,7 @@ from ceteris.hosts.transport import Completed, of_errno
 
 _WORDS = 20
 _WORD_BYTES = 4096
+_READ_S = 120.0
 
 
 def _host_error(path: str, verb: str, error: OSError) -> HostError:
@@ -39,6 +40,8 @@ class LocalProcess:
             raise _host_error(argv[0], "start", error) from error
         assert self._child.stdout is not None
         assert self._child.stderr is not None
+        assert self._child.stdin is not None
+        os.set_blocking(self._child.stdin.fileno(), False)
         self.pid = self._child.pid
         self._name = name or Path(argv[0]).name
         self._lines = bounded.LineQueue()
@@ -63,13 +66,20 @@ class LocalProcess:
                 self._words.append(line.decode(errors="replace").rstrip())
 
     def send(self, line: str) -> None:
-        """Write one line to its stdin. Raises HostError when it is gone."""
+        """Write one line to its stdin.
+
+        Raises HostError when it is gone, and BadReply, having killed it, where it does not read.
+        """
         assert self._child.stdin is not None
         try:
-            self._child.stdin.write(f"{line}\n".encode(errors="surrogateescape"))
-            self._child.stdin.flush()
+            is_read = bounded.write(self._child.stdin.fileno(), f"{line}\n".encode(errors="surrogateescape"), _READ_S)
         except (OSError, ValueError) as error:
             raise HostError(f"{self._name} is gone: {self.words() or error}") from error
+        if not is_read:
+            self._child.kill()
+            raise BadReply(
+                f"{self._name} did not read what it was sent within {_READ_S:.0f} s", "look at what runs there"
+            )
 
     def receive(self, timeout_s: float) -> str | None:
         """The next line of its stdout, or None when none came in time.

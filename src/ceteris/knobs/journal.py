@@ -269,6 +269,8 @@ def _run_undo(host: Host, engine: str, *more: str) -> list[dict[str, Any]]:
         errors = [event for event in events if event["event"] == "error"]
         cause = errors[-1]["message"] if errors else done.stderr.strip() or f"exit code {done.exit_code}"
         raise not_inspected(host.name, cause, errors[-1]["hint"] if errors else "")
+    if done.exit_code != 0 and not any(event["event"] in ("stuck", "error", "busy") for event in events):
+        raise not_inspected(host.name, "the engine ended with exit code 4 and named nothing", f"see: {engine} undo")
     if not any(event["event"] == "looked" for event in events):
         raise not_inspected(host.name, "the engine did not say where it looked", f"see what it says: {engine} undo")
     return events

@@ -14,7 +14,7 @@ from ceteris.workloads.tool_paths import PathRefused, Read, WrittenPath
 
 Given = list[tuple[str, str]]  # options in order
 
-_COMMANDS = ("exec_prerun", "exec_postrun", "trigger", "trigger_remote")
+_COMMANDS = ("exec_prerun", "exec_postrun", "trigger", "trigger_remote", "program", "arguments")
 _UNKNOWN = {
     "read_iolog": "a trace names the files and devices itself",
     "merge_blktrace_file": "a trace names the files and devices itself",
@@ -24,6 +24,7 @@ _UNKNOWN = {
     "server": "a server takes jobs from others",
     "daemonize": "a daemon outlives the trial",
     "cgroup": "it changes a control group outside the journal; use the process.* and cgroup.* knobs",
+    "ioscheduler": "it changes a setting outside the journal; use the knob block.scheduler",
     "output": "Ceteris reads what fio prints",
 }
 _BELOW_DIRECTORY = ("filename", "filename_format")
@@ -93,14 +94,16 @@ def _of_job(job: str, options: Sequence[tuple[str, str]], default_directory: str
     directories = [(n, one) for n, v in options if n == "directory" for one in _parts(n, v)]
     directories = directories or [("directory", default_directory)]
     files = [(n, one) for n, v in options if n == "filename" for one in _parts(n, v)]
-    files += [(n, _NAME_VARIABLES.sub("0", v)) for n, v in options if n == "filename_format"]
+    files += [(n, v) for n, v in options if n == "filename_format"]
     files = files or [("name", f"{job}.0.0")]
-    for (_, directory), (option, file) in itertools.product(directories, files):
+    for (_, directory), (option, value) in itertools.product(directories, files):
+        named = ("directory", directory) if option == "name" else (option, value)
+        file = _NAME_VARIABLES.sub("0", value) if option == "filename_format" else value
         _refuse_unclear(option, file)
-        named = ("directory", directory) if option == "name" else (option, file)
-        yield WrittenPath(*named, _from(default_directory, f"{directory}/{file}"))
-        if file.startswith("/"):
-            yield WrittenPath(*named, file)
+        paths = [_from(default_directory, f"{directory}/{file}"), *([file] if file.startswith("/") else [])]
+        if file != value and any(posixpath.normpath(path).startswith("/dev/") for path in paths):
+            raise PathRefused(*named, "each file would be another device", "name the devices with filename")
+        yield from (WrittenPath(*named, path) for path in paths)
     for name, value in options:
         if name in _SLASHES_ARE_NO_PATH or name in _BELOW_DIRECTORY or name == "directory":
             continue
@@ -116,7 +119,9 @@ def _refuse(name: str, value: str) -> None:
         raise PathRefused(name, value, "fio would run a command", "take it out; use a workload of kind command")
     if name in _UNKNOWN:
         raise PathRefused(name, value, _UNKNOWN[name], "take it out")
-    if name == "ioengine" and ("/" in value or value.startswith("external")):
+    if name == "ioengine" and value.startswith("exec"):
+        raise PathRefused(name, value, "fio would run a command", "use a workload of kind command")
+    if name == "ioengine" and ("/" in value or "$" in value or value.startswith("external")):
         raise PathRefused(name, value, "fio would load a library", "name an engine that is built into fio")
 
 

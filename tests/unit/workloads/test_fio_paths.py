@@ -56,6 +56,11 @@ def test_options_name_paths(options: dict[str, object], paths: list[str]) -> Non
         ({"directory": "/etc;/../data/files"}, "for a comment"),
         ({"directory": "$jobname"}, "expands the variable"),
         ({"cgroup": "mine"}, "changes a control group"),
+        ({"ioscheduler": "none"}, "use the knob block.scheduler"),
+        ({"ioengine": "exec", "program": "rm"}, "would run a command"),
+        ({"program": "rm"}, "would run a command"),
+        ({"ioengine": "${ENGINE}"}, "would load a library"),
+        ({"filename_format": "loop$filenum", "directory": "/dev"}, "another device"),
     ],
 )
 def test_what_cannot_be_known_is_refused_with_the_option(options: dict[str, object], words: str) -> None:

@@ -19,7 +19,8 @@ def clean(
         typer.Option("--remove", metavar="EXPERIMENT", help="Remove the data of this experiment. Repeatable."),
     ] = None,
     remove_all: Annotated[
-        bool, typer.Option("--all", help="Remove the data of all experiments that are done or not in the store.")
+        bool,
+        typer.Option("--all", help="Remove the data of all experiments that are done, or yours and not in the store."),
     ] = False,
     store: StoreUrl = None,
     as_json: AsJson = False,

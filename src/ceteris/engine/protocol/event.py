@@ -6,6 +6,8 @@ from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, field_validator
 
 from ceteris.engine.protocol.message import Message
 
+_YEAR_10000_S = 253402300800
+
 
 class Hello(Message):
     """The first event: who speaks, and the parameters as the engine took them."""
@@ -312,7 +314,7 @@ class Manifest(Message):
     """What a folder says of itself: whose data is in it. `about`: what the controller wrote into it."""
 
     experiment: str
-    made_unix_s: float
+    made_unix_s: Annotated[float, Field(ge=0, lt=_YEAR_10000_S, allow_inf_nan=False)]
     about: dict[str, str]
 
 
