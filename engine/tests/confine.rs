@@ -51,6 +51,27 @@ fn only_the_named_directory_is_writable() {
 }
 
 #[test]
+fn a_device_that_lies_elsewhere_cannot_be_opened() {
+    if !may_make_devices() {
+        return;
+    }
+    let (own, other) = (disk_directory(), disk_directory());
+    let writable = format!("--writable={}", own.path().display());
+    for place in [own.path(), other.path()] {
+        let node = place.join("null");
+        let made = Command::new("mknod")
+            .arg(&node)
+            .args(["c", "1", "3"])
+            .status();
+        assert!(made.unwrap().success());
+        fs::write(&node, "x").unwrap();
+        let script = format!("echo x > {}", node.display());
+        let said = error(&confined(own.path(), &[&writable], &script));
+        assert!(said.contains("Permission denied"), "{said}");
+    }
+}
+
+#[test]
 fn tmp_is_private_but_for_what_is_named() {
     if !may_make_devices() {
         return;
