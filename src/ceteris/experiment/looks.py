@@ -38,8 +38,7 @@ def look(
         return []
     before = read.looks(store, experiment.id)
     places = {one.place for one in due}
-    orders = [trial.order for trial in trials if (trial.factor, trial.workload) in places]
-    summaries = read.summaries(store, experiment.id, orders, metrics_of_pairs(plan.workloads))
+    summaries = read.summaries(store, experiment.id, metrics=metrics_of_pairs(plan.workloads), places=sorted(places))
     taken = looks_at(due, plan, trials, summaries, before, over=over)
     decided = decided_arms(plan, [*before, *taken])
     spared = [trial.order for trial in trials if trial.state is TrialState.PLANNED and arm_of(trial) in decided]

@@ -27,6 +27,7 @@ from ceteris.model import (
     NotTaken,
     Plan,
     Purpose,
+    Settings,
     Trial,
     TrialState,
     Verdict,
@@ -152,7 +153,12 @@ def trials(store: Engine, experiment: str) -> list[Trial]:
     table = schema.trial
     with _connection(store) as connection:
         rows = connection.execute(sa.select(table).where(table.c.experiment == experiment).order_by(table.c.order))
-        return [_trial(dict(row)) for row in rows.mappings()]
+        shared: dict[str, Settings] = {}  # many trials have few settings
+        found = []
+        for row in rows.mappings():
+            settings = row["settings"]
+            found.append(_trial({**row, "settings": shared.setdefault(repr(settings), settings)}))
+        return found
 
 
 _AT_A_TIME = 1000
@@ -160,13 +166,18 @@ _SUMMARY = [column for column in schema.measurement.c if column.name not in ("po
 
 
 def summaries(
-    store: Engine, experiment: str, orders: Sequence[int] | None = None, metrics: Collection[str] | None = None
+    store: Engine,
+    experiment: str,
+    orders: Sequence[int] | None = None,
+    metrics: Collection[str] | None = None,
+    places: Collection[tuple[str, str]] | None = None,
 ) -> dict[int, dict[str, Measurement]]:
     """What trials measured, by trial and metric: without points, their times and histograms.
 
-    `orders`, `metrics`: only these trials and metrics; None: all of them.
+    `orders`, `metrics`: only these trials and metrics; `places`: only trials of these factors and workloads; None: all
+    of them.
     """
-    c = schema.measurement.c
+    c, t = schema.measurement.c, schema.trial.c
     found: dict[int, dict[str, Measurement]] = defaultdict(dict)
     wanted = sa.select(c.trial, c.phase, c.metric, c.unit, c.source, c.n, c.mean, c.low, c.high, c.total).where(
         c.experiment == experiment, c.phase.in_(("prepare", "measure"))
@@ -175,6 +186,9 @@ def summaries(
         wanted = wanted.where(c.trial.in_(orders))
     if metrics is not None:
         wanted = wanted.where(c.metric.in_(metrics))
+    if places is not None:  # not the orders of their trials: each number of orders would be another statement to keep
+        asked_of = sa.or_(*[sa.and_(t.factor == factor, t.workload == workload) for factor, workload in places])
+        wanted = wanted.where(c.trial.in_(sa.select(t.order).where(t.experiment == experiment, asked_of)))
     once, numbers = sys.intern, dict[int, int]()  # each row has a few of a few, and there are many rows
     with _connection(store) as connection:
         asked = connection.execution_options(yield_per=_AT_A_TIME)  # one by one they take twice as long
