@@ -6,6 +6,7 @@ trial may change left out. Called by the trial's runner.
 
 import hashlib
 import json
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -31,8 +32,8 @@ _CLOCK = "/sys/devices/system/cpu/cpufreq/policy*/scaling_{}_freq"
 
 
 def digest(conditions: Mapping[str, str]) -> str:
-    """A short name of these facts, the same for the same ones."""
-    return hashlib.sha256(json.dumps(dict(conditions), sort_keys=True).encode()).hexdigest()[:16]
+    """A short name of these facts, the same for the same ones; kept once, since most trials have the same."""
+    return sys.intern(hashlib.sha256(json.dumps(dict(conditions), sort_keys=True).encode()).hexdigest()[:16])
 
 
 @dataclass(frozen=True, slots=True)

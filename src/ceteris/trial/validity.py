@@ -1,6 +1,7 @@
 """Whether a trial's figures may be used: reasons that are blind to which arm it was."""
 
 import statistics
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,7 @@ _LONGEST_STALL_S = 2.0
 _FOREIGN_CPU = 0.20  # of all cores, above what is always there
 _FOREIGN_IO = 0.20  # of the load's own bytes, above what is always there
 _LITTLE_IO_PER_S = 2**20
+_REMEMBERED = 1000  # windows: what is usual is that of the last ones
 _WORTH_A_NOTE_CPU = 0.1  # cores
 _LITTLE_CPU_S = 0.05  # the kernel counts processor time in ticks of up to 10 ms, for each process
 
@@ -118,8 +120,8 @@ class ForeignLoad:
 
     def __init__(self, own: set[int]) -> None:
         self.own = own
-        self._cpu: list[float] = []
-        self._io: list[float] = []
+        self._cpu: deque[float] = deque(maxlen=_REMEMBERED)
+        self._io: deque[float] = deque(maxlen=_REMEMBERED)
 
     def judge(self, census: Census, work: Work, samples: Sequence[Sample]) -> list[Recorded]:
         """What is wrong with the machine during a window; what is always there is not."""
