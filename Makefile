@@ -4,32 +4,32 @@ PYTHON  ?= python3
 VENV    := .venv
 BIN     := $(VENV)/bin
 ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
-PACKAGE := pyproject.toml ceteris.data/scripts/ceteris $(ENGINE)
+PACKAGE := pyproject.toml paribus.data/scripts/paribus $(ENGINE)
 
 .PHONY: all demo check test proof field soak campaign packages schema catalogue clean help
 
-all: $(BIN)/ceteris ## build into .venv/ and say where the command is
-	@echo "ceteris is $(abspath $(BIN)/ceteris)"
+all: $(BIN)/paribus ## build into .venv/ and say where the command is
+	@echo "paribus is $(abspath $(BIN)/paribus)"
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit("Ceteris needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
-	@command -v cargo >/dev/null || { echo "Ceteris needs Rust 1.88 or newer: https://rustup.rs" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit("Paribus needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	@command -v cargo >/dev/null || { echo "Paribus needs Rust 1.88 or newer: https://rustup.rs" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(BIN)/ceteris: $(BIN)/python $(PACKAGE)
+$(BIN)/paribus: $(BIN)/python $(PACKAGE)
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-$(VENV)/dev: $(BIN)/ceteris
+$(VENV)/dev: $(BIN)/paribus
 	$(BIN)/python -m pip install --quiet --editable '.[dev,parquet]'
 	@touch $@
 
-demo: $(BIN)/ceteris ## ask seven questions of the disk under this folder and of SQLite on it, in some minutes
-	$(BIN)/ceteris run examples/first.toml
-	@echo "the command is $(abspath $(BIN)/ceteris)"
+demo: $(BIN)/paribus ## ask seven questions of the disk under this folder and of SQLite on it, in some minutes
+	$(BIN)/paribus run examples/first.toml
+	@echo "the command is $(abspath $(BIN)/paribus)"
 
 check: $(VENV)/dev ## format, lint, types, layers, schemas, unit tests
 	$(BIN)/ruff format --check .
@@ -49,17 +49,17 @@ test: packages check ## everything, on real devices and in a real browser
 
 proof: packages $(VENV)/dev ## what takes long: new examples for properties, the engine under Miri and sanitizers, power cuts of a virtual machine, the knobs of another kernel, MySQL
 	@tests/packages qemu-system-x86_64=qemu-system-x86 nbdkit=nbdkit
-	CETERIS_EXPLORE=1 $(BIN)/python -m pytest -q -n 2 tests/property
+	PARIBUS_EXPLORE=1 $(BIN)/python -m pytest -q -n 2 tests/property
 	$(BIN)/python proof/sanitizers/run.py
 	cd engine && cargo build --release --quiet --locked
 	$(BIN)/python proof/power_cut/run.py
 	$(BIN)/python proof/other_kernel/run.py
 	$(BIN)/python proof/mysql/run.py
 
-field: $(BIN)/ceteris ## import five published reports, check and judge them, and say which of their advice their own numbers support
+field: $(BIN)/paribus ## import five published reports, check and judge them, and say which of their advice their own numbers support
 	$(BIN)/python examples/field/run.py
 
-soak: packages $(BIN)/ceteris ## start and end a private server 1,000 times, every tenth time by a kill; some minutes
+soak: packages $(BIN)/paribus ## start and end a private server 1,000 times, every tenth time by a kill; some minutes
 	$(BIN)/python proof/soak/run.py
 
 campaign: packages $(VENV)/dev ## as root: 1,000 faults of every sort, and whether the machine comes back from each; about two hours
@@ -67,13 +67,13 @@ campaign: packages $(VENV)/dev ## as root: 1,000 faults of every sort, and wheth
 	$(BIN)/python tests/faults/campaign.py
 
 schema: $(VENV)/dev ## write schema/ anew from the code
-	for name in plan job event report check simulate status clean doctor export apply import; do $(BIN)/ceteris schema $$name > schema/$$name.json; done
+	for name in plan job event report check simulate status clean doctor export apply import; do $(BIN)/paribus schema $$name > schema/$$name.json; done
 
-CATALOGUE := src/ceteris/locale/zh_CN/LC_MESSAGES/ceteris
+CATALOGUE := src/paribus/locale/zh_CN/LC_MESSAGES/paribus
 catalogue: $(VENV)/dev ## collect the messages of reports and pages into the catalogue of translations, and compile it
 	$(BIN)/pybabel --quiet extract -F pyproject.toml -k 'tr trn:1,2 later laters:1,2 recorded' --no-location --sort-output \
-		--project ceteris --version '' -o $(VENV)/ceteris.pot src/ceteris
-	$(BIN)/pybabel --quiet update -i $(VENV)/ceteris.pot -o $(CATALOGUE).po -l zh_CN --no-fuzzy-matching \
+		--project paribus --version '' -o $(VENV)/paribus.pot src/paribus
+	$(BIN)/pybabel --quiet update -i $(VENV)/paribus.pot -o $(CATALOGUE).po -l zh_CN --no-fuzzy-matching \
 		--ignore-obsolete --ignore-pot-creation-date --no-wrap
 	$(BIN)/pybabel compile -i $(CATALOGUE).po -o $(CATALOGUE).mo -l zh_CN --statistics
 

@@ -10,8 +10,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 # A machine that measures is not always quick; and a landing does not hang on luck: `make proof` looks for new examples.
-hypothesis.settings.register_profile("ceteris", deadline=None, derandomize="CETERIS_EXPLORE" not in os.environ)
-hypothesis.settings.load_profile("ceteris")
+hypothesis.settings.register_profile("paribus", deadline=None, derandomize="PARIBUS_EXPLORE" not in os.environ)
+hypothesis.settings.load_profile("paribus")
 ROOT = Path(__file__).parent.parent
 
 
@@ -61,7 +61,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Where CETERIS_NO_SKIP is set, a skipped test has failed."""
+    """Where PARIBUS_NO_SKIP is set, a skipped test has failed."""
     _fail_where_skipped((yield).get_result())
 
 
@@ -72,7 +72,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
 
 
 def _fail_where_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
-    if report.skipped and os.environ.get("CETERIS_NO_SKIP"):
+    if report.skipped and os.environ.get("PARIBUS_NO_SKIP"):
         report.outcome = "failed"
         report.longrepr = f"skipped, and must not be: {report.longrepr}"
 
@@ -81,8 +81,8 @@ def _fail_where_skipped(report: pytest.TestReport | pytest.CollectReport) -> Non
 def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store and journals of the test's own, and words in English."""
     state = ROOT / "artefacts" / "state" / tmp_path.name if _is_volatile(tmp_path) else tmp_path / "state"
-    monkeypatch.setenv("CETERIS_STATE", str(state))
-    monkeypatch.setenv("CETERIS_STORE", str(tmp_path / "ceteris.db"))
+    monkeypatch.setenv("PARIBUS_STATE", str(state))
+    monkeypatch.setenv("PARIBUS_STORE", str(tmp_path / "paribus.db"))
     monkeypatch.setenv("LANGUAGE", "en")  # whatever the tester's locale is
 
 

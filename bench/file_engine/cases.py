@@ -14,8 +14,8 @@ from contestants import (
     Data,
     Figures,
     Load,
-    ceteris,
     fio,
+    paribus,
     recording,
     sampler,
     sysbench,
@@ -89,7 +89,7 @@ def _cheaper(rival: str, share: float) -> Bar:
 
 def all_cases(seconds: float, batched: bool) -> list[Case]:
     """Every case; with `batched`, fio may also submit and reap in batches, which it does not by itself."""
-    own = {"ceteris": {"": ceteris}}
+    own = {"paribus": {"": paribus}}
     threads = own | {"fio": {"psync": fio}, "sysbench": {"sync": sysbench}}
     rings = {"plain": fio, "registered": partial(fio, extra=REGISTERED)}
     if batched:
@@ -130,12 +130,12 @@ def all_cases(seconds: float, batched: bool) -> list[Case]:
         (Bar(PER_CORE, ">= 10", lambda own, _: own >= 10),),
     )
     one = Figure("recording one response time, ns", lambda f: f.mean_s * 1e9, ".1f", min)
-    counting = Case("recording", Load("rndrd", "null", 0, seconds), {"ceteris": {"": recording}}, (one,), ())
+    counting = Case("recording", Load("rndrd", "null", 0, seconds), {"paribus": {"": recording}}, (one,), ())
     share = Figure("CPU at 1 Hz, % of a core", lambda f: f.usage.cpu_s / seconds * 100, ".2f", min)
     watching = Case(
         "sampler",
         Load("rndrd", "null", 0, seconds),  # nothing but its seconds
-        {"ceteris": {"": sampler}},
+        {"paribus": {"": sampler}},
         (share,),
         (Bar(share, "< 1", lambda own, _: own < 1),),
     )

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ceteris.engine.find import binary
-from ceteris.engine.protocol import Access, FileioJob, Job, Method, SampleJob
-from ceteris.engine.protocol import Data as Files
-from ceteris.engine.protocol import Load as Outstanding
+from paribus.engine.find import binary
+from paribus.engine.protocol import Access, FileioJob, Job, Method, SampleJob
+from paribus.engine.protocol import Data as Files
+from paribus.engine.protocol import Load as Outstanding
 
 ENGINE = Path(__file__).parent.parent.parent / "engine"
 BLOCK_BYTES = 16384
@@ -47,11 +47,11 @@ class Data:
 
     def paths(self) -> list[Path]:
         """Our names of the files."""
-        return [self.directory / f"ceteris.{number}" for number in range(self.files)]
+        return [self.directory / f"paribus.{number}" for number in range(self.files)]
 
     def prepare(self) -> None:
         """Make the files, past the page cache, and a second name for sysbench of each."""
-        _ceteris_events(self, "prepare", Load("rndrd", "sync", 1, 0.0))
+        _paribus_events(self, "prepare", Load("rndrd", "sync", 1, 0.0))
         for number, path in enumerate(self.paths()):
             link = self.directory / f"test_file.{number}"
             link.unlink(missing_ok=True)
@@ -61,7 +61,7 @@ class Data:
         """Remove the files and their second names."""
         for number in range(self.files):
             (self.directory / f"test_file.{number}").unlink(missing_ok=True)
-        _ceteris_events(self, "cleanup", Load("rndrd", "sync", 1, 0.0))
+        _paribus_events(self, "cleanup", Load("rndrd", "sync", 1, 0.0))
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,9 @@ def measured(
     return said, Usage(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
 
 
-def ceteris(data: Data, load: Load, *, huge_pages: bool = False) -> Figures:
+def paribus(data: Data, load: Load, *, huge_pages: bool = False) -> Figures:
     """Our engine. There is no settling, so that every operation that costs is counted."""
-    said, usage = _ceteris_events(data, "run", load, huge_pages=huge_pages)
+    said, usage = _paribus_events(data, "run", load, huge_pages=huge_pages)
     (result,) = [event for event in said if event["event"] == "result"]
     response = result["response"]
     return Figures(
@@ -145,7 +145,7 @@ def ceteris(data: Data, load: Load, *, huge_pages: bool = False) -> Figures:
     )
 
 
-def _ceteris_events(
+def _paribus_events(
     data: Data, phase: Literal["prepare", "run", "cleanup"], load: Load, *, huge_pages: bool = False
 ) -> tuple[list[dict[str, Any]], Usage]:
     job = Job(

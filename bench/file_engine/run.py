@@ -21,8 +21,8 @@ from cases import Case, all_cases
 from contestants import Data, Figures, measured, reserved_huge_pages
 from table import Row, aligned, markdown, rows
 
-from ceteris.engine.find import binary
-from ceteris.units import parse_size
+from paribus.engine.find import binary
+from paribus.units import parse_size
 
 ROOT = Path(__file__).parent.parent.parent
 Runs = dict[tuple[str, str], list[Figures]]  # by contestant and its way, in order of the repetitions
@@ -101,7 +101,7 @@ def main() -> int:
         sys.exit(f"{options.directory} is in memory: name a directory on a disk with --directory")
     patterns = options.cases.split(",")
     cases = [c for c in all_cases(options.seconds, options.batched) if any(fnmatch(c.name, p) for p in patterns)]
-    data = Data(options.directory.resolve() / "ceteris-bench", 1, options.size)
+    data = Data(options.directory.resolve() / "paribus-bench", 1, options.size)
     where = machine(data, options)
     with reserved_huge_pages() as reserved:
         if not reserved:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from cases import Case, Figure, Spread
 from contestants import Figures
 
-OURS = ("ceteris", "")
-HEAD = ("case", "figure", "ceteris", "fio", "sysbench", "to fio", "to sysbench", "bar")
+OURS = ("paribus", "")
+HEAD = ("case", "figure", "paribus", "fio", "sysbench", "to fio", "to sysbench", "bar")
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ def rows(case: Case, runs: Mapping[tuple[str, str], Sequence[Figures]]) -> list[
 def _row(case: Case, figure: Figure, runs: Mapping[tuple[str, str], Sequence[Figures]]) -> Row:
     values = {entry: [figure.of(run) for run in all_] for entry, all_ in runs.items()}
     medians = {entry: statistics.median(all_) for entry, all_ in values.items()}
-    shown = {"ceteris": format(medians[OURS], figure.form)}
+    shown = {"paribus": format(medians[OURS], figure.form)}
     ratios: dict[str, Spread] = {}
     for rival, ways in case.contestants.items():
-        if rival == "ceteris":
+        if rival == "paribus":
             continue
         way = figure.better(ways, key=lambda way: medians[rival, way])
         shown[rival] = format(medians[rival, way], figure.form) + (f" ({way})" if len(ways) > 1 else "")
@@ -44,7 +44,7 @@ def _row(case: Case, figure: Figure, runs: Mapping[tuple[str, str], Sequence[Fig
     said = "; ".join(f"{bar.text}: {'pass' if holds else '**FAIL**'}" for bar, holds in zip(bars, held, strict=True))
     to = {rival: f"{ratio.median:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]" for rival, ratio in ratios.items()}
     rivals = ("fio", "sysbench")
-    cells = (shown["ceteris"], *(shown.get(r, "") for r in rivals), *(to.get(r, "") for r in rivals), said)
+    cells = (shown["paribus"], *(shown.get(r, "") for r in rivals), *(to.get(r, "") for r in rivals), said)
     return Row((case.name, figure.name, *cells), not all(held))
 
 

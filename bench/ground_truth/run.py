@@ -4,7 +4,7 @@
 
 A control group limits the writes per second, so the true ratio of two settings is known exactly. Twenty experiments
 compare 5,000 with 5,000 writes per second, ten each 5,000 with 3 % less, 3 % more, 5 % less and 10 % more; beside half
-of them a second process makes random load. Each experiment is judged by Ceteris, and the same trials by the field's
+of them a second process makes random load. Each experiment is judged by Paribus, and the same trials by the field's
 practice: one setting first, then the other, a difference when it exceeds 2 %. A campaign that was cut off goes on with
 the experiments that are not in its results yet; `--table` prints what it found.
 """
@@ -25,9 +25,9 @@ from pathlib import Path
 
 import table
 
-from ceteris.model import TrialState
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
+from paribus.model import TrialState
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
 
 ROOT = Path(__file__).parents[2]
 BASE = 5000
@@ -103,9 +103,9 @@ def experiment(case: Case, folder: Path) -> dict[str, object]:
             path=folder, base=BASE, other=other, levels=list(LEVELS), trial=TRIAL_S, margin=MARGIN, seed=case.number
         )
     )
-    env = os.environ | {"CETERIS_STORE": str(folder / "store.db")}
+    env = os.environ | {"PARIBUS_STORE": str(folder / "store.db")}
     began = time.monotonic()
-    command = [sys.executable, "-m", "ceteris.cli.main"]
+    command = [sys.executable, "-m", "paribus.cli.main"]
     done = subprocess.run(
         [*command, "run", str(plan), "--json", "--report", str(folder / "report.html")],
         env=env,

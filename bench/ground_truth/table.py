@@ -17,7 +17,7 @@ def read(path: Path) -> list[Row]:
 
 
 def is_false(row: Row) -> bool:
-    """Whether Ceteris claimed what is not so: a difference where none is, the wrong sign, or equivalence beyond it."""
+    """Whether Paribus claimed what is not so: a difference where none is, the wrong sign, or equivalence beyond it."""
     verdict, effect = _verdict(row), row["ratio"]
     if effect == 0:
         return verdict in ("better", "worse", "depends_on_load")

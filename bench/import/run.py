@@ -63,7 +63,7 @@ def measure(count: int) -> tuple[float, float, int, int, int]:
         write_logs(folder / "logs", count)
         rules = folder / "rules.toml"
         rules.write_text("[[rule]]\npath = '(?P<scheduler>noop|deadline)/'\n")
-        command = [sys.executable, "-m", "ceteris.cli.main", "import", str(folder / "logs"), "--map", str(rules)]
+        command = [sys.executable, "-m", "paribus.cli.main", "import", str(folder / "logs"), "--map", str(rules)]
         command += ["--name", "bench", "--store", str(folder / "store.db")]
         began, used = time.monotonic(), _used_s()
         running = subprocess.Popen(command, stdout=subprocess.DEVNULL)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ceteris.analysis.decision import Finding, Pairs, Question, decide
-from ceteris.plan.design import blocks
-from ceteris.plan.rounds import passes_per_round
-from ceteris.stats.generator import Noise, draw
-from ceteris.units import LoadLevel, LoadUnit
+from paribus.analysis.decision import Finding, Pairs, Question, decide
+from paribus.plan.design import blocks
+from paribus.plan.rounds import passes_per_round
+from paribus.stats.generator import Noise, draw
+from paribus.units import LoadLevel, LoadUnit
 
 BY_LEVEL = (1.4, 1.2, 1.1, 1.0, 0.9, 0.85, 0.75, 0.75)
 MARGIN = float(np.log(1.02))

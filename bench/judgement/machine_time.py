@@ -16,9 +16,9 @@ import numpy as np
 import screens
 from experiments import BY_LEVEL, LEVELS, Laboratory
 
-from ceteris.model import Verdict
-from ceteris.stats.generator import Noise, draw
-from ceteris.stats.planner import pairs_for, usual_margin
+from paribus.model import Verdict
+from paribus.stats.generator import Noise, draw
+from paribus.stats.planner import pairs_for, usual_margin
 
 RUN_S = 3600.0
 CLIENT_S, SETTLE_S = 3.0, 30.0

@@ -11,11 +11,11 @@ import numpy as np
 import screens
 from experiments import BY_LEVEL, LOOK_PAIRS, MARGIN, Laboratory, Share, count
 
-from ceteris.analysis.decision import Pairs, Question, decide, next_look
-from ceteris.model import Verdict
-from ceteris.stats import diagnostics
-from ceteris.stats.generator import Noise, draw, warm_up
-from ceteris.stats.planner import pairs_for, smallest_effect
+from paribus.analysis.decision import Pairs, Question, decide, next_look
+from paribus.model import Verdict
+from paribus.stats import diagnostics
+from paribus.stats.generator import Noise, draw, warm_up
+from paribus.stats.planner import pairs_for, smallest_effect
 
 CLAIMS = (Verdict.BETTER, Verdict.WORSE, Verdict.DEPENDS_ON_LOAD)
 

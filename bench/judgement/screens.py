@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 from experiments import BY_LEVEL, LEVELS, MARGIN, Laboratory
 
-from ceteris.analysis.decision import Pairs, Question
-from ceteris.analysis.screening import FactorFinding, next_look_at_screen
-from ceteris.analysis.spending import Looked
-from ceteris.model import Verdict
-from ceteris.stats.foldover import replicate
-from ceteris.stats.generator import Noise, draw
-from ceteris.stats.planner import pairs_for
+from paribus.analysis.decision import Pairs, Question
+from paribus.analysis.screening import FactorFinding, next_look_at_screen
+from paribus.analysis.spending import Looked
+from paribus.model import Verdict
+from paribus.stats.foldover import replicate
+from paribus.stats.generator import Noise, draw
+from paribus.stats.planner import pairs_for
 
 FACTORS = 20
 REAL = tuple(float(np.log(ratio)) for ratio in (1.03, 0.96, 1.05, 1.025))

@@ -49,7 +49,7 @@ def measure() -> list[tuple[int, int]]:
         folder = Path(name)
         plan, words = folder / "plan.toml", folder / "words"
         plan.write_text(_plan(folder))
-        command = [sys.executable, "-m", "ceteris.cli.main", "run", str(plan), "--store", str(folder / "store.db")]
+        command = [sys.executable, "-m", "paribus.cli.main", "run", str(plan), "--store", str(folder / "store.db")]
         seen: list[tuple[int, int]] = []
         with words.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
             while _runs(process.pid):

@@ -13,8 +13,8 @@ import tempfile
 from itertools import pairwise
 from pathlib import Path
 
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
 
 PLAN = """
 name = "overhead"
@@ -42,7 +42,7 @@ def measure(trial_ms: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory(dir=".") as folder:
         plan, store = Path(folder) / "plan.toml", Path(folder) / "store.db"
         plan.write_text(PLAN.format(path=folder, trial=trial_ms))
-        command = [sys.executable, "-m", "ceteris.cli.main", "run", str(plan), "--store", str(store)]
+        command = [sys.executable, "-m", "paribus.cli.main", "run", str(plan), "--store", str(store)]
         done = subprocess.run(command, check=False, capture_output=True)
         assert done.returncode in (0, 3), done.stderr  # 3: on a busy machine trials are invalid, and as long
         opened = open_engine(store_url(str(store)), create=False)

@@ -27,11 +27,11 @@ sys.path[:0] = [str(ROOT / "tests" / "unit" / "plan"), str(ROOT / "tests" / "bro
 
 from plan_samples import checked  # noqa: E402  found by the line above
 
-from ceteris.experiment import walk  # noqa: E402
-from ceteris.experiment.looks import look  # noqa: E402
-from ceteris.model import ExperimentState, Measurement, Trial, TrialState  # noqa: E402
-from ceteris.store import read, schema, write  # noqa: E402
-from ceteris.store.open import open_engine, store_url  # noqa: E402
+from paribus.experiment import walk  # noqa: E402
+from paribus.experiment.looks import look  # noqa: E402
+from paribus.model import ExperimentState, Measurement, Trial, TrialState  # noqa: E402
+from paribus.store import read, schema, write  # noqa: E402
+from paribus.store.open import open_engine, store_url  # noqa: E402
 
 SERIES = 30
 MOST_S, MOST_BYTES, FIRST_VIEW_S, PAGE_BYTES = 10.0, 500e6, 1.0, 5e6
@@ -83,7 +83,7 @@ def template(folder: Path) -> list[Measurement]:
     device = subprocess.run(["findmnt", "-no", "SOURCE", "-T", str(folder)], capture_output=True, text=True, check=True)
     plan.write_text(TEMPLATE.format(path=folder, device=device.stdout.strip()))
     done = subprocess.run(
-        [sys.executable, "-m", "ceteris.cli.main", "run", str(plan), "--store", str(store)],
+        [sys.executable, "-m", "paribus.cli.main", "run", str(plan), "--store", str(store)],
         check=False,
         cwd=folder,
         capture_output=True,
@@ -159,7 +159,7 @@ def command(store: Path, *arguments: str) -> tuple[float, float]:
 
     By two runs, since to look at the memory of so large a process takes 10 ms and holds it up meanwhile.
     """
-    asked = [sys.executable, "-m", "ceteris.cli.main", *arguments, "--store", str(store)]
+    asked = [sys.executable, "-m", "paribus.cli.main", *arguments, "--store", str(store)]
     began = time.monotonic()
     subprocess.run(asked, stdout=subprocess.DEVNULL, check=True)
     took, most = time.monotonic() - began, 0.0

@@ -1,4 +1,4 @@
-"""How long `ceteris serve` takes to answer its owner: alone, beside many streams, beside peers without the token.
+"""How long `paribus serve` takes to answer its owner: alone, beside many streams, beside peers without the token.
 
 The store has 300 experiments and is written to once a second, so that every stream gets events.
 
@@ -22,7 +22,7 @@ import hostile  # noqa: E402
 import web_samples as samples  # noqa: E402
 from watched import Serving, serving  # noqa: E402
 
-from ceteris.store.open import open_engine, store_url  # noqa: E402
+from paribus.store.open import open_engine, store_url  # noqa: E402
 
 PAGES = 50
 
@@ -31,7 +31,7 @@ def main() -> None:
     """Print the table."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "store.db"
-        os.environ["CETERIS_STORE"] = str(path)
+        os.environ["PARIBUS_STORE"] = str(path)
         store = open_engine(store_url(str(path)), create=True)
         for number in range(300):
             samples.begin(store, 2, f"experiment {number}", f"20260101-{number:06}-abcd")

@@ -12,8 +12,8 @@ from typing import Any
 
 from servers import DATABASE, Server
 
-from ceteris.engine.find import binary
-from ceteris.engine.protocol import Job, Load, OltpJob
+from paribus.engine.find import binary
+from paribus.engine.protocol import Job, Load, OltpJob
 
 _SYSBENCH_P95 = re.compile(r"95th percentile:\s+([0-9.]+)")
 _SYSBENCH_QUERIES = re.compile(r"queries:\s+[0-9]+\s+\(([0-9.]+) per sec")

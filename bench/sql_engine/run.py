@@ -102,7 +102,7 @@ def main() -> int:
     head = [*HEAD, "kept"]
     print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
     all_kept = True
-    with tempfile.TemporaryDirectory(prefix="ceteris-bench-", dir=options.directory) as folder:
+    with tempfile.TemporaryDirectory(prefix="paribus-bench-", dir=options.directory) as folder:
         Path(folder).chmod(0o755)
         with mariadb(folder) as server:
             all_kept &= compare(server, "sysbench", sysbench, ("point_select", "read_write"), (8, 64), options)

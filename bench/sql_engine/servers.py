@@ -4,10 +4,10 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ceteris.databases import Instance
-from ceteris.engine.find import binary
-from ceteris.engine.protocol import MysqlServer, PostgresServer
-from ceteris.hosts.local import LocalHost
+from paribus.databases import Instance
+from paribus.engine.find import binary
+from paribus.engine.protocol import MysqlServer, PostgresServer
+from paribus.hosts.local import LocalHost
 
 DATABASE = "sbtest"
 

@@ -5,10 +5,10 @@
 
 use std::hint::black_box;
 
-use ceteris_engine::clock;
-use ceteris_engine::record::histogram::Times;
-use ceteris_engine::record::stretch::SharedTally;
-use ceteris_engine::record::tally::OperationKind;
+use paribus_engine::clock;
+use paribus_engine::record::histogram::Times;
+use paribus_engine::record::stretch::SharedTally;
+use paribus_engine::record::tally::OperationKind;
 
 const ROUNDS: u64 = 20;
 const OPERATIONS: u64 = 1_000_000;

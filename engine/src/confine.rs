@@ -1,4 +1,4 @@
-//! `ceteris-engine confine`: runs a program that can write to named directories and devices only.
+//! `paribus-engine confine`: runs a program that can write to named directories and devices only.
 //!
 //! In: options and a program. Out: this process becomes the program, in a mount namespace of its own:
 //! all mounts are read-only except the named directories, `/tmp` is empty and private, and `/dev` has

@@ -264,7 +264,7 @@ impl Events {
         let line = match serde_json::to_string(event) {
             Ok(line) => line,
             Err(cause) => {
-                eprintln!("ceteris-engine: an event could not be written as JSON: {cause}");
+                eprintln!("paribus-engine: an event could not be written as JSON: {cause}");
                 return;
             }
         };
@@ -283,7 +283,7 @@ impl Events {
     pub fn finish(mut self, patience: Duration) {
         self.sender = None;
         if self.finished.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("ceteris-engine: nobody reads stdout; the last events are lost");
+            eprintln!("paribus-engine: nobody reads stdout; the last events are lost");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `ceteris-engine eyes`: the controller's eyes on a machine that it reaches over a network.
+//! `paribus-engine eyes`: the controller's eyes on a machine that it reaches over a network.
 //!
 //! In: commands on stdin, one per line: read a file, list a folder, follow a path. Out: one `seen`
 //! or `unseen` event for each, in order. Called by `main`. It does what a local controller does

@@ -1,4 +1,4 @@
-//! The Rust half of Ceteris: it makes the load, samples the machine and keeps the journal.
+//! The Rust half of Paribus: it makes the load, samples the machine and keeps the journal.
 //!
 //! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `users`, `eyes`, `tend`, `sql`, `conditions`, `confine` and
 //! `journal` beside them, `folder`, `identity`, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go

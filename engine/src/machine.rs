@@ -80,7 +80,7 @@ pub fn ignore_signal(signal: i32) {
 }
 
 /// The state directory of root.
-pub const ROOT_STATE: &str = "/var/lib/ceteris";
+pub const ROOT_STATE: &str = "/var/lib/paribus";
 
 /// Where what must outlive this process and the boot is kept: journals above all.
 pub fn state_directory() -> PathBuf {
@@ -94,9 +94,9 @@ pub fn state_directory() -> PathBuf {
     let users = || {
         named("XDG_STATE_HOME")
             .unwrap_or_else(|| named("HOME").unwrap_or_default().join(".local/state"))
-            .join("ceteris")
+            .join("paribus")
     };
-    let chosen = named("CETERIS_STATE")
+    let chosen = named("PARIBUS_STATE")
         .or_else(|| is_root.then(|| PathBuf::from(ROOT_STATE)))
         .unwrap_or_else(users);
     std::path::absolute(&chosen).unwrap_or(chosen)

@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ceteris_engine::conditions::Conditions;
-use ceteris_engine::confine::{self, Confinement};
-use ceteris_engine::error::{EngineError, Result};
-use ceteris_engine::event::{Event, Events};
-use ceteris_engine::folder::experiment;
-use ceteris_engine::identity::DeviceIdentity;
-use ceteris_engine::journal::undo::Selection;
-use ceteris_engine::journal::{Leftover, at_boot, keeper, undo};
-use ceteris_engine::load::crew::no_thread;
-use ceteris_engine::{eyes, input, machine, probe, run, sql, telemetry, tend, users};
 use clap::{Parser, Subcommand};
+use paribus_engine::conditions::Conditions;
+use paribus_engine::confine::{self, Confinement};
+use paribus_engine::error::{EngineError, Result};
+use paribus_engine::event::{Event, Events};
+use paribus_engine::folder::experiment;
+use paribus_engine::identity::DeviceIdentity;
+use paribus_engine::journal::undo::Selection;
+use paribus_engine::journal::{Leftover, at_boot, keeper, undo};
+use paribus_engine::load::crew::no_thread;
+use paribus_engine::{eyes, input, machine, probe, run, sql, telemetry, tend, users};
 
 const STUCK: u8 = 4;
 /// A reader that is alive takes the last lines well within this.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
-/// Makes load, samples the machine and keeps the journal for Ceteris.
+/// Makes load, samples the machine and keeps the journal for Paribus.
 #[derive(Debug, Parser)]
-#[command(name = "ceteris-engine", version)]
+#[command(name = "paribus-engine", version)]
 struct Arguments {
     /// Take the controller for gone when it has said nothing for so many seconds, not even a blank line.
     #[arg(long, global = true, value_name = "SECONDS")]
@@ -74,7 +74,7 @@ enum Command {
     },
     /// Keep the journal of one experiment; closing stdin restores everything.
     Journal {
-        /// Where journals are. Default: journal/ in $CETERIS_STATE, /var/lib/ceteris or the user's state folder.
+        /// Where journals are. Default: journal/ in $PARIBUS_STATE, /var/lib/paribus or the user's state folder.
         #[arg(long)]
         directory: Option<PathBuf>,
         /// Accept a directory that does not survive a power cut.
@@ -159,7 +159,7 @@ fn main() -> ExitCode {
 
 /// Tells a person of an error; the exit code for it.
 fn told(error: &EngineError) -> ExitCode {
-    eprintln!("ceteris-engine: {error}\n  hint: {}", error.hint);
+    eprintln!("paribus-engine: {error}\n  hint: {}", error.hint);
     ExitCode::from(error.class.exit_code())
 }
 

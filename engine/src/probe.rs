@@ -1,4 +1,4 @@
-//! `ceteris-engine probe DIR`: what this machine and the place for the files offer.
+//! `paribus-engine probe DIR`: what this machine and the place for the files offer.
 //!
 //! In: a directory, which need not exist yet. Out: one `probe` event. Called by `main`. What can be
 //! tried is tried: a flag or a version would only be a guess.
@@ -126,7 +126,7 @@ fn temporary_file(directory: &Path, flags: i32) -> io::Result<File> {
         .open(directory);
     match nameless {
         Err(cause) if matches!(cause.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EISDIR)) => {
-            let path = directory.join(format!(".ceteris-probe-{}", std::process::id()));
+            let path = directory.join(format!(".paribus-probe-{}", std::process::id()));
             let file = OpenOptions::new()
                 .write(true)
                 .create_new(true)

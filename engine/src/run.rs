@@ -1,4 +1,4 @@
-//! `ceteris-engine run`: one job from stdin, carried out.
+//! `paribus-engine run`: one job from stdin, carried out.
 //!
 //! In: stdin and where events go. Out: events, and success or the error that ended it. Called by
 //! `main` and by tests.
@@ -113,7 +113,7 @@ fn stop_at_end_of_input(inbox: Receiver<Message>, stop: OnRequest) -> Result<()>
                 match message {
                     Message::Input(Input::End) => break,
                     Message::Input(Input::Line(line)) => {
-                        eprintln!("ceteris-engine: `{line}` has no meaning in this phase");
+                        eprintln!("paribus-engine: `{line}` has no meaning in this phase");
                     }
                     _ => {}
                 }

@@ -1,4 +1,4 @@
-//! `ceteris-engine sql`: statements for administering a database, one after the other.
+//! `paribus-engine sql`: statements for administering a database, one after the other.
 //!
 //! In: one job line on stdin that says which database, then one query a line; the end of stdin ends
 //! it. Out: `hello` once it is connected, then one `rows` or `refused` for each query, in order.

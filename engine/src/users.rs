@@ -1,4 +1,4 @@
-//! `ceteris-engine users DEVICE`: who has a block device open, beside what lsblk can tell.
+//! `paribus-engine users DEVICE`: who has a block device open, beside what lsblk can tell.
 //!
 //! In: a device's path and, where it was looked at before, its identity then. Out: one `users` event:
 //! the processes with it open or mapped, whether the kernel refuses to open it exclusively (a file

@@ -8,9 +8,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use ceteris_engine::identity::DeviceIdentity;
 use harness::device::{Loop, may_make_devices};
 use harness::{binary, disk_directory};
+use paribus_engine::identity::DeviceIdentity;
 use serde_json::json;
 
 fn confined(directory: &Path, options: &[&str], script: &str) -> Output {
@@ -78,7 +78,7 @@ fn tmp_is_private_but_for_what_is_named() {
     }
     let own = disk_directory();
     let outside = tempfile::Builder::new()
-        .prefix("ceteris-confine-")
+        .prefix("paribus-confine-")
         .tempdir_in("/tmp")
         .unwrap();
     let file = outside.path().join("script");
@@ -93,7 +93,7 @@ fn tmp_is_private_but_for_what_is_named() {
     let script = format!("echo more >> {}", file.display());
     error(&confined(own.path(), &[&writable, &readable], &script));
     assert_eq!(fs::read(&file).unwrap(), b"text");
-    let private = "/tmp/ceteris-confine-private";
+    let private = "/tmp/paribus-confine-private";
     let made = confined(own.path(), &[&writable], &format!("touch {private}"));
     assert!(made.status.success(), "{made:?}");
     assert!(!Path::new(private).exists());

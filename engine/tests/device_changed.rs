@@ -8,9 +8,9 @@ use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use ceteris_engine::identity::DeviceIdentity;
 use harness::device::{Loop, SIZE, command, may_make_devices};
 use harness::{Engine, binary, disk_directory, job, only_error};
+use paribus_engine::identity::DeviceIdentity;
 use serde_json::{Value, json};
 
 /// A job on this path that expects this device.
@@ -103,7 +103,7 @@ fn another_file_or_a_link_in_place_of_a_prepared_file_is_not_written_to() {
     let asked = |phase| job(directory.path(), phase, json!({"mode": "rndwr"}));
     let (code, events) = Engine::run(&asked("prepare")).wait();
     assert_eq!(code, 0, "{events:#?}");
-    let (file, elsewhere) = (directory.path().join("ceteris.0"), disk_directory());
+    let (file, elsewhere) = (directory.path().join("paribus.0"), disk_directory());
     let mine = elsewhere.path().join("mine");
     fs::write(&mine, vec![0; fs::metadata(&file).unwrap().len() as usize]).unwrap();
 
@@ -135,7 +135,7 @@ fn preparing_anew_replaces_a_link_and_leaves_what_it_led_to() {
     let elsewhere = disk_directory();
     let mine = elsewhere.path().join("mine");
     fs::write(&mine, [0; 64]).unwrap();
-    let file = directory.path().join("ceteris.0");
+    let file = directory.path().join("paribus.0");
     fs::remove_file(&file).unwrap();
     symlink(&mine, &file).unwrap();
     let (code, events) = Engine::run(&asked(4 << 20)).wait();

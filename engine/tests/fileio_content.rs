@@ -37,7 +37,7 @@ fn removed(path: &Path) -> f64 {
 #[test]
 fn data_compresses_as_wished_when_prepared_and_when_rewritten() {
     let directory = disk_directory();
-    let file = directory.path().join("ceteris.0");
+    let file = directory.path().join("paribus.0");
     for verified in [Value::Null, json!(16384)] {
         let changes = json!({"compressible": 0.6, "verified_block_bytes": verified,
                              "mode": "seqrewr", "engine": "io_uring", "fsync_every": 0});
@@ -108,7 +108,7 @@ fn flags_of(engine: &Engine, path: &Path) -> u32 {
 fn writes_are_as_synchronous_as_asked() {
     let directory = disk_directory();
     prepare(directory.path(), json!({}));
-    let file = fs::canonicalize(directory.path().join("ceteris.0")).unwrap();
+    let file = fs::canonicalize(directory.path().join("paribus.0")).unwrap();
     for (sync_writes, wanted) in [
         ("none", 0),
         ("dsync", libc::O_DSYNC),

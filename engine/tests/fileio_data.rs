@@ -38,7 +38,7 @@ fn closing_stdin_stops_a_prepare_and_cleanup_removes_its_pieces() {
 fn prepare_keeps_what_is_right_and_cleanup_keeps_what_is_not_ours() {
     let directory = disk_directory();
     prepare(directory.path(), json!({}));
-    let file = directory.path().join("ceteris.1");
+    let file = directory.path().join("paribus.1");
     let made = fs::metadata(&file).unwrap().modified().unwrap();
     let content = fs::read(&file).unwrap();
     assert_eq!(content.len(), 1 << 20);
@@ -47,7 +47,7 @@ fn prepare_keeps_what_is_right_and_cleanup_keeps_what_is_not_ours() {
     assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), made);
 
     prepare(directory.path(), json!({"files": 2}));
-    assert!(!directory.path().join("ceteris.2").exists());
+    assert!(!directory.path().join("paribus.2").exists());
     fs::write(directory.path().join("mine"), "x").unwrap();
     let (code, _) = Engine::run(&job(directory.path(), "cleanup", json!({}))).wait();
     assert_eq!(code, 0);

@@ -64,22 +64,22 @@ fn files_that_are_not_prepared_are_named() {
         json!({"total_size_bytes": 8 << 20}),
     );
     assert_eq!(refused(&larger, 1)["class"], "not-prepared");
-    fs::remove_file(directory.path().join("ceteris.2")).unwrap();
+    fs::remove_file(directory.path().join("paribus.2")).unwrap();
     let error = refused(&run, 1);
     assert_eq!(error["class"], "not-prepared");
-    assert!(error["path"].as_str().unwrap().ends_with("ceteris.2"));
+    assert!(error["path"].as_str().unwrap().ends_with("paribus.2"));
 }
 
 #[test]
 fn a_file_of_somebody_else_is_not_overwritten() {
     let directory = disk_directory();
-    fs::write(directory.path().join("ceteris.1"), "mine").unwrap();
+    fs::write(directory.path().join("paribus.1"), "mine").unwrap();
     assert_eq!(
         refused(&job(directory.path(), "prepare", json!({})), 1)["class"],
         "not-ours"
     );
     assert_eq!(
-        fs::read(directory.path().join("ceteris.1")).unwrap(),
+        fs::read(directory.path().join("paribus.1")).unwrap(),
         b"mine"
     );
 }
@@ -113,10 +113,10 @@ fn a_file_deleted_under_the_load_ends_it() {
     let changes = json!({"measure_s": 600.0, "engine": "io_uring"});
     let mut engine = Engine::run(&job(directory.path(), "run", changes));
     engine.wait_for_phase("measuring");
-    fs::remove_file(directory.path().join("ceteris.1")).unwrap();
+    fs::remove_file(directory.path().join("paribus.1")).unwrap();
     let error = only_error(engine.wait(), 1);
     assert_eq!(error["class"], "file-vanished");
-    assert!(error["message"].as_str().unwrap().contains("ceteris.1"));
+    assert!(error["message"].as_str().unwrap().contains("paribus.1"));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_file_cut_short_under_the_load_ends_it() {
     engine.wait_for_phase("measuring");
     let file = OpenOptions::new()
         .write(true)
-        .open(directory.path().join("ceteris.0"))
+        .open(directory.path().join("paribus.0"))
         .unwrap();
     file.set_len(0).unwrap();
     assert_eq!(only_error(engine.wait(), 1)["class"], "short-io");
@@ -137,7 +137,7 @@ fn a_file_cut_short_under_the_load_ends_it() {
 /// Files that have their size but no space yet: the load itself has to find it.
 fn make_sparse(directory: &Path) {
     for index in 0..4 {
-        let path = directory.join(format!("ceteris.{index}"));
+        let path = directory.join(format!("paribus.{index}"));
         let file = OpenOptions::new().write(true).open(path).unwrap();
         file.set_len(0).unwrap();
         file.set_len(1 << 20).unwrap();
@@ -181,7 +181,7 @@ fn a_full_disk_ends_the_load() {
         assert!(error["message"].as_str().unwrap().contains("No space left"));
         fs::remove_file(directory.join("ballast")).unwrap();
         // A set that lost its size must not be taken for whole.
-        fs::remove_file(directory.join("ceteris.0")).unwrap();
+        fs::remove_file(directory.join("paribus.0")).unwrap();
     }
 }
 

@@ -9,8 +9,8 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ceteris_engine::io::fileset::{Access, FileSet};
 use harness::{Engine, disk_directory, job, named, only_error, prepare};
+use paribus_engine::io::fileset::{Access, FileSet};
 use serde_json::{Value, json};
 
 const MODES: [&str; 6] = ["seqrd", "rndrd", "rndwr", "rndrw", "seqrewr", "seqwr"];
@@ -209,7 +209,7 @@ fn sequential_writing_from_scratch_begins_with_empty_files() {
     // Whatever is short now is made again, and only that.
     prepare(directory.path(), json!({}));
     assert_eq!(
-        fs::metadata(directory.path().join("ceteris.3"))
+        fs::metadata(directory.path().join("paribus.3"))
             .unwrap()
             .len(),
         1 << 20
@@ -244,7 +244,7 @@ fn cached_bytes(path: &Path) -> usize {
 fn a_cold_start_drops_the_files_from_the_cache() {
     let directory = disk_directory();
     prepare(directory.path(), json!({}));
-    let path = directory.path().join("ceteris.0");
+    let path = directory.path().join("paribus.0");
     assert_eq!(
         cached_bytes(&path),
         1 << 20,
@@ -274,7 +274,7 @@ fn memory_file_systems_take_buffered_runs_and_no_direct_ones() {
     // Newer kernels allow O_DIRECT on tmpfs, where it means nothing.
     let error = only_error(Engine::run(&direct).wait(), 1);
     assert_eq!(error["class"], "direct-unsupported");
-    assert!(error["message"].as_str().unwrap().contains("ceteris.0"));
+    assert!(error["message"].as_str().unwrap().contains("paribus.0"));
     let elsewhere = job(
         &directory.path().join("new"),
         "prepare",

@@ -75,7 +75,7 @@ fn a_folder_is_for_its_user_alone_says_whose_it_is_and_goes_with_all_that_is_in_
     assert_eq!(fs::read_to_string(victim.join("kept")).unwrap(), "kept");
     assert_eq!(data(&["remove", text(place.path()), "two"]).0, 0);
     assert!(
-        !place.path().join("ceteris-data").exists(),
+        !place.path().join("paribus-data").exists(),
         "the last one takes the common folder along"
     );
 }
@@ -83,7 +83,7 @@ fn a_folder_is_for_its_user_alone_says_whose_it_is_and_goes_with_all_that_is_in_
 #[test]
 fn what_no_manifest_claims_and_what_a_program_still_uses_stays() {
     let place = disk_directory();
-    let strange = place.path().join("ceteris-data/one");
+    let strange = place.path().join("paribus-data/one");
     fs::create_dir_all(&strange).unwrap();
     fs::write(strange.join("mine"), "mine").unwrap();
     for verb in ["make", "remove"] {
@@ -131,7 +131,7 @@ fn a_place_that_others_can_change_anywhere_on_the_way_is_refused() {
     symlink(&below, &link).unwrap();
     make(&link, "two");
 
-    let shared = below.join("ceteris-data");
+    let shared = below.join("paribus-data");
     fs::rename(&shared, below.join("elsewhere")).unwrap();
     symlink(below.join("elsewhere"), &shared).unwrap();
     let message = refused(&["make", text(&below), "one"]);
@@ -163,8 +163,8 @@ fn a_load_neither_follows_a_planted_link_nor_works_where_others_can_plant_one() 
     let secret = place.path().join("secret");
     fs::write(&secret, "secret").unwrap();
     prepare(&directory, json!({}));
-    fs::remove_file(directory.join("ceteris.0")).unwrap();
-    symlink(&secret, directory.join("ceteris.0")).unwrap();
+    fs::remove_file(directory.join("paribus.0")).unwrap();
+    symlink(&secret, directory.join("paribus.0")).unwrap();
     let error = only_error(Engine::run(&job(&directory, "run", json!({}))).wait(), 1);
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("symbolic link"), "{message}");

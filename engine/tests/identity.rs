@@ -7,8 +7,8 @@ mod harness;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::symlink;
 
-use ceteris_engine::identity::DeviceIdentity;
 use harness::device::{Loop, SIZE, command, may_make_devices};
+use paribus_engine::identity::DeviceIdentity;
 
 #[test]
 fn another_file_under_the_same_loop_name_is_another_device() {

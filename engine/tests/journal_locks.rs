@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::{thread, time::Duration};
 
-use ceteris_engine::journal::lock::try_lock;
 use harness::place::{Place, restored};
 use harness::{named, only_error};
+use paribus_engine::journal::lock::try_lock;
 use serde_json::Value;
 
 /// Another program that holds a lock until it is killed.

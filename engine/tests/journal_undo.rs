@@ -17,7 +17,7 @@ fn a_killed_keeper_leaves_an_orphan_that_undo_restores_once() {
     place.orphan("e1", &["a", "b"]);
     let error = only_error(place.keeper("e2", &["c"], false).wait(), 1);
     assert_eq!(error["class"], "open-journal");
-    assert!(error["message"].as_str().unwrap().contains("ceteris undo"));
+    assert!(error["message"].as_str().unwrap().contains("paribus undo"));
 
     let (code, events) = place.undo(&["--dry-run"]);
     let listed = named(&events, "open-journal")[0].clone();

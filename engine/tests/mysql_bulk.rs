@@ -7,9 +7,9 @@ mod mariadb;
 
 use std::sync::{Mutex, PoisonError};
 
-use ceteris_engine::db::Connection as _;
-use ceteris_engine::db::mysql::Connection;
 use mariadb::{DATABASE, PASSWORD, shared};
+use paribus_engine::db::Connection as _;
+use paribus_engine::db::mysql::Connection;
 use serde_json::json;
 
 /// Whether files of clients are taken is a setting of the whole server.
@@ -80,7 +80,7 @@ fn tables_are_the_same_where_files_of_clients_are_forbidden() {
         );
         rows(
             &mut connection,
-            "DROP TABLE sbtest1, sbtest2, ceteris_prepared",
+            "DROP TABLE sbtest1, sbtest2, paribus_prepared",
         );
     }
     assert_eq!(sums[0], sums[1]);

@@ -6,12 +6,12 @@ mod mariadb;
 
 use std::time::{Duration, Instant};
 
-use ceteris_engine::db::argument::{ArgumentList, Arguments};
-use ceteris_engine::db::error::{DbError, Kind, Result};
-use ceteris_engine::db::server::{Secret, Server, Tls};
-use ceteris_engine::db::statement::{self, Statement};
-use ceteris_engine::db::{Connection as _, Execution, mysql::Connection};
 use mariadb::{Mariadb, open, shared};
+use paribus_engine::db::argument::{ArgumentList, Arguments};
+use paribus_engine::db::error::{DbError, Kind, Result};
+use paribus_engine::db::server::{Secret, Server, Tls};
+use paribus_engine::db::statement::{self, Statement};
+use paribus_engine::db::{Connection as _, Execution, mysql::Connection};
 
 const BOTH: [Execution; 2] = [Execution::Prepared, Execution::Text];
 

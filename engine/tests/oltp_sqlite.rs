@@ -204,7 +204,7 @@ fn prepare_that_was_cut_off_begins_anew_and_a_whole_one_is_kept() {
     events(&job(&path, "prepare", json!({})));
     let connection = Connection::open(&path).unwrap();
     connection
-        .execute_batch("UPDATE ceteris_prepared SET complete = 0; DELETE FROM sbtest1 WHERE id > 10; DROP INDEX k_2")
+        .execute_batch("UPDATE paribus_prepared SET complete = 0; DELETE FROM sbtest1 WHERE id > 10; DROP INDEX k_2")
         .unwrap();
     let seen = events(&job(&path, "run", json!({})));
     assert!(

@@ -9,11 +9,11 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::OnceLock;
 
-use ceteris_engine::db::argument::Arguments;
-use ceteris_engine::db::error::{DbError, Kind};
-use ceteris_engine::db::postgres::Connection;
-use ceteris_engine::db::server::{Secret, Server, Tls};
-use ceteris_engine::db::{Connection as _, Execution};
+use paribus_engine::db::argument::Arguments;
+use paribus_engine::db::error::{DbError, Kind};
+use paribus_engine::db::postgres::Connection;
+use paribus_engine::db::server::{Secret, Server, Tls};
+use paribus_engine::db::{Connection as _, Execution};
 use postgres::{PASSWORD, Postgres, execute, prepared};
 
 /// One for all tests of this file.

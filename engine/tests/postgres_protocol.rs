@@ -7,9 +7,9 @@ mod postgres;
 
 use std::sync::OnceLock;
 
-use ceteris_engine::db::argument::{ArgumentList, Arguments};
-use ceteris_engine::db::error::Kind;
-use ceteris_engine::db::{Connection as _, Execution};
+use paribus_engine::db::argument::{ArgumentList, Arguments};
+use paribus_engine::db::error::Kind;
+use paribus_engine::db::{Connection as _, Execution};
 use postgres::{Postgres, cell, execute, ints};
 
 const BOTH: [Execution; 2] = [Execution::Prepared, Execution::Text];
@@ -120,7 +120,7 @@ fn the_last_result_of_several_statements_counts() {
     assert_eq!(rows.rows, [[Some("2".to_string()), None]]);
     assert!(connection.query("").unwrap().columns.is_empty());
     let name = cell(&mut connection, "SHOW application_name");
-    assert_eq!(name.as_deref(), Some("ceteris"));
+    assert_eq!(name.as_deref(), Some("paribus"));
     connection
         .query("DO $$ BEGIN RAISE WARNING 'passed over'; END $$; LISTEN a; NOTIFY a")
         .unwrap();

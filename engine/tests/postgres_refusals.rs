@@ -7,10 +7,10 @@ mod postgres;
 
 use std::sync::OnceLock;
 
-use ceteris_engine::db::argument::Arguments;
-use ceteris_engine::db::error::Kind;
-use ceteris_engine::db::postgres::Connection;
-use ceteris_engine::db::{Connection as _, Execution};
+use paribus_engine::db::argument::Arguments;
+use paribus_engine::db::error::Kind;
+use paribus_engine::db::postgres::Connection;
+use paribus_engine::db::{Connection as _, Execution};
 use postgres::{Postgres, answer, cell, execute, ints, prepared};
 
 const BOTH: [Execution; 2] = [Execution::Prepared, Execution::Text];

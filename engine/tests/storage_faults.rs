@@ -177,7 +177,7 @@ fn assert_names_the_place(error: &Value, cause: &str) {
     let message = error["message"].as_str().unwrap();
     let path = error["path"].as_str().unwrap();
     assert!(
-        path.contains("ceteris.") && message.contains(path),
+        path.contains("paribus.") && message.contains(path),
         "{message}"
     );
     let (_, after) = message.split_once("at offset ").expect(message);
@@ -256,7 +256,7 @@ fn an_fsync_that_fails_at_the_end_is_an_error_of_the_run_and_the_result_stands()
     assert_eq!(error["class"], "io-error");
     let message = error["message"].as_str().unwrap();
     assert!(
-        message.contains("fsync") && message.contains("ceteris.0"),
+        message.contains("fsync") && message.contains("paribus.0"),
         "{message}"
     );
 }
@@ -274,7 +274,7 @@ fn a_prepare_on_bad_storage_names_the_file_and_leaves_nothing_that_could_be_run(
         assert_eq!(error["class"], "io-error");
         let message = error["message"].as_str().unwrap();
         assert!(
-            message.contains("ceteris.") && message.contains(cause),
+            message.contains("paribus.") && message.contains(cause),
             "{message}"
         );
         storage.disk.obey(Vec::new());

@@ -8,9 +8,9 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use ceteris_engine::db::error::{Kind, Result};
-use ceteris_engine::db::server::{Server, Tls};
-use ceteris_engine::db::stream::{Incoming, Stream};
+use paribus_engine::db::error::{Kind, Result};
+use paribus_engine::db::server::{Server, Tls};
+use paribus_engine::db::stream::{Incoming, Stream};
 
 struct Mirror {
     child: Child,

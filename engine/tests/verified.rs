@@ -141,7 +141,7 @@ fn without_fsyncs_nothing_is_durable_before_the_end() {
 #[test]
 fn damage_is_found_and_named() {
     let directory = disk_directory();
-    let file = directory.path().join("ceteris.1");
+    let file = directory.path().join("paribus.1");
     let mut changes = json!({"mode": "seqrewr", "measure_s": 0.3});
     succeed(&verified(directory.path(), "prepare", &changes));
     let prepared = fs::read(&file).unwrap();
@@ -165,7 +165,7 @@ fn damage_is_found_and_named() {
         disk.write_all_at(&damage, at).unwrap();
         let message = corrupt(&verify);
         assert!(message.contains(word), "{message}");
-        assert!(message.contains("ceteris.1 at offset 81920"), "{message}");
+        assert!(message.contains("paribus.1 at offset 81920"), "{message}");
         assert!(message.contains("wanted write "), "{message}");
     }
     disk.write_all_at(&block(&prepared, 5), at).unwrap();
@@ -178,7 +178,7 @@ fn a_write_that_is_lost_under_load_ends_it() {
     let directory = disk_directory();
     let changes = json!({"files": 1, "measure_s": 600.0, "fsync_every": 0});
     succeed(&verified(directory.path(), "prepare", &changes));
-    let path = directory.path().join("ceteris.0");
+    let path = directory.path().join("paribus.0");
     let prepared = fs::read(&path).unwrap();
     for engine in ["sync", "io_uring"] {
         let mut changes = changes.clone();
@@ -196,7 +196,7 @@ fn a_write_that_is_lost_under_load_ends_it() {
             message.contains("stale") || message.contains("torn"),
             "{message}"
         );
-        assert!(message.contains("ceteris.0 at offset "), "{message}");
+        assert!(message.contains("paribus.0 at offset "), "{message}");
     }
 }
 

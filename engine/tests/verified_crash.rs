@@ -15,22 +15,22 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ceteris_engine::clock::Nanos;
-use ceteris_engine::error::Result;
-use ceteris_engine::io::Operation;
-use ceteris_engine::io::buffer::Buffer;
-use ceteris_engine::io::fileset::FileSet;
-use ceteris_engine::io::{Io, Request};
-use ceteris_engine::job::{Files, Job, Workload as Work};
-use ceteris_engine::load::stop::OnRequest;
-use ceteris_engine::workload::fileio::FileIo;
-use ceteris_engine::workload::fileio::pattern::streams;
-use ceteris_engine::workload::fileio::prepare::prepare;
-use ceteris_engine::workload::fileio::requests::{Requests, generator};
-use ceteris_engine::workload::fileio::verified::verify::verify;
-use ceteris_engine::workload::fileio::verified::{Verification, Verifier};
-use ceteris_engine::workload::{Completion, Outcome, Slot, Submitted, Workload};
 use harness::{change, disk_directory, job};
+use paribus_engine::clock::Nanos;
+use paribus_engine::error::Result;
+use paribus_engine::io::Operation;
+use paribus_engine::io::buffer::Buffer;
+use paribus_engine::io::fileset::FileSet;
+use paribus_engine::io::{Io, Request};
+use paribus_engine::job::{Files, Job, Workload as Work};
+use paribus_engine::load::stop::OnRequest;
+use paribus_engine::workload::fileio::FileIo;
+use paribus_engine::workload::fileio::pattern::streams;
+use paribus_engine::workload::fileio::prepare::prepare;
+use paribus_engine::workload::fileio::requests::{Requests, generator};
+use paribus_engine::workload::fileio::verified::verify::verify;
+use paribus_engine::workload::fileio::verified::{Verification, Verifier};
+use paribus_engine::workload::{Completion, Outcome, Slot, Submitted, Workload};
 use proptest::prelude::*;
 use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -121,7 +121,7 @@ fn read_block(directory: &Path, (file, offset): Place) -> Vec<u8> {
     let mut bytes = vec![0; BLOCK];
     let file = OpenOptions::new()
         .read(true)
-        .open(directory.join(format!("ceteris.{file}")));
+        .open(directory.join(format!("paribus.{file}")));
     file.unwrap().read_exact_at(&mut bytes, offset).unwrap();
     bytes
 }
@@ -129,7 +129,7 @@ fn read_block(directory: &Path, (file, offset): Place) -> Vec<u8> {
 fn write_block(directory: &Path, (file, offset): Place, bytes: &[u8]) {
     let file = OpenOptions::new()
         .write(true)
-        .open(directory.join(format!("ceteris.{file}")));
+        .open(directory.join(format!("paribus.{file}")));
     file.unwrap().write_all_at(bytes, offset).unwrap();
 }
 

@@ -4,14 +4,14 @@
 
 use std::time::Instant;
 
-use ceteris_engine::clock::{self, Nanos};
-use ceteris_engine::error::{Class, EngineError, Result};
-use ceteris_engine::load::pace::{Closed, Pace};
-use ceteris_engine::load::stop::AfterOperations;
-use ceteris_engine::load::worker::Worker;
-use ceteris_engine::record::stretch::SharedTally;
-use ceteris_engine::record::tally::OperationKind;
-use ceteris_engine::workload::{Completion, Failure, Outcome, Slot, Submitted, Workload};
+use paribus_engine::clock::{self, Nanos};
+use paribus_engine::error::{Class, EngineError, Result};
+use paribus_engine::load::pace::{Closed, Pace};
+use paribus_engine::load::stop::AfterOperations;
+use paribus_engine::load::worker::Worker;
+use paribus_engine::record::stretch::SharedTally;
+use paribus_engine::record::tally::OperationKind;
+use paribus_engine::workload::{Completion, Failure, Outcome, Slot, Submitted, Workload};
 
 /// Keeps up to `slots` operations and completes all of them when asked to reap.
 struct Scripted {

@@ -23,9 +23,9 @@ MARK = "<!-- made by make field -->"
 Row = Sequence[str]
 
 
-def ceteris(*arguments: str) -> str:
+def paribus(*arguments: str) -> str:
     """Run the command; what it prints."""
-    command = [sys.executable, "-m", "ceteris.cli.main", *arguments, "--store", str(OUT / "field.db")]
+    command = [sys.executable, "-m", "paribus.cli.main", *arguments, "--store", str(OUT / "field.db")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(arguments)}: {done.stderr}")
@@ -36,11 +36,11 @@ def report_of(article: Path) -> dict[str, Any]:
     """Import an article's tables, write its reports, and return its document."""
     rules = article / "rules.toml"
     options = ["--map", str(rules)] if rules.exists() else []
-    ceteris("import", str(article / "tables"), "--name", article.name, *options)
+    paribus("import", str(article / "tables"), "--name", article.name, *options)
     claims = ["--claims", str(article / "claims.toml")]
     for form, suffix in (("html", "html"), ("markdown", "md")):
-        ceteris("report", article.name, *claims, "--format", form, "-o", str(OUT / f"{article.name}.{suffix}"))
-    found: dict[str, Any] = json.loads(ceteris("report", article.name, *claims, "--json"))
+        paribus("report", article.name, *claims, "--format", form, "-o", str(OUT / f"{article.name}.{suffix}"))
+    found: dict[str, Any] = json.loads(paribus("report", article.name, *claims, "--json"))
     return found
 
 

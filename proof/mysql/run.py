@@ -17,12 +17,12 @@ from pathlib import Path
 from package import PACKAGE, NotToBeHad, fetch
 from pydantic import SecretStr
 
-from ceteris.databases import Instance
-from ceteris.engine.find import binary
-from ceteris.engine.protocol import MysqlServer, SqlJob
-from ceteris.engine.sql import Sql
-from ceteris.errors import EngineError
-from ceteris.hosts.local import LocalHost
+from paribus.databases import Instance
+from paribus.engine.find import binary
+from paribus.engine.protocol import MysqlServer, SqlJob
+from paribus.engine.sql import Sql
+from paribus.errors import EngineError
+from paribus.hosts.local import LocalHost
 
 PLAN = """
 name = "mysql"
@@ -56,14 +56,14 @@ def experiment(program: Path, folder: Path) -> Iterator[tuple[str, str]]:
     plan = folder / "plan.toml"
     plan.write_text(PLAN.format(path=folder / "data", program=program))
     (folder / "data").mkdir()
-    environment = os.environ | {"CETERIS_STATE": str(folder / "state"), "CETERIS_STORE": str(folder / "ceteris.db")}
-    command = [sys.executable, "-m", "ceteris.cli.main", "run", str(plan), "--json"]
+    environment = os.environ | {"PARIBUS_STATE": str(folder / "state"), "PARIBUS_STORE": str(folder / "paribus.db")}
+    command = [sys.executable, "-m", "paribus.cli.main", "run", str(plan), "--json"]
     for _ in range(ATTEMPTS):
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 3:
             break
     if done.returncode != 0:
-        raise AssertionError(f"ceteris run ended with {done.returncode}: {done.stderr[-2000:]}")
+        raise AssertionError(f"paribus run ended with {done.returncode}: {done.stderr[-2000:]}")
     for effect in json.loads(done.stdout)["effects"]:
         yield f"{effect['factor']}: {effect['from']} -> {effect['to']}", effect["verdict"]
     if left := list((folder / "data").iterdir()):
@@ -115,7 +115,7 @@ def _refused(address: MysqlServer) -> str:
 
 def main() -> int:
     """Print what was found; 1 where there is no server to try."""
-    with tempfile.TemporaryDirectory(prefix="ceteris-mysql-", dir="/var/tmp") as name:
+    with tempfile.TemporaryDirectory(prefix="paribus-mysql-", dir="/var/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)  # the server's user must be able to pass
         try:

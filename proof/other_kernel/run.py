@@ -16,15 +16,15 @@ sys.path += [str(Path(__file__).parents[2] / name) for name in ("tests", "tests/
 
 from levels import LEVELS
 
-from ceteris.engine.find import binary
-from ceteris.errors import NotRestored
-from ceteris.hosts.ssh import SshHost
-from ceteris.knobs.apply import Applier
-from ceteris.knobs.catalog import load
-from ceteris.knobs.journal import Journal
-from ceteris.knobs.survey import offer
-from ceteris.model import ChangeState, Knob, Location, Value
 from guest.target import GuestTarget
+from paribus.engine.find import binary
+from paribus.errors import NotRestored
+from paribus.hosts.ssh import SshHost
+from paribus.knobs.apply import Applier
+from paribus.knobs.catalog import load
+from paribus.knobs.journal import Journal
+from paribus.knobs.survey import offer
+from paribus.model import ChangeState, Knob, Location, Value
 
 # Members of families, and levels for this machine of 256 MiB with one disk.
 FAMILIES: dict[str, tuple[Value, ...]] = {
@@ -86,7 +86,7 @@ def try_one(host: SshHost, guest: GuestTarget, knob: Knob) -> tuple[str, str]:
 
 def main() -> int:
     """Print the table; 1 where something did not come back."""
-    with tempfile.TemporaryDirectory(prefix="ceteris-proof-", dir="/var/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="paribus-proof-", dir="/var/tmp") as folder:
         guest = GuestTarget(Path(folder))
         os.environ["PATH"] = f"{guest.path}:{os.environ['PATH']}"
         guest.run("modprobe loop")

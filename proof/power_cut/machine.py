@@ -19,7 +19,7 @@ Event = dict[str, Any]
 
 def engine_image(packages: Path, folder: Path, engine: Path) -> Image:
     """What boots into the engine; the kernel's packages are kept in `packages`."""
-    return Image(packages, folder, Contents(Path(__file__).with_name("init"), {"/bin/ceteris-engine": engine}))
+    return Image(packages, folder, Contents(Path(__file__).with_name("init"), {"/bin/paribus-engine": engine}))
 
 
 class EngineMachine(Machine):

@@ -26,7 +26,7 @@ from machine import EngineMachine, Event, engine_image
 from guest.image import Image, command
 
 ROOT = Path(__file__).parents[2]
-ENGINE = ROOT / "engine/target/release/ceteris-engine"
+ENGINE = ROOT / "engine/target/release/paribus-engine"
 
 FILES, FILE_BYTES, BLOCK_BYTES = 4, 8 << 20, 4096
 DISK_BYTES = 3 * FILES * FILE_BYTES

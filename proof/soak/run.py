@@ -18,17 +18,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from ceteris.databases import Instance
-from ceteris.engine.find import binary
-from ceteris.errors import EngineError
-from ceteris.hosts.local import LocalHost
+from paribus.databases import Instance
+from paribus.engine.find import binary
+from paribus.errors import EngineError
+from paribus.hosts.local import LocalHost
 
 EVERY = 10
 PATIENCE_S = 60.0
 CONTROLLER = """
 import sys, time
-from ceteris.databases import Instance
-from ceteris.hosts.local import LocalHost
+from paribus.databases import Instance
+from paribus.hosts.local import LocalHost
 one = Instance(LocalHost(), sys.argv[1], sys.argv[2], sys.argv[3])
 one.start()
 print("up", flush=True)
@@ -173,7 +173,7 @@ def main() -> int:
     arguments.add_argument("--kind", choices=["mariadb", "postgres"], default="mariadb")
     arguments.add_argument("--times", type=int, default=1000)
     asked = arguments.parse_args()
-    with tempfile.TemporaryDirectory(prefix="ceteris-soak-", dir="/var/tmp") as name:
+    with tempfile.TemporaryDirectory(prefix="paribus-soak-", dir="/var/tmp") as name:
         Path(name).chmod(0o755)  # the server's user must be able to pass
         found = soak(Path(name), asked.kind, asked.times)
     print(f"\nleft: {'; '.join(found) or 'nothing'}")

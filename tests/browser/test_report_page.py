@@ -18,10 +18,10 @@ sys.path.insert(0, str(ROOT / "tests" / "unit" / "report"))
 from chosen_samples import chosen  # noqa: E402  found by the line above
 from report_samples import EXPERIMENT, RECIPES, Bench, hostile, many, typical  # noqa: E402  found by the line above
 
-from ceteris.model import Verdict  # noqa: E402
-from ceteris.report import html  # noqa: E402
-from ceteris.report.shown import ReportView  # noqa: E402
-from ceteris.report.shown_why import WordTable  # noqa: E402
+from paribus.model import Verdict  # noqa: E402
+from paribus.report import html  # noqa: E402
+from paribus.report.shown import ReportView  # noqa: E402
+from paribus.report.shown_why import WordTable  # noqa: E402
 
 pytestmark = pytest.mark.browser
 

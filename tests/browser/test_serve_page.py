@@ -1,4 +1,4 @@
-"""The pages of `ceteris serve` in a real Chromium, while experiments go on in other processes.
+"""The pages of `paribus serve` in a real Chromium, while experiments go on in other processes.
 
 Screenshots go to artefacts/serve/.
 """
@@ -16,8 +16,8 @@ from seen import Seen, overflow
 from sqlalchemy.engine import Engine as Store
 from watched import Serving, serving
 
-from ceteris.language import recorded
-from ceteris.store.open import open_engine, store_url
+from paribus.language import recorded
+from paribus.store.open import open_engine, store_url
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "unit" / "web"))
@@ -69,7 +69,7 @@ def artefacts() -> None:
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("serve") / "ceteris.db"
+    return tmp_path_factory.mktemp("serve") / "paribus.db"
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def server(path: Path) -> Iterator[Serving]:
 
 @pytest.fixture
 def no_store(path: Path) -> None:
-    for file in path.parent.glob("ceteris.db*"):
+    for file in path.parent.glob("paribus.db*"):
         file.unlink()
 
 

@@ -167,7 +167,7 @@ def replace_engine(lab: Laboratory, process: Forked, __: random.Random) -> bool:
     process.send_signal(signal.SIGKILL)
     process.wait(10)
     lab.target.kill_all()
-    for engine in (lab.target.folder / "cache/ceteris").glob("ceteris-engine-*"):
+    for engine in (lab.target.folder / "cache/paribus").glob("paribus-engine-*"):
         engine.unlink()
         engine.write_text(f"#!/bin/sh\ntouch {lab.proof}\n")
         engine.chmod(0o755)
@@ -177,7 +177,7 @@ def replace_engine(lab: Laboratory, process: Forked, __: random.Random) -> bool:
 
 _KILL_ENGINES = """
 for process in /proc/[0-9]*; do
-    case $(readlink $process/exe) in *ceteris-engine*) kill -9 ${process#/proc/} ;; esac
+    case $(readlink $process/exe) in *paribus-engine*) kill -9 ${process#/proc/} ;; esac
 done; true
 """
 

@@ -4,7 +4,7 @@
     python tests/faults/campaign.py --faults 40 --seed 7
     python tests/faults/campaign.py --faults 8 --where guest     power cuts only
 
-After every fault: it is mended, `ceteris undo`, and then every setting must be what it was, no journal open, and no
+After every fault: it is mended, `paribus undo`, and then every setting must be what it was, no journal open, and no
 trial lost or counted twice. A fault that struck after the experiment had ended does not count.
 """
 
@@ -178,7 +178,7 @@ def main() -> int:
     if os.geteuid() != 0:
         sys.exit("the campaign needs root: it makes loop devices, file systems and a network of its own")
     began, toll = time.monotonic(), Toll()
-    with tempfile.TemporaryDirectory(prefix="ceteris-campaign-", dir="/var/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="paribus-campaign-", dir="/var/tmp") as folder:
         lab = Laboratory(Path(folder))
         try:
             rng = random.Random(options.seed)

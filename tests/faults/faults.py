@@ -26,7 +26,7 @@ def _nothing(_: Laboratory) -> None:
 class Fault:
     """One sort of fault; `share` is how often it is chosen, `longest_s` the latest moment at which it strikes.
 
-    `hopeless`: until it is mended `ceteris undo` cannot restore everything, or look at a target, and has to say so
+    `hopeless`: until it is mended `paribus undo` cannot restore everything, or look at a target, and has to say so
     with exit code 4.
     """
 
@@ -204,7 +204,7 @@ def _deleted(path: Callable[[Laboratory], Path]) -> Strike:
 
 
 def _store(lab: Laboratory) -> Path:
-    return Path(lab.environment["CETERIS_STORE"])
+    return Path(lab.environment["PARIBUS_STORE"])
 
 
 def _journal(lab: Laboratory) -> Path:

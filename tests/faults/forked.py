@@ -1,4 +1,4 @@
-"""`ceteris` as a fork of this process, which has imported all of it: imports take longer than an experiment here."""
+"""`paribus` as a fork of this process, which has imported all of it: imports take longer than an experiment here."""
 
 import importlib
 import os
@@ -12,14 +12,14 @@ import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import ceteris
+import paribus
 
 _POLL_S = 0.005
 
 
 def import_everything() -> None:
-    """All modules of ceteris, once; a migration can be imported by Alembic only."""
-    for module in pkgutil.walk_packages(ceteris.__path__, "ceteris."):
+    """All modules of paribus, once; a migration can be imported by Alembic only."""
+    for module in pkgutil.walk_packages(paribus.__path__, "paribus."):
         if ".migrations" not in module.name:
             importlib.import_module(module.name)
 

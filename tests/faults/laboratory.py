@@ -22,11 +22,11 @@ from small_disk import SmallDisk
 from ssh_target import SshTarget
 from victim import run
 
-from ceteris.model import Experiment, ExperimentState, TrialState
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
 from guest.image import command
 from guest.target import GuestTarget
+from paribus.model import Experiment, ExperimentState, TrialState
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
 
 Where = Literal["here", "there", "guest"]
 PLANNED = 32  # trials of the plan, the fewest that can be judged
@@ -76,9 +76,9 @@ class Laboratory:
         (folder / "target").mkdir()
         self.target = SshTarget(folder / "target")
         self.environment = os.environ | {
-            "CETERIS_STORE": str(folder / "store" / "ceteris.db"),
-            "CETERIS_STATE": str(folder / "journal"),
-            "CETERIS_STATE_COPY": str(self.copies),
+            "PARIBUS_STORE": str(folder / "store" / "paribus.db"),
+            "PARIBUS_STATE": str(folder / "journal"),
+            "PARIBUS_STATE_COPY": str(self.copies),
             "PATH": f"{self.target.path}:{os.environ['PATH']}",
         }
         self._guest: GuestTarget | None = None
@@ -124,7 +124,7 @@ class Laboratory:
         if where == "guest":
             texts = {path: text for path, text in self.guest.texts("/data/state").items() if path.endswith(".jsonl")}
         else:
-            state = Path(self.environment["CETERIS_STATE"]) if where == "here" else self.target.state
+            state = Path(self.environment["PARIBUS_STATE"]) if where == "here" else self.target.state
             texts = {str(path): _text(path) for path in state.rglob("*.jsonl") if not self._was_damaged(path)}
         return {path: text for path, text in texts.items() if "/closed/" not in path or not _is_readable(text)}
 
@@ -158,7 +158,7 @@ class Laboratory:
         """What the last experiment said."""
         return (self.folder / "words").read_text()
 
-    def ceteris(self, where: Where, *arguments: str) -> int:
+    def paribus(self, where: Where, *arguments: str) -> int:
         """The exit code of a command."""
         call = functools.partial(run, arguments)
         return Forked(call, self._environment(where), self.folder / "words of a command").wait(300)
@@ -171,13 +171,13 @@ class Laboratory:
         """Put back what is open there; the exit code."""
         addresses = {"there": SshTarget.address, "guest": GuestTarget.address}
         target = ["--target", addresses[where]] if where in addresses else []
-        return self.ceteris(where, "undo", *target)
+        return self.paribus(where, "undo", *target)
 
     def wait_until_nobody_works(self, where: Where, patience_s: float = 60.0) -> None:
         """Until no engine of an experiment runs any more."""
         verbs = ("run", "sample", "journal")
         if where == "guest":
-            self._wait(lambda: "ceteris-engine" not in self.guest.run("ps"), patience_s, "engines in the guest")
+            self._wait(lambda: "paribus-engine" not in self.guest.run("ps"), patience_s, "engines in the guest")
         self._wait(lambda: not any(self.processes(verb) for verb in verbs), patience_s, "engines")
 
     @staticmethod
@@ -190,7 +190,7 @@ class Laboratory:
 
     def processes(self, verb: str) -> list[int]:
         """The engine's processes with this subcommand, of this laboratory's experiments."""
-        pattern = rf"ceteris-engine(-[0-9a-f]+)? {verb}"
+        pattern = rf"paribus-engine(-[0-9a-f]+)? {verb}"
         found = subprocess.run(["pgrep", "--full", pattern], capture_output=True, text=True, check=False)
         return [int(pid) for pid in found.stdout.split() if self._is_ours(int(pid))]
 
@@ -198,16 +198,16 @@ class Laboratory:
         """An engine, not a shell or an ssh that only has one in its arguments, and not one of somebody else's."""
         with contextlib.suppress(OSError):
             process = Path(f"/proc/{pid}")
-            state = f"CETERIS_STATE={self.folder}/"
-            return "ceteris-engine" in str((process / "exe").readlink()) and state in (process / "environ").read_text()
+            state = f"PARIBUS_STATE={self.folder}/"
+            return "paribus-engine" in str((process / "exe").readlink()) and state in (process / "environ").read_text()
         return False
 
     # --- what the store holds ---
 
     def _newest(self, where: Where) -> Experiment | None:
-        if not Path(self.environment["CETERIS_STORE"]).exists():
+        if not Path(self.environment["PARIBUS_STORE"]).exists():
             return None
-        store = open_engine(store_url(self.environment["CETERIS_STORE"]), create=False)
+        store = open_engine(store_url(self.environment["PARIBUS_STORE"]), create=False)
         try:
             return next((one for one in read.experiments(store) if one.name == where), None)
         finally:
@@ -226,7 +226,7 @@ class Laboratory:
         newest = self._newest(where)
         if newest is None:
             return 0
-        store = open_engine(store_url(self.environment["CETERIS_STORE"]), create=False)
+        store = open_engine(store_url(self.environment["PARIBUS_STORE"]), create=False)
         try:
             trials = read.trials(store, newest.id)
         finally:

@@ -49,10 +49,10 @@ def test_the_machine_comes_back_from_a_kill_at_any_step(lab: Laboratory, tmp_pat
         lab.wait_until_nobody_works("here")
         if lab.different("here"):
             left_open += 1
-            assert lab.ceteris("here", "run", str(tmp_path / "here.toml")) == 4, (
+            assert lab.paribus("here", "run", str(tmp_path / "here.toml")) == 4, (
                 "run must refuse while a journal is open"
             )
-            assert lab.ceteris("here", "resume", "here") == 4, "resume must refuse while a journal is open"
+            assert lab.paribus("here", "resume", "here") == 4, "resume must refuse while a journal is open"
         assert lab.undo("here") == 0
         assert lab.different("here") == {}, f"after kill {number}: {sort}, {occurrence}"
         assert lab.lost_or_double("here") == 0

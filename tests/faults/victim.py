@@ -1,4 +1,4 @@
-"""Runs `ceteris`, and kills it with SIGKILL at the n-th moment of one sort, or leaves that to somebody else.
+"""Runs `paribus`, and kills it with SIGKILL at the n-th moment of one sort, or leaves that to somebody else.
 
 No charts are drawn: the machine is back by then, and they take longer than the experiment.
 
@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ceteris.cli.main import main
-from ceteris.hosts.local import LocalHost, LocalProcess
-from ceteris.knobs.journal import Journal
-from ceteris.report import html
-from ceteris.store import write
+from paribus.cli.main import main
+from paribus.hosts.local import LocalHost, LocalProcess
+from paribus.knobs.journal import Journal
+from paribus.report import html
+from paribus.store import write
 
 MOMENTS = [
     (Journal, "__init__"),
@@ -80,9 +80,9 @@ def _watch(moments: str, sort: str, number: str, keeper: str) -> None:
 
 
 def run(arguments: Sequence[str], victim: Sequence[str] = ()) -> None:
-    """`ceteris` with these arguments, in a process of its own. `victim`: file of moments, sort, n, keeper."""
+    """`paribus` with these arguments, in a process of its own. `victim`: file of moments, sort, n, keeper."""
     if victim:
         _watch(*victim)
     html.render = lambda _: ""  # type: ignore[assignment]
-    sys.argv = ["ceteris", *arguments]
+    sys.argv = ["paribus", *arguments]
     main()

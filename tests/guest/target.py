@@ -15,9 +15,9 @@ from pathlib import Path
 
 from ssh_target import make_access
 
-from ceteris.engine.find import binary
 from guest.image import DISK_MODULES, Contents, Image, command
 from guest.machine import PROGRAMS, Machine
+from paribus.engine.find import binary
 
 PACKAGES = Path(__file__).parent.parent.parent / "artefacts/guest"
 DISK_BYTES = 256 << 20
@@ -31,7 +31,7 @@ PasswordAuthentication no
 UsePAM no
 UseDNS no
 StrictModes no
-SetEnv CETERIS_STATE=/data/state XDG_CACHE_HOME=/data/cache
+SetEnv PARIBUS_STATE=/data/state XDG_CACHE_HOME=/data/cache
 MaxStartups 100
 """
 USERS = "root:x:0:0:root:/root:/bin/sh\nsshd:x:100:65534:sshd:/run/sshd:/bin/false\n"

@@ -24,10 +24,10 @@ class Done:
         return json.loads(self.out)
 
 
-def run_ceteris(*arguments: str, **env: str) -> Done:
+def run_paribus(*arguments: str, **env: str) -> Done:
     """Run the command to its end."""
     done = subprocess.run(
-        [sys.executable, "-m", "ceteris.cli.main", *arguments],
+        [sys.executable, "-m", "paribus.cli.main", *arguments],
         env=os.environ | env,
         capture_output=True,
         text=True,
@@ -42,7 +42,7 @@ class Running:
 
     def __init__(self, *arguments: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "ceteris.cli.main", *arguments],
+            [sys.executable, "-m", "paribus.cli.main", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import Done, Filesystem, queue_of, run_ceteris
+from command import Done, Filesystem, queue_of, run_paribus
 from hostile_target import HostileTarget
 from ssh_target import SshTarget
 
-from ceteris.engine.find import binary
+from paribus.engine.find import binary
 
 
 @pytest.fixture
-def ceteris() -> Callable[..., Done]:
-    return run_ceteris
+def paribus() -> Callable[..., Done]:
+    return run_paribus
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def filesystem(tmp_path: Path) -> Iterator[Filesystem]:
 @pytest.fixture
 def place() -> Iterator[Path]:
     """A folder that a server's user can pass, with one for data in it."""
-    folder = Path(tempfile.mkdtemp(prefix="ceteris-served-", dir="/var/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="paribus-served-", dir="/var/tmp"))
     folder.chmod(0o755)
     (folder / "data").mkdir()
     yield folder

@@ -1,4 +1,4 @@
-"""Peers of `ceteris serve` that are slow, silent, malformed or too many."""
+"""Peers of `paribus serve` that are slow, silent, malformed or too many."""
 
 import contextlib
 import os
@@ -40,7 +40,7 @@ def connect(server: Serving, receive_buffer: int | None = None) -> socket.socket
 
 def request(server: Serving, path: str = "/", method: str = "GET", more: str = "", *, token: bool = True) -> bytes:
     """A request with the token, or without it."""
-    cookie = f"Cookie: ceteris-{server.port}={server.token}\r\n" if token else ""
+    cookie = f"Cookie: paribus-{server.port}={server.token}\r\n" if token else ""
     return f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{cookie}{more}\r\n".encode()
 
 

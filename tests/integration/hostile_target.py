@@ -35,7 +35,7 @@ class HostileTarget:
 
     def engine(self) -> Path:
         """Where the engine was pushed to."""
-        (pushed,) = (self.cache / "ceteris").iterdir()
+        (pushed,) = (self.cache / "paribus").iterdir()
         return pushed
 
     def stop(self) -> None:

@@ -1,6 +1,6 @@
 """Levels to try of the knobs whose files do not list what they take."""
 
-from ceteris.model import Value
+from paribus.model import Value
 
 LEVELS: dict[str, tuple[Value, ...]] = {
     "block.read_ahead_kb": (0, 64, 4096),

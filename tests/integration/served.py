@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.model import Experiment, Measurement, Trial
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
+from paribus.model import Experiment, Measurement, Trial
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
 
 Found = TypeVar("Found")
 OLTP = 'kind = "oltp_update_index"\ntable_size = 2000\nthreads = [2]'

@@ -23,7 +23,7 @@ StrictModes no
 ListenAddress {address}
 Port {port}
 # With SHLVL bash does not read what the person who tests has in .bashrc, once for each command.
-SetEnv CETERIS_STATE={folder}/state XDG_CACHE_HOME={folder}/cache SHLVL=1
+SetEnv PARIBUS_STATE={folder}/state XDG_CACHE_HOME={folder}/cache SHLVL=1
 MaxStartups 100
 """
 SCRIPTED = "ForceCommand {folder}/shell\n"
@@ -89,7 +89,7 @@ class SshTarget:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.state = folder / "state"
-        self._namespace = f"ceteris-{os.getpid()}"
+        self._namespace = f"paribus-{os.getpid()}"
         self._link = f"cet{os.getpid() % 100000}"
         self.path = make_access(folder, "target", THERE, 22)
         configure_sshd(folder, THERE, 22, scripted=False)

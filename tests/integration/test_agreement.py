@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from contestants import Data, Figures, Load, ceteris, fio, sysbench
+from contestants import Data, Figures, Load, fio, paribus, sysbench
 
 FOLDER = Path(__file__).parent.parent.parent / "artefacts" / "agreement"  # not where O_DIRECT may be refused
 PAIRS = (3, 9)
@@ -44,9 +44,9 @@ def _run_pairs(data: Data, load: Load, rival: Tool) -> Iterator[tuple[Figures, F
     for wanted in PAIRS:
         while len(pairs) < wanted:
             if len(pairs) % 2:
-                theirs, ours = rival(data, load), ceteris(data, load)
+                theirs, ours = rival(data, load), paribus(data, load)
             else:
-                ours, theirs = ceteris(data, load), rival(data, load)
+                ours, theirs = paribus(data, load), rival(data, load)
             pairs.append((ours, theirs))
             yield ours, theirs
         ratios = {

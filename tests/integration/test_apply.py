@@ -14,13 +14,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 import scripted
-from command import RUN_ENDED, Running, queue_of, run_ceteris, settings_of
+from command import RUN_ENDED, Running, queue_of, run_paribus, settings_of
 from ssh_target import SshTarget
 
-from ceteris.cli.target import checked, site_of
-from ceteris.model import Experiment, Trial
-from ceteris.plan.parse import parse
-from ceteris.store.open import open_engine, store_url
+from paribus.cli.target import checked, site_of
+from paribus.model import Experiment, Trial
+from paribus.plan.parse import parse
+from paribus.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 ROOT = Path(__file__).parent.parent.parent
@@ -77,89 +77,89 @@ def _value(loop: str, name: str) -> str:
     return text.partition("[")[2].partition("]")[0] or text
 
 
-def test_what_is_better_is_set_and_stays_until_it_is_taken_back(ceteris, plan, loop: str, tmp_path: Path) -> None:
+def test_what_is_better_is_set_and_stays_until_it_is_taken_back(paribus, plan, loop: str, tmp_path: Path) -> None:
     before = settings_of(loop)
     told = _told(loop, tmp_path, '"block.rq_affinity" = [1, 2]\n"block.scheduler" = ["none", "mq-deadline"]')
-    shown = ceteris("apply", "told", "--dry-run")
+    shown = paribus("apply", "told", "--dry-run")
     assert shown.code == 0, shown.err
     assert "block.scheduler: now none, then mq-deadline" in shown.out
     assert f"echo mq-deadline > /sys/block/{Path(loop).name}/queue/scheduler" in shown.out
     assert f'KERNEL=="{Path(loop).name}", ATTR{{queue/scheduler}}="mq-deadline"' in shown.out
     assert "were not measured together" in shown.out
     assert settings_of(loop) == before
-    assert "nobody can be asked" in ceteris("apply", "told").err
+    assert "nobody can be asked" in paribus("apply", "told").err
 
-    done = ceteris("apply", "told", "--yes", "--json")
+    done = paribus("apply", "told", "--yes", "--json")
     assert done.code == 0, done.err
     jsonschema.validate(done.json, json.loads((ROOT / "schema" / "apply.json").read_text()))
     assert {"block.scheduler", "block.rq_affinity"} <= {one["knob"] for one in done.json["made"]}
     assert (_value(loop, "scheduler"), _value(loop, "rq_affinity")) == ("mq-deadline", "2")
 
-    status = ceteris("status", "--json").json
+    status = paribus("status", "--json").json
     jsonschema.validate(status, json.loads((ROOT / "schema" / "status.json").read_text()))
     assert {(one["experiment"], one["applied"], one["running"]) for one in status["open_changes"]} == {
         (told.id, True, False)
     }
-    assert f"applied from {told.id}: block.rq_affinity = 2, before 1" in ceteris("status").out
-    ready = {one["name"]: one["fitness"] for one in ceteris("doctor", "--json").json["conditions"]}
+    assert f"applied from {told.id}: block.rq_affinity = 2, before 1" in paribus("status").out
+    ready = {one["name"]: one["fitness"] for one in paribus("doctor", "--json").json["conditions"]}
     assert ready["settings"] == "fit"
 
     applied = settings_of(loop)
-    assert "is mq-deadline already" in ceteris("apply", "told").out
-    ran = ceteris("run", plan('"block.rq_affinity" = ["current", 0]', f'device = "{loop}"'))
+    assert "is mq-deadline already" in paribus("apply", "told").out
+    ran = paribus("run", plan('"block.rq_affinity" = ["current", 0]', f'device = "{loop}"'))
     assert ran.code in RUN_ENDED, ran.err
     assert "block.rq_affinity" in ran.out
     assert settings_of(loop) == applied, "a run restores to what was applied"
-    assert ceteris("undo", "--dry-run").out.count("back to") >= 2
-    undone = ceteris("undo")
+    assert paribus("undo", "--dry-run").out.count("back to") >= 2
+    undone = paribus("undo")
     assert undone.code == 0, undone.err
     assert settings_of(loop) == before
-    assert ceteris("undo").out.startswith("no setting is changed")
-    assert ceteris("status", "--json").json["open_changes"] == []
+    assert paribus("undo").out.startswith("no setting is changed")
+    assert paribus("status", "--json").json["open_changes"] == []
 
 
-def test_undoing_a_crash_leaves_what_was_applied(ceteris, plan, loop: str, tmp_path: Path) -> None:
+def test_undoing_a_crash_leaves_what_was_applied(paribus, plan, loop: str, tmp_path: Path) -> None:
     before = settings_of(loop)
     _told(loop, tmp_path, '"block.nomerges" = [0, 2]')
-    assert ceteris("apply", "told", "--yes").code == 0
+    assert paribus("apply", "told", "--yes").code == 0
     running = Running("run", plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms"))
     running.wait_for("trial 3")
     _kill_keeper(running.pid)
     running.signal(signal.SIGKILL)
     running.end()
-    refused = ceteris("apply", "told", "--yes", "--anyway")
+    refused = paribus("apply", "told", "--yes", "--anyway")
     assert refused.code == 4
-    assert "ceteris undo" in refused.err
-    undone = ceteris("undo")
+    assert "paribus undo" in refused.err
+    undone = paribus("undo")
     assert undone.code == 0
     assert "what was applied from it stays" in undone.out
     assert (_value(loop, "nomerges"), _value(loop, "rq_affinity")) == ("2", before["rq_affinity"])
-    assert ceteris("undo").code == 0
+    assert paribus("undo").code == 0
     assert settings_of(loop) == before
 
 
-def test_two_that_were_applied_come_back_to_the_beginning(ceteris, loop: str, tmp_path: Path) -> None:
+def test_two_that_were_applied_come_back_to_the_beginning(paribus, loop: str, tmp_path: Path) -> None:
     before = settings_of(loop)
     first = _told(loop, tmp_path, '"block.read_ahead_kb" = [128, 64]')
-    assert ceteris("apply", first.id, "--yes").code == 0
+    assert paribus("apply", first.id, "--yes").code == 0
     second = _told(loop, tmp_path, '"block.read_ahead_kb" = [64, 32]')
-    assert ceteris("apply", second.id, "--yes").code == 0
+    assert paribus("apply", second.id, "--yes").code == 0
     assert _value(loop, "read_ahead_kb") == "32"
-    assert ceteris("undo").code == 0
+    assert paribus("undo").code == 0
     assert settings_of(loop) == before
 
 
-def test_what_is_not_taken_as_wanted_leaves_everything_as_it_was(ceteris, loop: str, tmp_path: Path) -> None:
+def test_what_is_not_taken_as_wanted_leaves_everything_as_it_was(paribus, loop: str, tmp_path: Path) -> None:
     before = settings_of(loop)
     _told(loop, tmp_path, '"block.rq_affinity" = [1, 2]\n"block.read_ahead_kb" = [128, 66]')
-    done = ceteris("apply", "told", "--yes")
+    done = paribus("apply", "told", "--yes")
     assert done.code == 3
     assert "block.read_ahead_kb was rounded: wanted 66, found 64" in done.err
     assert settings_of(loop) == before
-    assert ceteris("status", "--json").json["open_changes"] == []
+    assert paribus("status", "--json").json["open_changes"] == []
 
 
-def test_what_is_not_better_is_not_set(ceteris, loop: str, tmp_path: Path) -> None:
+def test_what_is_not_better_is_not_set(paribus, loop: str, tmp_path: Path) -> None:
     drawn = random.Random(1)
     effects = {"block.rq_affinity": lambda: 0.0, "block.nomerges": lambda: drawn.gauss(0, 0.3)}
 
@@ -168,37 +168,37 @@ def test_what_is_not_better_is_not_set(ceteris, loop: str, tmp_path: Path) -> No
 
     before = settings_of(loop)
     _told(loop, tmp_path, '"block.rq_affinity" = [1, 2]\n"block.nomerges" = [0, 2]', effect)
-    everything = ceteris("apply", "told", "--yes")
+    everything = paribus("apply", "told", "--yes")
     assert (everything.code, settings_of(loop)) == (0, before)
     assert "block.rq_affinity: keep 1" in everything.out
     assert "nothing is to be set" in everything.out
-    kept = ceteris("apply", "told", "--factor", "block.rq_affinity", "--yes")
+    kept = paribus("apply", "told", "--factor", "block.rq_affinity", "--yes")
     assert (kept.code, settings_of(loop)) == (0, before)
-    refused = ceteris("apply", "told", "--factor", "block.nomerges", "--yes", "--anyway")
+    refused = paribus("apply", "told", "--factor", "block.nomerges", "--yes", "--anyway")
     assert (refused.code, settings_of(loop)) == (3, before)
     assert "more trials are needed" in refused.err
-    unknown = ceteris("apply", "told", "--factor", "block.nothing", "--yes")
+    unknown = paribus("apply", "told", "--factor", "block.nothing", "--yes")
     assert unknown.code == 2
     assert "block.nomerges" in unknown.err
 
 
-def test_another_machine_is_refused_with_what_differs(ceteris, loop: str, tmp_path: Path) -> None:
+def test_another_machine_is_refused_with_what_differs(paribus, loop: str, tmp_path: Path) -> None:
     before = settings_of(loop)
     _told(loop, tmp_path, '"block.nomerges" = [0, 2]', cpu="another processor", device_size="4 KiB")
-    refused = ceteris("apply", "told", "--yes")
+    refused = paribus("apply", "told", "--yes")
     assert (refused.code, settings_of(loop)) == (3, before)
     assert "cpu: measured another processor, here " in refused.err
     assert "device_size: measured 4 KiB, here 64 MiB" in refused.err
-    assert ceteris("apply", "told", "--yes", "--anyway").code == 0
+    assert paribus("apply", "told", "--yes", "--anyway").code == 0
     assert _value(loop, "nomerges") == "2"
-    assert ceteris("undo").code == 0
+    assert paribus("undo").code == 0
     assert settings_of(loop) == before
 
 
-def test_what_is_no_setting_of_the_machine_is_told_and_the_rest_is_set(ceteris, loop: str, tmp_path: Path) -> None:
+def test_what_is_no_setting_of_the_machine_is_told_and_the_rest_is_set(paribus, loop: str, tmp_path: Path) -> None:
     factors = '"fileio.direct" = [false, true]\n"process.cpus" = ["default", "0"]\n"block.nomerges" = [0, 2]'
     _told(loop, tmp_path, factors)
-    done = ceteris("apply", "told", "--yes")
+    done = paribus("apply", "told", "--yes")
     assert done.code == 0, done.err
     assert "fileio.direct = True: by hand" in done.out
     assert "CPUAffinity=0" in done.out
@@ -209,7 +209,7 @@ def test_what_is_no_setting_of_the_machine_is_told_and_the_rest_is_set(ceteris, 
 def test_a_person_is_asked(loop: str, tmp_path: Path, answer: str, value: str) -> None:
     _told(loop, tmp_path, '"block.nomerges" = [0, 2]')
     leader, follower = pty.openpty()
-    command = [sys.executable, "-m", "ceteris.cli.main", "apply", "told"]
+    command = [sys.executable, "-m", "paribus.cli.main", "apply", "told"]
     process = subprocess.Popen(command, stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     os.write(leader, f"{answer}\n".encode())
     out, err = process.communicate(timeout=60)
@@ -222,7 +222,7 @@ def test_a_person_is_asked(loop: str, tmp_path: Path, answer: str, value: str) -
 
 
 def _kill_keeper(parent: int) -> None:
-    subprocess.run(["pkill", "-9", "--parent", str(parent), "--full", "ceteris-engine journal"], check=False)
+    subprocess.run(["pkill", "-9", "--parent", str(parent), "--full", "paribus-engine journal"], check=False)
 
 
 @pytest.mark.kills
@@ -234,7 +234,7 @@ def test_killed_at_any_moment_all_is_set_or_nothing(loop: str, tmp_path: Path, k
     ends = set()
     for lines in (2, 5, 9, 99):
         running = Running("apply", "told", "--yes", "--anyway")
-        journal = Path(os.environ["CETERIS_STATE"]) / "journal" / f"{told.id}.jsonl"
+        journal = Path(os.environ["PARIBUS_STATE"]) / "journal" / f"{told.id}.jsonl"
         while running.goes_on() and not (journal.exists() and journal.read_bytes().count(b"\n") >= lines):
             time.sleep(0.0005)
         if keeper_too:
@@ -243,16 +243,16 @@ def test_killed_at_any_moment_all_is_set_or_nothing(loop: str, tmp_path: Path, k
         running.end()
         whole = b'"record":"kept"' in journal.read_bytes() if journal.exists() else False
         if not whole:
-            undone = run_ceteris("undo")
+            undone = run_paribus("undo")
             assert undone.code == 0, undone.err
-            whole = bool(run_ceteris("status", "--json").json["open_changes"])  # told to keep as we looked
+            whole = bool(run_paribus("status", "--json").json["open_changes"])  # told to keep as we looked
         if whole:
             assert [_value(loop, name) for name in ("scheduler", "nr_requests", "iostats")] == [
                 "mq-deadline",
                 "100",
                 "0",
             ]
-            assert run_ceteris("undo").code == 0
+            assert run_paribus("undo").code == 0
         assert settings_of(loop) == before
         ends.add(whole)
         for closed in journal.parent.glob("closed/*"):
@@ -260,15 +260,15 @@ def test_killed_at_any_moment_all_is_set_or_nothing(loop: str, tmp_path: Path, k
     assert ends == {True, False}
 
 
-def test_over_ssh_it_is_set_there(ceteris, target: SshTarget, loop: str, tmp_path: Path) -> None:
+def test_over_ssh_it_is_set_there(paribus, target: SshTarget, loop: str, tmp_path: Path) -> None:
     """The journal lies there too, and so does the way back."""
     before = settings_of(loop)
     _told(loop, tmp_path, '"block.nomerges" = [0, 2]', host=target.address)
-    done = ceteris("apply", "told", "--yes")
+    done = paribus("apply", "told", "--yes")
     assert done.code == 0, done.err
-    assert "ceteris undo --target ssh://target" in done.out
+    assert "paribus undo --target ssh://target" in done.out
     assert _value(loop, "nomerges") == "2"
     assert list((target.state / "journal").glob("*.jsonl"))
-    assert ceteris("undo").out.startswith("no setting is changed")
-    assert ceteris("undo", "--target", target.address).code == 0
+    assert paribus("undo").out.startswith("no setting is changed")
+    assert paribus("undo", "--target", target.address).code == 0
     assert settings_of(loop) == before

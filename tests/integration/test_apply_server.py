@@ -6,9 +6,9 @@ from pathlib import Path
 import scripted
 from test_running_server import LIVE, VARIABLE, Others, loopback, others, plan
 
-from ceteris.cli.target import checked, site_of
-from ceteris.plan.parse import parse
-from ceteris.store.open import open_engine, store_url
+from paribus.cli.target import checked, site_of
+from paribus.plan.parse import parse
+from paribus.store.open import open_engine, store_url
 
 assert loopback and others and plan
 AUTO = "db/data/postgresql.auto.conf"
@@ -25,16 +25,16 @@ def _told(text: str) -> str:
     return found.id
 
 
-def test_a_variable_that_is_better_is_set_stays_and_is_taken_back(ceteris, others: Others, plan) -> None:
+def test_a_variable_that_is_better_is_set_stays_and_is_taken_back(paribus, others: Others, plan) -> None:
     name, before, wanted = LIVE[others.kind]
     told = _told(Path(plan()).read_text())
-    shown = ceteris("apply", told, "--dry-run")
+    shown = paribus("apply", told, "--dry-run")
     assert shown.code == 0, shown.err
     assert f"{name}: now {before}, then {wanted}" in shown.out
     assert ("[mysqld]" if others.kind == "mariadb" else "ALTER SYSTEM SET work_mem") in shown.out
     assert others.is_as_before()
 
-    done = ceteris("apply", told, "--yes")
+    done = paribus("apply", told, "--yes")
     assert done.code == 0, done.err
     assert others.value == str(wanted)
     assert f"{name} is {wanted}, was {before}" in done.out
@@ -42,22 +42,22 @@ def test_a_variable_that_is_better_is_set_stays_and_is_taken_back(ceteris, other
     assert lasts[others.kind] in done.out
     if others.kind == "postgres":
         assert f"work_mem = '{wanted}'" in (others.folder / AUTO).read_text()
-    changes = ceteris("status", "--json").json["open_changes"]
+    changes = paribus("status", "--json").json["open_changes"]
     assert {(one["experiment"], one["applied"]) for one in changes} == {(told, True)}
     assert others.password not in done.out + done.err + json.dumps(changes)
-    assert f"is {wanted} already" in ceteris("apply", told).out
+    assert f"is {wanted} already" in paribus("apply", told).out
 
-    undone = ceteris("undo")
+    undone = paribus("undo")
     assert undone.code == 0, undone.err
     assert others.is_as_before()
-    assert ceteris("undo").out.startswith("no setting is changed")
+    assert paribus("undo").out.startswith("no setting is changed")
 
 
-def test_a_server_that_lets_nobody_in_is_left_as_it_is(ceteris, others: Others, plan) -> None:
+def test_a_server_that_lets_nobody_in_is_left_as_it_is(paribus, others: Others, plan) -> None:
     told = _told(Path(plan()).read_text())
-    refused = ceteris("apply", told, "--yes", **{VARIABLE: "wrong"})
+    refused = paribus("apply", told, "--yes", **{VARIABLE: "wrong"})
     assert refused.code != 0
     assert "cannot be set here" in refused.err
     assert "wrong" not in refused.err.replace("what was wrong", "")
     assert others.is_as_before()
-    assert ceteris("status", "--json").json["open_changes"] == []
+    assert paribus("status", "--json").json["open_changes"] == []

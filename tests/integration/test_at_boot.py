@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ceteris.engine.find import binary
-from ceteris.hosts.local import LocalHost
-from ceteris.knobs.journal import Journal
-from ceteris.model import WriteFile
+from paribus.engine.find import binary
+from paribus.hosts.local import LocalHost
+from paribus.knobs.journal import Journal
+from paribus.model import WriteFile
 
 
 @pytest.mark.parametrize("folder", ["etc/systemd/system", "etc/cron.d"])

@@ -9,15 +9,15 @@ import pytest
 from command import queue_of, settings_of
 from levels import LEVELS
 
-from ceteris.engine.find import binary
-from ceteris.hosts.facts import whole_disk
-from ceteris.hosts.local import LocalHost
-from ceteris.knobs.apply import Applier
-from ceteris.knobs.catalog import load
-from ceteris.knobs.journal import Journal
-from ceteris.knobs.survey import offer, read
-from ceteris.model import ChangeState, Knob, Location, Settings, Value, WriteFile
-from ceteris.registry import knob_kinds
+from paribus.engine.find import binary
+from paribus.hosts.facts import whole_disk
+from paribus.hosts.local import LocalHost
+from paribus.knobs.apply import Applier
+from paribus.knobs.catalog import load
+from paribus.knobs.journal import Journal
+from paribus.knobs.survey import offer, read
+from paribus.model import ChangeState, Knob, Location, Settings, Value, WriteFile
+from paribus.registry import knob_kinds
 
 ROOT = Path(__file__).parent.parent.parent
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]

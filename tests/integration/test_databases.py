@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from ssh_target import SshTarget
 
-from ceteris.databases import Instance, TakesEffect
-from ceteris.engine.find import binary
-from ceteris.engine.protocol import SqlJob
-from ceteris.engine.sql import Sql
-from ceteris.errors import DatabaseError, EngineError, HostError, QueryRefused, ServerGone, ServerWouldNotStart
-from ceteris.hosts.local import LocalHost
-from ceteris.hosts.ssh import SshHost
+from paribus.databases import Instance, TakesEffect
+from paribus.engine.find import binary
+from paribus.engine.protocol import SqlJob
+from paribus.engine.sql import Sql
+from paribus.errors import DatabaseError, EngineError, HostError, QueryRefused, ServerGone, ServerWouldNotStart
+from paribus.hosts.local import LocalHost
+from paribus.hosts.ssh import SshHost
 
 HOST = LocalHost()
 POOL = {"mariadb": "innodb_buffer_pool_size", "postgres": "shared_buffers"}  # takes effect at a restart, in postgres
@@ -33,13 +33,13 @@ pytestmark = pytest.mark.parametrize("kind", ["mariadb", "postgres"])
 @pytest.fixture
 def place() -> Iterator[Path]:
     """A folder that other users can pass, under which nothing runs any more at the end, and none of us elsewhere."""
-    folder = Path(tempfile.mkdtemp(prefix="ceteris-test-", dir="/var/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="paribus-test-", dir="/var/tmp"))
     folder.chmod(0o755)
-    short = set(Path("/tmp").glob("ceteris-server-*"))  # noqa: S108
+    short = set(Path("/tmp").glob("paribus-server-*"))  # noqa: S108
     yield folder
     assert not _running_in(folder)
-    assert set(Path("/tmp").glob("ceteris-server-*")) == short  # noqa: S108
-    assert not list(folder.glob("*/.ceteris-instance"))
+    assert set(Path("/tmp").glob("paribus-server-*")) == short  # noqa: S108
+    assert not list(folder.glob("*/.paribus-instance"))
     shutil.rmtree(folder)
 
 
@@ -316,8 +316,8 @@ def test_many_starts_leave_nothing(make: Make, place: Path, kind: str) -> None:
 
 CONTROLLER = """
 import sys, time
-from ceteris.databases import Instance
-from ceteris.hosts.local import LocalHost
+from paribus.databases import Instance
+from paribus.hosts.local import LocalHost
 one = Instance(LocalHost(), sys.argv[1], sys.argv[2], sys.argv[3])
 one.create()
 one.start()
@@ -347,7 +347,7 @@ def test_what_is_not_ours_stays(make: Make, place: Path, kind: str) -> None:
     (own / "data").write_text("precious")
     with pytest.raises(DatabaseError, match="File exists"):
         one.create()
-    with pytest.raises(DatabaseError, match="not made by Ceteris"):
+    with pytest.raises(DatabaseError, match="not made by Paribus"):
         one.remove()
     assert (own / "data").read_text() == "precious"
     shutil.rmtree(own)

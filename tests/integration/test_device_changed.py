@@ -96,7 +96,7 @@ def _until(condition: Callable[[], bool]) -> None:
 
 def _is_loaded(device: str, controller: int) -> bool:
     """Whether an engine of this controller has the device open."""
-    argv = ["pgrep", "--parent", str(controller), "--full", "ceteris-engine run"]
+    argv = ["pgrep", "--parent", str(controller), "--full", "paribus-engine run"]
     pids = subprocess.run(argv, capture_output=True, text=True, check=False).stdout.split()
     files = [file for pid in pids for file in Path("/proc", pid, "fd").glob("*")]
     return any(os.path.realpath(file) == device for file in files)
@@ -121,7 +121,7 @@ def test_a_link_that_is_flipped_between_two_trials_leads_to_no_write(tmp_path: P
     first, second = attach(images.first), attach(images.second)
     link = tmp_path / "disk"
     link.symlink_to(first)
-    named = Path("/dev") / f"ceteris-test-{os.getpid()}"
+    named = Path("/dev") / f"paribus-test-{os.getpid()}"
     named.symlink_to(link)  # a plan names a device below /dev
     try:
         running = _stopped_under_load(_plan(tmp_path, named, images), first)
@@ -152,7 +152,7 @@ def test_a_loop_name_that_is_given_to_another_file_between_two_trials_leads_to_n
 
 
 def test_a_loop_name_that_is_given_to_another_file_during_a_pause_is_not_resumed_on(
-    ceteris, tmp_path: Path, images: Images, attach
+    paribus, tmp_path: Path, images: Images, attach
 ) -> None:
     device = attach(images.first, f"/dev/loop{NUMBER + 1}")
     running = Running("run", _plan(tmp_path, device, images))
@@ -162,17 +162,17 @@ def test_a_loop_name_that_is_given_to_another_file_during_a_pause_is_not_resumed
     assert running.end().code == 130
     _detach(device)
     attach(images.second, device)
-    resumed = ceteris("resume")
+    resumed = paribus("resume")
     assert images.second_is_empty()
     assert resumed.code == 3, resumed.err
     assert "another device than the one this experiment began on" in resumed.err
 
 
-def test_the_same_device_is_resumed_on(ceteris, tmp_path: Path, images: Images, attach) -> None:
+def test_the_same_device_is_resumed_on(paribus, tmp_path: Path, images: Images, attach) -> None:
     device = attach(images.first)
     running = Running("run", _plan(tmp_path, device, images))
     running.wait_for("trial 2")
     running.signal(signal.SIGINT)
     assert running.end().code == 130
-    assert ceteris("resume").code in (0, 3)
+    assert paribus("resume").code in (0, 3)
     assert images.second_is_empty()

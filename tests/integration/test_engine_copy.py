@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command import Done, run_ceteris
+from command import Done, run_paribus
 from hostile_target import NAME, HostileTarget
 from ssh_target import HONEST
 
@@ -28,7 +28,7 @@ def small(db1: HostileTarget) -> Iterator[Path]:
 
 
 def _undo() -> Done:
-    done = run_ceteris("undo", "--target", f"ssh://{NAME}")
+    done = run_paribus("undo", "--target", f"ssh://{NAME}")
     assert "Traceback" not in done.err
     return done
 
@@ -41,25 +41,25 @@ def _spy(path: Path, proof: Path) -> None:
 def test_no_room_is_named_and_nothing_is_left(small: Path) -> None:
     done = _undo()
     assert done.code == 4
-    assert f"no room for the engine in {small}/ceteris on {NAME} (No space left on device)" in done.err
-    assert list((small / "ceteris").iterdir()) == []
+    assert f"no room for the engine in {small}/paribus on {NAME} (No space left on device)" in done.err
+    assert list((small / "paribus").iterdir()) == []
 
 
 def test_a_read_only_cache_is_named(small: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
     done = _undo()
     assert done.code == 4
-    assert f"cannot put the engine into {small}/ceteris on {NAME} (Read-only file system)" in done.err
+    assert f"cannot put the engine into {small}/paribus on {NAME} (Read-only file system)" in done.err
 
 
-@pytest.mark.parametrize("place", ["", "ceteris"])
+@pytest.mark.parametrize("place", ["", "paribus"])
 def test_a_file_in_place_of_a_directory_is_named(db1: HostileTarget, place: str) -> None:
     path = db1.cache / place
     path.parent.mkdir(exist_ok=True)
     path.write_text("")
     done = _undo()
     assert done.code == 4
-    assert f"cannot put the engine into {db1.cache}/ceteris on {NAME} (Not a directory)" in done.err
+    assert f"cannot put the engine into {db1.cache}/paribus on {NAME} (Not a directory)" in done.err
 
 
 def test_a_directory_that_may_not_be_written_is_named(db1: HostileTarget, place: Path) -> None:
@@ -67,23 +67,23 @@ def test_a_directory_that_may_not_be_written_is_named(db1: HostileTarget, place:
     db1.answer(f"XDG_CACHE_HOME={place}; export XDG_CACHE_HOME\nexec {as_nobody} {HONEST.removeprefix('exec ')}")
     done = _undo()
     assert done.code == 4
-    assert f"cannot put the engine into {place}/ceteris on {NAME} (Permission denied)" in done.err
+    assert f"cannot put the engine into {place}/paribus on {NAME} (Permission denied)" in done.err
 
 
 def test_the_home_directory_is_shown_as_such(db1: HostileTarget) -> None:
     home = db1.folder / "home"
     (home / ".cache").mkdir(parents=True)
-    (home / ".cache" / "ceteris").write_text("")
+    (home / ".cache" / "paribus").write_text("")
     db1.answer(f"unset XDG_CACHE_HOME; HOME={home}; export HOME\n{HONEST}")
-    assert f"cannot put the engine into ~/.cache/ceteris on {NAME} (Not a directory)" in _undo().err
+    assert f"cannot put the engine into ~/.cache/paribus on {NAME} (Not a directory)" in _undo().err
 
 
 def test_a_push_that_is_cut_off_leaves_nothing(db1: HostileTarget) -> None:
     db1.answer(f"head -c 100000 | {HONEST.removeprefix('exec ')}; exit", to="dd of=")
     done = _undo()
     assert done.code == 4
-    assert f"cannot put the engine into {db1.cache}/ceteris on {NAME} (the copy is not whole)" in done.err
-    assert list((db1.cache / "ceteris").iterdir()) == []
+    assert f"cannot put the engine into {db1.cache}/paribus on {NAME} (the copy is not whole)" in done.err
+    assert list((db1.cache / "paribus").iterdir()) == []
 
 
 @pytest.mark.parametrize("how", ["owner", "group", "others", "symlink", "content", "directory", "mode"])
@@ -113,7 +113,7 @@ def test_an_engine_that_others_can_change_is_replaced_and_not_run(db1: HostileTa
     assert not proof.exists()
     if how == "directory":
         assert done.code == 4
-        assert f"cannot put the engine into {db1.cache}/ceteris on {NAME} (Is a directory)" in done.err
+        assert f"cannot put the engine into {db1.cache}/paribus on {NAME} (Is a directory)" in done.err
         return
     assert done.code == 0, done.err
     assert (engine.stat().st_uid, engine.stat().st_mode & 0o7777, engine.is_symlink()) == (0, 0o700, False)
@@ -121,7 +121,7 @@ def test_an_engine_that_others_can_change_is_replaced_and_not_run(db1: HostileTa
     assert len(list(engine.parent.iterdir())) == 1
 
 
-@pytest.mark.parametrize("place", ["cache", "cache/ceteris", "."])
+@pytest.mark.parametrize("place", ["cache", "cache/paribus", "."])
 @pytest.mark.parametrize("how", ["owner", "group", "others", "symlink"])
 def test_a_directory_that_others_can_change_is_refused(db1: HostileTarget, place: str, how: str) -> None:
     if (place, how) == (".", "symlink"):
@@ -143,13 +143,13 @@ def test_a_directory_that_others_can_change_is_refused(db1: HostileTarget, place
     done = _undo()
     os.chown(db1.folder, 0, 0)
     assert done.code == 4
-    assert f"the engine is not run from ~/.cache/ceteris on {NAME}: {directory} {why}" in done.err
+    assert f"the engine is not run from ~/.cache/paribus on {NAME}: {directory} {why}" in done.err
 
 
 @pytest.mark.parametrize("how", ["alone", "member", "list"])
 def test_a_group_of_one_may_write_to_the_directory(db1: HostileTarget, place: Path, how: str) -> None:
     """As where the umask is 002, and each user has a group of the same name."""
-    user, home = "ceteris-test", place / "home"
+    user, home = "paribus-test", place / "home"
     subprocess.run(["useradd", "--user-group", "--no-create-home", "--home-dir", str(home), user], check=True)
     try:
         (home / ".cache").mkdir(parents=True)
@@ -160,7 +160,7 @@ def test_a_group_of_one_may_write_to_the_directory(db1: HostileTarget, place: Pa
             subprocess.run(["gpasswd", "--add", "nobody", user], check=True, capture_output=True)
         if how == "list":
             os.setxattr(home / ".cache", "system.posix_acl_access", _list_with(NOBODY))
-        environment = f"HOME={home}; CETERIS_STATE={home}/state; export HOME CETERIS_STATE; unset XDG_CACHE_HOME"
+        environment = f"HOME={home}; PARIBUS_STATE={home}/state; export HOME PARIBUS_STATE; unset XDG_CACHE_HOME"
         as_user = f"setpriv --reuid={user} --regid={user} --init-groups"
         db1.answer(f"{environment}\nexec {as_user} {HONEST.removeprefix('exec ')}")
         done = _undo()
@@ -202,7 +202,7 @@ def test_a_shell_that_runs_nothing_is_told_from_one_that_prints(db1: HostileTarg
 def test_a_target_that_nobody_can_reach_may_still_be_changed(db1: HostileTarget) -> None:
     db1.stop()
     for verb in ("undo", "status"):
-        done = run_ceteris(verb, "--target", db1.address)
+        done = run_paribus(verb, "--target", db1.address)
         assert done.code == 4
         assert f"could not look at {db1.address}, so settings may still be changed there: cannot reach" in done.err
         assert "Connection refused" in done.err

@@ -26,7 +26,7 @@ SMALL = {"table_size": "500", "total_size": "4MiB"}
 @pytest.fixture
 def place() -> Iterator[str]:
     """A folder that a server's user can pass, too."""
-    folder = tempfile.mkdtemp(prefix="ceteris-examples-", dir="/var/tmp")
+    folder = tempfile.mkdtemp(prefix="paribus-examples-", dir="/var/tmp")
     Path(folder).chmod(0o755)
     yield folder
     shutil.rmtree(folder)
@@ -43,12 +43,12 @@ def _scaled(example: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs(ceteris, example: Path, place: str, request: pytest.FixtureRequest) -> None:
+def test_an_example_runs(paribus, example: Path, place: str, request: pytest.FixtureRequest) -> None:
     sets = _scaled(example) | {"target.path": place}
     if "block." in example.read_text():
         sets["target.device"] = request.getfixturevalue("loop")
     arguments = [part for key, value in sets.items() for part in ("--set", f"{key}={value}")]
-    assert ceteris("check", str(example), *arguments).code == 0
+    assert paribus("check", str(example), *arguments).code == 0
     if example.stem in LONG:
         running = Running("run", str(example), *arguments)
         running.wait_for("trial ")
@@ -56,14 +56,14 @@ def test_an_example_runs(ceteris, example: Path, place: str, request: pytest.Fix
         stopped = running.end()
         assert stopped.code == 130, stopped.err
         return
-    done = ceteris("run", str(example), *arguments)
+    done = paribus("run", str(example), *arguments)
     assert done.code in RUN_ENDED, done.err
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_is_fine_at_full_size(ceteris, example: Path, request: pytest.FixtureRequest) -> None:
+def test_an_example_is_fine_at_full_size(paribus, example: Path, request: pytest.FixtureRequest) -> None:
     arguments = []
     if "block." in example.read_text():
         arguments = ["--set", f"target.device={request.getfixturevalue('loop')}"]
-    done = ceteris("check", str(example), *arguments)
+    done = paribus("check", str(example), *arguments)
     assert done.code == 0, done.err

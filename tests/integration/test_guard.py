@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ceteris.engine.find import binary
-from ceteris.hosts.devices import block_device
-from ceteris.hosts.local import LocalHost
-from ceteris.knobs.guard import refusal
+from paribus.engine.find import binary
+from paribus.hosts.devices import block_device
+from paribus.hosts.local import LocalHost
+from paribus.knobs.guard import refusal
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 MIB = 2**20
@@ -194,17 +194,17 @@ def test_a_device_that_a_program_has_open_or_mapped_is_refused_with_the_programs
     assert _why(device, image) == ""
 
 
-def test_a_device_that_is_taken_between_check_and_load_is_not_written_to(ceteris, attach, image: Path, plan) -> None:
+def test_a_device_that_is_taken_between_check_and_load_is_not_written_to(paribus, attach, image: Path, plan) -> None:
     """The guard is asked again before each block."""
     device = attach(image)
     path = Path(plan(target=f'may_destroy = ["{image}"]'))
     path.write_text(
         path.read_text().replace('kind       = "fileio"', f'kind = "fileio"\ndevice = "{device}"\nmode = "rndwr"')
     )
-    checked = ceteris("check", str(path))
+    checked = paribus("check", str(path))
     assert checked.code == 0, checked.err
     _run("mkfs.ext4", "-q", device)
-    refused = ceteris("run", str(path))
+    refused = paribus("run", str(path))
     assert refused.code == 2
     assert "holds ext4" in refused.err
     assert _run("blkid", "-o", "value", "-s", "TYPE", device) == "ext4"

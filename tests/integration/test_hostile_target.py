@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import Done, run_ceteris
+from command import Done, run_paribus
 from hostile_target import NAME, HostileTarget
 
-from ceteris.engine.find import binary
-from ceteris.engine.run import probe
-from ceteris.errors import BadReply, EngineError, HostError, JournalError, NotInspected
-from ceteris.hosts import bounded, engine_copy, ssh, waiting
-from ceteris.hosts.ssh import SshHost
-from ceteris.knobs.journal import Journal, inspect
+from paribus.engine.find import binary
+from paribus.engine.run import probe
+from paribus.errors import BadReply, EngineError, HostError, JournalError, NotInspected
+from paribus.hosts import bounded, engine_copy, ssh, waiting
+from paribus.hosts.ssh import SshHost
+from paribus.knobs.journal import Journal, inspect
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
@@ -40,7 +40,7 @@ def connected(db1: HostileTarget) -> Iterator[Callable[..., SshHost]]:
 
 
 def _undo(*more: str) -> Done:
-    done = run_ceteris("undo", "--target", f"ssh://{NAME}", *more)
+    done = run_paribus("undo", "--target", f"ssh://{NAME}", *more)
     assert "Traceback" not in done.err
     return done
 
@@ -59,7 +59,7 @@ def test_endless_output_ends_with_an_error_that_names_the_target(
     most = 1 << 30
     code = (
         f"import resource, sys; resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}));"
-        "from ceteris.cli.main import main; sys.argv = ['ceteris', 'undo', '--target', 'ssh://db1']; main()"
+        "from paribus.cli.main import main; sys.argv = ['paribus', 'undo', '--target', 'ssh://db1']; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 4, done.stderr
@@ -186,10 +186,10 @@ def test_a_target_that_lies_about_its_files_leaves_no_traceback(db1: HostileTarg
     for text in ("", "\\u001b[2J\\u0000", "a b c\\n- - -\\n", "999999999999999999999", "0-", "1 - 2"):
         answer = f"""'{{"event":"seen","texts":["{text}"]}}'"""
         db1.answer(f"while read line; do printf '%s\\n' {answer}; done; exit", to=" eyes ")
-        done = run_ceteris("check", path)
+        done = run_paribus("check", path)
         assert "Traceback" not in done.err, done.err
         assert "\x1b" not in done.err + done.out
-        done = run_ceteris("doctor", db1.address)
+        done = run_paribus("doctor", db1.address)
         assert "Traceback" not in done.err, done.err
 
 
@@ -203,7 +203,7 @@ def test_tools_of_a_target_that_lie_leave_no_traceback(
     path = Path(plan(target=target, factors='"fileio.threads_per_file" = [1]'))
     path.write_text(path.read_text().replace('total_size = "1MiB"', f'device = "{loop}"'))
     for arguments in (["check", str(path)], ["doctor", db1.address]):
-        done = run_ceteris(*arguments)
+        done = run_paribus(*arguments)
         assert "Traceback" not in done.err, done.err
         assert len(done.err) < 10_000
 
@@ -230,7 +230,7 @@ def test_tools_of_a_target_that_lie_leave_no_traceback(
 )
 def test_an_address_that_is_none_is_bad_input(address: str, plan: Callable[..., str]) -> None:
     for arguments in (["undo", "--target", address], ["status", "--target", address], ["doctor", address]):
-        done = run_ceteris(*arguments)
+        done = run_paribus(*arguments)
         assert done.code == 2, done.err
         assert "Traceback" not in done.err
         assert repr(address) in done.err
@@ -252,7 +252,7 @@ def test_control_characters_of_a_target_are_made_visible(db1: HostileTarget) -> 
     looked = '{"event":"looked","directory":"j","others":null}'
     db1.answer(f"cat <<'END'\n{looked}\n{journal}\nEND\nexit 0", to=" undo ")
     for arguments in (["status"], ["undo", "--dry-run"], ["status", "--json"], ["undo", "--dry-run", "--json"]):
-        done = run_ceteris(*arguments, "--target", db1.address)
+        done = run_paribus(*arguments, "--target", db1.address)
         assert done.code == 0, done.err
         assert not {"\x1b", "\x9b", "\u202e"} & set(done.out + done.err)
         if "--json" in arguments:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED, Running
 
-from ceteris.engine.find import binary
-from ceteris.model import Experiment, Trial, TrialState
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
+from paribus.engine.find import binary
+from paribus.model import Experiment, Trial, TrialState
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
@@ -28,7 +28,7 @@ def loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     log, engine = tmp_path / "loads", tmp_path / "engine"
     engine.write_text(f'#!/bin/sh\necho "$1" >> {log}\nexec {binary()} "$@"\n')
     engine.chmod(0o755)
-    monkeypatch.setenv("CETERIS_ENGINE", str(engine))
+    monkeypatch.setenv("PARIBUS_ENGINE", str(engine))
     return log
 
 
@@ -40,9 +40,9 @@ def _last() -> tuple[Experiment, list[Trial]]:
     return found, trials
 
 
-def test_one_load_carries_a_block_and_each_trial_has_its_window(ceteris, plan, loads: Path) -> None:
+def test_one_load_carries_a_block_and_each_trial_has_its_window(paribus, plan, loads: Path) -> None:
     before = SWAPPINESS.read_text()
-    done = ceteris("run", plan(LIVE, trial="200ms"))
+    done = paribus("run", plan(LIVE, trial="200ms"))
     assert done.code in RUN_ENDED, done.err
     assert SWAPPINESS.read_text() == before
     trials = _last()[1]
@@ -54,10 +54,10 @@ def test_one_load_carries_a_block_and_each_trial_has_its_window(ceteris, plan, l
     store.dispose()
 
 
-def test_a_load_of_its_own_for_each_trial_where_the_plan_says_so(ceteris, plan, loads: Path) -> None:
+def test_a_load_of_its_own_for_each_trial_where_the_plan_says_so(paribus, plan, loads: Path) -> None:
     path = Path(plan(LIVE))
     path.write_text(path.read_text() + "in_flight = false\n")
-    assert ceteris("run", str(path)).code in RUN_ENDED
+    assert paribus("run", str(path)).code in RUN_ENDED
     started = [trial for trial in _last()[1] if trial.started is not None]
     assert Counter(loads.read_text().split())["run"] == len(started) + ON_DATA
 
@@ -66,7 +66,7 @@ def test_a_load_that_dies_in_flight_fails_its_trial_and_the_block_is_made_anew(p
     before = SWAPPINESS.read_text()
     running = Running("run", plan(LIVE, trial="400ms"))
     running.wait_for("trial 3")
-    asked = ["pgrep", "--parent", str(running.pid), "--full", "ceteris-engine run"]
+    asked = ["pgrep", "--parent", str(running.pid), "--full", "paribus-engine run"]
     for _ in range(20):  # one that is about to end anyway fails nothing
         found = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
         if found:
@@ -90,4 +90,4 @@ def test_ctrl_c_in_flight_puts_everything_back(plan, tmp_path: Path) -> None:
     running.signal(signal.SIGINT)
     assert running.end().code == 130
     assert SWAPPINESS.read_text() == before
-    assert not (tmp_path / "ceteris-data").exists()
+    assert not (tmp_path / "paribus-data").exists()

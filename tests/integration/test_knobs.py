@@ -8,24 +8,24 @@ import time
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED, Filesystem, Running, moved, queue_of, run_ceteris, settings_of
+from command import RUN_ENDED, Filesystem, Running, moved, queue_of, run_paribus, settings_of
 
-from ceteris.hosts.local import LocalHost
-from ceteris.model import ChangeState, WriteFile
-from ceteris.store import read as stored
-from ceteris.store.open import open_engine, store_url
+from paribus.hosts.local import LocalHost
+from paribus.model import ChangeState, WriteFile
+from paribus.store import read as stored
+from paribus.store.open import open_engine, store_url
 
 ROOT = Path(__file__).parent.parent.parent
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 HOST = LocalHost()
 
 
-def test_a_value_that_the_kernel_takes_and_does_not_keep_is_told(ceteris, plan, loop: str) -> None:
+def test_a_value_that_the_kernel_takes_and_does_not_keep_is_told(paribus, plan, loop: str) -> None:
     said = {'"block.read_ahead_kb" = [128, 66]': "block.read_ahead_kb was rounded: wanted 66, found 64"}
     if (queue_of(loop) / "io_poll_delay").exists():
         said['"block.io_poll_delay" = [-1, 100]'] = "block.io_poll_delay was ignored: wanted 100, found -1"
     for factor, words in said.items():
-        done = ceteris("run", plan(factor, f'device = "{loop}"'))
+        done = paribus("run", plan(factor, f'device = "{loop}"'))
         assert done.code == 3, done.err
         assert words in done.err
 
@@ -33,19 +33,19 @@ def test_a_value_that_the_kernel_takes_and_does_not_keep_is_told(ceteris, plan, 
 def test_a_kernel_file_system_that_is_read_only_is_told(plan, loop: str) -> None:
     """As in many containers."""
     path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"')
-    inside = f"mount -o remount,bind,ro /sys && exec {sys.executable} -m ceteris.cli.main run {path}"
+    inside = f"mount -o remount,bind,ro /sys && exec {sys.executable} -m paribus.cli.main run {path}"
     done = subprocess.run(["unshare", "--mount", "sh", "-c", inside], capture_output=True, text=True, check=False)
     assert done.returncode == 3, done.stderr
     assert "rq_affinity: Read-only file system" in done.stdout + done.stderr
 
 
-def test_a_tuned_device_survives_a_scheduler_experiment(ceteris, plan, loop: str) -> None:
+def test_a_tuned_device_survives_a_scheduler_experiment(paribus, plan, loop: str) -> None:
     queue = queue_of(loop)
     (queue / "scheduler").write_text("mq-deadline")
     (queue / "nr_requests").write_text("100")
     (queue / "iosched/read_expire").write_text("770")
     before = settings_of(loop)
-    done = ceteris("run", plan('"block.scheduler" = ["mq-deadline", "none", "bfq"]', f'device = "{loop}"'), "--json")
+    done = paribus("run", plan('"block.scheduler" = ["mq-deadline", "none", "bfq"]', f'device = "{loop}"'), "--json")
     assert done.code in RUN_ENDED, done.err
     assert settings_of(loop) == before
     assert before["nr_requests"] == "100"
@@ -56,7 +56,7 @@ def test_a_tuned_device_survives_a_scheduler_experiment(ceteris, plan, loop: str
     assert {"mq-deadline", "none", "bfq"} <= made
 
 
-def test_every_kernel_knob_of_the_example_comes_back(ceteris, loop: str, tmp_path: Path) -> None:
+def test_every_kernel_knob_of_the_example_comes_back(paribus, loop: str, tmp_path: Path) -> None:
     example = Path(__file__).parent.parent.parent / "examples" / "scheduler.toml"
     before = settings_of(loop)
     memory = [Path(f"/proc/sys/vm/{name}").read_text() for name in ("swappiness", "dirty_ratio", "dirty_bytes")]
@@ -72,7 +72,7 @@ def test_every_kernel_knob_of_the_example_comes_back(ceteris, loop: str, tmp_pat
         "workload.0.data": "keep",
     }
     arguments = [part for key, value in sets.items() for part in ("--set", f"{key}={value}")]
-    done = ceteris("run", str(example), *arguments)
+    done = paribus("run", str(example), *arguments)
     assert done.code in RUN_ENDED, done.err
     assert settings_of(loop) == before
     assert [Path(f"/proc/sys/vm/{name}").read_text() for name in ("swappiness", "dirty_ratio", "dirty_bytes")] == memory
@@ -80,7 +80,7 @@ def test_every_kernel_knob_of_the_example_comes_back(ceteris, loop: str, tmp_pat
         assert f"block.{name}" in done.out
 
 
-def test_combinations_do_not_leak_into_each_other(ceteris, plan, loop: str) -> None:
+def test_combinations_do_not_leak_into_each_other(paribus, plan, loop: str) -> None:
     (queue_of(loop) / "rq_affinity").write_text("1")
     (queue_of(loop) / "scheduler").write_text("mq-deadline")
     before = settings_of(loop)
@@ -94,7 +94,7 @@ name = "scheduler [/x]"
 settings = { "block.scheduler" = "none", "fileio.direct" = true }
 """
     path.write_text(path.read_text() + combinations)
-    done = ceteris("run", str(path))
+    done = paribus("run", str(path))
     assert done.code in RUN_ENDED, done.err
     assert "[/x]" in done.out
     assert settings_of(loop) == before
@@ -109,8 +109,8 @@ settings = { "block.scheduler" = "none", "fileio.direct" = true }
     assert taken["affinity", "block.scheduler"] == {"mq-deadline"}
 
 
-def test_a_setting_that_the_kernel_refuses_is_a_finding_and_not_tried_for_ever(ceteris, plan, loop: str) -> None:
-    done = ceteris("run", plan('"block.nr_requests" = ["current", 100000]', f'device = "{loop}"'), "--json")
+def test_a_setting_that_the_kernel_refuses_is_a_finding_and_not_tried_for_ever(paribus, plan, loop: str) -> None:
+    done = paribus("run", plan('"block.nr_requests" = ["current", 100000]', f'device = "{loop}"'), "--json")
     assert done.code == 3
     assert any("the machine refuses block.nr_requests = 100000" in note for note in done.json["notes"])
     assert sum(done.json["trials"].values()) == 32
@@ -122,19 +122,19 @@ def test_a_killed_keeper_stops_the_experiment_and_the_machine_comes_back(plan, l
     path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
     running = Running("run", path)
     running.wait_for("trial 3")
-    subprocess.run(["pkill", "-9", "--parent", str(running.pid), "--full", "ceteris-engine journal"], check=True)
+    subprocess.run(["pkill", "-9", "--parent", str(running.pid), "--full", "paribus-engine journal"], check=True)
     ended = running.end()
     assert ended.code == 3
     assert "the journal process ended" in ended.err
     assert "all settings are restored, which was checked" in ended.err
-    assert "continue with: ceteris resume" in ended.err
+    assert "continue with: paribus resume" in ended.err
     assert settings_of(loop) == before
 
 
-def test_a_level_that_the_machine_forbids_is_told_in_the_report(ceteris, plan, loop: str) -> None:
+def test_a_level_that_the_machine_forbids_is_told_in_the_report(paribus, plan, loop: str) -> None:
     (queue_of(loop) / "scheduler").write_text("mq-deadline")
     (queue_of(loop) / "nr_requests").write_text("200")
-    done = ceteris("run", plan('"block.scheduler" = ["mq-deadline", "none"]', f'device = "{loop}"'), "--json")
+    done = paribus("run", plan('"block.scheduler" = ["mq-deadline", "none"]', f'device = "{loop}"'), "--json")
     assert "with block.scheduler = none, block.nr_requests is 128: 200 is not possible there" in done.json["notes"]
 
 
@@ -157,10 +157,10 @@ def test_two_experiments_cannot_change_one_thing(plan, loop: str) -> None:
     path = plan('"block.rq_affinity" = [1, 2]', f'device = "{loop}"', trial="200ms")
     running = Running("run", path)
     running.wait_for("trial 1")
-    second = run_ceteris("run", path)
+    second = run_paribus("run", path)
     assert second.code == 4
     assert "is running on this machine and uses" in second.err
-    assert "left alone" in run_ceteris("undo").out
+    assert "left alone" in run_paribus("undo").out
     assert running.goes_on()
     assert running.end().code in RUN_ENDED
 
@@ -186,8 +186,8 @@ def test_two_experiments_on_two_devices_go_on_at_once(plan, loop: str, filesyste
 
 def test_a_setting_that_cannot_come_back_ends_with_four_and_its_name(plan, loop: str, tmp_path: Path) -> None:
     """The journal names a file that is gone."""
-    from ceteris.engine.find import binary
-    from ceteris.knobs.journal import Journal
+    from paribus.engine.find import binary
+    from paribus.knobs.journal import Journal
 
     gone = tmp_path / "knob"
     gone.write_text("1")
@@ -196,16 +196,16 @@ def test_a_setting_that_cannot_come_back_ends_with_four_and_its_name(plan, loop:
     gone.unlink()
     os.kill(journal._keeper.pid, 9)  # type: ignore[attr-defined]
     journal._keeper.close()
-    refused = run_ceteris("run", plan())
+    refused = run_paribus("run", plan())
     assert refused.code == 4
-    assert "ceteris undo" in refused.err
-    assert "test.knob" in run_ceteris("status").out
-    done = run_ceteris("undo")
+    assert "paribus undo" in refused.err
+    assert "test.knob" in run_paribus("status").out
+    done = run_paribus("undo")
     assert done.code == 4
     assert "test.knob" in done.err
     gone.write_text("2")
-    assert run_ceteris("undo", "--dry-run").out.startswith("test.knob: back to 1")
+    assert run_paribus("undo", "--dry-run").out.startswith("test.knob: back to 1")
     assert gone.read_text() == "2"
-    assert run_ceteris("undo").code == 0
+    assert run_paribus("undo").code == 0
     assert gone.read_text() == "1"
-    assert run_ceteris("undo").out.startswith("no setting is changed")
+    assert run_paribus("undo").out.startswith("no setting is changed")

@@ -9,16 +9,16 @@ import pytest
 from command import RUN_ENDED, Filesystem, moved
 from levels import LEVELS
 
-from ceteris.engine.find import binary
-from ceteris.errors import HostError
-from ceteris.hosts.local import LocalHost
-from ceteris.knobs.catalog import load
-from ceteris.knobs.journal import Journal
-from ceteris.knobs.survey import place, read
-from ceteris.model import Knob, Location, TrialState, Value
-from ceteris.registry import knob_kinds
-from ceteris.store import read as read_store
-from ceteris.store.open import open_engine, store_url
+from paribus.engine.find import binary
+from paribus.errors import HostError
+from paribus.hosts.local import LocalHost
+from paribus.knobs.catalog import load
+from paribus.knobs.journal import Journal
+from paribus.knobs.survey import place, read
+from paribus.model import Knob, Location, TrialState, Value
+from paribus.registry import knob_kinds
+from paribus.store import read as read_store
+from paribus.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 HOST = LocalHost()
@@ -104,28 +104,28 @@ def test_a_loop_device_that_goes_with_its_mount_is_not_unmounted(tmp_path: Path)
         subprocess.run(["umount", str(point)], check=True)
 
 
-def test_mount_options_in_an_experiment(ceteris, plan, filesystem: Filesystem) -> None:
+def test_mount_options_in_an_experiment(paribus, plan, filesystem: Filesystem) -> None:
     """In place and by unmounting; what lies there stays."""
     point = filesystem("ext4")
     before = _shown(point)
     (point / "mine").write_text("stays")
     path = moved(plan('"mount.atime" = ["relatime", "noatime"]\n"mount.data" = ["ordered", "writeback"]'), point)
-    checked = ceteris("check", path)
+    checked = paribus("check", path)
     assert checked.code == 0, checked.err
     assert "mount -o remount,noatime" in checked.out
-    done = ceteris("run", path)
+    done = paribus("run", path)
     assert done.code in RUN_ENDED, done.err
     assert "mount.data" in done.out
     assert _shown(point) == before
     assert (point / "mine").read_text() == "stays"
 
 
-def test_what_needs_unmounting_is_applied_once_for_several_trials(ceteris, plan, filesystem: Filesystem) -> None:
+def test_what_needs_unmounting_is_applied_once_for_several_trials(paribus, plan, filesystem: Filesystem) -> None:
     """The unit is then the pair of applications, and the report says so."""
     point = filesystem("ext4")
     before = _shown(point)
     path = moved(plan('"mount.data" = ["ordered", "writeback"]', trial="50ms", threads="[4]"), point)
-    done = ceteris("run", path)
+    done = paribus("run", path)
     assert done.code in RUN_ENDED, done.err
     assert _shown(point) == before
     store = open_engine(store_url(None), create=False)
@@ -139,11 +139,11 @@ def test_what_needs_unmounting_is_applied_once_for_several_trials(ceteris, plan,
     whole = [took for took in held.values() if len(took) == 2]  # two passes over one load level
     first, later = zip(*whole, strict=True)
     assert statistics.median(first) > 3 * statistics.median(later)
-    assert "pairs of applications of 2 trials each" in ceteris("report").out
+    assert "pairs of applications of 2 trials each" in paribus("report").out
 
 
-def test_an_option_of_another_file_system_is_told_before_anything_runs(ceteris, plan, filesystem: Filesystem) -> None:
-    done = ceteris("check", moved(plan('"mount.barrier" = ["barrier", "nobarrier"]'), filesystem("xfs")))
+def test_an_option_of_another_file_system_is_told_before_anything_runs(paribus, plan, filesystem: Filesystem) -> None:
+    done = paribus("check", moved(plan('"mount.barrier" = ["barrier", "nobarrier"]'), filesystem("xfs")))
     assert done.code == 2
     assert "is xfs, which does not have mount.barrier" in done.err
     assert "since kernel 4.19" in done.err

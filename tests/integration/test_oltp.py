@@ -9,7 +9,7 @@ import pytest
 from command import RUN_ENDED, Running
 from served import experiment, nothing_is_left, plan_on, running_below, trials
 
-from ceteris.model import ExperimentState, FailureClass, TrialState
+from paribus.model import ExperimentState, FailureClass, TrialState
 
 LIVE = {
     "sqlite": '"sqlite.journal_mode" = ["delete", "wal"]',
@@ -29,9 +29,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("kind", list(LIVE))
-def test_settings_are_compared_what_is_refused_is_a_finding_and_nothing_is_left(ceteris, place, kind: str) -> None:
+def test_settings_are_compared_what_is_refused_is_a_finding_and_nothing_is_left(paribus, place, kind: str) -> None:
     factor, words = REFUSED[kind]
-    done = ceteris("run", plan_on(place, kind, "\n".join((LIVE[kind], BUILT_IN_OR_BY_RESTART[kind], factor))))
+    done = paribus("run", plan_on(place, kind, "\n".join((LIVE[kind], BUILT_IN_OR_BY_RESTART[kind], factor))))
     assert done.code in RUN_ENDED, done.err
     assert experiment().state is ExperimentState.DONE, done.err
     assert nothing_is_left(place)
@@ -42,7 +42,7 @@ def test_settings_are_compared_what_is_refused_is_a_finding_and_nothing_is_left(
     failed = [one for one in found if one.failure]
     assert failed and {one.failure for one in failed} == {FailureClass.SETTING_REJECTED}
     assert all(words in one.failure_message for one in failed)
-    document = ceteris("report", "--format", "json").json
+    document = paribus("report", "--format", "json").json
     assert {row["metric"] for row in document["cells"]} >= {"throughput_per_s", "queries_per_s", "response_p95_s"}
 
 
@@ -56,8 +56,8 @@ def test_settings_are_compared_what_is_refused_is_a_finding_and_nothing_is_left(
         ("postgres", '"postgres.block_size" = [8192, 4096]', "cannot be set"),
     ],
 )
-def test_the_server_itself_says_what_a_plan_may_ask(ceteris, place, kind, factors, words) -> None:
-    done = ceteris("check", plan_on(place, kind, factors))
+def test_the_server_itself_says_what_a_plan_may_ask(paribus, place, kind, factors, words) -> None:
+    done = paribus("check", plan_on(place, kind, factors))
     assert done.code == 2
     assert words in done.err
     assert nothing_is_left(place)
@@ -70,18 +70,18 @@ def test_the_server_itself_says_what_a_plan_may_ask(ceteris, place, kind, factor
         ("postgres.synchronous_commit", "remote_apply"),
     ],
 )
-def test_a_server_is_asked_for_a_variable(ceteris, place, name: str, words: str) -> None:
-    shown = ceteris("knobs", "show", name, "--path", f"{place}/data")
+def test_a_server_is_asked_for_a_variable(paribus, place, name: str, words: str) -> None:
+    shown = paribus("knobs", "show", name, "--path", f"{place}/data")
     assert shown.code == 0, shown.err
     assert words in shown.out
-    unknown = ceteris("knobs", "show", f"{name}s", "--path", f"{place}/data")
+    unknown = paribus("knobs", "show", f"{name}s", "--path", f"{place}/data")
     assert unknown.code == 2
     assert name.partition(".")[2] in unknown.err
     assert nothing_is_left(place)
-    assert name.partition(".")[0] + ".*" in ceteris("knobs", "list").out
+    assert name.partition(".")[0] + ".*" in paribus("knobs", "list").out
 
 
-def test_a_controller_that_is_killed_leaves_no_server_and_resume_ends_it(ceteris, place) -> None:
+def test_a_controller_that_is_killed_leaves_no_server_and_resume_ends_it(paribus, place) -> None:
     running = Running("run", plan_on(place, "mariadb", LIVE["mariadb"]))
     running.wait_for("trial ")
     server = running_below(place)
@@ -92,14 +92,14 @@ def test_a_controller_that_is_killed_leaves_no_server_and_resume_ends_it(ceteris
     while running_below(place) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not running_below(place)
-    assert ceteris("undo").code == 0
-    done = ceteris("resume", "last")
+    assert paribus("undo").code == 0
+    done = paribus("resume", "last")
     assert done.code in RUN_ENDED, done.err
     assert experiment().state is ExperimentState.DONE, done.err
     assert nothing_is_left(place)
 
 
-def test_a_server_that_dies_under_load_costs_a_trial_and_comes_again(ceteris, place) -> None:
+def test_a_server_that_dies_under_load_costs_a_trial_and_comes_again(paribus, place) -> None:
     running = Running("run", plan_on(place, "mariadb", LIVE["mariadb"], trial='"300ms"', in_flight="false"))
     running.wait_for("trial ")
     (pid,) = subprocess.run(

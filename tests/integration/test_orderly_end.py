@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command import RUN_ENDED, Done, Running, run_ceteris
+from command import RUN_ENDED, Done, Running, run_paribus
 
-from ceteris.model import TrialState
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
+from paribus.model import TrialState
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
 
 WAIT_S = 60.0
 
@@ -63,14 +63,14 @@ def test_a_store_that_vanishes_is_noticed_at_the_next_write(plan, tmp_path: Path
     assert done.code == 3
     assert f"the store {store} was {how} meanwhile" in done.err
     assert "Traceback" not in done.err
-    assert not (tmp_path / "ceteris-data").exists()
-    assert "no setting is changed" in run_ceteris("undo").out
+    assert not (tmp_path / "paribus-data").exists()
+    assert "no setting is changed" in run_paribus("undo").out
 
 
 def test_a_journal_that_is_deleted_meanwhile_is_told_and_all_is_restored(plan) -> None:
     run = Running("run", plan('"process.nofile" = ["default", 512]'))
     run.wait_for("trial")
-    for journal in (Path(os.environ["CETERIS_STATE"]) / "journal").glob("*.jsonl"):
+    for journal in (Path(os.environ["PARIBUS_STATE"]) / "journal").glob("*.jsonl"):
         journal.unlink()
     done = run.end()
     assert done.code in RUN_ENDED, done.err
@@ -96,12 +96,12 @@ def test_a_limit_of_threads_is_told_wherever_it_is_met(plan, nobodys: Path) -> N
     path.write_text(Path(plan()).read_text().replace(str(Path(plan()).parent), str(nobodys)))
     rights = "+dac_override,+dac_read_search"
     user = ["--reuid=65534", "--clear-groups", f"--inh-caps={rights}", f"--ambient-caps={rights}"]
-    own = {"HOME": str(nobodys), "CETERIS_STATE": str(nobodys / "state")}
+    own = {"HOME": str(nobodys), "PARIBUS_STATE": str(nobodys / "state")}
     codes = set()
     for most in range(1, 60, 3):
         words = ["run", str(path), "--store", str(nobodys / f"{most}.db")]
         limited = ["setpriv", *user, "--", "prlimit", f"--nproc={most}", "--"]
-        argv = [*limited, sys.executable, "-m", "ceteris.cli.main", *words]
+        argv = [*limited, sys.executable, "-m", "paribus.cli.main", *words]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False, env=os.environ | own)
         codes.add(done.returncode)
         assert "Traceback" not in done.stderr
@@ -124,7 +124,7 @@ def test_a_signal_during_the_report_is_told_as_such(plan) -> None:
         assert "Traceback" not in done.err
         if done.code == 130:
             assert "all is measured" in done.err
-            assert run_ceteris("report", "last", "--format", "text").code == 0
+            assert run_paribus("report", "last", "--format", "text").code == 0
             return
         assert done.code in RUN_ENDED, done.err  # the report was written already
     pytest.fail("no signal came in time")
@@ -133,7 +133,7 @@ def test_a_signal_during_the_report_is_told_as_such(plan) -> None:
 def _wait_until_done() -> None:
     """Wait until the newest experiment of the store has ended."""
     deadline = time.monotonic() + WAIT_S
-    path = os.environ["CETERIS_STORE"]
+    path = os.environ["PARIBUS_STORE"]
     before: int | None = None
     while time.monotonic() < deadline:
         try:
@@ -150,7 +150,7 @@ def _wait_until_done() -> None:
 
 def _into(words: str, plan: Path) -> Done:
     """The command in a shell, with its output led elsewhere."""
-    command = f'"{sys.executable}" -m ceteris.cli.main run "$1" {words}'
+    command = f'"{sys.executable}" -m paribus.cli.main run "$1" {words}'
     done = subprocess.run(
         ["bash", "-c", command, "bash", str(plan)], capture_output=True, text=True, timeout=300, check=False
     )
@@ -170,7 +170,7 @@ def test_an_output_that_nobody_takes_ends_nothing_before_its_time(plan, words: s
 
 
 @pytest.mark.parametrize("kind", ["device", "pipe", "folder", "endless", "long-key", "deep", "many"])
-def test_what_is_no_plan_is_told_at_once(ceteris, tmp_path: Path, kind: str) -> None:
+def test_what_is_no_plan_is_told_at_once(paribus, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "plan.toml"
     match kind:
         case "device":
@@ -188,17 +188,17 @@ def test_what_is_no_plan_is_told_at_once(ceteris, tmp_path: Path, kind: str) -> 
         case "many":
             path.write_text("".join(f"k{n} = 1\n" for n in range(20_000)))
     for verb in ("check", "run"):
-        done = ceteris(verb, str(path))
+        done = paribus(verb, str(path))
         assert done.code == 2, done
         assert "Traceback" not in done.err
         assert len(done.err.splitlines()) < 120
     if kind == "long-key":
-        assert ceteris("check", "examples/first.toml", "--set", "a" + ".a" * 20_000 + "=1").code == 2
+        assert paribus("check", "examples/first.toml", "--set", "a" + ".a" * 20_000 + "=1").code == 2
 
 
-def test_brackets_of_the_wrong_number_are_told_with_the_right_ones(ceteris, tmp_path: Path) -> None:
+def test_brackets_of_the_wrong_number_are_told_with_the_right_ones(paribus, tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text('name = "x"\n[workload]\nkind = "fileio"\n[[target]]\npath = "."\n')
-    done = ceteris("check", str(plan))
+    done = paribus("check", str(plan))
     assert (done.code, "write [[workload]] with double brackets" in done.err) == (2, True), done.err
     assert "write [target] with single brackets" in done.err

@@ -12,9 +12,9 @@ import pytest
 from command import RUN_ENDED, Done, Running
 from test_run import _counting_arms, _schema
 
-from ceteris.model import FailureClass, Purpose, Trial, TrialState
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
+from paribus.model import FailureClass, Purpose, Trial, TrialState
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
 
 PLAN = """
 name = "conditioned"
@@ -72,8 +72,8 @@ def _interrupted(running: Running) -> str:
     return ended.err
 
 
-def test_data_is_preconditioned_first_and_the_report_says_how(ceteris: Callable[..., Done], conditioned) -> None:
-    done = ceteris("run", conditioned(), "--json")
+def test_data_is_preconditioned_first_and_the_report_says_how(paribus: Callable[..., Done], conditioned) -> None:
+    done = paribus("run", conditioned(), "--json")
     assert done.code in RUN_ENDED, done.err
     jsonschema.validate(done.json, _schema("report"))
     (first,) = _first()
@@ -90,59 +90,59 @@ def test_data_is_preconditioned_first_and_the_report_says_how(ceteris: Callable[
     assert {effect["factor"] for effect in done.json["effects"]} <= {"w.fsync_every"}
     assert f"preconditioning w: round {len(found['course'])}, " in done.err
     assert f"w was steady after 2 fills and {len(found['course'])} rounds of 50 ms" in " ".join(
-        ceteris("report").out.split()
+        paribus("report").out.split()
     )
 
 
-def test_what_never_becomes_steady_goes_on_and_is_told_loudly(ceteris, conditioned, tmp_path: Path) -> None:
-    done = ceteris("run", conditioned(NEVER_STEADY))
+def test_what_never_becomes_steady_goes_on_and_is_told_loudly(paribus, conditioned, tmp_path: Path) -> None:
+    done = paribus("run", conditioned(NEVER_STEADY))
     assert done.code in RUN_ENDED, done.err
     told = "w was NOT STEADY after 1 fill and 3 rounds of 50 ms"
     assert told in " ".join(done.out.split())
     for form in ("text", "markdown", "html"):
         target = tmp_path / f"report.{form}"
-        assert ceteris("report", "--format", form, "--output", str(target)).code == 0
+        assert paribus("report", "--format", form, "--output", str(target)).code == 0
         assert told in " ".join(target.read_text().split()), form
     assert set(_counting_arms().values()) == {1}
 
 
-def test_the_check_tells_what_it_writes_and_how_long_it_takes(ceteris, conditioned) -> None:
-    done = ceteris("check", conditioned(NEVER_STEADY))
+def test_the_check_tells_what_it_writes_and_how_long_it_takes(paribus, conditioned) -> None:
+    done = paribus("check", conditioned(NEVER_STEADY))
     assert "preconditioning w writes at least 4 MiB to" in done.out
     assert "32 trials in 16 blocks and 2 rounds" in done.out
     assert "preconditioning, 4 MiB in order, then at most 150 ms at random" in " ".join(done.out.split())
-    document = ceteris("check", conditioned(), "--json").json
+    document = paribus("check", conditioned(), "--json").json
     jsonschema.validate(document, _schema("check"))
     (one,) = document["preconditioning"]
     assert (one["fills"], one["least_bytes"], one["most_s"]) == (2, 8 * 2**20, 3.0)
 
 
-def test_verified_data_stays_verifiable(ceteris, conditioned) -> None:
-    done = ceteris("run", conditioned(workload='total_size = "1MiB"\nverify = true'))
+def test_verified_data_stays_verifiable(paribus, conditioned) -> None:
+    done = paribus("run", conditioned(workload='total_size = "1MiB"\nverify = true'))
     assert done.code in RUN_ENDED, done.err
     assert not [trial for trial in _trials() if trial.state is TrialState.FAILED]
 
 
-def test_ctrl_c_leaves_nothing_and_resuming_preconditions_from_the_start(ceteris, conditioned, tmp_path: Path) -> None:
+def test_ctrl_c_leaves_nothing_and_resuming_preconditions_from_the_start(paribus, conditioned, tmp_path: Path) -> None:
     running = Running("run", conditioned(LONG))
     running.wait_for("preconditioning w: round 3")
-    assert "go on with: ceteris resume" in _interrupted(running)
-    assert not (tmp_path / "ceteris-data").exists()
+    assert "go on with: paribus resume" in _interrupted(running)
+    assert not (tmp_path / "paribus-data").exists()
     (cut,) = _first()
     assert (cut.state, cut.failure) == (TrialState.FAILED, FailureClass.INTERRUPTED)
-    assert "w was not preconditioned (failed: stopped" in " ".join(ceteris("report").out.split())
-    resumed = ceteris("resume")
+    assert "w was not preconditioned (failed: stopped" in " ".join(paribus("report").out.split())
+    resumed = paribus("resume")
     assert resumed.code in RUN_ENDED, resumed.err
     assert resumed.err.count("preconditioning w: round ") == 40
     assert [(t.state, t.supersedes) for t in _first()] == [(TrialState.SUPERSEDED, None), (TrialState.DONE, 1)]
     assert set(_counting_arms().values()) == {1}
 
 
-def test_what_was_preconditioned_is_so_again_after_an_interruption(ceteris, conditioned) -> None:
+def test_what_was_preconditioned_is_so_again_after_an_interruption(paribus, conditioned) -> None:
     running = Running("run", conditioned(NEVER_STEADY))
     running.wait_for("trial 6")
     _interrupted(running)
-    resumed = ceteris("resume", "--json")
+    resumed = paribus("resume", "--json")
     assert resumed.code in RUN_ENDED, resumed.err
     before, again = _first()
     assert (before.state, again.state, again.supersedes) == (TrialState.SUPERSEDED, TrialState.DONE, before.order)
@@ -153,11 +153,11 @@ def test_what_was_preconditioned_is_so_again_after_an_interruption(ceteris, cond
     assert set(_counting_arms().values()) == {1}
 
 
-def test_an_engine_killed_meanwhile_begins_again(ceteris, conditioned) -> None:
+def test_an_engine_killed_meanwhile_begins_again(paribus, conditioned) -> None:
     running = Running("run", conditioned(LONG))
     running.wait_for("preconditioning w: round 2")
     found = subprocess.run(
-        ["pgrep", "--parent", str(running.pid), "--full", "ceteris-engine run"],
+        ["pgrep", "--parent", str(running.pid), "--full", "paribus-engine run"],
         capture_output=True,
         text=True,
         check=True,
@@ -173,16 +173,16 @@ def _written_bytes(device: str) -> int:
 
 
 def test_a_device_that_is_only_read_is_overwritten_as_often_as_asked(
-    ceteris, conditioned, loop: str, tmp_path: Path
+    paribus, conditioned, loop: str, tmp_path: Path
 ) -> None:
     """The kernel's own count of what was written, against the size of the data."""
     reading = f'device = "{loop}"\ntotal_size = "16MiB"\nmode = "rndrd"\ndirect = true'
-    refused = ceteris("check", conditioned(workload=reading))
+    refused = paribus("check", conditioned(workload=reading))
     assert refused.code == 2
     assert "may_destroy" in refused.err
     before = _written_bytes(loop)
     allowed = f'may_destroy = ["{tmp_path / "disk.img"}"]'
-    done = ceteris("run", conditioned(STEADY.replace("fills = 2", "fills = 20"), reading, allowed), "--json")
+    done = paribus("run", conditioned(STEADY.replace("fills = 2", "fills = 20"), reading, allowed), "--json")
     assert done.code in RUN_ENDED, done.err
     (found,) = done.json["preconditioned"]
     at_random = 4096 * 0.05 * sum(found["course"])

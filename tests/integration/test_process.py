@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED, Filesystem, moved
 
-from ceteris.engine.find import binary
-from ceteris.engine.protocol import VERSION
-from ceteris.hosts.local import LocalHost
-from ceteris.knobs.catalog import load
-from ceteris.knobs.journal import Journal
-from ceteris.knobs.survey import place, read
-from ceteris.model import Location
-from ceteris.registry import knob_kinds
-from ceteris.store import read as stored
-from ceteris.store.open import open_engine, store_url
+from paribus.engine.find import binary
+from paribus.engine.protocol import VERSION
+from paribus.hosts.local import LocalHost
+from paribus.knobs.catalog import load
+from paribus.knobs.journal import Journal
+from paribus.knobs.survey import place, read
+from paribus.model import Location
+from paribus.registry import knob_kinds
+from paribus.store import read as stored
+from paribus.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 HOST = LocalHost()
@@ -50,7 +50,7 @@ def _null_load(*conditions: str) -> "subprocess.Popen[str]":
 
 
 def test_the_kernel_says_of_the_process_what_was_asked_for() -> None:
-    group = CPUSETS / f"ceteris-test-{os.getpid()}"
+    group = CPUSETS / f"paribus-test-{os.getpid()}"
     group.mkdir()
     try:
         for name in ("cpuset.cpus", "cpuset.mems"):
@@ -111,14 +111,14 @@ def test_a_condition_that_cannot_be_had_ends_it_before_any_load(condition: tuple
     assert json.loads(line)["class"] == "condition-refused"
 
 
-def test_limits_of_a_control_group_work_and_the_group_goes(ceteris, plan, filesystem: Filesystem) -> None:
+def test_limits_of_a_control_group_work_and_the_group_goes(paribus, plan, filesystem: Filesystem) -> None:
     point = filesystem("ext4")
     path = Path(moved(plan('"cgroup.reads_per_s" = ["max", 40]', trial="150ms"), point))
     path.write_text(path.read_text().replace("[[workload]]", "[[workload]]\ndirect = true", 1))
-    checked = ceteris("check", str(path))
+    checked = paribus("check", str(path))
     assert checked.code == 0, checked.err
     assert "mkdir -p" in checked.out
-    done = ceteris("run", str(path))
+    done = paribus("run", str(path))
     assert done.code in RUN_ENDED, done.err
     assert "cgroup.reads_per_s" in done.out
     store = open_engine(store_url(None), create=False)
@@ -130,23 +130,23 @@ def test_limits_of_a_control_group_work_and_the_group_goes(ceteris, plan, filesy
             rates[trial.settings["cgroup.reads_per_s"]].append(measured[trial.order]["throughput_per_s"].mean)
     store.dispose()
     assert statistics.median(rates[40]) < 80 < statistics.median(rates["max"])
-    assert not list(GROUPS.glob("**/ceteris"))
+    assert not list(GROUPS.glob("**/paribus"))
 
 
-def test_conditions_that_are_refused_are_findings(ceteris, plan) -> None:
-    done = ceteris("run", plan('"process.cpus" = ["0-1", "0-63"]\n"process.nofile" = ["default", 256]'), "--json")
+def test_conditions_that_are_refused_are_findings(paribus, plan) -> None:
+    done = paribus("run", plan('"process.cpus" = ["0-1", "0-63"]\n"process.nofile" = ["default", 256]'), "--json")
     assert done.code == 3
     assert any("the machine refuses process.cpus = 0-63" in note for note in done.json["notes"])
-    wrong = ceteris("check", plan('"process.numa" = ["default", "everywhere"]'))
+    wrong = paribus("check", plan('"process.numa" = ["default", "everywhere"]'))
     assert wrong.code == 2
     assert "'everywhere' is no value of process.numa" in wrong.err
 
 
-def test_a_group_that_is_there_already_is_nobodys_to_use(ceteris, plan, loop: str) -> None:
-    group = CPUSETS / "ceteris"
+def test_a_group_that_is_there_already_is_nobodys_to_use(paribus, plan, loop: str) -> None:
+    group = CPUSETS / "paribus"
     group.mkdir()
     try:
-        done = ceteris("check", plan('"cgroup.cpus" = ["0-1", "0"]', f'device = "{loop}"'))
+        done = paribus("check", plan('"cgroup.cpus" = ["0-1", "0"]', f'device = "{loop}"'))
     finally:
         group.rmdir()
     assert done.code == 2

@@ -16,13 +16,13 @@ import pytest
 from command import RUN_ENDED, Done, Running
 from processes import programs_until_end
 
-from ceteris.databases import Instance, Live, TakesEffect
-from ceteris.engine.find import binary
-from ceteris.errors import QueryRefused
-from ceteris.hosts.local import LocalHost
-from ceteris.model import ExperimentState, Plan, RunningServer, TrialState
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
+from paribus.databases import Instance, Live, TakesEffect
+from paribus.engine.find import binary
+from paribus.errors import QueryRefused
+from paribus.hosts.local import LocalHost
+from paribus.model import ExperimentState, Plan, RunningServer, TrialState
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
 
 VARIABLE = "LAB_PASSWORD"
 LIVE = {"mariadb": ("innodb_io_capacity", 200, 5000), "postgres": ("work_mem", "4MB", "1MB")}
@@ -30,7 +30,7 @@ AT_A_START = {"mariadb": ("innodb_log_buffer_size", 16777216, 8388608), "postgre
 STATEMENT = {"mariadb": "SET GLOBAL innodb_io_capacity = 200", "postgres": 'ALTER SYSTEM RESET "work_mem"'}
 DATABASES = {"mariadb": "SHOW DATABASES", "postgres": "SELECT datname FROM pg_database"}
 
-Ceteris = Callable[..., Done]
+Paribus = Callable[..., Done]
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Others:
         """No database of ours is there, the variable has its value, and nothing stands in postgresql.auto.conf."""
         auto = self.folder / "db/data/postgresql.auto.conf"
         written = auto.read_text() if auto.exists() else ""
-        ours = [name for name in self.databases if name.startswith("ceteris")]
+        ours = [name for name in self.databases if name.startswith("paribus")]
         moved = self.kind == "mariadb" and self.instance.read("innodb_io_capacity_max") != "2000"
         return not (ours or moved or LIVE[self.kind][0] in written) and self.value == str(LIVE[self.kind][1])
 
@@ -73,7 +73,7 @@ def loopback() -> bool:
 
 @pytest.fixture(params=["mariadb", "postgres"])
 def others(request: pytest.FixtureRequest, loopback: bool, monkeypatch: pytest.MonkeyPatch) -> Iterator[Others]:
-    folder = Path(tempfile.mkdtemp(prefix="ceteris-others-", dir="/var/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="paribus-others-", dir="/var/tmp"))
     folder.chmod(0o755)
     instance = Instance(LocalHost(), binary(), str(folder / "db"), request.param, loopback=loopback)
     instance.create()
@@ -128,7 +128,7 @@ def _counted() -> set[str]:
 
 
 def _journals(state: str) -> list[Path]:
-    return list((Path(os.environ["CETERIS_STATE"]) / "journal" / state).glob("*.jsonl"))
+    return list((Path(os.environ["PARIBUS_STATE"]) / "journal" / state).glob("*.jsonl"))
 
 
 def _await_closed() -> None:
@@ -145,12 +145,12 @@ def _under_load(plan: str, others: Others) -> Running:
     deadline = time.monotonic() + 30
     while others.value == str(LIVE[others.kind][1]) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert any(name.startswith("ceteris_") for name in others.databases)
+    assert any(name.startswith("paribus_") for name in others.databases)
     return running
 
 
 def _kill_with_its_keeper(running: Running) -> None:
-    """As a crash of the machine that Ceteris runs on: nobody is left who would put anything back."""
+    """As a crash of the machine that Paribus runs on: nobody is left who would put anything back."""
     found = subprocess.run(
         ["pgrep", "--parent", str(running.pid), "--full", "engine journal"], capture_output=True, text=True, check=True
     )
@@ -161,14 +161,14 @@ def _kill_with_its_keeper(running: Running) -> None:
 
 
 def test_a_variable_is_tried_and_comes_back_and_the_secret_is_kept_nowhere(
-    ceteris: Ceteris, others: Others, plan, tmp_path: Path
+    paribus: Paribus, others: Others, plan, tmp_path: Path
 ) -> None:
-    checked = ceteris("check", plan())
+    checked = paribus("check", plan())
     assert checked.code == 0, checked.err
     assert "2000 rows" in checked.out and "dropped at the end" in checked.out
     assert STATEMENT[others.kind] in checked.out
     assert "in use by others" in checked.out and "was not found" not in checked.out
-    done = ceteris("run", plan())
+    done = paribus("run", plan())
     assert done.code in RUN_ENDED, done.err
     state, kept, trials = _stored()
     assert state is ExperimentState.DONE, done.err
@@ -185,13 +185,13 @@ def test_a_variable_is_tried_and_comes_back_and_the_secret_is_kept_nowhere(
     assert others.password not in done.out + done.err + checked.out
 
 
-def test_a_killed_controller_is_put_back_by_its_keeper_and_goes_on(ceteris: Ceteris, others: Others, plan) -> None:
+def test_a_killed_controller_is_put_back_by_its_keeper_and_goes_on(paribus: Paribus, others: Others, plan) -> None:
     running = _under_load(plan(), others)
     running.signal(signal.SIGKILL)
     running.end()
     _await_closed()
     assert others.is_as_before()
-    done = ceteris("resume")
+    done = paribus("resume")
     assert done.code in RUN_ENDED, done.err
     assert _stored()[0] is ExperimentState.DONE
     assert others.is_as_before()
@@ -207,27 +207,27 @@ def test_an_interrupted_one_is_put_back(others: Others, plan) -> None:
 
 @pytest.mark.parametrize("loopback", [False])
 def test_what_a_crash_leaves_is_undone_later_also_when_the_server_is_away_first(
-    ceteris: Ceteris, others: Others, plan
+    paribus: Paribus, others: Others, plan
 ) -> None:
     _kill_with_its_keeper(_under_load(plan(), others))
     assert not others.is_as_before()
-    refused = ceteris("run", plan())
-    assert (refused.code, "ceteris undo" in refused.err) == (4, True)
+    refused = paribus("run", plan())
+    assert (refused.code, "paribus undo" in refused.err) == (4, True)
     (left,) = _journals("")
     others.instance.kill()
-    away = ceteris("undo")
+    away = paribus("undo")
     assert away.code == 4
     assert f"by hand: {STATEMENT[others.kind]}" in away.err and "DROP DATABASE" in away.err
     assert left.exists()
     others.instance.start()
-    undone = ceteris("undo")
+    undone = paribus("undo")
     assert undone.code == 0, undone.err
     assert others.is_as_before()
     assert not _journals("")
 
 
 @pytest.mark.parametrize("loopback", [False])
-def test_what_somebody_else_has_set_since_a_restart_is_left_alone(ceteris: Ceteris, others: Others, plan) -> None:
+def test_what_somebody_else_has_set_since_a_restart_is_left_alone(paribus: Paribus, others: Others, plan) -> None:
     if others.kind == "postgres":
         others.instance.set_live("work_mem", "3MB")  # stands in postgresql.auto.conf, where it belongs again
     name, _, other = LIVE[others.kind]
@@ -236,11 +236,11 @@ def test_what_somebody_else_has_set_since_a_restart_is_left_alone(ceteris: Ceter
     if others.kind == "mariadb":
         time.sleep(6)  # a server that was started a moment ago could be the same
         others.instance.restart({name: "777"})
-    undone = ceteris("undo")
+    undone = paribus("undo")
     assert undone.code == 0, undone.err
     assert others.value == {"mariadb": "777", "postgres": "3MB"}[others.kind]
     assert ("gone with the last start" in undone.out) is (others.kind == "mariadb")
-    assert not [database for database in others.databases if database.startswith("ceteris")]
+    assert not [database for database in others.databases if database.startswith("paribus")]
 
 
 def _secret_file(folder: Path, name: str, text: str, mode: int = 0o600) -> Path:
@@ -250,7 +250,7 @@ def _secret_file(folder: Path, name: str, text: str, mode: int = 0o600) -> Path:
     return path
 
 
-def test_the_password_is_found_where_people_keep_it(ceteris: Ceteris, others: Others, plan, tmp_path: Path) -> None:
+def test_the_password_is_found_where_people_keep_it(paribus: Paribus, others: Others, plan, tmp_path: Path) -> None:
     dsn, user = f'dsn = "{others.dsn}"\n', others.instance.address().user
     nobody = others.dsn.replace(f"{user}@", "")
     if others.kind == "mariadb":
@@ -258,27 +258,27 @@ def test_the_password_is_found_where_people_keep_it(ceteris: Ceteris, others: Ot
             tmp_path, ".my.cnf", f"[mysqld]\npassword=no\n[client]\nuser={user}\npassword = '{others.password}'\n"
         )
         variable = "MYSQL_PWD"
-        assert ceteris("check", plan(database=f'dsn = "{nobody}"\n'), HOME=str(tmp_path)).code == 0
+        assert paribus("check", plan(database=f'dsn = "{nobody}"\n'), HOME=str(tmp_path)).code == 0
     else:
         lines = f"# mine\n127.0.0.1:5432:*:{user}:no\n*:*:*:{user}:{others.password}\n"
         elsewhere = _secret_file(tmp_path, "pgpass", lines)
         variable = "PGPASSWORD"
-        assert ceteris("check", plan(database=dsn), PGPASSFILE=str(elsewhere)).code == 0
+        assert paribus("check", plan(database=dsn), PGPASSFILE=str(elsewhere)).code == 0
         elsewhere.rename(tmp_path / ".pgpass")
-    assert ceteris("check", plan(database=dsn), HOME=str(tmp_path)).code == 0
-    assert ceteris("check", plan(database=dsn), **{variable: others.password, "HOME": "/nowhere"}).code == 0
+    assert paribus("check", plan(database=dsn), HOME=str(tmp_path)).code == 0
+    assert paribus("check", plan(database=dsn), **{variable: others.password, "HOME": "/nowhere"}).code == 0
     own = _secret_file(tmp_path, "secret", f"{others.password}\n")
     named = plan(database=f'{dsn}password_file = "{own}"')
-    assert ceteris("check", named).code == 0
+    assert paribus("check", named).code == 0
     own.chmod(0o644)
-    open_to_all = ceteris("check", named)
+    open_to_all = paribus("check", named)
     assert (open_to_all.code, "chmod 600" in open_to_all.err) == (2, True)
     assert others.password not in open_to_all.err
 
 
 @pytest.mark.parametrize("others", ["mariadb"], indirect=True)
 def test_a_plan_that_may_not_or_cannot_is_refused_and_nothing_is_touched(
-    ceteris: Ceteris, others: Others, plan
+    paribus: Paribus, others: Others, plan
 ) -> None:
     name, one, other = AT_A_START[others.kind]
     live, value, _ = LIVE[others.kind]
@@ -297,7 +297,7 @@ def test_a_plan_that_may_not_or_cannot_is_refused_and_nothing_is_touched(
         ),
         ("allow_live = true", f'dsn = "{_without_port(others.dsn)}:9/"', "", "cannot connect"),
     ):
-        refused = ceteris("check", plan(target, database, factor))
+        refused = paribus("check", plan(target, database, factor))
         assert refused.code == 2, (words, refused.err)
         assert words in refused.err
         assert others.password not in refused.err
@@ -310,7 +310,7 @@ def _without_port(dsn: str) -> str:
 
 @pytest.mark.parametrize("others", ["postgres"], indirect=True)
 def test_a_user_who_may_not_is_told_what_is_missing_and_foreign_databases_stay(
-    ceteris: Ceteris, others: Others, plan
+    paribus: Paribus, others: Others, plan
 ) -> None:
     kind = {
         "mariadb": "CREATE USER small@'127.0.0.1' IDENTIFIED BY 'pw'",
@@ -318,28 +318,28 @@ def test_a_user_who_may_not_is_told_what_is_missing_and_foreign_databases_stay(
     }
     others.instance.query(kind[others.kind])
     own = others.dsn.replace(f"//{others.instance.address().user}@", "//small@")
-    refused = ceteris("check", plan(database=f'dsn = "{own}"\npassword_env = "SMALL"'), SMALL="pw")
+    refused = paribus("check", plan(database=f'dsn = "{own}"\npassword_env = "SMALL"'), SMALL="pw")
     assert refused.code == 2
     assert f"does not let {LIVE[others.kind][0]} be set" in refused.err
-    assert "does not let databases ceteris_… be made" in refused.err
-    others.instance.query("CREATE DATABASE ceteris_of_somebody")
-    refused = ceteris("check", plan())
-    assert (refused.code, "has a database ceteris_of_somebody already" in refused.err) == (2, True)
+    assert "does not let databases paribus_… be made" in refused.err
+    others.instance.query("CREATE DATABASE paribus_of_somebody")
+    refused = paribus("check", plan())
+    assert (refused.code, "has a database paribus_of_somebody already" in refused.err) == (2, True)
     elsewhere = plan(database=f'dsn = "{others.dsn}"\npassword_env = "{VARIABLE}"\nschema = "lab"')
-    assert ceteris("check", elsewhere).code == 0
-    done = ceteris("run", elsewhere)
+    assert paribus("check", elsewhere).code == 0
+    done = paribus("run", elsewhere)
     assert done.code in RUN_ENDED, done.err
-    assert "ceteris_of_somebody" in others.databases
+    assert "paribus_of_somebody" in others.databases
     assert not [name for name in others.databases if name.startswith("lab")]
 
 
 @pytest.mark.parametrize(("loopback", "others"), [(False, "mariadb")], indirect=["others"])
-def test_the_example_runs(ceteris: Ceteris, others: Others, tmp_path: Path) -> None:
+def test_the_example_runs(paribus: Paribus, others: Others, tmp_path: Path) -> None:
     example = Path(__file__).parent.parent.parent / "examples/running-server.toml"
     sets = {"target.path": str(tmp_path), "database.dsn": others.dsn, "protocol.trial": "300ms"}
     sets |= {"limits.response_p99_s": "60s", "workload.0.table_size": "500", "protocol.settle": "20ms"}
     arguments = [part for key, value in sets.items() for part in ("--set", f"{key}={value}")]
-    done = ceteris("run", str(example), *arguments, DB_PASSWORD="")
+    done = paribus("run", str(example), *arguments, DB_PASSWORD="")
     assert done.code in RUN_ENDED, done.err
     assert others.is_as_before()
 

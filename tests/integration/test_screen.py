@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED, Running
 
-from ceteris.model import Purpose, Tag, Trial, TrialState, Verdict
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
+from paribus.model import Purpose, Tag, Trial, TrialState, Verdict
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
 
 SWAPPINESS = Path("/proc/sys/vm/swappiness")
 FOUR = '"fileio.fsync_every" = [100, 1]\n"fileio.distribution" = ["uniform", "zipf"]\n'
@@ -36,9 +36,9 @@ def _confirmed(trials: list[Trial]) -> set[str]:
 
 @pytest.mark.root
 @pytest.mark.usefixtures("as_root")
-def test_what_a_screen_shows_is_tried_alone_and_only_that(ceteris, plan) -> None:
+def test_what_a_screen_shows_is_tried_alone_and_only_that(paribus, plan) -> None:
     before = SWAPPINESS.read_text()
-    done = ceteris("run", _screening(plan))
+    done = paribus("run", _screening(plan))
     assert done.code in RUN_ENDED, done.err
     assert SWAPPINESS.read_text() == before
     assert "the screen shows an effect of" in done.err
@@ -47,7 +47,7 @@ def test_what_a_screen_shows_is_tried_alone_and_only_that(ceteris, plan) -> None
     assert len(_confirmed(trials)) < 4
     screened = [t for t in trials if t.purpose is Purpose.SCREEN and t.state is TrialState.DONE]
     assert {t.settings["vm.swappiness"] for t in screened} == {int(before), 33}
-    effects = {effect["factor"]: effect for effect in ceteris("report", "--format", "json").json["effects"]}
+    effects = {effect["factor"]: effect for effect in paribus("report", "--format", "json").json["effects"]}
     assert set(effects) == {"fileio.fsync_every", "fileio.distribution", "fileio.read_write_ratio", "vm.swappiness"}
     fsync = effects["fileio.fsync_every"]
     assert fsync["verdict"] == Verdict.WORSE
@@ -58,7 +58,7 @@ def test_what_a_screen_shows_is_tried_alone_and_only_that(ceteris, plan) -> None
 
 @pytest.mark.root
 @pytest.mark.usefixtures("as_root")
-def test_a_confirmation_that_was_cut_off_goes_on_as_it_was_planned(ceteris, plan) -> None:
+def test_a_confirmation_that_was_cut_off_goes_on_as_it_was_planned(paribus, plan) -> None:
     before = SWAPPINESS.read_text()
     running = Running("run", _screening(plan))
     running.wait_for("the screen shows an effect of")
@@ -68,9 +68,9 @@ def test_a_confirmation_that_was_cut_off_goes_on_as_it_was_planned(ceteris, plan
     cut = _trials()
     planned = [trial.order for trial in cut if trial.purpose is Purpose.CONFIRM]
     assert planned
-    ceteris("undo")
+    paribus("undo")
     assert SWAPPINESS.read_text() == before
-    resumed = ceteris("resume")
+    resumed = paribus("resume")
     assert resumed.code in RUN_ENDED, resumed.err
     trials = _trials()
     assert [t.order for t in trials if t.purpose is Purpose.CONFIRM and t.supersedes is None] == planned
@@ -79,13 +79,13 @@ def test_a_confirmation_that_was_cut_off_goes_on_as_it_was_planned(ceteris, plan
     assert SWAPPINESS.read_text() == before
 
 
-def test_how_long_the_load_settles_is_seen_before_anything_is_compared(ceteris, plan) -> None:
+def test_how_long_the_load_settles_is_seen_before_anything_is_compared(paribus, plan) -> None:
     path = Path(plan(trial="50ms", threads="[1, 4]"))
     open_ended = path.read_text().replace("rounds = 2", 'budget = "30s"').replace('settle = "10ms"\n', "")
     path.write_text(open_ended)
-    checked = ceteris("check", str(path))
+    checked = paribus("check", str(path))
     assert "long runs show how long the load takes to settle" in checked.out, checked.err
-    done = ceteris("run", str(path))
+    done = paribus("run", str(path))
     assert done.code in RUN_ENDED, done.err
     assert "to settle" in done.err
     store = open_engine(store_url(None), create=False)
@@ -93,4 +93,4 @@ def test_how_long_the_load_settles_is_seen_before_anything_is_compared(ceteris, 
     store.dispose()
     assert protocol.settled == "calibrated"
     assert protocol.settle_s >= 0.004
-    assert ceteris("check", "--json", str(path)).json["settle_runs"] == 0
+    assert paribus("check", "--json", str(path)).json["settle_runs"] == 0

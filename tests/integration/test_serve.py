@@ -1,4 +1,4 @@
-"""`ceteris serve` as a process: what it prints, whom it answers, and how it ends."""
+"""`paribus serve` as a process: what it prints, whom it answers, and how it ends."""
 
 import contextlib
 import signal
@@ -11,10 +11,10 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
-from command import RUN_ENDED, Done, run_ceteris
+from command import RUN_ENDED, Done, run_paribus
 from watched import Serving, serving
 
-from ceteris.store.open import open_engine, store_url
+from paribus.store.open import open_engine, store_url
 
 
 def test_it_answers_who_has_the_token_and_says_nothing_of_it() -> None:
@@ -39,13 +39,13 @@ def test_it_answers_who_has_the_token_and_says_nothing_of_it() -> None:
 
 
 def test_it_ends_at_once_also_while_pages_are_followed_and_reports_made(plan: Callable[..., str]) -> None:
-    assert run_ceteris("run", plan()).code in RUN_ENDED
+    assert run_paribus("run", plan()).code in RUN_ENDED
     with serving("--port", "0") as server:
         server.get("/")
         streams = []
         for path in ("/stream", "/experiments/last/stream"):
             address = f"http://127.0.0.1:{server.port}{path}"
-            headers = {"Cookie": f"ceteris-{server.port}={server.token}"}
+            headers = {"Cookie": f"paribus-{server.port}={server.token}"}
             streams.append(urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=20))
         assert all(stream.readline().startswith(b"data: ") for stream in streams)
         threading.Thread(target=_ask_in_vain, args=(server,), daemon=True).start()
@@ -65,8 +65,8 @@ def _ask_in_vain(server: Serving) -> None:
 
 
 def test_the_report_is_the_one_of_the_command(plan: Callable[..., str], tmp_path: Path) -> None:
-    assert run_ceteris("run", plan()).code in RUN_ENDED
-    run_ceteris("report", "last", "--format", "html", "-o", str(tmp_path / "r.html"))
+    assert run_paribus("run", plan()).code in RUN_ENDED
+    run_paribus("report", "last", "--format", "html", "-o", str(tmp_path / "r.html"))
     with serving("--port", "0") as server:
         assert server.get("/experiments/last/report") == (tmp_path / "r.html").read_text(encoding="utf-8")
 
@@ -82,14 +82,14 @@ def test_pages_speak_the_language_of_the_command_line_else_that_of_the_reader() 
 
 def test_two_servers_cannot_have_one_port() -> None:
     with serving("--port", "0") as server:
-        second = run_ceteris("serve", "--port", str(server.port))
+        second = run_paribus("serve", "--port", str(server.port))
         assert_refused(second, f"port {server.port}", "--port 0")
         assert second.code == 2
         assert "There is no store" in server.get("/")
 
 
 def test_an_address_of_another_machine_is_refused() -> None:
-    done = run_ceteris("serve", "--bind", "192.0.2.1", "--port", "0")
+    done = run_paribus("serve", "--bind", "192.0.2.1", "--port", "0")
     assert_refused(done, "192.0.2.1", "--bind")
     assert done.code == 2
 
@@ -111,8 +111,8 @@ def test_a_newer_store_is_refused_at_the_start(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
-    done = run_ceteris("serve", "--store", str(path))
-    assert_refused(done, "newer Ceteris", "upgrade Ceteris")
+    done = run_paribus("serve", "--store", str(path))
+    assert_refused(done, "newer Paribus", "upgrade Paribus")
     assert done.code == 3
 
 
@@ -140,6 +140,6 @@ def test_a_browser_is_opened_by_a_file_that_goes_and_not_by_a_url_with_the_token
 
 
 def assert_refused(done: Done, *words: str) -> None:
-    assert done.err.startswith("ceteris: ")
+    assert done.err.startswith("paribus: ")
     assert all(word in done.err for word in words)
     assert "Traceback" not in done.err

@@ -1,4 +1,4 @@
-"""`ceteris serve` among users who have no token, readers who do not read, and without file descriptors."""
+"""`paribus serve` among users who have no token, readers who do not read, and without file descriptors."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ import web_samples as samples
 from sqlalchemy.engine import Engine as Store
 from watched import Serving, serving
 
-from ceteris.store.open import open_engine, store_url
+from paribus.store.open import open_engine, store_url
 
 PAGE = "<!doctype html>"
 NOBODY = 65534
@@ -24,7 +24,7 @@ NOBODY = 65534
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """The store that the server shows, with a list of a few hundred experiments."""
-    made = open_engine(store_url(str(tmp_path / "ceteris.db")), create=True)
+    made = open_engine(store_url(str(tmp_path / "paribus.db")), create=True)
     for number in range(300):
         samples.begin(made, 2, f"a long name of experiment {number}", f"20260101-{number:06}-abcd")
     return made

@@ -12,11 +12,11 @@ from command import RUN_ENDED, Running
 from served import experiment, nothing_is_left, plan_on, running_below, trials
 from small_disk import SmallDisk
 
-from ceteris.engine.find import binary
-from ceteris.engine.protocol import MysqlServer, SqlJob
-from ceteris.engine.sql import Sql
-from ceteris.hosts.local import LocalHost
-from ceteris.model import ExperimentState, FailureClass, TrialState
+from paribus.engine.find import binary
+from paribus.engine.protocol import MysqlServer, SqlJob
+from paribus.engine.sql import Sql
+from paribus.hosts.local import LocalHost
+from paribus.model import ExperimentState, FailureClass, TrialState
 
 LIVE = {
     "mariadb": '"mysql.innodb_io_capacity" = [200, 2000]',
@@ -58,7 +58,7 @@ def _pid(place: Path) -> int:
 
 def _rows_come_in(place: Path) -> bool:
     """Whether the experiment's table has some of its rows."""
-    tables = ((Path(folder) / name) for folder, _, names in os.walk(place / "data/ceteris-data") for name in names)
+    tables = ((Path(folder) / name) for folder, _, names in os.walk(place / "data/paribus-data") for name in names)
     ours = (path for path in tables if "base" in path.parts or path.name == "sbtest1.ibd")
     return any(path.stat().st_size > 2**22 for path in ours)
 
@@ -78,7 +78,7 @@ def _is_resumed(place: Path) -> None:
 
 @BOTH
 @pytest.mark.root
-def test_a_disk_that_fills_while_data_is_made_ends_it_in_the_servers_words(ceteris, place, disk, kind) -> None:
+def test_a_disk_that_fills_while_data_is_made_ends_it_in_the_servers_words(paribus, place, disk, kind) -> None:
     running = Running("run", plan_on(place, kind, LIVE[kind], LARGE))
     _wait_until(lambda: _rows_come_in(place))
     disk.fill()
@@ -92,7 +92,7 @@ def test_a_disk_that_fills_while_data_is_made_ends_it_in_the_servers_words(ceter
 
 @BOTH
 @pytest.mark.root
-def test_a_disk_that_fills_under_load_fails_the_trial_in_the_servers_words(ceteris, place, disk, kind) -> None:
+def test_a_disk_that_fills_under_load_fails_the_trial_in_the_servers_words(paribus, place, disk, kind) -> None:
     workload = 'kind = "oltp_insert"\ntable_size = 2000\nthreads = [2]\ndata = "keep"'
     running = Running("run", plan_on(place, kind, LIVE[kind], workload, trial='"500ms"'))
     running.wait_for("trial ")
@@ -109,13 +109,13 @@ def test_a_disk_that_fills_under_load_fails_the_trial_in_the_servers_words(ceter
     assert nothing_is_left(place)
 
 
-def test_a_server_that_hangs_at_its_start_is_a_finding_and_the_rest_goes_on(ceteris, place) -> None:
+def test_a_server_that_hangs_at_its_start_is_a_finding_and_the_rest_goes_on(paribus, place) -> None:
     program = place / "hangs-with-2"
     text = '#!/bin/sh\ncase "$*" in *lock_mode=2*) echo waiting >&2; exec sleep 600;; esac\nexec mariadbd "$@"\n'
     program.write_text(text)
     program.chmod(0o755)
     factors = f'{LIVE["mariadb"]}\n"mysql.innodb_autoinc_lock_mode" = [1, 2]'
-    done = ceteris("run", plan_on(place, "mariadb", factors, database=f'program = "{program}"\nready = "6s"'))
+    done = paribus("run", plan_on(place, "mariadb", factors, database=f'program = "{program}"\nready = "6s"'))
     assert done.code in RUN_ENDED, done.err
     assert experiment().state is ExperimentState.DONE, done.err
     assert nothing_is_left(place)
@@ -128,7 +128,7 @@ def test_a_server_that_hangs_at_its_start_is_a_finding_and_the_rest_goes_on(cete
     assert [one for one in trials() if "io_capacity" in one.factor and one.state is TrialState.DONE]
 
 
-def test_a_table_that_is_dropped_under_load_ends_it_and_is_there_again_after_resume(ceteris, place) -> None:
+def test_a_table_that_is_dropped_under_load_ends_it_and_is_there_again_after_resume(paribus, place) -> None:
     running = Running("run", plan_on(place, "mariadb", LIVE["mariadb"], trial='"500ms"', in_flight="false"))
     running.wait_for("trial ")
     (socket,) = (place / "data").rglob("mysql.sock")
@@ -148,7 +148,7 @@ def test_a_table_that_is_dropped_under_load_ends_it_and_is_there_again_after_res
 
 
 @BOTH
-def test_a_server_that_is_killed_while_data_is_made_ends_it(ceteris, place, kind) -> None:
+def test_a_server_that_is_killed_while_data_is_made_ends_it(paribus, place, kind) -> None:
     running = Running("run", plan_on(place, kind, LIVE[kind], LARGE))
     _wait_until(lambda: _rows_come_in(place))
     os.kill(_pid(place), signal.SIGKILL)
@@ -156,15 +156,15 @@ def test_a_server_that_is_killed_while_data_is_made_ends_it(ceteris, place, kind
     assert done.code == 3
     assert any(words in done.err for words in CUT_OFF), done.err
     assert nothing_is_left(place)
-    assert ceteris("undo").code == 0
+    assert paribus("undo").code == 0
 
 
-def test_a_controller_that_is_killed_while_data_is_made_leaves_no_server_and_is_resumed(ceteris, place) -> None:
+def test_a_controller_that_is_killed_while_data_is_made_leaves_no_server_and_is_resumed(paribus, place) -> None:
     workload = 'kind = "oltp_update_index"\ntable_size = 300_000\nthreads = [2]'
     running = Running("run", plan_on(place, "mariadb", LIVE["mariadb"], workload))
     _wait_until(lambda: _rows_come_in(place))
     running.signal(signal.SIGKILL)
     running.end()
     _wait_until(lambda: not running_below(place))
-    assert ceteris("undo").code == 0
+    assert paribus("undo").code == 0
     _is_resumed(place)

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED
 
-from ceteris.databases import Instance
-from ceteris.engine import folder
-from ceteris.engine.find import binary
-from ceteris.engine.protocol import Job
-from ceteris.engine.run import Engine
-from ceteris.errors import DataDamaged, ServerWouldNotStart
-from ceteris.hosts.local import LocalHost
-from ceteris.model import Database, Measurement, Purpose, Trial, TrialState, Workload
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
-from ceteris.trial.servers import Servers
-from ceteris.units import LoadLevel
+from paribus.databases import Instance
+from paribus.engine import folder
+from paribus.engine.find import binary
+from paribus.engine.protocol import Job
+from paribus.engine.run import Engine
+from paribus.errors import DataDamaged, ServerWouldNotStart
+from paribus.hosts.local import LocalHost
+from paribus.model import Database, Measurement, Purpose, Trial, TrialState, Workload
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
+from paribus.trial.servers import Servers
+from paribus.units import LoadLevel
 
 FACTORS = {"mariadb": '"mysql.innodb_io_capacity" = [200, 2000]', "postgres": '"postgres.work_mem" = ["4MB", "64kB"]'}
 COUNTED = {
@@ -45,7 +45,7 @@ OF_INNODB = {
 @pytest.fixture
 def place() -> Iterator[Path]:
     """A folder that other users can pass."""
-    folder = Path(tempfile.mkdtemp(prefix="ceteris-state-", dir="/var/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="paribus-state-", dir="/var/tmp"))
     folder.chmod(0o755)
     (folder / "data").mkdir()
     yield folder
@@ -80,9 +80,9 @@ def _points(metric: str, order: int) -> tuple[float, ...]:
 
 
 @pytest.mark.parametrize("kind", list(FACTORS))
-def test_a_trial_has_the_course_of_what_the_server_counted(ceteris, place, kind: str) -> None:
+def test_a_trial_has_the_course_of_what_the_server_counted(paribus, place, kind: str) -> None:
     workload = 'kind = "oltp_update_index"\ntable_size = 2000\nthreads = [4]'
-    done = ceteris("run", _plan(place, kind, workload, trial='"700ms"'))
+    done = paribus("run", _plan(place, kind, workload, trial='"700ms"'))
     assert done.code in RUN_ENDED, done.err
     orders, measured = _measured()
     assert orders, done.err
@@ -122,7 +122,7 @@ class _Bench:
     """Private servers of one kind with one workload's data in them, as the bench has them."""
 
     def __init__(self, place: Path, kind: str, *, cache: str = "warm", pool: str = LARGE) -> None:
-        self.folder = place / "data" / "ceteris-data" / "e"
+        self.folder = place / "data" / "paribus-data" / "e"
         folder.make(LocalHost(), binary(), str(place / "data"), "e", "mine")
         database = Database(kind=kind)
         self.counted: list[str] = []

@@ -6,7 +6,7 @@ import pytest
 from command import RUN_ENDED, Running
 from served import experiment, measured, nothing_is_left, plan_on, trials
 
-from ceteris.model import ExperimentState, FailureClass, TrialState
+from paribus.model import ExperimentState, FailureClass, TrialState
 
 # Two rows, taken in both orders.
 CROSSED = """
@@ -31,12 +31,12 @@ BOTH = pytest.mark.parametrize("kind", ["mariadb", "postgres"])
 
 
 @BOTH
-def test_a_storm_of_deadlocks_is_counted_and_the_experiment_is_done(ceteris, place, kind) -> None:
+def test_a_storm_of_deadlocks_is_counted_and_the_experiment_is_done(paribus, place, kind) -> None:
     workload = CROSSED + TRANSFER.format(one=1, other=2) + 'rollback = "20%"\n' + TRANSFER.format(one=2, other=1)
     # PostgreSQL looks for deadlocks after this time alone.
     quick = '[database.settings]\ndeadlock_timeout = "10ms"' if kind == "postgres" else ""
     ways = '"sqlmix.prepared" = [true, false]'
-    done = ceteris("run", plan_on(place, kind, ways, workload, quick, trial='"300ms"', margin='"50%"'))
+    done = paribus("run", plan_on(place, kind, ways, workload, quick, trial='"300ms"', margin='"50%"'))
     assert done.code in RUN_ENDED, done.err
     assert experiment().state is ExperimentState.DONE, done.err
     assert nothing_is_left(place)
@@ -49,7 +49,7 @@ def test_a_storm_of_deadlocks_is_counted_and_the_experiment_is_done(ceteris, pla
     assert retries == pytest.approx(conflicts, rel=0.1)  # each conflict is one more attempt, and nothing else is
     assert rollbacks > 0
     assert all(one["throughput_per_s"].mean for one in made)
-    metrics = {row["metric"] for row in ceteris("report", "--format", "json").json["cells"]}
+    metrics = {row["metric"] for row in paribus("report", "--format", "json").json["cells"]}
     assert metrics >= {"throughput_per_s", "queries_per_s", "response_p95_s"}
 
 

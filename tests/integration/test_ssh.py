@@ -9,9 +9,9 @@ import pytest
 from command import RUN_ENDED, Running, settings_of
 from ssh_target import SshTarget
 
-from ceteris.model import TrialState
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
+from paribus.model import TrialState
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 
@@ -40,21 +40,21 @@ def _wait_until(holds: Callable[[], bool], patience_s: float, what: str) -> None
         time.sleep(0.1)
 
 
-def test_an_experiment_over_ssh_ends_like_one_here(ceteris, over_ssh, target: SshTarget, loop: str) -> None:
+def test_an_experiment_over_ssh_ends_like_one_here(paribus, over_ssh, target: SshTarget, loop: str) -> None:
     before = settings_of(loop)
-    checked = ceteris("check", over_ssh())
+    checked = paribus("check", over_ssh())
     assert checked.code == 0, checked.err
-    done = ceteris("run", over_ssh())
+    done = paribus("run", over_ssh())
     assert done.code in RUN_ENDED, done.err
     assert "block.scheduler" in done.out
-    conditions = ceteris("report", "last", "--json").json["conditions"]
+    conditions = paribus("report", "last", "--json").json["conditions"]
     assert len(conditions["trials"]) > 1 and {"kernel", "vm.swappiness"} <= set(conditions["same"])
     assert settings_of(loop) == before
     assert not list((target.state / "journal").glob("*.jsonl"))
     assert list((target.state / "journal" / "closed").glob("*.jsonl"))
     assert not target.engines()
-    assert len(list((target.folder / "cache" / "ceteris").iterdir())) == 1
-    assert ceteris("undo", "--target", target.address).out.startswith("no setting is changed")
+    assert len(list((target.folder / "cache" / "paribus").iterdir())) == 1
+    assert paribus("undo", "--target", target.address).out.startswith("no setting is changed")
     _arms_count_once(32)
 
 
@@ -95,23 +95,23 @@ def test_killed_connections_are_made_again(over_ssh, target: SshTarget, loop: st
     _arms_count_once(32)
 
 
-def test_an_engine_that_a_power_cut_tore_is_pushed_again(ceteris, target: SshTarget) -> None:
-    assert ceteris("undo", "--target", target.address).code == 0
-    (pushed,) = (target.folder / "cache" / "ceteris").iterdir()
+def test_an_engine_that_a_power_cut_tore_is_pushed_again(paribus, target: SshTarget) -> None:
+    assert paribus("undo", "--target", target.address).code == 0
+    (pushed,) = (target.folder / "cache" / "paribus").iterdir()
     whole = pushed.read_bytes()
     for torn in (whole[: len(whole) // 3], b"", bytes(len(whole))):
         pushed.write_bytes(torn)
-        done = ceteris("undo", "--target", target.address)
+        done = paribus("undo", "--target", target.address)
         assert (done.code, done.out[:21]) == (0, "no setting is changed"), done.err
         assert pushed.read_bytes() == whole
 
 
-def test_a_target_that_cannot_be_reached_is_named_with_what_to_do(ceteris, over_ssh, target: SshTarget) -> None:
-    wrong = ceteris("run", over_ssh(), "--set", "target.host=ssh://root@127.0.0.1:9")
+def test_a_target_that_cannot_be_reached_is_named_with_what_to_do(paribus, over_ssh, target: SshTarget) -> None:
+    wrong = paribus("run", over_ssh(), "--set", "target.host=ssh://root@127.0.0.1:9")
     assert wrong.code == 3
     assert "ssh://root@127.0.0.1:9" in wrong.err
     assert "Connection refused" in wrong.err
     assert "ssh -p 9 root@127.0.0.1 true" in wrong.err
     for nonsense in ("ssh://-oProxyCommand=id", "ssh://", "ftp://target", "ssh://target/path"):
-        refused = ceteris("undo", "--target", nonsense)
+        refused = paribus("undo", "--target", nonsense)
         assert refused.code == 2, nonsense

@@ -9,15 +9,15 @@ NOBODY = 65534
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-journal"])
-def test_a_store_that_another_user_prepared_is_not_opened(ceteris, tmp_path: Path, as_root, suffix: str) -> None:
+def test_a_store_that_another_user_prepared_is_not_opened(paribus, tmp_path: Path, as_root, suffix: str) -> None:
     secret, shared = tmp_path / "secret", tmp_path / "shared"
     secret.write_text("")
     shared.mkdir()  # only ours by now
-    planted = shared / f"ceteris.db{suffix}"
+    planted = shared / f"paribus.db{suffix}"
     planted.symlink_to(secret)
     os.lchown(planted, NOBODY, NOBODY)
     for verb in (("run", "examples/first.toml"), ("import", "tests"), ("status",)):
-        done = ceteris(*verb, "--store", str(shared / "ceteris.db"))
+        done = paribus(*verb, "--store", str(shared / "paribus.db"))
         if verb == ("status",) and suffix:
             continue  # without a store there is nothing to open
         assert done.code == 3, done
@@ -25,21 +25,21 @@ def test_a_store_that_another_user_prepared_is_not_opened(ceteris, tmp_path: Pat
     assert secret.read_text() == ""
 
 
-def test_a_store_in_a_folder_that_all_users_can_write_is_not_made(ceteris, plan, tmp_path: Path) -> None:
+def test_a_store_in_a_folder_that_all_users_can_write_is_not_made(paribus, plan, tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o777)
-    done = ceteris("run", plan(), "--store", str(shared / "ceteris.db"))
+    done = paribus("run", plan(), "--store", str(shared / "paribus.db"))
     assert (done.code, f"{shared} can be written by all users" in done.err) == (3, True), done
     assert not list(shared.iterdir())
 
 
-def test_a_report_does_not_go_where_the_link_of_another_user_leads(ceteris, plan, tmp_path: Path, as_root) -> None:
-    assert ceteris("run", plan()).code in (0, 3)
+def test_a_report_does_not_go_where_the_link_of_another_user_leads(paribus, plan, tmp_path: Path, as_root) -> None:
+    assert paribus("run", plan()).code in (0, 3)
     secret, report = tmp_path / "secret", tmp_path / "report.html"
     secret.write_text("secret")
     report.symlink_to(secret)
     os.lchown(report, NOBODY, NOBODY)
-    done = ceteris("report", "last", "-o", str(report))
+    done = paribus("report", "last", "-o", str(report))
     assert (done.code, "it is a link that nobody made" in done.err) == (3, True), done
     assert secret.read_text() == "secret"

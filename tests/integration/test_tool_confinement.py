@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from command import RUN_ENDED, Done, Running
 
-from ceteris.store import read as stored
-from ceteris.store.open import open_engine, store_url
+from paribus.store import read as stored
+from paribus.store.open import open_engine, store_url
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 PLAN = """
@@ -61,11 +61,11 @@ def ext4(tmp_path: Path, device: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def run(ceteris: Callable[..., Done], tmp_path: Path) -> Callable[..., Done]:
+def run(paribus: Callable[..., Done], tmp_path: Path) -> Callable[..., Done]:
     """Carry out a plan with this workload, its data below a folder of the test's."""
 
     def carry_out(workload: str, may_destroy: str = "[]") -> Done:
-        return ceteris("run", _plan(tmp_path, workload, may_destroy))
+        return paribus("run", _plan(tmp_path, workload, may_destroy))
 
     return carry_out
 
@@ -132,7 +132,7 @@ def test_fio_on_a_device_that_the_plan_names_is_measured(run, device: str, tmp_p
 
 
 def test_fio_on_a_link_that_is_flipped_between_two_trials_is_refused(device: str, tmp_path: Path) -> None:
-    image, link = tmp_path / "other.img", Path("/dev") / f"ceteris-test-{os.getpid()}"
+    image, link = tmp_path / "other.img", Path("/dev") / f"paribus-test-{os.getpid()}"
     with image.open("wb") as file:
         file.truncate(16 * 2**20)
     made = subprocess.run(["losetup", "--find", "--show", str(image)], check=True, capture_output=True, text=True)
@@ -157,7 +157,7 @@ def test_fio_on_a_link_that_is_flipped_between_two_trials_is_refused(device: str
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        ('open("/etc/ceteris-test", "w")', "Read-only file system: '/etc/ceteris-test'"),
+        ('open("/etc/paribus-test", "w")', "Read-only file system: '/etc/paribus-test'"),
         ('open("{outside}/x", "w")', "'{outside}/x'"),
         ("import os; os.mkdir('/de' + 'v/mine')", "Read-only file system: '/dev/mine'"),
     ],
@@ -169,7 +169,7 @@ def test_a_command_cannot_write_elsewhere(run, tmp_path: Path, script: str, word
     assert done.code == 3
     assert words.format(outside=outside) in done.err.replace("\n", " ")
     assert not list(outside.iterdir())
-    assert not Path("/etc/ceteris-test").exists()
+    assert not Path("/etc/paribus-test").exists()
 
 
 def test_a_command_on_a_device_that_the_plan_does_not_name_is_refused(run, device: str, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_without_the_right_to_unshare_trials_record_it_and_options_are_checked_a
 ) -> None:
     def unprivileged(plan: str) -> subprocess.CompletedProcess[str]:
         drop = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", "--"]
-        argv = [*drop, sys.executable, "-m", "ceteris.cli.main", "run", plan]
+        argv = [*drop, sys.executable, "-m", "paribus.cli.main", "run", plan]
         return subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
 
     done = unprivileged(_plan(tmp_path, COMMAND.format(python=sys.executable, script='print("rate: 1000")')))

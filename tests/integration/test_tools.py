@@ -10,9 +10,9 @@ import pytest
 from command import RUN_ENDED, Running
 from ssh_target import SshTarget
 
-from ceteris.model import Measurement, TrialState
-from ceteris.store import read as stored
-from ceteris.store.open import open_engine, store_url
+from paribus.model import Measurement, TrialState
+from paribus.store import read as stored
+from paribus.store.open import open_engine, store_url
 
 PLAN = """
 name = "tools"
@@ -80,23 +80,23 @@ def _measured(state: TrialState = TrialState.DONE) -> list[dict[str, Measurement
         store.dispose()
 
 
-def test_a_command_is_judged_and_leaves_nothing(ceteris, tmp_path: Path) -> None:
+def test_a_command_is_judged_and_leaves_nothing(paribus, tmp_path: Path) -> None:
     plan = _plan(tmp_path, _command(tmp_path))
-    checked = ceteris("check", plan)
+    checked = paribus("check", plan)
     assert checked.code == 0, checked.err
-    assert f"load.py 0.2 {tmp_path}/ceteris-data/" in checked.out
-    done = ceteris("run", plan)
+    assert f"load.py 0.2 {tmp_path}/paribus-data/" in checked.out
+    done = paribus("run", plan)
     assert done.code in RUN_ENDED, done.err
     assert "process.nofile" in done.out
     measured = _measured()
     assert {one["throughput_per_s"].mean for one in measured} == {1000}
     assert {one["response_p95_s"].mean for one in measured} == {0.0025}
     assert {"512"} < set((tmp_path / "load.py.limits").read_text().split())
-    assert not (tmp_path / "ceteris-data").exists()
+    assert not (tmp_path / "paribus-data").exists()
 
 
-def test_fio_is_judged(ceteris, tmp_path: Path) -> None:
-    done = ceteris("run", _plan(tmp_path, FIO))
+def test_fio_is_judged(paribus, tmp_path: Path) -> None:
+    done = paribus("run", _plan(tmp_path, FIO))
     assert done.code in RUN_ENDED, done.err
     measured = _measured()
     assert measured
@@ -104,18 +104,18 @@ def test_fio_is_judged(ceteris, tmp_path: Path) -> None:
         one["bytes_per_s"].mean == pytest.approx(4096 * one["throughput_per_s"].mean, rel=0.05) for one in measured
     )
     assert all(one["response_p95_s"].mean < 1 for one in measured)
-    assert not (tmp_path / "ceteris-data").exists()
+    assert not (tmp_path / "paribus-data").exists()
 
 
 @pytest.mark.root
 @pytest.mark.usefixtures("as_root")
-def test_a_tool_over_ssh_is_judged_and_leaves_nothing(ceteris, tmp_path: Path, target: SshTarget) -> None:
+def test_a_tool_over_ssh_is_judged_and_leaves_nothing(paribus, tmp_path: Path, target: SshTarget) -> None:
     plan = _plan(tmp_path, _command(tmp_path))
-    done = ceteris("run", plan, "--set", f"target.host={target.address}")
+    done = paribus("run", plan, "--set", f"target.host={target.address}")
     assert done.code in RUN_ENDED, done.err
     assert {one["throughput_per_s"].mean for one in _measured()} == {1000}
     assert {"512"} < set((tmp_path / "load.py.limits").read_text().split())
-    assert not (tmp_path / "ceteris-data").exists()
+    assert not (tmp_path / "paribus-data").exists()
     assert not target.engines()
 
 
@@ -127,7 +127,7 @@ def test_sysbench_counts_its_seconds(tmp_path: Path) -> None:
     measured = _measured() or _measured(TrialState.INVALID)
     assert all(one["throughput_per_s"].n == 2 for one in measured)
     assert all(one["bytes_per_s"].mean > 0 for one in measured)
-    assert not (tmp_path / "ceteris-data").exists()
+    assert not (tmp_path / "paribus-data").exists()
 
 
 @pytest.mark.parametrize(
@@ -138,16 +138,16 @@ def test_sysbench_counts_its_seconds(tmp_path: Path) -> None:
         ("print('all is well')", "has nothing that matches rate"),
     ],
 )
-def test_a_tool_that_fails_is_told(ceteris, tmp_path: Path, script: str, words: str) -> None:
-    done = ceteris("run", _plan(tmp_path, _command(tmp_path, script)))
+def test_a_tool_that_fails_is_told(paribus, tmp_path: Path, script: str, words: str) -> None:
+    done = paribus("run", _plan(tmp_path, _command(tmp_path, script)))
     assert done.code == 3
     assert words in done.err
-    assert not (tmp_path / "ceteris-data").exists()
+    assert not (tmp_path / "paribus-data").exists()
 
 
-def test_a_tool_that_is_not_there_is_a_problem_of_the_plan(ceteris, tmp_path: Path) -> None:
+def test_a_tool_that_is_not_there_is_a_problem_of_the_plan(paribus, tmp_path: Path) -> None:
     workload = 'kind = "command"\nrun = ["no-such-tool"]\nthroughput = "(?P<value>.)"'
-    done = ceteris("check", _plan(tmp_path, workload))
+    done = paribus("check", _plan(tmp_path, workload))
     assert done.code == 2
     assert "has no program 'no-such-tool'" in done.err
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command import run_ceteris
+from command import run_paribus
 
-from ceteris.engine.find import binary
-from ceteris.hosts.local import LocalHost
-from ceteris.knobs.journal import Journal
-from ceteris.model import WriteFile
+from paribus.engine.find import binary
+from paribus.hosts.local import LocalHost
+from paribus.knobs.journal import Journal
+from paribus.model import WriteFile
 
 HOST = LocalHost()
 
@@ -55,15 +55,15 @@ def _orphan(journal: Journal) -> Path:
     ("arguments", "env"),
     [
         (["undo", "--target", "ssh://nobody@127.0.0.1:1"], {}),
-        (["undo"], {"CETERIS_ENGINE": "/no/engine"}),
-        (["undo", "--dry-run"], {"CETERIS_STATE": "/dev/null"}),
-        (["status"], {"CETERIS_STATE": "/dev/null"}),
+        (["undo"], {"PARIBUS_ENGINE": "/no/engine"}),
+        (["undo", "--dry-run"], {"PARIBUS_STATE": "/dev/null"}),
+        (["status"], {"PARIBUS_STATE": "/dev/null"}),
     ],
 )
 def test_a_machine_that_cannot_be_looked_at_is_never_called_unchanged(
     arguments: list[str], env: dict[str, str]
 ) -> None:
-    done = run_ceteris(*arguments, **env)
+    done = run_paribus(*arguments, **env)
     assert done.code == 4, done.err
     assert "could not look at" in done.err
     assert "settings may still be changed" in done.err
@@ -74,14 +74,14 @@ def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     state = tmp_path / "state"
     state.mkdir()
     (state / "journal").write_text("")
-    done = run_ceteris("undo", CETERIS_STATE=str(state))
+    done = run_paribus("undo", PARIBUS_STATE=str(state))
     assert done.code == 4
     assert f"cannot read the journals in {state}/journal: it is a file, not a directory" in done.err
 
 
 def test_nothing_to_restore_says_where_it_looked(tmp_path: Path) -> None:
     for verb in ("undo", "status"):
-        done = run_ceteris(verb, CETERIS_STATE=str(tmp_path))
+        done = run_paribus(verb, PARIBUS_STATE=str(tmp_path))
         assert done.code == 0
         assert f"no setting is changed (journals: {tmp_path}/journal)" in done.out
 
@@ -90,7 +90,7 @@ def test_a_stopped_journal_process_is_reported(journal: Journal, setting: Path) 
     os.kill(_pid(journal), signal.SIGSTOP)
     stopped = f"its keeper, process {_pid(journal)}, is stopped"
     for verb in (("undo",), ("undo", "--dry-run"), ("status", "--json")):
-        done = run_ceteris(*verb)
+        done = run_paribus(*verb)
         assert done.code == 4, done.out
         assert stopped in done.err
     assert stopped in json.loads(done.out)["problems"][0]
@@ -104,7 +104,7 @@ def test_a_damaged_journal_is_reported_until_somebody_has_looked(journal: Journa
     (path.parent / "copies" / path.name).unlink()
     path.write_text("")
     for verb in ("status", "undo", "undo"):
-        done = run_ceteris(verb)
+        done = run_paribus(verb)
         assert done.code == 4, done.err
         assert f"the journal {path} is damaged, so a setting may still be changed" in done.err
     assert setting.read_text() == "2"
@@ -115,12 +115,12 @@ def test_a_journal_of_somebody_else_cannot_be_looked_at(journal: Journal, settin
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     path.parent.chmod(0o777)
-    done = run_ceteris("undo")
+    done = run_paribus("undo")
     assert done.code == 4
     assert "is not trusted: others than its owner may write to it" in done.err
     assert setting.read_text() == "2"
     path.parent.chmod(0o700)
-    assert run_ceteris("undo").code == 0
+    assert run_paribus("undo").code == 0
     assert setting.read_text() == "1"
 
 
@@ -134,5 +134,5 @@ def test_nobody_can_hold_up_what_is_private(journal: Journal, setting: Path) -> 
             [*as_nobody, "flock", "--nonblock", str(target), "true"], check=False, capture_output=True
         )
         assert held.returncode != 0
-    assert run_ceteris("undo").code == 0
+    assert run_paribus("undo").code == 0
     assert setting.read_text() == "1"

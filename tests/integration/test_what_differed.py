@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from command import RUN_ENDED, Running, queue_of, run_ceteris
+from command import RUN_ENDED, Running, queue_of, run_paribus
 
 
 def test_a_setting_that_somebody_changes_half_way_is_told_with_its_trials(plan, loop: str) -> None:
@@ -13,18 +13,18 @@ def test_a_setting_that_somebody_changes_half_way_is_told_with_its_trials(plan, 
     requests.write_text("64")
     done = running.end()
     assert done.code in RUN_ENDED, done.err
-    found = run_ceteris("report", "last", "--json").json["conditions"]
+    found = run_paribus("report", "last", "--json").json["conditions"]
     (name,) = found["differed"]
     values = {held["value"]: held["trials"] for held in found["differed"][name]}
     assert (name, set(values)) == ("block.read_ahead_kb", {before, "64"})
     assert max(values[before]) < min(values["64"])
     assert sorted(values[before] + values["64"]) == found["trials"]
     assert found["same"]["vm.swappiness"] == Path("/proc/sys/vm/swappiness").read_text().strip()
-    page = run_ceteris("report", "last").out
+    page = run_paribus("report", "last").out
     assert f"block.read_ahead_kb was {before} in trials" in " ".join(page.split())
 
 
 def test_an_experiment_in_peace_says_that_nothing_differed(plan) -> None:
-    assert run_ceteris("run", plan()).code in RUN_ENDED
-    assert run_ceteris("report", "last", "--json").json["conditions"]["differed"] == {}
-    assert "should not have: nothing:" in " ".join(run_ceteris("report", "last").out.split())
+    assert run_paribus("run", plan()).code in RUN_ENDED
+    assert run_paribus("report", "last", "--json").json["conditions"]["differed"] == {}
+    assert "should not have: nothing:" in " ".join(run_paribus("report", "last").out.split())

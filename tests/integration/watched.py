@@ -1,4 +1,4 @@
-"""`ceteris serve` while it runs."""
+"""`paribus serve` while it runs."""
 
 import re
 import resource
@@ -24,7 +24,7 @@ class Serving:
 
     def get(self, path: str, **headers: str) -> str:
         """A page, asked for with the cookie."""
-        known = {"Cookie": f"ceteris-{self.port}={self.token}"} | headers
+        known = {"Cookie": f"paribus-{self.port}={self.token}"} | headers
         address = f"http://127.0.0.1:{self.port}{path}"
         with urllib.request.urlopen(urllib.request.Request(address, headers=known), timeout=20) as answer:
             text: str = answer.read().decode()
@@ -42,7 +42,7 @@ class Serving:
 def serving(*arguments: str, err: int | IO[Any] = subprocess.PIPE, descriptors: int = 1024) -> Iterator[Serving]:
     """The server, until the test is over; `err` is its standard error, and so many files it may open."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "ceteris.cli.main", "serve", *arguments],
+        [sys.executable, "-m", "paribus.cli.main", "serve", *arguments],
         stdout=subprocess.PIPE,
         stderr=err,
         text=True,

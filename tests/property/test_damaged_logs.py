@@ -10,9 +10,9 @@ from golden_logs import LOGS, name_of, text_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ceteris.parsers import formats
-from ceteris.parsers.log import Log
-from ceteris.parsers.shapes import lines_of
+from paribus.parsers import formats
+from paribus.parsers.log import Log
+from paribus.parsers.shapes import lines_of
 
 OF_REPORTS = ("sysbench", "tpcc-mysql", "pgbench", "hammerdb", "")
 REPORTS = [path for path in LOGS if path.parent.name in OF_REPORTS]

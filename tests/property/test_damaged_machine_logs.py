@@ -9,9 +9,9 @@ from golden_logs import LOGS, name_of, text_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ceteris.parsers import formats
-from ceteris.parsers.log import Log
-from ceteris.parsers.samples import SINCE_BOOT
+from paribus.parsers import formats
+from paribus.parsers.log import Log
+from paribus.parsers.samples import SINCE_BOOT
 
 FORMATS = ("fio", "orion", "iostat", "vmstat", "sar", "mpstat", "table")
 MACHINE = [path for path in LOGS if path.parent.name in FORMATS]

@@ -8,10 +8,10 @@ from typing import NoReturn
 
 import pytest
 
-from ceteris import aside
-from ceteris.aside import Aside, Unanswered, share
+from paribus import aside
+from paribus.aside import Aside, Unanswered, share
 
-LOUD = "from ceteris import aside\ndef answer(asked):\n    print('said'); os.write(1, b'too'); return asked.upper()\n"
+LOUD = "from paribus import aside\ndef answer(asked):\n    print('said'); os.write(1, b'too'); return asked.upper()\n"
 WAIT_S = 30
 
 
@@ -21,7 +21,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     (tmp_path / "loud.py").write_text(f"import os\n{LOUD}aside.serve(answer)\n")
     (tmp_path / "louder.py").write_text(f"import os\nprint('hello', flush=True)\n{LOUD}aside.serve(answer)\n")
-    (tmp_path / "slow.py").write_text("import time\nfrom ceteris import aside\naside.serve(time.sleep)\n")
+    (tmp_path / "slow.py").write_text("import time\nfrom paribus import aside\naside.serve(time.sleep)\n")
     return "loud"
 
 
@@ -60,7 +60,7 @@ def test_a_process_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatc
 
 def test_we_end_at_once_though_they_are_at_work_and_they_end_without_a_word(module: str) -> None:
     code = (
-        "from ceteris.aside import Aside, share; worker = Aside('slow'); share([worker], [1.0, 600.0]);"
+        "from paribus.aside import Aside, share; worker = Aside('slow'); share([worker], [1.0, 600.0]);"
         "print(worker._process.pid, flush=True)"
     )
     begun = time.monotonic()

@@ -49,13 +49,13 @@ def _part(module: str) -> str:
 
 
 def test_imports_follow_the_layers() -> None:
-    graph = grimp.build_graph("ceteris", cache_dir=None)
+    graph = grimp.build_graph("paribus", cache_dir=None)
     wrong = []
     for module in graph.modules:
         own = _part(module)
         for imported in graph.find_modules_directly_imported_by(module):
             other = _part(imported)
-            inner = imported.removeprefix("ceteris.")
+            inner = imported.removeprefix("paribus.")
             allowed = MAY_IMPORT.get(own, set())
             bottom = other in BOTTOM and own != "stats"
             listed = any(inner == name or inner.startswith(f"{name}.") for name in allowed)
@@ -66,6 +66,6 @@ def test_imports_follow_the_layers() -> None:
 
 
 def test_every_part_is_listed() -> None:
-    graph = grimp.build_graph("ceteris", cache_dir=None)
+    graph = grimp.build_graph("paribus", cache_dir=None)
     parts = {_part(module) for module in graph.modules} - {""}
     assert parts == set(MAY_IMPORT) | BOTTOM

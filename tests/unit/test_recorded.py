@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ceteris.language import Language, Recorded, recorded, speaking, spoken, tr
+from paribus.language import Language, Recorded, recorded, speaking, spoken, tr
 
 WHO = ["backup (7)", recorded("many short-lived ones")]
 SAID = recorded("other processes took {cpu:.2f} of {cores} cores: {who}", cpu=1.254, cores=2, who=WHO)

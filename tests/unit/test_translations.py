@@ -15,13 +15,13 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
-from ceteris.findings import Limit
-from ceteris.language import LOCALE, Language, of_accepted, of_environment, speaking, tr, trn
-from ceteris.model import ExperimentState, NotTaken, Purpose, TrialState
-from ceteris.report.verdicts import RANKS
+from paribus.findings import Limit
+from paribus.language import LOCALE, Language, of_accepted, of_environment, speaking, tr, trn
+from paribus.model import ExperimentState, NotTaken, Purpose, TrialState
+from paribus.report.verdicts import RANKS
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "ceteris"
+SOURCE = ROOT / "src" / "paribus"
 MESSAGES = LOCALE / "zh_CN" / "LC_MESSAGES"
 KEYWORDS = {"tr": None, "trn": (1, 2), "later": None, "laters": (1, 2), "recorded": None}  # as in the Makefile
 
@@ -30,7 +30,7 @@ Said = str | tuple[str, ...]
 
 @pytest.fixture(scope="module")
 def catalogue() -> Catalog:
-    with (MESSAGES / "ceteris.po").open("rb") as file:
+    with (MESSAGES / "paribus.po").open("rb") as file:
         return read_po(file, locale="zh_CN")
 
 
@@ -69,7 +69,7 @@ def test_what_is_compiled_is_the_catalogue(catalogue: Catalog) -> None:
     compiled = io.BytesIO()
     write_mo(compiled, catalogue)
     compiled.seek(0)
-    with (MESSAGES / "ceteris.mo").open("rb") as file:
+    with (MESSAGES / "paribus.mo").open("rb") as file:
         assert _texts_by_id(gettext.GNUTranslations(file)) == _texts_by_id(gettext.GNUTranslations(compiled))
 
 

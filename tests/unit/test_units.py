@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ceteris import units
+from paribus import units
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ceteris.files import distrust, replacing, write_whole
+from paribus.files import distrust, replacing, write_whole
 
 NOBODY = 65534
 
@@ -54,7 +54,7 @@ def test_a_device_takes_what_comes() -> None:
 
 def test_the_output_of_this_program_takes_what_comes(tmp_path: Path) -> None:
     script = (
-        "from pathlib import Path; from ceteris.files import write_whole; write_whole(Path('/dev/stdout'), 'words')"
+        "from pathlib import Path; from paribus.files import write_whole; write_whole(Path('/dev/stdout'), 'words')"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "words"

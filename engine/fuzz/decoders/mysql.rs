@@ -3,13 +3,13 @@
 //! In: bytes. Out: nothing, or a panic where a decoder panics, keeps too much, or is of two minds. Called
 //! by the fuzz targets, and by the test that replays what they have found.
 
-use ceteris_engine::db::error::{DbError, Result};
-use ceteris_engine::db::mysql::answer::Answer;
-use ceteris_engine::db::mysql::ending::Status;
-use ceteris_engine::db::mysql::login::{Login, Step};
-use ceteris_engine::db::mysql::results::Progress;
-use ceteris_engine::db::mysql::rows::{self, Packets};
-use ceteris_engine::db::server::{Secret, Server, Tls};
+use paribus_engine::db::error::{DbError, Result};
+use paribus_engine::db::mysql::answer::Answer;
+use paribus_engine::db::mysql::ending::Status;
+use paribus_engine::db::mysql::login::{Login, Step};
+use paribus_engine::db::mysql::results::Progress;
+use paribus_engine::db::mysql::rows::{self, Packets};
+use paribus_engine::db::server::{Secret, Server, Tls};
 
 /// What a decoder of answers may leave for later.
 const KEPT: usize = (64 << 10) + 4;

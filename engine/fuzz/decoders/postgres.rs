@@ -3,11 +3,11 @@
 //! In: bytes. Out: nothing, or a panic where a decoder panics, does not go on, or is of two minds. Called
 //! by the fuzz targets, and by the test that replays what they have found.
 
-use ceteris_engine::db::error::Result;
-use ceteris_engine::db::postgres::login::Login;
-use ceteris_engine::db::postgres::reply::{Reply, Step};
-use ceteris_engine::db::server::{Secret, Server, Tls};
-use ceteris_engine::db::{Answer, Rows};
+use paribus_engine::db::error::Result;
+use paribus_engine::db::postgres::login::Login;
+use paribus_engine::db::postgres::reply::{Reply, Step};
+use paribus_engine::db::server::{Secret, Server, Tls};
+use paribus_engine::db::{Answer, Rows};
 
 /// Answers come to the same in whatever pieces they arrive. The first byte says in which.
 pub fn reply(bytes: &[u8]) {

@@ -1,6 +1,6 @@
 //! The folder that holds the data of one experiment: made, listed, and removed with all that is in it.
 //!
-//! It lies at `PATH/ceteris-data/EXPERIMENT`, is for this user alone, and has a manifest that says which experiment it
+//! It lies at `PATH/paribus-data/EXPERIMENT`, is for this user alone, and has a manifest that says which experiment it
 //! belongs to, so that it can be recognised and removed without the store. Called by `main`.
 
 use std::ffi::{CStr, CString, OsStr};
@@ -18,8 +18,8 @@ use super::TrustedFolder;
 use crate::clock;
 use crate::error::{Class, EngineError, Result};
 
-const SHARED: &str = "ceteris-data";
-const MANIFEST: &str = "ceteris.experiment.json";
+const SHARED: &str = "paribus-data";
+const MANIFEST: &str = "paribus.experiment.json";
 const MOST_BYTES: u64 = 1 << 20;
 /// What a program in the folder writes to, and keeps locked as long as it runs.
 const LOGS: [&str; 2] = ["server.log", "log"];

@@ -189,7 +189,7 @@ mod tests {
     #[cfg(not(miri))] // where no kernel is behind a mapping
     fn the_kernel_is_asked_for_huge_pages_or_told_not_to_use_them() {
         if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
-            let skips = std::env::var_os("CETERIS_NO_SKIP").is_none();
+            let skips = std::env::var_os("PARIBUS_NO_SKIP").is_none();
             assert!(
                 skips,
                 "this kernel has no huge pages, and no test may be skipped"

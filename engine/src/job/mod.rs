@@ -148,7 +148,7 @@ pub fn check_protocol(line: &str) -> Result<()> {
         Some(protocol) => Err(EngineError::new(
             Class::ProtocolMismatch,
             format!("the job speaks protocol {protocol}, this engine speaks {PROTOCOL}"),
-            "use the engine that was installed together with this ceteris",
+            "use the engine that was installed together with this paribus",
         )),
         None => Err(EngineError::bad_job("the job has no field `protocol`")),
     }

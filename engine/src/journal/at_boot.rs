@@ -1,4 +1,4 @@
-//! `ceteris-engine at-boot`: having journals undone when the machine starts.
+//! `paribus-engine at-boot`: having journals undone when the machine starts.
 //!
 //! In: the directory of journals. Out: a unit of systemd, or a line for cron where there is none,
 //! and a copy of this engine that stays. Called by `main`. Removing takes all of it away again.
@@ -26,10 +26,10 @@ pub struct AtBoot {
     pub files: Vec<PathBuf>,
 }
 
-const UNIT: &str = "etc/systemd/system/ceteris-undo.service";
-const WANTED: &str = "etc/systemd/system/multi-user.target.wants/ceteris-undo.service";
-const CRON: &str = "etc/cron.d/ceteris-undo";
-const ENGINE: &str = "ceteris-engine-at-boot";
+const UNIT: &str = "etc/systemd/system/paribus-undo.service";
+const WANTED: &str = "etc/systemd/system/multi-user.target.wants/paribus-undo.service";
+const CRON: &str = "etc/cron.d/paribus-undo";
+const ENGINE: &str = "paribus-engine-at-boot";
 
 /// `root` is `/`, but for an image that is being made.
 pub fn at_boot(wish: Wish, journals: &Path, root: &Path) -> Result<AtBoot> {
@@ -87,7 +87,7 @@ fn install(journals: &Path, engine: &Path, root: &Path) -> Result<()> {
 fn unit(undo: &str) -> String {
     format!(
         "[Unit]\n\
-         Description=Put back what a cut-off experiment of Ceteris left changed\n\
+         Description=Put back what a cut-off experiment of Paribus left changed\n\
          After=local-fs.target\n\
          Before=mysql.service mariadb.service postgresql.service\n\
          \n\
@@ -127,7 +127,7 @@ fn quoted(path: &Path) -> Result<String> {
     Err(EngineError::new(
         Class::BadCommand,
         format!("the path {text} cannot stand in a unit of systemd"),
-        "set CETERIS_STATE to a folder without blanks and other special characters",
+        "set PARIBUS_STATE to a folder without blanks and other special characters",
     ))
 }
 

@@ -46,7 +46,7 @@ pub struct DirectoryLock(#[allow(dead_code)] File);
 impl Directory {
     /// The copies are on another file system where this user has one that others cannot write to.
     pub fn new(path: &Path) -> Directory {
-        let named = env::var_os("CETERIS_STATE_COPY").filter(|value| !value.is_empty());
+        let named = env::var_os("PARIBUS_STATE_COPY").filter(|value| !value.is_empty());
         let base = named.map(PathBuf::from).or_else(|| other_file_system(path));
         let key = crc32fast::hash(path.as_os_str().as_bytes());
         Directory {
@@ -62,7 +62,7 @@ impl Directory {
     pub fn make(&self) -> Result<()> {
         replica::private_directory(&self.path)?;
         if let Err(error) = replica::private_directory(&self.copies) {
-            eprintln!("ceteris-engine: {error}");
+            eprintln!("paribus-engine: {error}");
         }
         Ok(())
     }
@@ -140,7 +140,7 @@ impl Directory {
         let copy_path = self.copy_of(path);
         let journal = replica::find(path)?;
         let copy = replica::find(&copy_path).unwrap_or_else(|error| {
-            eprintln!("ceteris-engine: {error}");
+            eprintln!("paribus-engine: {error}");
             Found::Missing
         });
         if matches!(journal, Found::Missing) && exists(&self.closed(path)) {
@@ -213,7 +213,7 @@ impl Directory {
     pub fn close(&self, journal: &mut Journal) -> Result<PathBuf> {
         if let Err(error) = journal.append(Record::Closed) {
             // On a full disk the place of the file has to say that it is closed.
-            eprintln!("ceteris-engine: {error}");
+            eprintln!("paribus-engine: {error}");
         }
         let target = self.file_as_closed(journal)?;
         // Not while another keeper may be about to make its copy there.
@@ -289,7 +289,7 @@ fn other_file_system(journals: &Path) -> Option<PathBuf> {
     };
     let device = |path: &Path| fs::metadata(path).map(|metadata| metadata.dev()).ok();
     let own = device(&machine::nearest_existing(journals))?;
-    (device(&base)? != own).then(|| base.join("ceteris"))
+    (device(&base)? != own).then(|| base.join("paribus"))
 }
 
 /// Whether there is anything of this name, be it a dangling link.
@@ -304,7 +304,7 @@ fn unusable(path: &Path, kind: &str) -> EngineError {
             "the journal {} is {kind}, not a journal, and it has no copy: what the experiment changed is unknown",
             path.display()
         ),
-        "check the settings that this experiment tested (ceteris report lists them), then remove it",
+        "check the settings that this experiment tested (paribus report lists them), then remove it",
     )
     .at(path)
 }
@@ -316,7 +316,7 @@ fn not_closed(path: &Path, cause: &EngineError) -> EngineError {
             "all settings are restored, but the journal {} could not be filed as closed: {cause}",
             path.display()
         ),
-        "correct that, then run `ceteris undo` again",
+        "correct that, then run `paribus undo` again",
     )
     .at(path)
 }

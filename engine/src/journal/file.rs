@@ -108,7 +108,7 @@ impl Journal {
         self.changes.retain(|change| change.line != of);
         if let Err(error) = self.append(Record::Restored { of }) {
             // Restoring once more does no harm, so the restoring continues.
-            eprintln!("ceteris-engine: {error}");
+            eprintln!("paribus-engine: {error}");
         }
     }
 }
@@ -128,7 +128,7 @@ fn encoded(experiment: &str, number: u64, record: Record) -> io::Result<String> 
 /// An experiment needs its journal, and not the copy.
 fn no_copy(path: &Path, cause: &io::Error) {
     eprintln!(
-        "ceteris-engine: the journal has no complete copy in {}: {cause}",
+        "paribus-engine: the journal has no complete copy in {}: {cause}",
         path.display()
     );
 }

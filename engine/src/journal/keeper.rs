@@ -1,4 +1,4 @@
-//! `ceteris-engine journal`: the keeper of one experiment's journal, on the target.
+//! `paribus-engine journal`: the keeper of one experiment's journal, on the target.
 //!
 //! In: an `open` line on stdin, then `change` to put a change on the disk and `make` to make it, then
 //! `restore`, or `keep` where the changes are to stay; in between `alive`, to ask whether it still
@@ -209,11 +209,11 @@ fn open_journal(directory: &Directory, allow_volatile: bool, open: &Open) -> Res
         return Err(EngineError::new(
             Class::OpenJournal,
             format!(
-                "experiment `{}` has left settings on this machine: {} is open and nobody owns it; run `ceteris undo`",
+                "experiment `{}` has left settings on this machine: {} is open and nobody owns it; run `paribus undo`",
                 orphan.experiment(),
                 orphan.path.display()
             ),
-            "run `ceteris undo` to put the machine back, then try again",
+            "run `paribus undo` to put the machine back, then try again",
         )
         .at(&orphan.path));
     }
@@ -289,7 +289,7 @@ fn refuse_volatile(directory: &Path, allow_volatile: bool) -> Result<()> {
             "{} is in memory: a journal there would not survive a power cut, and persistent changes could not be undone",
             directory.display()
         ),
-        "set CETERIS_STATE to a directory on a disk, or pass --allow-volatile",
+        "set PARIBUS_STATE to a directory on a disk, or pass --allow-volatile",
     )
     .at(directory))
 }

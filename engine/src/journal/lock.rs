@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 
 /// The verbs of the engine that own a journal.
 const OWNERS: [&str; 2] = ["journal", "undo"];
-const ENGINE: &str = "ceteris-engine";
+const ENGINE: &str = "paribus-engine";
 
 /// A process that holds a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]

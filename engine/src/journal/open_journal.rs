@@ -84,7 +84,7 @@ impl OpenJournal {
                     .map_err(io::Error::from)
                     .and_then(|text| replica.append(&text));
                 if let Err(cause) = appended {
-                    eprintln!("ceteris-engine: {}", write_error(&path, &cause));
+                    eprintln!("paribus-engine: {}", write_error(&path, &cause));
                     break;
                 }
             }

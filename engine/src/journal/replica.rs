@@ -199,7 +199,7 @@ pub fn trusted_directory(directory: &Path) -> Result<fs::Metadata> {
                     kind(directory)
                 }
             ),
-            "move it away, or name another directory with CETERIS_STATE",
+            "move it away, or name another directory with PARIBUS_STATE",
         )
         .at(directory));
     }
@@ -214,7 +214,7 @@ fn stranger(error: EngineError) -> EngineError {
         Class::UntrustedFolder => EngineError {
             class: Class::JournalStranger,
             message: format!("journals cannot be kept here: {}", error.message),
-            hint: "name another directory with CETERIS_STATE, or take the right to write from the others (chmod go-w)".into(),
+            hint: "name another directory with PARIBUS_STATE, or take the right to write from the others (chmod go-w)".into(),
             ..error
         },
         _ => error,
@@ -250,7 +250,7 @@ pub fn write_error(path: &Path, cause: &io::Error) -> EngineError {
     EngineError::new(
         Class::JournalWrite,
         format!("cannot write the journal {}: {cause}", path.display()),
-        "nothing was changed; make room or give access there, or set CETERIS_STATE to another directory",
+        "nothing was changed; make room or give access there, or set PARIBUS_STATE to another directory",
     )
     .at(path)
 }

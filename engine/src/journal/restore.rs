@@ -227,7 +227,7 @@ pub(super) fn damaged(path: &Path, damage: &Damage) -> EngineError {
             damage.line,
             damage.reason
         ),
-        "every other line was used; check the settings that this experiment tested (ceteris report lists them), set them by hand, then move the file to closed/ next to it",
+        "every other line was used; check the settings that this experiment tested (paribus report lists them), set them by hand, then move the file to closed/ next to it",
     )
     .at(path)
 }

@@ -1,4 +1,4 @@
-//! `ceteris-engine undo`: puts back what experiments have left behind.
+//! `paribus-engine undo`: puts back what experiments have left behind.
 //!
 //! In: the directory of journals. Out: `busy` for those that have a living owner, `kept` for those
 //! whose changes are meant to stay; for the others the events of restoring. With `dry_run` only a

@@ -152,7 +152,7 @@ fn account_failure(tally: &mut Tally, in_a_row: u32, error: EngineError) -> Resu
     }
     if first_of_its_class {
         // One word a stretch is enough; all of them are in the counts.
-        eprintln!("ceteris-engine: {error}");
+        eprintln!("paribus-engine: {error}");
     }
     Ok(())
 }

@@ -130,7 +130,7 @@ impl Times {
         match self.to_hdr() {
             Ok(bytes) => STANDARD.encode(bytes),
             Err(cause) => {
-                eprintln!("ceteris-engine: a histogram could not be encoded: {cause}");
+                eprintln!("paribus-engine: a histogram could not be encoded: {cause}");
                 String::new()
             }
         }

@@ -1,4 +1,4 @@
-//! `ceteris-engine sample`: the state of the machine, once an interval.
+//! `paribus-engine sample`: the state of the machine, once an interval.
 //!
 //! In: one job line on stdin, then commands: `census`, and `server`, whose counters are read at each
 //! sample; the end of stdin ends it. Out: `sample`, `counted` and `census` events. Called by `main`.

@@ -1,4 +1,4 @@
-//! `ceteris-engine tend`: keeps one server process, which never outlives it.
+//! `paribus-engine tend`: keeps one server process, which never outlives it.
 //!
 //! In: one job line on stdin, then `"stop"` or `"kill"`; the end of stdin is a stop. Out: `hello`,
 //! `started`, and `ended` when nothing of the server runs any more. Called by `main`. It heeds no
@@ -189,7 +189,7 @@ fn last_words(log: &Path, start: u64) -> Vec<String> {
         file.read_to_end(&mut bytes)
     });
     if let Err(cause) = read {
-        eprintln!("ceteris-engine: cannot read {}: {cause}", log.display());
+        eprintln!("paribus-engine: cannot read {}: {cause}", log.display());
     }
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().collect();

@@ -26,8 +26,8 @@ pub fn may_make_devices() -> bool {
     // SAFETY: asks for a number of this process and cannot fail.
     let root = unsafe { libc::geteuid() } == 0;
     assert!(
-        root || std::env::var_os("CETERIS_NO_SKIP").is_none(),
-        "this test needs root, and CETERIS_NO_SKIP lets none be skipped"
+        root || std::env::var_os("PARIBUS_NO_SKIP").is_none(),
+        "this test needs root, and PARIBUS_NO_SKIP lets none be skipped"
     );
     if !root {
         eprintln!("skipped: only root can make a loop device");

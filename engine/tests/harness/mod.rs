@@ -26,7 +26,7 @@ pub struct Engine {
 }
 
 pub fn binary() -> &'static str {
-    env!("CARGO_BIN_EXE_ceteris-engine")
+    env!("CARGO_BIN_EXE_paribus-engine")
 }
 
 impl Engine {

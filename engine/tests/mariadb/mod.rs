@@ -16,9 +16,9 @@ use std::sync::OnceLock;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use ceteris_engine::db::server::{Secret, Server, Tls};
-use ceteris_engine::db::statement::Statement;
-use ceteris_engine::db::{Connection as _, Execution, mysql::Connection};
+use paribus_engine::db::server::{Secret, Server, Tls};
+use paribus_engine::db::statement::Statement;
+use paribus_engine::db::{Connection as _, Execution, mysql::Connection};
 use tempfile::TempDir;
 
 pub const PASSWORD: &str = "it's a sécret";
@@ -180,7 +180,7 @@ impl Drop for Mariadb {
     }
 }
 
-pub fn open(server: &Server) -> ceteris_engine::db::error::Result<Connection> {
+pub fn open(server: &Server) -> paribus_engine::db::error::Result<Connection> {
     Connection::open(server, &[] as &[Statement], Execution::Text)
 }
 

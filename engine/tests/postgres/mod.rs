@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ceteris_engine::db::argument::{ArgumentList, Arguments};
-use ceteris_engine::db::error::Result;
-use ceteris_engine::db::postgres::Connection;
-use ceteris_engine::db::server::{Secret, Server, Tls};
-use ceteris_engine::db::statement::{Kind, Statement};
-use ceteris_engine::db::{Answer, Connection as _, Execution};
+use paribus_engine::db::argument::{ArgumentList, Arguments};
+use paribus_engine::db::error::Result;
+use paribus_engine::db::postgres::Connection;
+use paribus_engine::db::server::{Secret, Server, Tls};
+use paribus_engine::db::statement::{Kind, Statement};
+use paribus_engine::db::{Answer, Connection as _, Execution};
 
 use crate::authority;
 

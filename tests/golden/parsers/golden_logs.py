@@ -9,8 +9,8 @@ import re
 import sys
 from pathlib import Path
 
-from ceteris.parsers import formats
-from ceteris.parsers.log import Course, Log
+from paribus.parsers import formats
+from paribus.parsers.log import Course, Log
 
 HERE = Path(__file__).parent
 LOGS = sorted(HERE.glob("*/*.log"))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import trial_samples as samples
 
-from ceteris.analysis.between import Side, between, effects_between
-from ceteris.model import Effect, Verdict
-from ceteris.units import LoadLevel
+from paribus.analysis.between import Side, between, effects_between
+from paribus.model import Effect, Verdict
+from paribus.units import LoadLevel
 
 LOADS = (1, 8)
 MARGIN = math.log(1.02)

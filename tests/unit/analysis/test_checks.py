@@ -10,8 +10,8 @@ import pytest
 import trial_samples as samples
 from test_judge import PROTOCOL, _experiment, _workload
 
-from ceteris.analysis.judge import judge, take_looks
-from ceteris.model import Check, Measurement, Purpose, Tag, Trial, TrialState
+from paribus.analysis.judge import judge, take_looks
+from paribus.model import Check, Measurement, Purpose, Tag, Trial, TrialState
 
 Values = dict[int, dict[str, Measurement]]
 

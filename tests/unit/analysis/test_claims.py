@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 import trial_samples as samples
 
-from ceteris import model
-from ceteris.analysis.claims import Numbers, weigh
-from ceteris.analysis.magnitudes import stated
-from ceteris.model import (
+from paribus import model
+from paribus.analysis.claims import Numbers, weigh
+from paribus.analysis.magnitudes import stated
+from paribus.model import (
     Claim,
     Factor,
     Plan,

@@ -5,9 +5,9 @@ import dataclasses
 from test_checks import _checks, _timed
 from test_judge import _experiment
 
-from ceteris.analysis.conditions import constancy, unlike
-from ceteris.findings import Held
-from ceteris.model import Tag, TrialState
+from paribus.analysis.conditions import constancy, unlike
+from paribus.findings import Held
+from paribus.model import Tag, TrialState
 
 FACTS = {1: {"a": "1", "b": "x"}, 2: {"a": "1", "b": "y"}, 3: {"a": "1"}}
 

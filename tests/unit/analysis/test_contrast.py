@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import trial_samples as samples
 
-from ceteris.analysis.contrast import contrast
-from ceteris.analysis.effects import Pair, Series
-from ceteris.model import Measurement, Purpose
-from ceteris.units import LoadLevel
+from paribus.analysis.contrast import contrast
+from paribus.analysis.effects import Pair, Series
+from paribus.model import Measurement, Purpose
+from paribus.units import LoadLevel
 
 Summaries = dict[int, dict[str, Measurement]]
 

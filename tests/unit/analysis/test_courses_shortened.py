@@ -7,7 +7,7 @@ import pytest
 from test_checks import _courses
 from test_judge import _experiment
 
-from ceteris.analysis.courses import shortened
+from paribus.analysis.courses import shortened
 
 
 def test_a_short_course_stays_and_a_long_one_keeps_the_mean_of_each_third() -> None:

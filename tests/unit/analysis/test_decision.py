@@ -10,15 +10,15 @@ from experiments import BY_LEVEL, LEVELS, Laboratory, schedule
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ceteris.analysis.decision import Pairs, Question, decide, next_look, probabilities
-from ceteris.analysis.screening import next_look_at_screen
-from ceteris.analysis.spending import Looked
-from ceteris.model import Verdict
-from ceteris.stats.foldover import replicate
-from ceteris.stats.generator import Noise
-from ceteris.stats.huber import least_squares
-from ceteris.stats.levels import design
-from ceteris.stats.pairs import CannotJudge, log_ratios
+from paribus.analysis.decision import Pairs, Question, decide, next_look, probabilities
+from paribus.analysis.screening import next_look_at_screen
+from paribus.analysis.spending import Looked
+from paribus.model import Verdict
+from paribus.stats.foldover import replicate
+from paribus.stats.generator import Noise
+from paribus.stats.huber import least_squares
+from paribus.stats.levels import design
+from paribus.stats.pairs import CannotJudge, log_ratios
 
 LAB = Laboratory()
 AT = range(16, 81, 8)

@@ -8,8 +8,8 @@ import pytest
 import trial_samples as samples
 from hdrh.histogram import HdrHistogram
 
-from ceteris.analysis.distribution import distributions
-from ceteris.model import Trial, TrialState
+from paribus.analysis.distribution import distributions
+from paribus.model import Trial, TrialState
 
 
 def _trial(order: int, arm: str, block: int) -> Trial:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import trial_samples as samples
 
-from ceteris.analysis.imported import judge_set
-from ceteris.model import (
+from paribus.analysis.imported import judge_set
+from paribus.model import (
     Factor,
     Measurement,
     Protocol,

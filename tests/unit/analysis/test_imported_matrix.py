@@ -6,13 +6,13 @@ import pytest
 from golden_logs import HERE
 from sqlalchemy.engine import Engine
 
-from ceteris.analysis.imported_matrix import imported_matrices
-from ceteris.cli import importing
-from ceteris.findings import Matrix
-from ceteris.imports import carry
-from ceteris.model import Experiment
-from ceteris.store import read, sources
-from ceteris.store.open import open_engine, store_url
+from paribus.analysis.imported_matrix import imported_matrices
+from paribus.cli import importing
+from paribus.findings import Matrix
+from paribus.imports import carry
+from paribus.model import Experiment
+from paribus.store import read, sources
+from paribus.store.open import open_engine, store_url
 
 TEXT = (HERE / "orion" / "mixed-11.1.log").read_text()
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import trial_samples as samples
 
-from ceteris.analysis.decision import Interval, Question
-from ceteris.analysis.judge import Judgement, judge, take_looks
-from ceteris.analysis.reasons import why
-from ceteris.model import (
+from paribus.analysis.decision import Interval, Question
+from paribus.analysis.judge import Judgement, judge, take_looks
+from paribus.analysis.reasons import why
+from paribus.model import (
     RESPONSES,
     FailureClass,
     Measurement,
@@ -22,7 +22,7 @@ from ceteris.model import (
     Verdict,
     Workload,
 )
-from ceteris.units import LoadLevel
+from paribus.units import LoadLevel
 
 PROTOCOL = Protocol(
     trial_s=60,

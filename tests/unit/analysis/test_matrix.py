@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import trial_samples as samples
 
-from ceteris.analysis.matrix import matrices
-from ceteris.findings import Bound, Matrix, MatrixSeries
-from ceteris.model import Measurement, Purpose, Trial, Workload
+from paribus.analysis.matrix import matrices
+from paribus.findings import Bound, Matrix, MatrixSeries
+from paribus.model import Measurement, Purpose, Trial, Workload
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "matrix"
 KIB8, MIB = 8192, 2**20

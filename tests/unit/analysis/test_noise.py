@@ -2,8 +2,8 @@
 
 from test_judge import LOADS, PROTOCOL, _experiment, _workload
 
-from ceteris.analysis.noise import calibrations
-from ceteris.units import LoadLevel
+from paribus.analysis.noise import calibrations
+from paribus.units import LoadLevel
 
 
 def test_the_noise_is_kept_for_planning() -> None:

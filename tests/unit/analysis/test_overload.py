@@ -2,9 +2,9 @@
 
 import pytest
 
-from ceteris.analysis.overload import overloads
-from ceteris.model import Cell
-from ceteris.units import LoadLevel, LoadUnit
+from paribus.analysis.overload import overloads
+from paribus.model import Cell
+from paribus.units import LoadLevel, LoadUnit
 
 
 def _cells(arm: str, rate: int, **metrics: float) -> list[Cell]:

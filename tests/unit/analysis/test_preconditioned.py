@@ -5,10 +5,10 @@ import dataclasses
 import trial_samples as samples
 from test_judge import LOADS, PROTOCOL, _experiment, _judged, _workload
 
-from ceteris.analysis.effects import whole_blocks
-from ceteris.analysis.noise import calibrations, stack_of
-from ceteris.analysis.precondition import preconditioned
-from ceteris.model import FailureClass, Measurement, Precondition, Purpose, Trial, TrialState, Workload
+from paribus.analysis.effects import whole_blocks
+from paribus.analysis.noise import calibrations, stack_of
+from paribus.analysis.precondition import preconditioned
+from paribus.model import FailureClass, Measurement, Precondition, Purpose, Trial, TrialState, Workload
 
 ASKED = Precondition(fills=2, round_s=60.0, most_rounds=25, window=5, most_spread=0.2, most_drift=0.1)
 WORKLOAD = dataclasses.replace(_workload(), precondition=ASKED)

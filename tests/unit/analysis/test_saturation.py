@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from ceteris.analysis.effects import Pair, Series
-from ceteris.analysis.saturation import saturation
-from ceteris.model import Purpose
-from ceteris.stats.scaling import peak_ratio
-from ceteris.units import LoadLevel, LoadUnit
+from paribus.analysis.effects import Pair, Series
+from paribus.analysis.saturation import saturation
+from paribus.model import Purpose
+from paribus.stats.scaling import peak_ratio
+from paribus.units import LoadLevel, LoadUnit
 
 LEVELS = (1, 2, 4, 8, 16, 32)
 

@@ -9,11 +9,11 @@ import pytest
 import trial_samples as samples
 from plan_samples import FILEIO, checked, simple
 
-from ceteris.analysis.judge import Judgement, judge
-from ceteris.analysis.screens import survivors
-from ceteris.experiment.looks import looks_at, to_confirm, underway
-from ceteris.model import Effect, Look, Measurement, Plan, Purpose, Tag, Trial, TrialState, Verdict
-from ceteris.plan.design import schedule
+from paribus.analysis.judge import Judgement, judge
+from paribus.analysis.screens import survivors
+from paribus.experiment.looks import looks_at, to_confirm, underway
+from paribus.model import Effect, Look, Measurement, Plan, Purpose, Tag, Trial, TrialState, Verdict
+from paribus.plan.design import schedule
 
 KEYS = ("vm.swappiness", "vm.dirty", "block.rq_affinity", "block.read_ahead_kb")
 LEVELS = ("[60, 1]", '["20%", "10%"]', "[1, 2]", "[128, 0]")

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import trial_samples as samples
 
-from ceteris.analysis.unfit import unfit
-from ceteris.findings import Breach
-from ceteris.model import Claim, Measurement, Origin, Percentage, Trial
-from ceteris.parsers import formats
-from ceteris.parsers.log import Reading, Run
-from ceteris.units import LoadLevel, LoadUnit
+from paribus.analysis.unfit import unfit
+from paribus.findings import Breach
+from paribus.model import Claim, Measurement, Origin, Percentage, Trial
+from paribus.parsers import formats
+from paribus.parsers.log import Reading, Run
+from paribus.units import LoadLevel, LoadUnit
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
 LOGS = sorted(path for path in GOLDEN.glob("*/*") if path.suffix in (".log", ".txt") and path.parent.name != "table")

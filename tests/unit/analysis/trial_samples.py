@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ceteris.model import Measurement, Purpose, Trial, TrialState
-from ceteris.units import LoadLevel
+from paribus.model import Measurement, Purpose, Trial, TrialState
+from paribus.units import LoadLevel
 
 
 def trial(order: int, arm: str = "a", load: int | LoadLevel = 1, **known: Any) -> Trial:

@@ -9,8 +9,8 @@ import scripted
 from plan_samples import FILEIO, checked, simple
 from typer.testing import CliRunner
 
-from ceteris.cli.main import app
-from ceteris.store.open import open_engine, store_url
+from paribus.cli.main import app
+from paribus.store.open import open_engine, store_url
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 NUMBER = re.compile(r"\d[\d.,]*")

@@ -6,7 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from ceteris.cli.main import app
+from paribus.cli.main import app
 
 HEAVY = (
     "pyarrow",
@@ -24,14 +24,14 @@ VERBS = ("check", "run", "status", "resume", "undo", "report", "compare", "expor
 
 
 def test_help_imports_nothing_heavy() -> None:
-    code = f"import sys, ceteris.cli.main; print([m for m in {HEAVY!r} if m in sys.modules])"
+    code = f"import sys, paribus.cli.main; print([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
 def test_what_previews_a_plan_imports_no_scipy() -> None:
     """It takes a second to load, and nothing is judged."""
-    modules = "ceteris.cli.preview_text, ceteris.cli.known, ceteris.cli.target, ceteris.experiment.noise"
+    modules = "paribus.cli.preview_text, paribus.cli.known, paribus.cli.target, paribus.experiment.noise"
     code = f"import sys, {modules}; print([m for m in sys.modules if m.startswith('scipy')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -41,11 +41,11 @@ def test_what_previews_a_plan_imports_no_scipy() -> None:
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
     done = CliRunner().invoke(app, [verb, "--help"])
     assert done.exit_code == 0
-    assert f"Example: ceteris {verb}" in " ".join(done.output.split())
+    assert f"Example: paribus {verb}" in " ".join(done.output.split())
 
 
 def test_the_version_is_told() -> None:
-    assert CliRunner().invoke(app, ["--version"]).output.startswith("ceteris ")
+    assert CliRunner().invoke(app, ["--version"]).output.startswith("paribus ")
 
 
 @pytest.mark.parametrize("arguments", [["run"], ["nothing"], ["run", "--nothing"], ["report", "--format", "pdf"]])

@@ -11,13 +11,13 @@ from plan_samples import FILEIO, checked, simple
 from sqlalchemy.engine import Engine as Store
 from typer.testing import CliRunner
 
-from ceteris.aside import Aside, Unanswered
-from ceteris.cli import points
-from ceteris.cli.main import app
-from ceteris.experiment.courses import courses
-from ceteris.model import Experiment, ExperimentState, Plan, Trial
-from ceteris.store import read, write
-from ceteris.store.open import open_engine, store_url
+from paribus.aside import Aside, Unanswered
+from paribus.cli import points
+from paribus.cli.main import app
+from paribus.experiment.courses import courses
+from paribus.model import Experiment, ExperimentState, Plan, Trial
+from paribus.store import read, write
+from paribus.store.open import open_engine, store_url
 
 Made = tuple[Store, Experiment, Plan, list[Trial]]
 

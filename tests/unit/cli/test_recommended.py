@@ -6,15 +6,15 @@ from collections.abc import Sequence
 import pytest
 from plan_samples import FILEIO, checked, offer, simple
 
-from ceteris.cli import recommended, recommended_text
-from ceteris.cli.recommended import ApplyDocument
-from ceteris.errors import HostError, Inapplicable, UsageError
-from ceteris.hosts.fake import FakeHost
-from ceteris.hosts.transport import Completed
-from ceteris.knobs.catalog import load
-from ceteris.model import Experiment, ExperimentState, Factor, Knob, Plan
-from ceteris.report.shown import Advice
-from ceteris.trial.site import Site
+from paribus.cli import recommended, recommended_text
+from paribus.cli.recommended import ApplyDocument
+from paribus.errors import HostError, Inapplicable, UsageError
+from paribus.hosts.fake import FakeHost
+from paribus.hosts.transport import Completed
+from paribus.knobs.catalog import load
+from paribus.model import Experiment, ExperimentState, Factor, Knob, Plan
+from paribus.report.shown import Advice
+from paribus.trial.site import Site
 
 QUEUE = "/sys/block/sda/queue"
 FOUND = Experiment(

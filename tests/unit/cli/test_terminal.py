@@ -9,9 +9,9 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-import ceteris
-from ceteris.cli import terminal
-from ceteris.cli.console import VisibleConsole
+import paribus
+from paribus.cli import terminal
+from paribus.cli.console import VisibleConsole
 
 HOSTILE = "a\x1b[2J\x9b1m\x07\u202eb\x7f\r"
 UNSEEN = set("\x1b\x9b\x07\u202e\x7f\r")
@@ -45,7 +45,7 @@ def test_a_console_shows_them_wherever_they_stand(is_terminal: bool) -> None:
 
 def test_nothing_is_printed_past_it() -> None:
     """One place makes text visible; each way around it would need its own care."""
-    source = Path(ceteris.__file__).parent
+    source = Path(paribus.__file__).parent
     ways = re.compile(
         r"typer\.echo\(|click\.echo\(|(?<!Visible)Console\((?!Console)|sys\.stdout\.write|(?<![.\w])print\("
     )

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ceteris.databases.contents import Contents, difference
-from ceteris.databases.postgres_counters import made_of
+from paribus.databases.contents import Contents, difference
+from paribus.databases.postgres_counters import made_of
 
 
 @pytest.mark.parametrize(

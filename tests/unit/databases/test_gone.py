@@ -2,8 +2,8 @@
 
 import pytest
 
-from ceteris.databases.gone import _rows, explain, version_of
-from ceteris.databases.kind import kinds
+from paribus.databases.gone import _rows, explain, version_of
+from paribus.databases.kind import kinds
 
 
 @pytest.mark.parametrize(

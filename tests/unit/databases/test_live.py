@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from ceteris.databases import Live, TakesEffect, Variable
-from ceteris.databases.live_kind import live_kinds
-from ceteris.databases.mysql_variables import refusal
-from ceteris.engine.protocol import Rows
-from ceteris.errors import QueryRefused
-from ceteris.hosts.fake import FakeHost
-from ceteris.model import RunningServer
+from paribus.databases import Live, TakesEffect, Variable
+from paribus.databases.live_kind import live_kinds
+from paribus.databases.mysql_variables import refusal
+from paribus.engine.protocol import Rows
+from paribus.errors import QueryRefused
+from paribus.hosts.fake import FakeHost
+from paribus.model import RunningServer
 
 Ask = Callable[[str], Rows]
 READ_ONLY = "Variable '{}' is a read only variable"
@@ -79,8 +79,8 @@ def test_the_way_back_of_postgres_is_what_stood_in_its_file(written: str | None,
 @pytest.mark.parametrize("kind", ["mariadb", "postgres"])
 def test_a_database_is_made_with_a_mark_and_removed_only_with_it(kind: str) -> None:
     live = live_kinds.get(kind)
-    assert any("experiment e1" in one for one in live.making("ceteris_x", "of experiment e1"))
-    statements, shown, ours = live.removing(_answers(server_version_num=[("150004",)]), "ceteris_x", "of experiment e1")
+    assert any("experiment e1" in one for one in live.making("paribus_x", "of experiment e1"))
+    statements, shown, ours = live.removing(_answers(server_version_num=[("150004",)]), "paribus_x", "of experiment e1")
     assert statements[0].startswith("DROP DATABASE IF EXISTS")
     assert shown.said == "no database"
     assert "'of experiment e1'" in ours.query and ours.said == "1"
@@ -93,16 +93,16 @@ def test_an_old_postgres_is_rid_of_its_connections_first() -> None:
 
 def test_the_address_in_a_journal_names_the_place_of_the_secret() -> None:
     server = RunningServer(
-        protocol="mysql", socket=None, host="db1", port=3307, user="u", prefix="ceteris", credential={"env": "PW"}
+        protocol="mysql", socket=None, host="db1", port=3307, user="u", prefix="paribus", credential={"env": "PW"}
     )
     live = Live(FakeHost({}), "engine", "mariadb", server)
-    assert live.address("ceteris_x").model_dump(exclude_none=True) == {
+    assert live.address("paribus_x").model_dump(exclude_none=True) == {
         "driver": "mysql",
         "host": "db1",
         "port": 3307,
         "user": "u",
         "credential": {"env": "PW"},
-        "database": "ceteris_x",
+        "database": "paribus_x",
         "tls": "off",
         "timeout_s": 600.0,
     }

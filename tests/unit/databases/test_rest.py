@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from ceteris.databases import rest
-from ceteris.databases.rest import Left, restless, wait
+from paribus.databases import rest
+from paribus.databases.rest import Left, restless, wait
 
 
 def _course(*amounts: float, little: float = 0.0, stir: float = 2.0, to_the_end: bool = False) -> rest.Course:

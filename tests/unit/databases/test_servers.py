@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from ceteris.databases import Instance, TakesEffect
-from ceteris.databases.kind import kinds
-from ceteris.databases.refusal import would_not_start
-from ceteris.engine.protocol import Rows, Server
-from ceteris.errors import DatabaseError, UsageError
-from ceteris.hosts.fake import FakeHost
-from ceteris.hosts.transport import Completed
+from paribus.databases import Instance, TakesEffect
+from paribus.databases.kind import kinds
+from paribus.databases.refusal import would_not_start
+from paribus.engine.protocol import Rows, Server
+from paribus.errors import DatabaseError, UsageError
+from paribus.hosts.fake import FakeHost
+from paribus.hosts.transport import Completed
 
 VERSIONS = {
     "/usr/sbin/mariadbd": "/usr/sbin/mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64",

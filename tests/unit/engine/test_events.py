@@ -8,9 +8,9 @@ import zlib
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from ceteris.engine import histogram
-from ceteris.engine.run import understand
-from ceteris.errors import EngineError
+from paribus.engine import histogram
+from paribus.engine.run import understand
+from paribus.errors import EngineError
 
 TIMES = dict.fromkeys(("mean_s", "min_s", "p50_s", "p95_s", "p99_s", "p999_s", "max_s", "sum_s"), 0.1)
 COUNTED = dict.fromkeys(("operations", "reads", "writes", "fsyncs", "read_bytes", "written_bytes"), 1)

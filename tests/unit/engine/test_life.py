@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from ceteris.engine.run import Engine
-from ceteris.errors import EngineError
-from ceteris.hosts.local import LocalHost
-from ceteris.model import Workload
-from ceteris.workloads.jobs import job
+from paribus.engine.run import Engine
+from paribus.errors import EngineError
+from paribus.hosts.local import LocalHost
+from paribus.model import Workload
+from paribus.workloads.jobs import job
 
 FILEIO = Workload(
     name="w",

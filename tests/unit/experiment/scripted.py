@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.experiment import between, walk
-from ceteris.experiment.looks import look
-from ceteris.model import Experiment, ExperimentState, FailureClass, Measurement, Plan, Trial, TrialState
-from ceteris.store import read, write
+from paribus.experiment import between, walk
+from paribus.experiment.looks import look
+from paribus.model import Experiment, ExperimentState, FailureClass, Measurement, Plan, Trial, TrialState
+from paribus.store import read, write
 
 MACHINE = {"kernel": "k"}
 

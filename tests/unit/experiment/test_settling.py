@@ -11,15 +11,15 @@ import pytest
 from plan_samples import FILEIO, checked, simple
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.analysis.noise import fingerprint_digest, stack_of
-from ceteris.experiment import settling
-from ceteris.experiment.noise import informed
-from ceteris.experiment.walk import begin
-from ceteris.model import Calibration, Experiment, Measurement, Plan, Purpose, Trial, TrialState
-from ceteris.plan.budget import cost_s
-from ceteris.plan.design import schedule_hash
-from ceteris.store import read, write
-from ceteris.store.open import open_engine, store_url
+from paribus.analysis.noise import fingerprint_digest, stack_of
+from paribus.experiment import settling
+from paribus.experiment.noise import informed
+from paribus.experiment.walk import begin
+from paribus.model import Calibration, Experiment, Measurement, Plan, Purpose, Trial, TrialState
+from paribus.plan.budget import cost_s
+from paribus.plan.design import schedule_hash
+from paribus.store import read, write
+from paribus.store.open import open_engine, store_url
 
 MACHINE = {"kernel": "k"}
 PLAN = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, '[protocol]\nbudget = "8h"'))

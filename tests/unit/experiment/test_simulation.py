@@ -6,9 +6,9 @@ import math
 import pytest
 from plan_samples import FILEIO, checked, simple
 
-from ceteris.experiment.simulation import Simulation, simulate
-from ceteris.model import Plan, Verdict
-from ceteris.stats.generator import Noise
+from paribus.experiment.simulation import Simulation, simulate
+from paribus.model import Plan, Verdict
+from paribus.stats.generator import Noise
 
 QUIET = Noise(between_sd=0.005, within_sd=0.01, outliers=0.0)
 

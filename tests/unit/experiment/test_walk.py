@@ -10,11 +10,11 @@ from plan_samples import FILEIO, checked, simple
 from scripted import MACHINE, Bench, make_trials
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.experiment import walk
-from ceteris.experiment.evidence import analyse, evidence
-from ceteris.model import Effect, Experiment, Look, Purpose, Trial, TrialState, Verdict
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
+from paribus.experiment import walk
+from paribus.experiment.evidence import analyse, evidence
+from paribus.model import Effect, Experiment, Look, Purpose, Trial, TrialState, Verdict
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
 
 FOUR = """
 "vm.swappiness" = [60, 1]

@@ -19,14 +19,14 @@ from pyarrow import parquet
 from sqlalchemy.engine import Engine as Store
 from typer.testing import CliRunner, Result
 
-from ceteris.cli import conclude, extract
-from ceteris.cli.main import app
-from ceteris.errors import StoreError, UsageError
-from ceteris.export import folder
-from ceteris.export.tables import TABLES, Form, Table, Type, chosen
-from ceteris.model import Experiment, FailureClass, Trial, TrialState
-from ceteris.store import read, write
-from ceteris.store.open import open_engine, store_url
+from paribus.cli import conclude, extract
+from paribus.cli.main import app
+from paribus.errors import StoreError, UsageError
+from paribus.export import folder
+from paribus.export.tables import TABLES, Form, Table, Type, chosen
+from paribus.model import Experiment, FailureClass, Trial, TrialState
+from paribus.store import read, write
+from paribus.store.open import open_engine, store_url
 
 ROOT = Path(__file__).parent.parent.parent.parent
 HOSTILE = 'the kernel said "no",\nand\tthen; =1+1 — µs'
@@ -180,7 +180,7 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, made: tuple[Store, Experiment], tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(UsageError, match=r"pip install 'ceteris\[parquet\]'"):
+    with pytest.raises(UsageError, match=r"pip install 'paribus\[parquet\]'"):
         extract.export(*made, Form.PARQUET, chosen(""), tmp_path / "out", force=False)
     assert not (tmp_path / "out").exists()
 
@@ -194,10 +194,10 @@ def test_a_table_that_is_not_there_is_told_with_the_nearest() -> None:
 MEMORY = """
 import resource, sys
 from pathlib import Path
-from ceteris.cli import extract
-from ceteris.export.tables import Form, chosen
-from ceteris.store import read
-from ceteris.store.open import open_engine, store_url
+from paribus.cli import extract
+from paribus.export.tables import Form, chosen
+from paribus.store import read
+from paribus.store.open import open_engine, store_url
 store = open_engine(store_url(sys.argv[1]), create=False)
 form, tables = Form(sys.argv[2]), chosen("trials,measurements,series")
 told = extract.export(store, read.find(store, "last"), form, tables, Path(sys.argv[3]), force=False)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from ceteris.hosts.drives import error_counters
-from ceteris.hosts.fake import FakeHost
-from ceteris.hosts.transport import Completed
+from paribus.hosts.drives import error_counters
+from paribus.hosts.fake import FakeHost
+from paribus.hosts.transport import Completed
 
 ATA = {
     "smart_status": {"passed": True},

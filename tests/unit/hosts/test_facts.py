@@ -1,7 +1,7 @@
 """What identifies a machine and a disk: as the kernel's files have it, and only what they have."""
 
-from ceteris.hosts.facts import device_fingerprint, fingerprint
-from ceteris.hosts.fake import FakeHost
+from paribus.hosts.facts import device_fingerprint, fingerprint
+from paribus.hosts.fake import FakeHost
 
 
 def test_a_machine_is_told_by_what_a_reader_asks_first() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ceteris.hosts.fake import FakeHost
-from ceteris.hosts.fitness import Look, conditions
-from ceteris.model import Fitness
+from paribus.hosts.fake import FakeHost
+from paribus.hosts.fitness import Look, conditions
+from paribus.model import Fitness
 
 CPU = "/sys/devices/system/cpu"
 CLOCK = "/sys/devices/system/clocksource/clocksource0"

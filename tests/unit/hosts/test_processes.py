@@ -2,9 +2,9 @@
 
 import pytest
 
-from ceteris.errors import BadReply, HostError
-from ceteris.hosts import local
-from ceteris.hosts.local import LocalProcess
+from paribus.errors import BadReply, HostError
+from paribus.hosts import local
+from paribus.hosts.local import LocalProcess
 
 
 def test_a_program_that_does_not_read_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ceteris.errors import UsageError
-from ceteris.imports import files
+from paribus.errors import UsageError
+from paribus.imports import files
 
 
 def test_folders_are_walked_in_natural_order_without_what_is_hidden(tmp_path: Path) -> None:

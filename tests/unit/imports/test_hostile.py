@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 from sqlalchemy.engine import Engine
 
-from ceteris.cli import conclude, importing
-from ceteris.imports import carry
-from ceteris.report import html, markdown, text
-from ceteris.store.open import open_engine, store_url
+from paribus.cli import conclude, importing
+from paribus.imports import carry
+from paribus.report import html, markdown, text
+from paribus.store.open import open_engine, store_url
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
 FORMATS = sorted(path.name for path in GOLDEN.iterdir() if path.is_dir())

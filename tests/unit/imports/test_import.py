@@ -11,17 +11,17 @@ from logs import sysbench, write
 from rich.console import Console
 from sqlalchemy.engine import Engine
 
-from ceteris.cli import concluded_set, importing
-from ceteris.errors import UsageError
-from ceteris.experiment.evidence import evidence
-from ceteris.imports import carry
-from ceteris.imports.measured import measurements
-from ceteris.imports.reading import run_of, said_of
-from ceteris.model import Experiment, Measurement, Trial, TrialState
-from ceteris.parsers.log import Course, Reading, Run
-from ceteris.store import read, sources
-from ceteris.store.open import open_engine, store_url
-from ceteris.units import LoadUnit
+from paribus.cli import concluded_set, importing
+from paribus.errors import UsageError
+from paribus.experiment.evidence import evidence
+from paribus.imports import carry
+from paribus.imports.measured import measurements
+from paribus.imports.reading import run_of, said_of
+from paribus.model import Experiment, Measurement, Trial, TrialState
+from paribus.parsers.log import Course, Reading, Run
+from paribus.store import read, sources
+from paribus.store.open import open_engine, store_url
+from paribus.units import LoadUnit
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ceteris.errors import PlanError, UsageError
-from ceteris.imports.rules import Placed, Rules, format_of, place, read_rules
-from ceteris.parsers.log import Run
+from paribus.errors import PlanError, UsageError
+from paribus.imports.rules import Placed, Rules, format_of, place, read_rules
+from paribus.parsers.log import Run
 
 RUN = Run(tool="sysbench", workload="oltp", load=8, options={"mysql-host": "db2", "tables": "4"}, lines=(1, 9))
 

@@ -9,12 +9,12 @@ import pytest
 from shaped_tables import LOADS, SHAPES, Study, fileio, long, oltp, ratios, reports, two_heads
 from sqlalchemy.engine import Engine
 
-from ceteris.cli import concluded_set, importing
-from ceteris.findings import Breach
-from ceteris.imports import carry
-from ceteris.imports.claims import read_claims
-from ceteris.store import sources
-from ceteris.store.open import open_engine, store_url
+from paribus.cli import concluded_set, importing
+from paribus.findings import Breach
+from paribus.imports import carry
+from paribus.imports.claims import read_claims
+from paribus.store import sources
+from paribus.store.open import open_engine, store_url
 
 Planted = tuple[str, int | None]  # the level and the load of the cell
 CEILING = "physical ceiling"

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from ceteris.errors import Denied, HostError, JournalError, ReadOnly, Unreachable
-from ceteris.hosts.fake import FakeHost, Write
-from ceteris.knobs import kinds
-from ceteris.knobs.apply import Applier
-from ceteris.knobs.catalog import load
-from ceteris.model import Action, ChangeState, Location, NotTaken, Value, WriteFile
+from paribus.errors import Denied, HostError, JournalError, ReadOnly, Unreachable
+from paribus.hosts.fake import FakeHost, Write
+from paribus.knobs import kinds
+from paribus.knobs.apply import Applier
+from paribus.knobs.catalog import load
+from paribus.model import Action, ChangeState, Location, NotTaken, Value, WriteFile
 
 assert kinds
 QUEUE = "/sys/block/sda/queue"

@@ -1,11 +1,11 @@
 import pytest
 
-from ceteris.errors import UsageError
-from ceteris.knobs import kinds
-from ceteris.knobs.catalog import addresses_at, level_of, load
-from ceteris.knobs.kinds import OF_THE_LOAD
-from ceteris.model import Knob, Location
-from ceteris.registry import knob_kinds
+from paribus.errors import UsageError
+from paribus.knobs import kinds
+from paribus.knobs.catalog import addresses_at, level_of, load
+from paribus.knobs.kinds import OF_THE_LOAD
+from paribus.model import Knob, Location
+from paribus.registry import knob_kinds
 
 assert kinds
 

@@ -1,11 +1,11 @@
 """What should be alike in all trials is read at once, without what trials set themselves."""
 
-from ceteris.hosts.fake import FakeHost
-from ceteris.hosts.local import LocalHost
-from ceteris.knobs.catalog import load
-from ceteris.knobs.conditions import ABSENT, Conditions, digest
-from ceteris.knobs.survey import touched
-from ceteris.model import Location
+from paribus.hosts.fake import FakeHost
+from paribus.hosts.local import LocalHost
+from paribus.knobs.catalog import load
+from paribus.knobs.conditions import ABSENT, Conditions, digest
+from paribus.knobs.survey import touched
+from paribus.model import Location
 
 QUEUE = "/sys/block/sda/queue"
 FILES = {

@@ -2,15 +2,15 @@
 
 import pytest
 
-from ceteris.errors import Missing, UsageError
-from ceteris.hosts.fake import FakeHost
-from ceteris.knobs import kinds
-from ceteris.knobs.catalog import load
-from ceteris.knobs.kinds import launch
-from ceteris.knobs.recipe import persist_command, set_command
-from ceteris.knobs.survey import place
-from ceteris.model import ControlGroup, Knob, LoadModule, Location, MountOption, Value, WriteFile
-from ceteris.registry import knob_kinds
+from paribus.errors import Missing, UsageError
+from paribus.hosts.fake import FakeHost
+from paribus.knobs import kinds
+from paribus.knobs.catalog import load
+from paribus.knobs.kinds import launch
+from paribus.knobs.recipe import persist_command, set_command
+from paribus.knobs.survey import place
+from paribus.model import ControlGroup, Knob, LoadModule, Location, MountOption, Value, WriteFile
+from paribus.registry import knob_kinds
 
 assert kinds
 
@@ -135,8 +135,8 @@ DEVICE = {"/sys/block/sda/dev": "8:0\n"}
 @pytest.mark.parametrize(
     ("files", "name", "text", "value", "level", "path", "written"),
     [
-        (SECOND, "reads_per_s", "", "max", 40, "/sys/fs/cgroup/ceteris/io.max", "8:0 riops=40"),
-        (SECOND, "reads_per_s", "8:0 rbps=9 riops=40\n", 40, "max", "/sys/fs/cgroup/ceteris/io.max", "8:0 riops=max"),
+        (SECOND, "reads_per_s", "", "max", 40, "/sys/fs/cgroup/paribus/io.max", "8:0 riops=40"),
+        (SECOND, "reads_per_s", "8:0 rbps=9 riops=40\n", 40, "max", "/sys/fs/cgroup/paribus/io.max", "8:0 riops=max"),
         (SECOND, "write_bytes_per_s", "8:16 wbps=9\n8:0 rbps=7 wbps=max\n", "max", 1, None, "8:0 wbps=1"),
         (FIRST, "reads_per_s", "", "max", 40, None, "8:0 40"),
         (FIRST, "reads_per_s", "8:0 40\n", 40, "max", None, "8:0 0"),
@@ -189,20 +189,20 @@ def test_a_condition_is_an_option_of_the_engine(name: str, value: Value, words: 
 
 
 LASTING = [
-    ("vm.swappiness", 10, "'vm.swappiness = 10' >> /etc/sysctl.d/90-ceteris.conf"),
-    ("vm.dirty", "20%", "'vm.dirty_ratio = 20' >> /etc/sysctl.d/90-ceteris.conf"),
-    ("vm.dirty", 2**26, "'vm.dirty_bytes = 67108864' >> /etc/sysctl.d/90-ceteris.conf"),
+    ("vm.swappiness", 10, "'vm.swappiness = 10' >> /etc/sysctl.d/90-paribus.conf"),
+    ("vm.dirty", "20%", "'vm.dirty_ratio = 20' >> /etc/sysctl.d/90-paribus.conf"),
+    ("vm.dirty", 2**26, "'vm.dirty_bytes = 67108864' >> /etc/sysctl.d/90-paribus.conf"),
     (
         "block.scheduler",
         "none",
         """'ACTION=="add|change", SUBSYSTEM=="block", KERNEL=="sda", ATTR{queue/scheduler}="none"' """
-        ">> /etc/udev/rules.d/90-ceteris.rules",
+        ">> /etc/udev/rules.d/90-paribus.rules",
     ),
     ("block.iosched.read_expire", 9, 'ATTR{queue/iosched/read_expire}="9"'),
     ("thp.enabled", "never", "transparent_hugepage=never on the kernel's command line"),
     ("thp.defrag", "defer", "'w /sys/kernel/mm/transparent_hugepage/defrag - - - - defer' >> /etc/tmpfiles.d/"),
     ("cpu.governor", "performance", "'w /sys/devices/system/cpu/cpufreq/policy*/scaling_governor - - - - performance'"),
-    ("module.zfs.zfs_arc_max", 8, "'options zfs zfs_arc_max=8' >> /etc/modprobe.d/90-ceteris.conf"),
+    ("module.zfs.zfs_arc_max", 8, "'options zfs zfs_arc_max=8' >> /etc/modprobe.d/90-paribus.conf"),
     ("modprobe.nvme.poll_queues", 4, "nvme.poll_queues=4 on its command line"),
     ("mount.atime", "noatime", "in /etc/fstab, among the options of /data base: give noatime, none else of"),
     ("mount.allocsize", "dynamic", "among the options of /logs: give none of allocsize=…"),

@@ -2,12 +2,12 @@
 
 import pytest
 
-from ceteris.errors import Missing
-from ceteris.hosts.fake import FakeHost
-from ceteris.knobs import kinds
-from ceteris.knobs.catalog import load
-from ceteris.knobs.survey import offer, place
-from ceteris.model import Location
+from paribus.errors import Missing
+from paribus.hosts.fake import FakeHost
+from paribus.knobs import kinds
+from paribus.knobs.catalog import load
+from paribus.knobs.survey import offer, place
+from paribus.model import Location
 
 assert kinds
 CPUFREQ = "/sys/devices/system/cpu/cpufreq"

@@ -4,7 +4,7 @@ import math
 import random
 from dataclasses import replace
 
-from ceteris.laws import Figure, Stated
+from paribus.laws import Figure, Stated
 
 LOADS = (8, 16, 32, 64, 128, 256, 512, 1024)
 EACH = (6, 16, 18, 19, 20)

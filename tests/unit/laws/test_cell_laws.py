@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from published import log, printed, scaled, with_figure
 
-from ceteris.laws import NAMES, Breach, Figure, Stated, of_cell
+from paribus.laws import NAMES, Breach, Figure, Stated, of_cell
 
 _SETS = 600
 _PUBLISHED = {  # a run of sysbench 1.0.20 as a field report prints it

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from published import scaled
 
-from ceteris.laws import Claimed, Figure, Stated, of_cell, of_set
-from ceteris.parsers import formats
+from paribus.laws import Claimed, Figure, Stated, of_cell, of_set
+from paribus.parsers import formats
 
 FIELD = Path(__file__).parent.parent.parent.parent / "examples" / "field"
 TABLES = sorted(FIELD.glob("*/tables/*.csv"))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from published import LOADS, log, normalised, printed, scaled, table, with_figure
 
-from ceteris.laws import Breach, Claimed, Figure, Stated, of_set
+from paribus.laws import Breach, Claimed, Figure, Stated, of_set
 
 _SETS = 150
 Planted = tuple[list[Stated], int, str]  # cells, which of them is wrong, and in what

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ceteris.laws import Figure, Stated, of_set
+from paribus.laws import Figure, Stated, of_set
 
 
 def cell(level: str, load: float | None, table: str = "T", **figures: tuple[float, str]) -> Stated:

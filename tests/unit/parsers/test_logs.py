@@ -9,8 +9,8 @@ import golden_logs
 import pytest
 from golden_logs import LOGS, name_of, text_of
 
-from ceteris.parsers import formats
-from ceteris.parsers.log import METRICS, Run
+from paribus.parsers import formats
+from paribus.parsers.log import METRICS, Run
 
 OF_REPORTS = ("sysbench", "tpcc-mysql", "pgbench", "hammerdb")
 READ = {path: formats.read(text_of(path)) for path in LOGS}

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from golden_logs import name_of
 
-from ceteris.parsers import fio, fio_shapes, formats, iostat, mpstat, orion, sar, table, vmstat
-from ceteris.parsers.log import Log, Run
-from ceteris.parsers.plain import plain_lines
+from paribus.parsers import fio, fio_shapes, formats, iostat, mpstat, orion, sar, table, vmstat
+from paribus.parsers.log import Log, Run
+from paribus.parsers.plain import plain_lines
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
 EVERY = (fio, orion, iostat, vmstat, sar, mpstat, table)

@@ -5,7 +5,7 @@ import re
 import pytest
 from golden_logs import courses_of, golden_text
 
-from ceteris.parsers import formats
+from paribus.parsers import formats
 
 FOREIGN = {
     "iostat of macOS": """\

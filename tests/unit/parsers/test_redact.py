@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ceteris.parsers.redact import redact
+from paribus.parsers.redact import redact
 
 SECRETS = """
 sysbench --mysql-password=geh3im run

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ceteris.parsers import formats
-from ceteris.parsers.log import Log, Run
+from paribus.parsers import formats
+from paribus.parsers.log import Log, Run
 
 
 def read(*lines: str) -> Log:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ceteris.parsers import fio, pattern, sysbench
-from ceteris.parsers.report import NotUnderstood
+from paribus.parsers import fio, pattern, sysbench
+from paribus.parsers.report import NotUnderstood
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
 PARSERS = {"sysbench": sysbench.parse, "fio": fio.parse}
@@ -92,7 +92,7 @@ def test_errors_of_a_tool_are_counted() -> None:
     assert sysbench.parse(broken).errors == {"reconnects": 3}
     jobs = json.loads((GOLDEN / "fio" / "mixed.txt").read_text())
     jobs["jobs"][0]["error"] = 5
-    assert fio.parse(json.dumps(jobs)).errors == {"ceteris: error 5": 1}
+    assert fio.parse(json.dumps(jobs)).errors == {"paribus: error 5": 1}
 
 
 @pytest.mark.parametrize("text", ["", "FATAL: no such test", "{", '{"jobs": 3}', '{"jobs": [{}]}', "[]", "{}"])

@@ -5,7 +5,7 @@ import re
 import pytest
 from golden_logs import HERE, courses_of, golden_text, text_of
 
-from ceteris.parsers import formats
+from paribus.parsers import formats
 
 
 def test_a_build_of_sysbench_that_tells_response_times_in_microseconds() -> None:

@@ -3,12 +3,12 @@
 import dataclasses
 from collections.abc import Mapping
 
-from ceteris import workloads
-from ceteris.knobs import kinds
-from ceteris.knobs.catalog import load
-from ceteris.model import Facts, Offer, Plan
-from ceteris.plan.check import check
-from ceteris.plan.parse import Parsed, parse
+from paribus import workloads
+from paribus.knobs import kinds
+from paribus.knobs.catalog import load
+from paribus.model import Facts, Offer, Plan
+from paribus.plan.check import check
+from paribus.plan.parse import Parsed, parse
 
 assert workloads and kinds
 

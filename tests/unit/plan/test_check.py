@@ -3,8 +3,8 @@
 import pytest
 from plan_samples import FILEIO, OFFERS, checked, facts, offer, parsed, simple
 
-from ceteris.errors import PlanError
-from ceteris.model import OpenLoop, Workload
+from paribus.errors import PlanError
+from paribus.model import OpenLoop, Workload
 
 TEN_MISTAKES = """
 nmae = "typing"

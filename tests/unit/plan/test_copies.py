@@ -5,14 +5,14 @@ import dataclasses
 import pytest
 from plan_samples import checked, facts, simple
 
-from ceteris.cli.server_data import lines, server_data
-from ceteris.errors import PlanError
-from ceteris.knobs.catalog import load
-from ceteris.model import DatabaseFacts, Facts, Offer, Plan
-from ceteris.plan.check import check
-from ceteris.plan.copies import copies
-from ceteris.plan.design import schedule
-from ceteris.plan.parse import parse
+from paribus.cli.server_data import lines, server_data
+from paribus.errors import PlanError
+from paribus.knobs.catalog import load
+from paribus.model import DatabaseFacts, Facts, Offer, Plan
+from paribus.plan.check import check
+from paribus.plan.copies import copies
+from paribus.plan.design import schedule
+from paribus.plan.parse import parse
 
 ROWS = 1_000_000
 DATA = ROWS * 260

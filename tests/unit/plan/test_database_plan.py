@@ -3,11 +3,11 @@
 import pytest
 from plan_samples import FILEIO, checked, offer, simple
 
-from ceteris.errors import PlanError
-from ceteris.model import Plan
-from ceteris.plan.comparisons import candidates
-from ceteris.registry import data_of
-from ceteris.workloads.jobs import job
+from paribus.errors import PlanError
+from paribus.model import Plan
+from paribus.plan.comparisons import candidates
+from paribus.registry import data_of
+from paribus.workloads.jobs import job
 
 SQLITE = '[database]\nkind = "sqlite"\n'
 OLTP = '[[workload]]\nkind = "oltp_read_write"\ntable_size = 1000\nthreads = [1, 4]\n'

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plan_samples import FILEIO, checked, simple
 
-from ceteris.errors import PlanError
-from ceteris.model import Plan, Purpose, Trial
-from ceteris.plan.budget import Extent, block_s, extent, rounds_needed, time_for
-from ceteris.plan.comparisons import comparisons, is_in_flight, noise_comparisons
-from ceteris.plan.design import balanced_orders, schedule, schedule_hash
-from ceteris.plan.protocol import with_usual_margin
-from ceteris.plan.rounds import passes_per_round
-from ceteris.units import LoadLevel, LoadUnit
+from paribus.errors import PlanError
+from paribus.model import Plan, Purpose, Trial
+from paribus.plan.budget import Extent, block_s, extent, rounds_needed, time_for
+from paribus.plan.comparisons import comparisons, is_in_flight, noise_comparisons
+from paribus.plan.design import balanced_orders, schedule, schedule_hash
+from paribus.plan.protocol import with_usual_margin
+from paribus.plan.rounds import passes_per_round
+from paribus.units import LoadLevel, LoadUnit
 
 
 def _plan(levels: int, arms: int = 2, seed: int = 1, rest: str = "") -> Plan:

@@ -5,11 +5,11 @@ from collections import Counter, defaultdict
 import pytest
 from plan_samples import checked, simple
 
-from ceteris.errors import PlanError
-from ceteris.model import Plan, Purpose
-from ceteris.plan import data
-from ceteris.plan.budget import OVERHEAD_S, block_s, round_s
-from ceteris.plan.design import comparisons, measured, schedule
+from paribus.errors import PlanError
+from paribus.model import Plan, Purpose
+from paribus.plan import data
+from paribus.plan.budget import OVERHEAD_S, block_s, round_s
+from paribus.plan.design import comparisons, measured, schedule
 
 MATRIX = """
 [[workload]]

@@ -5,14 +5,14 @@ import dataclasses
 import pytest
 from plan_samples import FILEIO, checked, simple
 
-from ceteris.errors import PlanError
-from ceteris.model import BlockDevice, Plan, Precondition, Purpose, Trial
-from ceteris.plan import precondition
-from ceteris.plan.budget import extent
-from ceteris.plan.data import made_bytes
-from ceteris.plan.design import schedule
-from ceteris.registry import data_of
-from ceteris.units import LoadLevel
+from paribus.errors import PlanError
+from paribus.model import BlockDevice, Plan, Precondition, Purpose, Trial
+from paribus.plan import precondition
+from paribus.plan.budget import extent
+from paribus.plan.data import made_bytes
+from paribus.plan.design import schedule
+from paribus.registry import data_of
+from paribus.units import LoadLevel
 
 DIRECT = FILEIO + "direct = true\n"
 SDB = {"/dev/sdb": BlockDevice(path="/dev/sdb", size_bytes=2**30, ids=("serial-b",))}

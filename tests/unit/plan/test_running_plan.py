@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from plan_samples import checked, parsed
 
-from ceteris.errors import PlanError
-from ceteris.knobs import recipe
-from ceteris.knobs.catalog import load
-from ceteris.model import DatabaseFacts, Knob, Offer, Plan, PutStatements, RunningServer, Said
-from ceteris.plan import data, dsn
-from ceteris.plan.check import knob_keys
+from paribus.errors import PlanError
+from paribus.knobs import recipe
+from paribus.knobs.catalog import load
+from paribus.model import DatabaseFacts, Knob, Offer, Plan, PutStatements, RunningServer, Said
+from paribus.plan import data, dsn
+from paribus.plan.check import knob_keys
 
 EXAMPLE = Path(__file__).parents[3] / "examples/running-server.toml"
 DSN = "mysql://bench@db1:3306/?tls=required"
@@ -81,7 +81,7 @@ def _text(database: str, target: str = "", rest: str = "") -> str:
 
 
 def _server(**changed: object) -> RunningServer:
-    return dataclasses.replace(dsn.parse(DSN), prefix="ceteris", **changed)  # type: ignore[arg-type]
+    return dataclasses.replace(dsn.parse(DSN), prefix="paribus", **changed)  # type: ignore[arg-type]
 
 
 def _offer(name: str, current: object, refused: str = "", todo: str = "") -> Offer:

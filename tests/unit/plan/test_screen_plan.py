@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from plan_samples import FILEIO, checked, simple
 
-from ceteris.errors import PlanError
-from ceteris.model import Plan, Purpose, Trial, TrialState
-from ceteris.plan.budget import confirmed_within, confirming_s, cost_s, duration_s, extent, rounds_needed
-from ceteris.plan.comparisons import SCREEN, comparisons, screened
-from ceteris.plan.design import confirmation, schedule
-from ceteris.stats.foldover import replicate, rows_for
+from paribus.errors import PlanError
+from paribus.model import Plan, Purpose, Trial, TrialState
+from paribus.plan.budget import confirmed_within, confirming_s, cost_s, duration_s, extent, rounds_needed
+from paribus.plan.comparisons import SCREEN, comparisons, screened
+from paribus.plan.design import confirmation, schedule
+from paribus.stats.foldover import replicate, rows_for
 
 FOUR = {
     "vm.swappiness": "[60, 1]",

@@ -3,10 +3,10 @@
 import pytest
 from plan_samples import FILEIO, checked, simple
 
-from ceteris.model import Plan, Purpose
-from ceteris.plan.budget import duration_s, extent, settle_runs_s, with_settle_runs
-from ceteris.plan.design import schedule
-from ceteris.plan.settling import with_settle
+from paribus.model import Plan, Purpose
+from paribus.plan.budget import duration_s, extent, settle_runs_s, with_settle_runs
+from paribus.plan.design import schedule
+from paribus.plan.settling import with_settle
 
 QUIET = {"fileio": 0.03}
 

@@ -7,10 +7,10 @@ from collections import Counter, defaultdict
 import pytest
 from plan_samples import FILEIO, OFFERS, checked, offer, simple
 
-from ceteris.model import Plan, Trial
-from ceteris.plan.budget import block_s, rounds_needed
-from ceteris.plan.comparisons import Comparison, comparisons
-from ceteris.plan.design import schedule
+from paribus.model import Plan, Trial
+from paribus.plan.budget import block_s, rounds_needed
+from paribus.plan.comparisons import Comparison, comparisons
+from paribus.plan.design import schedule
 
 MOUNT = {**OFFERS, "mount.logbsize": offer("mount.logbsize", "32k", ("32k", "64k", "128k"))}
 LEVELS = FILEIO.replace("[1, 4]", "[1, 2, 4, 8]")

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from report_samples import RECIPES, Bench
 
-from ceteris.findings import Distribution
-from ceteris.model import Verdict
-from ceteris.report.views import ReportView
-from ceteris.units import LoadLevel
+from paribus.findings import Distribution
+from paribus.model import Verdict
+from paribus.report.views import ReportView
+from paribus.units import LoadLevel
 
 
 def chosen() -> ReportView:

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ceteris.findings import Constancy, Distribution, Drift, Held
-from ceteris.model import (
+from paribus.findings import Constancy, Distribution, Drift, Held
+from paribus.model import (
     Cell,
     Effect,
     Experiment,
@@ -18,9 +18,9 @@ from ceteris.model import (
     TrialState,
     Verdict,
 )
-from ceteris.report.constancy import NOT_TOLD
-from ceteris.report.views import Recipe, ReportView, view
-from ceteris.units import LoadLevel, LoadUnit
+from paribus.report.constancy import NOT_TOLD
+from paribus.report.views import Recipe, ReportView, view
+from paribus.units import LoadLevel, LoadUnit
 
 PLAN = """\
 name     = "ssd-scheduler"
@@ -52,7 +52,7 @@ EXPERIMENT = Experiment(
     state=ExperimentState.DONE,
     started=1_795_252_440.0,
     ended=1_795_260_312.0,
-    versions={"ceteris": "0.1.0", "engine": "0.1.0", "kernel": "6.12.48"},
+    versions={"paribus": "0.1.0", "engine": "0.1.0", "kernel": "6.12.48"},
     fingerprint={
         "host": "db1",
         "cpu": "AMD EPYC 7543P, 32 cores",
@@ -266,7 +266,7 @@ RECIPES = {
     "block.scheduler=none": Recipe(
         "echo none > /sys/block/nvme0n1/queue/scheduler",
         "cat /sys/block/nvme0n1/queue/scheduler",
-        'ATTR{queue/scheduler}="none"    # /etc/udev/rules.d/90-ceteris.rules',
+        'ATTR{queue/scheduler}="none"    # /etc/udev/rules.d/90-paribus.rules',
     )
 }
 

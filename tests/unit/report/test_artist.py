@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ceteris.errors import DrawingFailed
-from ceteris.report import artist
+from paribus.errors import DrawingFailed
+from paribus.report import artist
 
 WAIT_S = 30
 
@@ -57,7 +57,7 @@ def test_who_waits_no_longer_leaves_none_behind() -> None:
 
 
 def test_they_end_with_us_even_when_we_are_killed() -> None:
-    code = "import time; from ceteris.report import artist; artist.begin(); print('begun', flush=True); time.sleep(60)"
+    code = "import time; from paribus.report import artist; artist.begin(); print('begun', flush=True); time.sleep(60)"
     ours = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert ours.stdout
     assert ours.stdout.readline() == b"begun\n"

@@ -10,12 +10,12 @@ from plan_samples import checked, simple
 from report_samples import EXPERIMENT, Bench
 from rich.console import Console
 
-from ceteris.findings import Between, EffectBetween, Estimate
-from ceteris.model import Verdict
-from ceteris.report import compared, compared_html, compared_markdown, compared_text
-from ceteris.report.compared import ComparedDocument, Difference
-from ceteris.report.shown_compared import ComparedView
-from ceteris.units import LoadLevel
+from paribus.findings import Between, EffectBetween, Estimate
+from paribus.model import Verdict
+from paribus.report import compared, compared_html, compared_markdown, compared_text
+from paribus.report.compared import ComparedDocument, Difference
+from paribus.report.shown_compared import ComparedView
+from paribus.units import LoadLevel
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
 EVIL = "</title><script>alert(1)</script>|[red]"

@@ -7,15 +7,15 @@ import pytest
 from report_samples import EXPERIMENT, typical
 from rich.console import Console
 
-from ceteris.cli.progress import Watch
-from ceteris.findings import Preconditioned
-from ceteris.model import Precondition, TrialState
-from ceteris.report import html, markdown, text
-from ceteris.report.conditioned import conditioned
-from ceteris.report.document import document
-from ceteris.report.shown import ReportView
-from ceteris.report.views import view
-from ceteris.stats.steady import steadiness
+from paribus.cli.progress import Watch
+from paribus.findings import Preconditioned
+from paribus.model import Precondition, TrialState
+from paribus.report import html, markdown, text
+from paribus.report.conditioned import conditioned
+from paribus.report.document import document
+from paribus.report.shown import ReportView
+from paribus.report.views import view
+from paribus.stats.steady import steadiness
 
 ASKED = Precondition(fills=2, round_s=60.0, most_rounds=25, window=5, most_spread=0.2, most_drift=0.1)
 COURSE = (20_000.0, 14_000.0, 12_500.0, 12_400.0, 12_300.0, 12_300.0, 12_000.0)

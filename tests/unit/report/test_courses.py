@@ -2,8 +2,8 @@
 
 import pytest
 
-from ceteris.model import Measurement
-from ceteris.report import curves
+from paribus.model import Measurement
+from paribus.report import curves
 
 
 def _course(points: list[float]) -> Measurement:

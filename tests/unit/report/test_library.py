@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from ceteris.report import library
+from paribus.report import library
 
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(library, "_bundled", lambda: "bundled")
-    return tmp_path / "ceteris"
+    return tmp_path / "paribus"
 
 
 def _kept(cache: Path) -> Path:

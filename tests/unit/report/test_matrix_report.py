@@ -7,10 +7,10 @@ import jsonschema
 from report_samples import EXPERIMENT, Bench
 from rich.console import Console
 
-from ceteris.findings import Bound, Ceiling, Estimate, Knee, Matrix, MatrixPoint, MatrixSeries
-from ceteris.report import artist, charts, html, markdown, text
-from ceteris.report.document import ReportDocument, document
-from ceteris.report.views import ReportView, view
+from paribus.findings import Bound, Ceiling, Estimate, Knee, Matrix, MatrixPoint, MatrixSeries
+from paribus.report import artist, charts, html, markdown, text
+from paribus.report.document import ReportDocument, document
+from paribus.report.views import ReportView, view
 
 _LEVELS = (0, 1, 4, 16, 64)
 

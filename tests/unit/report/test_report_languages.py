@@ -14,18 +14,18 @@ import pytest
 from report_samples import RECIPES, Bench, typical
 from rich.console import Console
 
-from ceteris.analysis.bounds import bounds
-from ceteris.findings import Limit
-from ceteris.knobs.catalog import load
-from ceteris.language import LOCALE, Language, recorded, speaking, spoken
-from ceteris.model import Change, ChangeState, NotTaken, TrialState
-from ceteris.plan.levels import risk_of
-from ceteris.report import charts, html, markdown, text
-from ceteris.report.document import document
-from ceteris.report.views import ReportView
-from ceteris.trial.machine import Applied, step
-from ceteris.trial.validity import of_errors
-from ceteris.workloads.sysbench import Sysbench
+from paribus.analysis.bounds import bounds
+from paribus.findings import Limit
+from paribus.knobs.catalog import load
+from paribus.language import LOCALE, Language, recorded, speaking, spoken
+from paribus.model import Change, ChangeState, NotTaken, TrialState
+from paribus.plan.levels import risk_of
+from paribus.report import charts, html, markdown, text
+from paribus.report.document import document
+from paribus.report.views import ReportView
+from paribus.trial.machine import Applied, step
+from paribus.trial.validity import of_errors
+from paribus.workloads.sysbench import Sysbench
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
 MISMATCHED = ChangeState.MISMATCHED
@@ -67,7 +67,7 @@ def _plain_markdown(seen: ReportView) -> str:
 
 def _english_left(shown: str) -> list[str]:
     """The parts of messages that are shown in English."""
-    translations = gettext.translation("ceteris", LOCALE, ["zh_CN"])
+    translations = gettext.translation("paribus", LOCALE, ["zh_CN"])
     messages = [one for one in translations._catalog if isinstance(one, str)]  # type: ignore[attr-defined]
     pieces = {piece.strip(" ,;:.") for one in messages for piece in re.split(r"\{[^}]*\}", one)}
     return [piece for piece in pieces if piece.count(" ") > 1 and piece in shown]

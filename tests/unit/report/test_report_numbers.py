@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ceteris.report import numbers
-from ceteris.report.numbers import Kind
+from paribus.report import numbers
+from paribus.report.numbers import Kind
 
 
 @pytest.mark.parametrize(

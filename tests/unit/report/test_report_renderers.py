@@ -10,9 +10,9 @@ import pytest
 from report_samples import RECIPES, Bench, hostile, many, typical
 from rich.console import Console
 
-from ceteris.findings import Drift, DriftPoint
-from ceteris.report import charts, html, markdown, text
-from ceteris.report.document import ReportDocument, document
+from paribus.findings import Drift, DriftPoint
+from paribus.report import charts, html, markdown, text
+from paribus.report.document import ReportDocument, document
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
 
@@ -99,7 +99,7 @@ def test_a_name_cannot_steer_the_terminal_or_the_markup() -> None:
 
 
 def typical_effect() -> tuple:  # type: ignore[type-arg]
-    from ceteris.model import Verdict
+    from paribus.model import Verdict
 
     return 0.05, 0.02, Verdict.BETTER
 

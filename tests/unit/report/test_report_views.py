@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_samples import RECIPES, Bench, many, typical
 
-from ceteris.model import Effect, ExperimentState, Purpose, Tag, TrialState, Verdict
-from ceteris.report import charts, markdown
-from ceteris.report.views import ReportView
-from ceteris.units import LoadUnit
+from paribus.model import Effect, ExperimentState, Purpose, Tag, TrialState, Verdict
+from paribus.report import charts, markdown
+from paribus.report.views import ReportView
+from paribus.units import LoadUnit
 
 FORBIDDEN = ("no difference", "same", "keep default", "equal", "no effect")
 

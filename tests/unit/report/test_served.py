@@ -4,9 +4,9 @@ import dataclasses
 
 from report_samples import typical
 
-from ceteris.model import Measurement
-from ceteris.report.served import served
-from ceteris.report.trust import trust
+from paribus.model import Measurement
+from paribus.report.served import served
+from paribus.report.trust import trust
 
 GIB = 2.0**30
 

@@ -8,15 +8,15 @@ import pytest
 from report_samples import typical
 from rich.console import Console
 
-from ceteris.analysis.contrast import BUSY
-from ceteris.databases import counters
-from ceteris.findings import Bounded, Contrast, Estimate, Law, Limit, Moved, Scaling
-from ceteris.model import Cell
-from ceteris.report import html, markdown, text, why
-from ceteris.report.counters import TITLES
-from ceteris.report.shown import ReportView
-from ceteris.trial import telemetry
-from ceteris.units import LoadLevel
+from paribus.analysis.contrast import BUSY
+from paribus.databases import counters
+from paribus.findings import Bounded, Contrast, Estimate, Law, Limit, Moved, Scaling
+from paribus.model import Cell
+from paribus.report import html, markdown, text, why
+from paribus.report.counters import TITLES
+from paribus.report.shown import ReportView
+from paribus.trial import telemetry
+from paribus.units import LoadLevel
 
 ARMS = ["<a|b>", "none"]
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from ceteris.stats.confidence_sequence import half_width
+from paribus.stats.confidence_sequence import half_width
 
 
 @pytest.mark.parametrize("sd", [1e-6, 1.0, 1e6])

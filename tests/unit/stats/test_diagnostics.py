@@ -4,8 +4,8 @@ import statsmodels.api as sm
 from scipy import stats
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
-from ceteris.stats import diagnostics
-from ceteris.stats.huber import huber, least_squares
+from paribus.stats import diagnostics
+from paribus.stats.huber import huber, least_squares
 
 RNG = np.random.default_rng
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from ceteris.stats.huber import huber, least_squares
+from paribus.stats.huber import huber, least_squares
 
 
 def _disturbed(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

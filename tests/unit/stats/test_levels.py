@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from ceteris.stats.levels import level_means
+from paribus.stats.levels import level_means
 
 
 def _data(seed: int, effects: list[float], each: int = 10, sd: float = 0.02):

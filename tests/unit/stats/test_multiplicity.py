@@ -1,7 +1,7 @@
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from ceteris.stats.multiplicity import benjamini_hochberg, holm
+from paribus.stats.multiplicity import benjamini_hochberg, holm
 
 P_VALUES = [[0.03, 0.001, 0.2, 0.04, 0.04], [0.5], [0.9, 0.8], [0.01] * 4]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ceteris.stats import pairs
+from paribus.stats import pairs
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])

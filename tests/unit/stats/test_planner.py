@@ -1,6 +1,6 @@
 import pytest
 
-from ceteris.stats.planner import pairs_for, pairs_planned, smallest_effect, smallest_margin, sub_trials
+from paribus.stats.planner import pairs_for, pairs_planned, smallest_effect, smallest_margin, sub_trials
 
 
 def test_four_times_the_noise_needs_sixteen_times_the_pairs() -> None:

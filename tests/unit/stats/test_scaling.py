@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from ceteris.stats.pairs import CannotJudge
-from ceteris.stats.scaling import bend, knee, peak
+from paribus.stats.pairs import CannotJudge
+from paribus.stats.scaling import bend, knee, peak
 
 LEVELS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from ceteris.stats.sequential import boundaries, t_beyond, t_boundaries, t_tail
+from paribus.stats.sequential import boundaries, t_beyond, t_boundaries, t_tail
 
 FIFTHS = [0.2, 0.4, 0.6, 0.8, 1.0]
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from ceteris.stats.pairs import CannotJudge
-from ceteris.stats.settle import mser5, settle_s, time_constant
+from paribus.stats.pairs import CannotJudge
+from paribus.stats.settle import mser5, settle_s, time_constant
 
 
 def _run(seed: int, tau_s: float, seconds: int = 600) -> np.ndarray:

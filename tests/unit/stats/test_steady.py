@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ceteris.stats.steady import steadiness
+from paribus.stats.steady import steadiness
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from ceteris.stats.pairs import CannotJudge
-from ceteris.stats.universal import Array, fit
+from paribus.stats.pairs import CannotJudge
+from paribus.stats.universal import Array, fit
 
 LEVELS = (1, 2, 4, 8, 16, 32, 64)
 

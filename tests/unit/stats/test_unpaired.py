@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ceteris.stats.pairs import CannotJudge
-from ceteris.stats.unpaired import RUN_TO_RUN_SD, Place, compared, pooled, spread, unlike
+from paribus.stats.pairs import CannotJudge
+from paribus.stats.unpaired import RUN_TO_RUN_SD, Place, compared, pooled, spread, unlike
 
 
 def test_repetitions_are_compared_as_welch_does() -> None:

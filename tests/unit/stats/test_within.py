@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from ceteris.stats.pairs import CannotJudge
-from ceteris.stats.within import batch_means, effective_size, mean_of_series
+from paribus.stats.pairs import CannotJudge
+from paribus.stats.within import batch_means, effective_size, mean_of_series
 
 
 def _seconds(rng: np.random.Generator, seconds: int) -> np.ndarray:

@@ -14,9 +14,9 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from ceteris.errors import StoreError, UsageError
-from ceteris.language import Recorded, recorded
-from ceteris.model import (
+from paribus.errors import StoreError, UsageError
+from paribus.language import Recorded, recorded
+from paribus.model import (
     Change,
     ChangeState,
     Experiment,
@@ -30,10 +30,10 @@ from ceteris.model import (
     Trial,
     TrialState,
 )
-from ceteris.store import migrations, read, schema, write
-from ceteris.store.ids import new_id
-from ceteris.store.open import file_of, open_engine, store_url
-from ceteris.units import LoadLevel, LoadUnit
+from paribus.store import migrations, read, schema, write
+from paribus.store.ids import new_id
+from paribus.store.open import file_of, open_engine, store_url
+from paribus.units import LoadLevel, LoadUnit
 
 PLAN = Plan(
     name="n",
@@ -60,7 +60,7 @@ EXPERIMENT = Experiment(
     state=ExperimentState.PLANNED,
     started=1.0,
     ended=None,
-    versions={"ceteris": "0"},
+    versions={"paribus": "0"},
     fingerprint={"host": "x"},
     notes=("note",),
 )
@@ -270,7 +270,7 @@ def test_a_store_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) ->
     open_engine(store_url(str(path)), create=True).dispose()
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(StoreError, match="newer Ceteris"):
+    with pytest.raises(StoreError, match="newer Paribus"):
         open_engine(store_url(str(path)), create=True)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from ceteris.language import Language, Recorded, recorded, speaking, spoken
-from ceteris.store.words import Words
+from paribus.language import Language, Recorded, recorded, speaking, spoken
+from paribus.store.words import Words
 
 TABLE = sa.Table("told", sa.MetaData(), sa.Column("words", Words))
 SHORT = recorded("many short-lived ones")

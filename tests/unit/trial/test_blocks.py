@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from plan_samples import checked, simple
 from test_machine import TRIAL
 
-from ceteris.model import FailureClass, Purpose, Trial, TrialState
-from ceteris.plan.design import schedule
-from ceteris.trial.blocks import MOST_RERUNS, blocks_over, lost_preconditioning, next_block, renewed
+from paribus.model import FailureClass, Purpose, Trial, TrialState
+from paribus.plan.design import schedule
+from paribus.trial.blocks import MOST_RERUNS, blocks_over, lost_preconditioning, next_block, renewed
 
 S = TrialState
 

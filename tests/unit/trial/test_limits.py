@@ -2,11 +2,11 @@
 
 import pytest
 
-from ceteris.engine.protocol import Interval
-from ceteris.errors import LimitReached
-from ceteris.hosts.fake import FakeHost
-from ceteris.model import Limits
-from ceteris.trial.limits import refuse_load, refuse_machine
+from paribus.engine.protocol import Interval
+from paribus.errors import LimitReached
+from paribus.hosts.fake import FakeHost
+from paribus.model import Limits
+from paribus.trial.limits import refuse_load, refuse_machine
 
 SECOND = Interval(
     event="interval",

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from ceteris.model import Change, ChangeState, FailureClass, NotTaken, Purpose, Trial, TrialState
-from ceteris.trial.machine import (
+from paribus.model import Change, ChangeState, FailureClass, NotTaken, Purpose, Trial, TrialState
+from paribus.trial.machine import (
     Applied,
     Apply,
     Begun,

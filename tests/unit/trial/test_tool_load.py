@@ -5,17 +5,17 @@ from typing import Any, cast
 
 import pytest
 
-from ceteris.engine.protocol import Census, Ended
-from ceteris.engine.run import Sampler
-from ceteris.errors import EngineError, Interrupted
-from ceteris.model import Workload
-from ceteris.trial import machine, tool_load
-from ceteris.trial.tool_load import ToolLoad
-from ceteris.trial.tools import Started, Tools
-from ceteris.trial.validity import ForeignLoad
-from ceteris.trial.watch import Watch
-from ceteris.units import LoadLevel
-from ceteris.workloads.tools import order_of, tool_of
+from paribus.engine.protocol import Census, Ended
+from paribus.engine.run import Sampler
+from paribus.errors import EngineError, Interrupted
+from paribus.model import Workload
+from paribus.trial import machine, tool_load
+from paribus.trial.tool_load import ToolLoad
+from paribus.trial.tools import Started, Tools
+from paribus.trial.validity import ForeignLoad
+from paribus.trial.watch import Watch
+from paribus.units import LoadLevel
+from paribus.workloads.tools import order_of, tool_of
 
 
 class _Sampler:

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from ceteris.engine.protocol import (
+from paribus.engine.protocol import (
     VERSION,
     Access,
     Census,
@@ -23,7 +23,7 @@ from ceteris.engine.protocol import (
     Sample,
     Times,
 )
-from ceteris.trial.validity import ForeignLoad, of_load, of_settings, work_of
+from paribus.trial.validity import ForeignLoad, of_load, of_settings, work_of
 
 TIMES = Times(
     count=100,

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ceteris.cli import conclude
-from ceteris.language import Language
-from ceteris.store.open import store_url
-from ceteris.web.archive import Archive, ViewOf
-from ceteris.web.guard import Guard, Hosts
-from ceteris.web.interpreter import Interpreter
-from ceteris.web.pages import Ending, Pages
+from paribus.cli import conclude
+from paribus.language import Language
+from paribus.store.open import store_url
+from paribus.web.archive import Archive, ViewOf
+from paribus.web.guard import Guard, Hosts
+from paribus.web.interpreter import Interpreter
+from paribus.web.pages import Ending, Pages
 
 TOKEN = "a-token-of-43-characters-as-secrets-makes-it"  # noqa: S105  for these tests
-COOKIE = "ceteris-8321"
+COOKIE = "paribus-8321"
 KNOWN = {"host": "127.0.0.1:8321", "cookie": f"{COOKIE}={TOKEN}"}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from asked import COOKIE, KNOWN, TOKEN, Answer, Site
 
-from ceteris.web.guard import Hosts, make_token
+from paribus.web.guard import Hosts, make_token
 
 EVERYWHERE = [
     "/",
@@ -35,7 +35,7 @@ def ask(tmp_path: Path, path: str, method: str = "GET", headers: dict[str, str] 
         {"host": "localhost:8321"},
         {"host": "localhost:8321", "cookie": f"{COOKIE}="},
         {"host": "localhost:8321", "cookie": f"{COOKIE}={TOKEN[:-1]}"},
-        {"host": "localhost:8321", "cookie": f"ceteris-8322={TOKEN}"},
+        {"host": "localhost:8321", "cookie": f"paribus-8322={TOKEN}"},
         {"host": "localhost:8321", "cookie": f"{COOKIE}=\xe4"},
         {"host": "localhost:8321", "authorization": f"Bearer {TOKEN}"},
     ],
@@ -43,7 +43,7 @@ def ask(tmp_path: Path, path: str, method: str = "GET", headers: dict[str, str] 
 def test_without_the_token_nothing_is_shown(tmp_path: Path, path: str, headers: dict[str, str]) -> None:
     answer = ask(tmp_path, path, headers=headers)
     assert answer.status == 403
-    assert "ceteris serve" in answer.text
+    assert "paribus serve" in answer.text
     assert "set-cookie" not in answer.headers
 
 

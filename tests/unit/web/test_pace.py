@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import web_samples as samples
 
-from ceteris.model import Look, Purpose, Trial, TrialState, Verdict
-from ceteris.web.funnel import WIDTH, funnels
-from ceteris.web.pace import may_be_cut_off, pace, sign
+from paribus.model import Look, Purpose, Trial, TrialState, Verdict
+from paribus.web.funnel import WIDTH, funnels
+from paribus.web.pace import may_be_cut_off, pace, sign
 
 
 def _made(count: int, *, length_s: float = 10.0, gap_s: float = 2.0, of: int = 20) -> list[Trial]:

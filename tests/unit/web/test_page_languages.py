@@ -11,11 +11,11 @@ import web_samples as samples
 from asked import KNOWN, TOKEN, Answer, Site
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.cli import conclude
-from ceteris.language import Language, recorded, speaking
-from ceteris.model import ExperimentState, Purpose, Verdict
-from ceteris.store import read, write
-from ceteris.store.open import open_engine, store_url
+from paribus.cli import conclude
+from paribus.language import Language, recorded, speaking
+from paribus.model import ExperimentState, Purpose, Verdict
+from paribus.store import read, write
+from paribus.store.open import open_engine, store_url
 
 CHINESE = KNOWN | {"accept-language": "zh-CN,zh;q=0.9,en;q=0.8"}
 ENGLISH = KNOWN | {"accept-language": "en-US,en;q=0.9,zh;q=0.8"}
@@ -23,7 +23,7 @@ SPOKEN = {"aria-label", "data-refused", "data-silent"}
 NAMES = {
     *("scheduler", "first", "block", "mq", "deadline", "none", "mixed", "rustc", "no", "space", "left", "on", "device"),
     *("Which", "for", "this", "SSD", "UTC", "iowait", "GiB", "MiB", "ms", "min"),
-    *("Ceteris", "ceteris", "serve", "status", "run", "PLAN", "store"),
+    *("Paribus", "paribus", "serve", "status", "run", "PLAN", "store"),
 }
 FOREIGN = recorded("other processes took {cpu:.2f} of {cores} cores: {who}", cpu=1.85, cores=2, who="rustc (11365)")
 
@@ -115,7 +115,7 @@ def test_what_is_refused_or_cannot_be_read_is_said_in_chinese(path: Path) -> Non
     assert english_left(get(path, "/").text) == set()
     assert english_left(get(path, "/experiments/last").text) == set()
     assert get(path, "/", {"host": "localhost", "accept-language": "zh"}).text == (
-        "请打开 ceteris serve 启动时给出的网址。\n"
+        "请打开 paribus serve 启动时给出的网址。\n"
     )
     path.write_bytes(b"this is no store" * 1000)
     page = get(path, "/").text

@@ -13,12 +13,12 @@ import web_samples as samples
 from asked import Answer, Site
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.cli import conclude
-from ceteris.model import Experiment, ExperimentState, Verdict
-from ceteris.report.views import ReportView
-from ceteris.store import read, schema, write
-from ceteris.store.open import open_engine, store_url
-from ceteris.web import pace
+from paribus.cli import conclude
+from paribus.model import Experiment, ExperimentState, Verdict
+from paribus.report.views import ReportView
+from paribus.store import read, schema, write
+from paribus.store.open import open_engine, store_url
+from paribus.web import pace
 
 
 @pytest.fixture
@@ -303,7 +303,7 @@ def test_a_locked_store_is_told_and_seen_again_when_it_is_free(path: Path, store
     asyncio.run(watch())
 
 
-@pytest.mark.parametrize(("version", "words"), [("9999", "newer Ceteris"), ("0001", "older Ceteris")])
+@pytest.mark.parametrize(("version", "words"), [("9999", "newer Paribus"), ("0001", "older Paribus")])
 def test_a_store_of_another_release_is_told_and_left_as_it_is(
     path: Path, store: Store, version: str, words: str
 ) -> None:

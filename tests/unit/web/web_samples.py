@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sqlalchemy.engine import Engine as Store
 
-from ceteris.cli import conclude
-from ceteris.model import (
+from paribus.cli import conclude
+from paribus.model import (
     Experiment,
     ExperimentState,
     Factor,
@@ -24,9 +24,9 @@ from ceteris.model import (
     Verdict,
     Workload,
 )
-from ceteris.report.views import ReportView
-from ceteris.store import read, write
-from ceteris.units import LoadLevel
+from paribus.report.views import ReportView
+from paribus.store import read, write
+from paribus.units import LoadLevel
 
 FACTOR, ARMS = "block.scheduler", ("mq-deadline", "none")
 

@@ -3,9 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from ceteris.engine.protocol import FileioJob
-from ceteris.workloads.fileio import Fileio, FileioParameters
-from ceteris.workloads.jobs import Ground
+from paribus.engine.protocol import FileioJob
+from paribus.workloads.fileio import Fileio, FileioParameters
+from paribus.workloads.jobs import Ground
 
 
 def _job(**given: object) -> FileioJob:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ceteris.workloads import fio_paths
-from ceteris.workloads.tool_paths import PathRefused
+from paribus.workloads import fio_paths
+from paribus.workloads.tool_paths import PathRefused
 
 FOLDER = "/data/files"
 
@@ -21,21 +21,21 @@ def _of_job_file(**texts: str) -> list[str]:
 @pytest.mark.parametrize(
     ("options", "paths"),
     [
-        ({"rw": "read", "direct": 1}, ["/data/files/ceteris.0.0"]),
+        ({"rw": "read", "direct": 1}, ["/data/files/paribus.0.0"]),
         ({"filename": "a:b"}, ["/data/files/a", "/data/files/b"]),
         ({"filename": r"a\:b"}, ["/data/files/a:b"]),
         ({"filename": "/dev/x"}, ["/data/files//dev/x", "/dev/x"]),
         ({"directory": "/a:/b", "filename": "f"}, ["/a/f", "/b/f"]),
-        ({"directory": " /etc"}, ["/etc/ceteris.0.0"]),
-        ({"directory": "below"}, ["/data/files/below/ceteris.0.0"]),
+        ({"directory": " /etc"}, ["/etc/paribus.0.0"]),
+        ({"directory": "below"}, ["/data/files/below/paribus.0.0"]),
         ({"directory": "/dev", "filename_format": "loop1"}, ["/dev/loop1"]),
         ({"filename_format": "$jobname.$jobnum.$filenum"}, ["/data/files/0.0.0"]),
-        ({"write_iolog": "/etc/x"}, ["/data/files/ceteris.0.0", "/etc/x"]),
-        ({"write_bw_log": "x"}, ["/data/files/ceteris.0.0", "/data/files/x"]),
-        ({"aux-path": "/a"}, ["/data/files/ceteris.0.0", "/a"]),
-        ({"mem": "mmap:/a/b"}, ["/data/files/ceteris.0.0", "/a/b"]),
-        ({"some_option": "/a/b"}, ["/data/files/ceteris.0.0", "/a/b"]),
-        ({"bssplit": "4k/60:64k/40"}, ["/data/files/ceteris.0.0"]),
+        ({"write_iolog": "/etc/x"}, ["/data/files/paribus.0.0", "/etc/x"]),
+        ({"write_bw_log": "x"}, ["/data/files/paribus.0.0", "/data/files/x"]),
+        ({"aux-path": "/a"}, ["/data/files/paribus.0.0", "/a"]),
+        ({"mem": "mmap:/a/b"}, ["/data/files/paribus.0.0", "/a/b"]),
+        ({"some_option": "/a/b"}, ["/data/files/paribus.0.0", "/a/b"]),
+        ({"bssplit": "4k/60:64k/40"}, ["/data/files/paribus.0.0"]),
     ],
 )
 def test_options_name_paths(options: dict[str, object], paths: list[str]) -> None:

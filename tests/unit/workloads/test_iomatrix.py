@@ -3,10 +3,10 @@
 import pytest
 from test_measured import _result, _times
 
-from ceteris.engine.protocol import IomatrixJob, Part
-from ceteris.model import Workload
-from ceteris.units import LoadLevel
-from ceteris.workloads import jobs
+from paribus.engine.protocol import IomatrixJob, Part
+from paribus.model import Workload
+from paribus.units import LoadLevel
+from paribus.workloads import jobs
 
 
 def _workload(large: int) -> Workload:

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from ceteris.engine.protocol import FileioJob, Interval, IomatrixJob, Load, OltpJob, Result
-from ceteris.model import Measurement, OpenLoop, Workload
-from ceteris.plan.file import plan_form
-from ceteris.plan.parse import parse
-from ceteris.registry import DataSet, Series, Tool, workload_kinds
-from ceteris.units import LoadLevel, LoadUnit
-from ceteris.workloads import jobs
-from ceteris.workloads.fileio import FileioParameters
+from paribus.engine.protocol import FileioJob, Interval, IomatrixJob, Load, OltpJob, Result
+from paribus.model import Measurement, OpenLoop, Workload
+from paribus.plan.file import plan_form
+from paribus.plan.parse import parse
+from paribus.registry import DataSet, Series, Tool, workload_kinds
+from paribus.units import LoadLevel, LoadUnit
+from paribus.workloads import jobs
+from paribus.workloads.fileio import FileioParameters
 
 
 class _DepthParameters(BaseModel):

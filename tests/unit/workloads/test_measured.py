@@ -2,8 +2,8 @@
 
 import pytest
 
-from ceteris.engine.protocol import Cpu, Pacing, Result, Times
-from ceteris.workloads.measured import of_operations
+from paribus.engine.protocol import Cpu, Pacing, Result, Times
+from paribus.workloads.measured import of_operations
 
 
 def _times(scale: float) -> Times:

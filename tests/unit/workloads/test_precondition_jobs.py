@@ -2,9 +2,9 @@
 
 import pytest
 
-from ceteris.engine.protocol import Data, FileioJob, IomatrixJob, Job, Load, Method
-from ceteris.model import Workload
-from ceteris.workloads import jobs, precondition
+from paribus.engine.protocol import Data, FileioJob, IomatrixJob, Job, Load, Method
+from paribus.model import Workload
+from paribus.workloads import jobs, precondition
 
 
 def _job(**parameters: bool | int | str) -> Job:

@@ -6,14 +6,14 @@ import json
 import pytest
 from pydantic import TypeAdapter
 
-from ceteris.engine.protocol import SqliteFile, SqlMixJob
-from ceteris.model import Workload
-from ceteris.plan.file import plan_form
-from ceteris.plan.parse import parse
-from ceteris.plan.workloads import workloads_of
-from ceteris.registry import data_of, parameters_of
-from ceteris.workloads.jobs import job
-from ceteris.workloads.sqlmix import StatementTable
+from paribus.engine.protocol import SqliteFile, SqlMixJob
+from paribus.model import Workload
+from paribus.plan.file import plan_form
+from paribus.plan.parse import parse
+from paribus.plan.workloads import workloads_of
+from paribus.registry import data_of, parameters_of
+from paribus.workloads.jobs import job
+from paribus.workloads.sqlmix import StatementTable
 
 PLAN = """
 name = "n"

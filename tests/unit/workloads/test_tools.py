@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from ceteris.model import OpenLoop, Workload
-from ceteris.parsers.report import Report, Second
-from ceteris.plan.parse import parse
-from ceteris.registry import data_of, parameters_of
-from ceteris.units import LoadLevel, LoadUnit
-from ceteris.workloads.tools import Run, ToolKind, measurements, order_of, tool_of
+from paribus.model import OpenLoop, Workload
+from paribus.parsers.report import Report, Second
+from paribus.plan.parse import parse
+from paribus.registry import data_of, parameters_of
+from paribus.units import LoadLevel, LoadUnit
+from paribus.workloads.tools import Run, ToolKind, measurements, order_of, tool_of
 
 
 def _workload(kind: str, **parameters: Any) -> Workload:
@@ -46,7 +46,7 @@ def test_sysbench_runs_for_settle_trial_and_a_second() -> None:
 
 def test_fio_settles_by_itself() -> None:
     (run,) = _runs(_workload("fio", options={"rw": "randread", "direct": True}), measure_s=0.25)
-    assert run.argv[-3:] == ["--name=ceteris", "--rw=randread", "--direct=1"]
+    assert run.argv[-3:] == ["--name=paribus", "--rw=randread", "--direct=1"]
     assert {"--runtime=250ms", "--ramp_time=2000ms", "--iodepth=4", "--directory=/data/w"} <= set(run.argv)
     (of_file,) = _runs(_workload("fio", job="/jobs/a.fio"))
     assert of_file.argv[-1] == "/jobs/a.fio"

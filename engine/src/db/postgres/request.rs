@@ -22,7 +22,7 @@ pub fn startup(server: &Server, out: &mut Vec<u8>) -> Result<()> {
         ("user", server.user.as_str()),
         ("database", server.database.as_str()),
         ("client_encoding", "UTF8"),
-        ("application_name", "ceteris"),
+        ("application_name", "paribus"),
         // `Statement::write` leaves backslashes as they are.
         ("standard_conforming_strings", "on"),
     ];

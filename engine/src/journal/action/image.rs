@@ -57,7 +57,7 @@ impl PutBack {
     fn replace(&self, image: &Image) -> io::Result<()> {
         let bytes = image.bytes()?;
         let mut beside = self.path.clone().into_os_string();
-        beside.push(".ceteris-undo");
+        beside.push(".paribus-undo");
         let beside = PathBuf::from(beside);
         let _ = fs::remove_file(&beside);
         let mut file = OpenOptions::new()

@@ -21,7 +21,7 @@ pub fn cleanup(data: &Data) -> Result<()> {
 pub fn remove_made(directory: &Path) -> Result<()> {
     let Some(manifest) = Manifest::read(directory)? else {
         eprintln!(
-            "ceteris-engine: {} holds no manifest: nothing to clean up",
+            "paribus-engine: {} holds no manifest: nothing to clean up",
             directory.display()
         );
         return Ok(());

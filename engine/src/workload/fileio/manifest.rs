@@ -16,7 +16,7 @@ use crate::error::{Class, EngineError, Result};
 use crate::folder::TrustedFolder;
 use crate::job::Data;
 
-const FILE_NAME: &str = "ceteris.manifest.json";
+const FILE_NAME: &str = "paribus.manifest.json";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -103,7 +103,7 @@ impl Manifest {
             EngineError::new(
                 Class::NotPrepared,
                 format!("{} is damaged: {cause}", path.display()),
-                "remove the ceteris.* files in that directory and run the prepare phase",
+                "remove the paribus.* files in that directory and run the prepare phase",
             )
             .at(&path)
         })
@@ -142,7 +142,7 @@ impl Manifest {
 
 /// The path of file number `index` of a set.
 pub fn file_path(directory: &Path, index: u32) -> PathBuf {
-    directory.join(format!("ceteris.{index}"))
+    directory.join(format!("paribus.{index}"))
 }
 
 pub fn file_paths(directory: &Path, files: u32) -> Vec<PathBuf> {

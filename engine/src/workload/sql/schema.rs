@@ -23,7 +23,7 @@ impl Dialect {
 }
 
 /// Says that the tables are ours, how they were made, and how many runs counted themselves.
-pub const MARKER: &str = "ceteris_prepared";
+pub const MARKER: &str = "paribus_prepared";
 
 pub fn create_marker() -> String {
     format!(

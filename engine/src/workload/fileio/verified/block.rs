@@ -6,7 +6,7 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 0..8 | `ceteris` and the version of this layout |
+//! | 0..8 | `paribus` and the version of this layout |
 //! | 8..12 | CRC-32 of all bytes after it |
 //! | 12..16 | the block's length |
 //! | 16..20 | the lane that wrote it |
@@ -19,7 +19,7 @@
 
 use std::fmt;
 
-const MAGIC: [u8; 8] = *b"ceteris\x01";
+const MAGIC: [u8; 8] = *b"paribus\x01";
 /// What a disk writes as a whole.
 const SECTOR: usize = 512;
 

@@ -14,7 +14,7 @@ pub fn check(session: &mut Session, made: &dyn Making, there: usize, place: &str
     let tables = made.tables();
     let Some(wanted) = made.rows_of_each().filter(|_| there == tables.len()) else {
         let message = format!(
-            "{place}: {there} of {} tables ({}) are there and were not made by Ceteris",
+            "{place}: {there} of {} tables ({}) are there and were not made by Paribus",
             tables.len(),
             tables.join(", ")
         );
@@ -30,7 +30,7 @@ pub fn check(session: &mut Session, made: &dyn Making, there: usize, place: &str
         if rows != Some(wanted.to_string()) {
             let rows = rows.unwrap_or_default();
             let message = format!(
-                "{place}: {name} is there, was not made by Ceteris, and has {rows} rows instead of {wanted}"
+                "{place}: {name} is there, was not made by Paribus, and has {rows} rows instead of {wanted}"
             );
             return Err(EngineError::new(Class::NotOurs, message, HINT));
         }

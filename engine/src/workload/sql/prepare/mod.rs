@@ -149,7 +149,7 @@ pub fn check(sql: &Sql) -> Result<()> {
         }
         Found::Ours { .. } => "making the tables was interrupted".to_string(),
         Found::Foreign(there) if there == tables => {
-            "the tables were not made by Ceteris".to_string()
+            "the tables were not made by Paribus".to_string()
         }
         Found::Foreign(there) => format!("{there} of {tables} tables are there"),
         Found::Nothing => "the tables are not there".to_string(),

@@ -1,5 +1,0 @@
-"""Workloads: what load a plan can ask for, as jobs for the engine or runs of a tool. Each file registers its kinds."""
-
-from ceteris.workloads import command, fileio, fio, iomatrix, oltp, sqlmix, sysbench
-
-__all__ = ["command", "fileio", "fio", "iomatrix", "oltp", "sqlmix", "sysbench"]

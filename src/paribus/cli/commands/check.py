@@ -1,0 +1,35 @@
+"""`paribus check`: what a plan would do, before anything is touched."""
+
+from typing import Annotated
+
+import typer
+
+from paribus.cli.options import AsJson, Overrides, PlanFile, StoreUrl, read_overrides
+from paribus.cli.terminal import say_json
+
+
+def check(
+    plan_file: PlanFile,
+    overrides: Overrides = None,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+    trials: Annotated[bool, typer.Option("--trials/--no-trials", help="List every block in order.")] = True,
+) -> None:
+    """Check a plan against this machine and print what it would do. Nothing is touched.
+
+    Prints every problem at once; else the blocks of trials in order, every command with its undo, and the time.
+
+    Example: paribus check examples/scheduler.toml --set target.device=/dev/sdb
+    """
+    from paribus.cli import preview, preview_text, target
+    from paribus.cli.console import VisibleConsole
+    from paribus.plan.parse import parse, read_file
+
+    parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
+    with target.site_of(parsed) as site:
+        plan, facts = target.checked(site, parsed)
+        document = preview.document(plan, facts, site, store)
+    if as_json:
+        say_json(document.model_dump_json(indent=2))
+    else:
+        preview_text.show(document, VisibleConsole(highlight=False), every_block=trials)

@@ -1,0 +1,54 @@
+"""`paribus clean`: list the data that experiments have left on a machine, and remove it."""
+
+from typing import Annotated
+
+import typer
+
+from paribus.cli.options import AsJson, Become, StoreUrl, TargetName
+from paribus.cli.terminal import say_json
+
+
+def clean(
+    path: Annotated[
+        str, typer.Argument(metavar="[PATH]", help="The folder that plans name as target.path.", show_default=True)
+    ] = ".",
+    target: TargetName = "local",
+    become: Become = False,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option("--remove", metavar="EXPERIMENT", help="Remove the data of this experiment. Repeatable."),
+    ] = None,
+    remove_all: Annotated[
+        bool,
+        typer.Option("--all", help="Remove the data of all experiments that are done, or yours and not in the store."),
+    ] = False,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the data that experiments have left under a folder, and remove what is named.
+
+    Each experiment removes its own data at its end; what is left is of one that was killed. Needs no store: the data
+    says which experiment it belongs to.
+
+    Example: paribus clean /var/lib/bench --all
+    """
+    from paribus.cli import leftovers
+    from paribus.cli.console import VisibleConsole
+    from paribus.cli.target import site
+    from paribus.engine.run import probe
+    from paribus.errors import UsageError
+
+    if remove and remove_all:
+        raise UsageError("--remove and --all exclude each other", "name experiments, or remove all")
+    with site(target, become=become) as there:
+        place = probe(there.host, there.engine, path).directory.path
+        found = leftovers.leftovers(there, place, store)
+        wanted = leftovers.chosen(found, remove or (), unneeded=remove_all)
+        leftovers.remove(there, place, wanted)
+    told = leftovers.CleanDocument(
+        path=place, leftovers=[one.model_copy(update={"removed": one in wanted}) for one in found]
+    )
+    if as_json:
+        say_json(told.model_dump_json(indent=2))
+    else:
+        leftovers.show(told, VisibleConsole(highlight=False))

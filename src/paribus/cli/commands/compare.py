@@ -1,0 +1,53 @@
+"""`paribus compare`: two experiments beside each other."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paribus.cli.options import AsJson, Form, FormName, Lang, OutputFile, StoreUrl
+from paribus.cli.terminal import say, visible_json
+from paribus.language import Language, of_environment, speaking
+
+Named = "An id, the start of one, a plan's name, or last."
+
+
+def compare(
+    first: Annotated[str, typer.Argument(metavar="FIRST", help=f"What is compared with. {Named}", show_default=False)],
+    second: Annotated[str, typer.Argument(metavar="SECOND", help=f"What is compared. {Named}", show_default=False)],
+    store: StoreUrl = None,
+    other_store: Annotated[
+        str | None,
+        typer.Option("--second-store", metavar="URL", help="The store of the second experiment, where it is another."),
+    ] = None,
+    form: FormName = Form.TEXT,
+    output: OutputFile = None,
+    lang: Lang = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two experiments: two machines, or one before and after a change.
+
+    What else differed is listed first: machine, versions, settings held, workloads. Then follow what the baselines do
+    in each, judged by the same margins, and whether the effects are alike.
+
+    Example: paribus compare before-upgrade after-upgrade --format html -o upgrade.html
+    """
+    from paribus.cli import beside
+    from paribus.cli.conclude import deliver
+    from paribus.store import read
+    from paribus.store.open import open_engine, store_url
+
+    stores = [open_engine(store_url(url), create=False) for url in (store, other_store or store)]
+    sides = [(opened, read.find(opened, name)) for opened, name in zip(stores, (first, second), strict=True)]
+    if as_json or form is Form.JSON:
+        document = beside.compared_document(sides[0], sides[1])
+        deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
+        return
+    if form is Form.HTML and output is None:
+        output = Path(f"paribus-{sides[0][1].id}-{sides[1][1].id}.html")
+    with speaking(lang or (of_environment() if output is None else Language.EN)):
+        found = beside.compared_document(sides[0], sides[1])
+        if form is Form.HTML and output is not None:
+            say(f"report: {beside.deliver_page(found, output)}")
+        else:
+            beside.deliver_text(found, form, output)

@@ -1,0 +1,57 @@
+"""`paribus export`: an experiment as tables for other programs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paribus.cli.options import AsJson, ExperimentName, StoreUrl
+from paribus.cli.terminal import say, say_json
+from paribus.export.tables import TABLES, Form, chosen
+
+
+def _tables(incomplete: str) -> list[str]:
+    done, comma, last = incomplete.rpartition(",")
+    return [f"{done}{comma}{name}" for name in TABLES if name.startswith(last)]
+
+
+def export(
+    experiment: ExperimentName = "last",
+    form: Annotated[Form, typer.Option("--format", help="The form of the files.")] = Form.CSV,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Where they go. Default: a folder in this one."),
+    ] = None,
+    only: Annotated[
+        str,
+        typer.Option(
+            metavar="TABLES",
+            autocompletion=_tables,
+            help=f"Only these tables, with commas between: {', '.join(TABLES)}.",
+            show_default=False,
+        ),
+    ] = "",
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write an experiment as tables, one file each: trials, what they measured, second by second, effects and looks.
+
+    Effects and means name the trials they come from. Parquet needs: pip install 'paribus[parquet]'
+
+    Example: paribus export last --format parquet -o results --only trials,effects
+    """
+    from paribus.cli import extract
+    from paribus.store import read
+    from paribus.store.open import open_engine, store_url
+
+    tables = chosen(only)
+    opened = open_engine(store_url(store), create=False)
+    found = read.find(opened, experiment)
+    document = extract.export(opened, found, form, tables, output or Path(f"paribus-{found.id}"), force=force)
+    if as_json:
+        say_json(document.model_dump_json(indent=2))
+        return
+    width = max(len(str(file.rows)) for file in document.files)
+    for file in document.files:
+        say(f"{file.rows:>{width}} rows  {file.path}")

@@ -1,0 +1,107 @@
+"""`paribus import`: other people's numbers, judged like our own."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paribus.cli.options import AsJson, StoreUrl
+from paribus.cli.terminal import say_json
+
+
+def _formats(incomplete: str) -> list[str]:
+    from paribus.parsers.formats import FORMATS
+
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
+
+def _sets(incomplete: str) -> list[str]:
+    from paribus.errors import ParibusError
+    from paribus.model import ExperimentState
+    from paribus.store import read
+    from paribus.store.open import open_for_reading, store_url
+
+    try:
+        known = read.experiments(open_for_reading(store_url(None)))
+    except ParibusError:
+        return []
+    return [one.id for one in known if one.state is ExperimentState.IMPORTED and one.id.startswith(incomplete)]
+
+
+def import_(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE…", help="Logs and tables, or folders of them.", show_default=False)
+    ],
+    factor: Annotated[
+        str, typer.Option(metavar="NAME", help="What was varied, for example scheduler.", show_default=False)
+    ] = "",
+    level: Annotated[
+        str, typer.Option(metavar="VALUE", help="Which level of it these files are of.", show_default=False)
+    ] = "",
+    rules: Annotated[
+        Path | None,
+        typer.Option("--map", metavar="RULES", help="A TOML file: expressions over paths and options give levels."),
+    ] = None,
+    name: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="What the set is called. One of that name is added to.", show_default=False),
+    ] = "",
+    into: Annotated[
+        str,
+        typer.Option(metavar="SET", help="Add to this set: its id or name.", autocompletion=_sets, show_default=False),
+    ] = "",
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="VALUE", help="The level others are compared with. Default: the first.", show_default=False
+        ),
+    ] = "",
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Read them as this format. Default: told from their content.",
+            autocompletion=_formats,
+            show_default=False,
+        ),
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be understood; keep nothing.")] = False,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import what others measured: logs of sysbench, fio and other tools, and tables. The report is the same.
+
+    Files are told apart by content, read without passwords, and kept with their hash; the same bytes count once. Lines
+    that no reader understands are listed, and kept. Each call adds a level to the set of its name.
+
+    Example: paribus import logs/*.log --factor scheduler --level noop
+
+    Example: paribus import logs/ --map rules.toml --dry-run
+    """
+    from paribus import __version__
+    from paribus.cli import importing
+    from paribus.cli.console import VisibleConsole
+    from paribus.errors import Interrupted, ParibusError
+    from paribus.imports import carry
+    from paribus.store.open import open_engine, store_url
+
+    names = [str(one) for one in files]
+    wanted = importing.wanted(names, factor, level, rules, name=name, baseline=baseline, form=form)
+    opened = None if dry_run else open_engine(store_url(store), create=True)
+    target = None
+    if opened:
+        target = carry.find_set(opened, into) if into else carry.set_named(opened, wanted.name)
+    with importing.Watch(VisibleConsole(stderr=True), len(wanted.items), every=as_json) as watch:
+        try:
+            found, kept = carry.carry_out(wanted, opened, target, __version__, watch.hears)
+        except KeyboardInterrupt as stop:
+            raise Interrupted("interrupted; what was read so far is kept", "the same command goes on") from stop
+    document = importing.document(found, kept, watch)
+    if as_json:
+        say_json(document.model_dump_json(indent=2))
+    else:
+        importing.show(document, VisibleConsole(highlight=False))
+    importing.refuse_nothing(document)
+    if any(one.refused and not one.walked for one in document.files):
+        raise typer.Exit(ParibusError.exit_code)

@@ -1,0 +1,128 @@
+"""`paribus knobs`: what can be set, and what it is set to."""
+
+from typing import Annotated
+
+import typer
+
+from paribus.cli.options import AsJson
+from paribus.cli.terminal import say, say_json
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+def _names(incomplete: str) -> list[str]:
+    from paribus.knobs.catalog import load
+
+    return [knob.name for knob in load() if knob.name.startswith(incomplete)]
+
+
+Name = Annotated[
+    str, typer.Argument(help="A knob, such as block.scheduler.", autocompletion=_names, show_default=False)
+]
+
+
+@app.callback()
+def knobs() -> None:
+    """List, explain and read the knobs of this machine.
+
+    Example: paribus knobs get block.scheduler --device /dev/sda
+    """
+
+
+@app.command("list")
+def list_knobs(as_json: AsJson = False) -> None:
+    """List every knob; those of a database are asked from its server, one at a time, by show."""
+    import dataclasses
+    import json
+
+    from paribus.cli.variables import ELSEWHERE
+    from paribus.knobs.catalog import load
+
+    if as_json:
+        say_json(json.dumps([dataclasses.asdict(knob) for knob in load()], indent=2))
+        return
+    width = max(len(knob.name) for knob in load())
+    for knob in load():
+        say(f"{knob.name:<{width}}  {knob.summary}")
+    for family, members in ELSEWHERE.items():
+        say(f"{family:<{width}}  {members}")
+
+
+@app.command("show")
+def show(
+    name: Name,
+    kind: Annotated[
+        str, typer.Option(help="The server asked for mysql.* and postgres.*: mariadb, mysql, percona, postgres.")
+    ] = "",
+    path: Annotated[str, typer.Option(help="Where that server is made and removed; its user must be able to pass.")] = (
+        "/var/tmp"  # noqa: S108  in a folder of its own
+    ),
+) -> None:
+    """Explain one knob.
+
+    Example: paribus knobs show mysql.innodb_io_capacity
+    """
+    from paribus.cli.variables import is_variable, look_up
+    from paribus.knobs.catalog import load
+    from paribus.knobs.recipe import DANGERS
+    from paribus.knobs.survey import kernels_of
+
+    knob = look_up(name, kind, path) if is_variable(name) else load().get(name)
+    say(f"{knob.name}: {knob.summary}\n\n  {knob.documentation}\n")
+    bounds = [f"{word} {bound}" for word, bound in (("from", knob.minimum), ("to", knob.maximum)) if bound is not None]
+    levels = ", ".join(str(value) for value in knob.allowed) or " ".join(bounds) or "asked from the machine"
+    unit = f" {knob.unit}" if knob.unit else ""
+    rows = {
+        "values": levels + unit,
+        "lies at": ", ".join([*knob.addresses, *knob.elsewhere]),
+        "takes effect": knob.takes_effect,
+        "file systems": ", ".join(knob.filesystems).replace("*", "all"),
+        "unmounts": ", ".join(knob.unmounts),
+        "gone": "; ".join(knob.gone.values()),
+        "danger": DANGERS.get(knob.danger, knob.danger),
+        "kernels": kernels_of(knob).removeprefix("kernels "),
+        "also moves": ", ".join(knob.resets),
+        "other names": ", ".join(knob.aliases),
+        "old values": ", ".join(f"{old} is now {new}" for old, new in knob.renamed.items()),
+    }
+    for title, value in rows.items():
+        if value:
+            say(f"  {title:<13} {value}")
+
+
+@app.command("get")
+def get(
+    name: Name,
+    device: Annotated[
+        str | None, typer.Option(help="The disk of a block.* knob. Default: the one under this folder.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a knob's value now, and what this machine offers."""
+    import json
+    import os
+
+    from paribus.errors import HostError
+    from paribus.hosts.facts import whole_disk
+    from paribus.hosts.local import LocalHost
+    from paribus.hosts.mounts import mount_of
+    from paribus.knobs.catalog import load
+    from paribus.knobs.survey import offer
+    from paribus.model import Location
+
+    host = LocalHost()
+    knob = load().get(name)
+    here = os.stat(".").st_dev  # noqa: PTH116  the number is wanted, not the file
+    disk = None
+    if any("{device}" in address for address in knob.addresses):
+        disk = whole_disk(host, device or f"{os.major(here)}:{os.minor(here)}")
+    found = offer(host, load(), name, Location(disk, mount_of(host, ".").point), root=True)
+    if found.current is None:
+        raise HostError(found.refused, found.todo)
+    if as_json:
+        say_json(
+            json.dumps({"knob": knob.name, "device": disk, "value": found.current, "allowed": list(found.allowed)})
+        )
+    else:
+        offered = f"  (offered: {', '.join(map(str, found.allowed))})" if found.allowed else ""
+        say(f"{knob.name} = {found.current}{offered}")

@@ -1,0 +1,55 @@
+"""`paribus report`: what an experiment showed."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paribus.cli.options import AsJson, ExperimentName, Form, FormName, Lang, OutputFile, StoreUrl
+from paribus.cli.terminal import say, visible_json
+from paribus.language import Language, of_environment, speaking
+
+
+def report(
+    experiment: ExperimentName = "last",
+    form: FormName = Form.TEXT,
+    output: OutputFile = None,
+    claims: Annotated[
+        Path | None,
+        typer.Option(metavar="CLAIMS", help="A TOML file of claims, set beside the numbers of an imported set."),
+    ] = None,
+    lang: Lang = None,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what an experiment showed, finished or not, or what was imported.
+
+    Example: paribus report last --format html -o report.html
+    """
+    from paribus.report import artist
+
+    if form is Form.HTML or (form is Form.MARKDOWN and output is not None):
+        artist.begin()
+    from paribus.cli import conclude
+    from paribus.cli.concluded_set import claims_of
+    from paribus.store import read
+    from paribus.store.open import open_engine, store_url
+
+    opened = open_engine(store_url(store), create=False)
+    found = read.find(opened, experiment)
+    said = claims_of(found, claims)
+    if as_json or form is Form.JSON:
+        document = conclude.report_document(opened, found, said)
+        conclude.deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
+        return
+    if form is Form.HTML and output is None:
+        output = Path(f"paribus-{found.id}.html")
+    # A file is kept and passed on: it does not depend on whose terminal it was written from.
+    with speaking(lang or (of_environment() if output is None else Language.EN)):
+        seen = conclude.report_view(opened, found, said)
+        if form is Form.HTML and output is not None:
+            say(f"report: {conclude.write_html(seen, output)}")
+        elif form is Form.MARKDOWN:
+            conclude.deliver(conclude.markdown_text(seen, output), output)
+        else:
+            conclude.deliver(conclude.terminal_text(seen, to_file=output is not None), output)

@@ -1,0 +1,71 @@
+"""`paribus schema`: the JSON Schemas of what is read and written."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from paribus.cli.terminal import say_as_is
+
+
+class Document(StrEnum):
+    """What has a schema."""
+
+    PLAN = "plan"
+    JOB = "job"
+    EVENT = "event"
+    REPORT = "report"
+    CHECK = "check"
+    SIMULATE = "simulate"
+    STATUS = "status"
+    CLEAN = "clean"
+    DOCTOR = "doctor"
+    EXPORT = "export"
+    APPLY = "apply"
+    IMPORT = "import"
+
+
+def schema(
+    document: Annotated[Document, typer.Argument(help="What to describe.")] = Document.PLAN,
+) -> None:
+    """Print the JSON Schema of the plan file, for editors; or that of another document.
+
+    Example: paribus schema plan > plan.schema.json
+    """
+    say_as_is(text_of(document))
+
+
+def text_of(document: Document) -> str:
+    """A schema as it is checked in under schema/."""
+    import json
+
+    from pydantic import TypeAdapter
+
+    from paribus import workloads as _workloads  # noqa: F401  registers the kinds a plan may name
+    from paribus.cli.examination import DoctorDocument
+    from paribus.cli.extract import ExportDocument
+    from paribus.cli.importing import ImportDocument
+    from paribus.cli.leftovers import CleanDocument
+    from paribus.cli.overview import StatusDocument
+    from paribus.cli.preview import CheckDocument
+    from paribus.cli.recommended import ApplyDocument
+    from paribus.cli.rehearsal import SimulateDocument
+    from paribus.engine import protocol
+    from paribus.plan.file import plan_form
+    from paribus.report.document import ReportDocument
+
+    forms: dict[Document, TypeAdapter[Any]] = {
+        Document.PLAN: TypeAdapter(plan_form()),
+        Document.JOB: TypeAdapter(protocol.Job),
+        Document.EVENT: protocol.event_adapter,
+        Document.REPORT: TypeAdapter(ReportDocument),
+        Document.CHECK: TypeAdapter(CheckDocument),
+        Document.SIMULATE: TypeAdapter(SimulateDocument),
+        Document.STATUS: TypeAdapter(StatusDocument),
+        Document.CLEAN: TypeAdapter(CleanDocument),
+        Document.DOCTOR: TypeAdapter(DoctorDocument),
+        Document.EXPORT: TypeAdapter(ExportDocument),
+        Document.APPLY: TypeAdapter(ApplyDocument),
+        Document.IMPORT: TypeAdapter(ImportDocument),
+    }
+    return json.dumps(forms[document].json_schema(by_alias=True), indent=2, sort_keys=True) + "\n"

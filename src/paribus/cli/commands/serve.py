@@ -1,0 +1,64 @@
+"""`paribus serve`: pages to watch experiments on."""
+
+import signal
+from typing import Annotated
+
+import typer
+
+from paribus.cli.options import StoreUrl
+from paribus.cli.terminal import say
+from paribus.language import Language
+
+
+def serve(
+    port: Annotated[
+        int,
+        typer.Option("--port", metavar="N", min=0, max=65535, help="Where it listens; 0 takes any port that is free."),
+    ] = 8321,
+    bind: Annotated[
+        str,
+        typer.Option(
+            "--bind", metavar="ADDR", help="At which address; one that is not of loopback lets other machines in."
+        ),
+    ] = "127.0.0.1",
+    open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    lang: Annotated[
+        Language | None,
+        typer.Option("--lang", help="The language of the pages. Default: what each browser asks for, else en."),
+    ] = None,
+    store: StoreUrl = None,
+) -> None:
+    """Show the experiments of the store in a browser, those that run as they go on. Ctrl-C ends it.
+
+    The URL that it prints holds a token; without it nothing is shown.
+    From another machine: ssh -L 8321:localhost:8321 HOST.
+
+    Example: paribus serve --open
+    """
+    from paribus.cli import browser, conclude
+    from paribus.store.open import file_of, name_of, open_engine, store_url
+    from paribus.web import server
+    from paribus.web.archive import Archive
+    from paribus.web.notices import Notices
+
+    url = store_url(store)
+    file = file_of(url)
+    exists = file is None or file.exists()
+    if exists:
+        open_engine(url, create=False).dispose()  # one of another release is told, or brought up to this one
+    place, notices = server.listen(bind, port), Notices()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)  # as Ctrl-C
+    if not exists:
+        notices.say(f"there is no store at {name_of(url)} yet; the page shows it when a plan is run")
+    if place.is_open:
+        words = f"other machines reach {place.url}: who has the URL reads all experiments, and it is not encrypted"
+        notices.say(f"warning: {words}; rather use ssh -L {place.port}:localhost:{place.port}")
+    with browser.page_to_open() as page:
+
+        def tell(address: str) -> None:
+            say(address)
+            if open_:
+                page.open(address)
+
+        server.serve(Archive(url, conclude.report_view), place, lang, notices, tell)

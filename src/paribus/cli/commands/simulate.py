@@ -1,0 +1,48 @@
+"""`paribus simulate`: what a plan can and cannot find, before it costs machine time."""
+
+from typing import Annotated
+
+import typer
+
+from paribus.cli.options import AsJson, Overrides, PlanFile, StoreUrl, read_overrides
+from paribus.cli.terminal import say_json
+
+
+def simulate(
+    plan_file: PlanFile,
+    overrides: Overrides = None,
+    effect: Annotated[
+        str, typer.Option(metavar="SHARE", help="The true effect of every level but the baselines, such as 3% or -2%.")
+    ] = "0%",
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE", help="Standard deviation of trials; default: what is known of this machine, else 2%."
+        ),
+    ] = None,
+    times: Annotated[int, typer.Option(min=1, max=100_000, help="How many experiments to simulate.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Of run orders and noise.")] = 1,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Carry out a plan again and again on a machine that is not there, and count the verdicts. Nothing is touched.
+
+    Run order, looks, stopping and verdicts are those of an experiment; what trials measure is drawn: noise from second
+    to second and from trial to trial, 2 % of trials far too slow, and drift of up to 10 %.
+
+    Example: paribus simulate examples/scheduler.toml --effect 3% --noise 2%
+    """
+    from paribus.cli import rehearsal, target
+    from paribus.cli.console import VisibleConsole
+    from paribus.plan.parse import parse, read_file
+
+    asked = rehearsal.asked(effect, noise)
+    parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
+    with target.site_of(parsed) as site:
+        plan, facts = target.checked(site, parsed)
+    console = VisibleConsole(highlight=False, stderr=True)
+    document = rehearsal.document(plan, facts, asked, times, seed, store, console)
+    if as_json:
+        say_json(document.model_dump_json(indent=2))
+    else:
+        rehearsal.show(document, VisibleConsole(highlight=False))

@@ -1,0 +1,93 @@
+"""`paribus undo`: restore what an experiment left changed."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from paribus.cli.options import AsJson, Become, TargetName
+from paribus.cli.terminal import say, say_json
+
+
+class AtBoot(StrEnum):
+    """What to do about the start of the machine."""
+
+    INSTALL = "install"
+    REMOVE = "remove"
+    SHOW = "show"
+
+
+def undo(
+    target: TargetName = "local",
+    become: Become = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be restored; change nothing.")] = False,
+    at_boot: Annotated[
+        AtBoot | None, typer.Option(help="Do it whenever the machine starts: install that, remove it, or show it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Restore every setting that an experiment left changed when it was cut off.
+
+    Where none was, what paribus apply has set is taken back, the newest first; until then that stays.
+
+    Needs neither the plan nor the store: the journal on this machine is enough. Ends with exit code 4 where
+    something cannot be restored, or the machine cannot be looked at, naming it.
+
+    Example: paribus undo --dry-run
+    """
+    import json
+
+    if at_boot is not None:
+        return _at_boot(target, at_boot, become=become, as_json=as_json)
+
+    from paribus.cli.overview import nothing_changed
+    from paribus.cli.signals import StopRequest
+    from paribus.cli.target import inspected_site
+    from paribus.knobs import journal
+
+    StopRequest().listen()  # half a restoration is worse than a whole one
+    told: list[dict[str, Any]] = []
+    try:
+        with inspected_site(target, become=become) as there:
+            found = journal.inspect(there.host, there.engine)
+            if dry_run:
+                for one in journal.to_undo(found.journals):
+                    told += [{"event": "would-restore", "path": one.path, **change} for change in one.changes]
+                journal.raise_problems(found.problems)
+            else:
+                journal.undo(there.host, there.engine, told.append)
+        if not as_json and not any(event["event"] in _WORDS for event in told):
+            say(nothing_changed(found.folder, found.other_folder))
+    finally:  # the error for what could not be restored follows what could
+        if as_json:
+            say_json(json.dumps({"dry_run": dry_run, "events": told}, indent=2))
+        else:
+            for event in told:
+                if event["event"] in _WORDS:
+                    say(_WORDS[event["event"]].format(**event))
+
+
+def _at_boot(target: str, wish: AtBoot, *, become: bool, as_json: bool) -> None:
+    import json
+
+    from paribus.cli.target import site
+    from paribus.knobs import journal
+
+    with site(target, become=become) as there:
+        files = journal.at_boot(there.host, there.engine, wish)
+    if as_json:
+        say_json(json.dumps({"at_boot": bool(files), "files": files}, indent=2))
+    elif files:
+        say("\n".join(["journals are undone when this machine starts, by", *(f"  {file}" for file in files)]))
+    else:
+        say("nothing is undone when this machine starts; see: paribus undo --at-boot install")
+
+
+_WORDS = {
+    "would-restore": "{knob}: back to {before}  ({path})",
+    "restored": "{knob}: restored, now {value}  ({address})",
+    "expired": "{knob}: gone with the last start, nothing to restore  ({address})",
+    "kept": "{experiment}: what was applied from it stays, while there is anything else to restore  ({path})",
+    "busy": "{experiment} is still running and was left alone  ({path})",
+    "stuck": "{knob}: STUCK, wanted {wanted}, found {found}  ({address})",
+}

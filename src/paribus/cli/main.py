@@ -1,0 +1,137 @@
+"""`paribus`: the verbs put together, and errors told. Heavy imports happen inside the verbs."""
+
+import contextlib
+import errno
+import gc
+import io
+import os
+import sys
+import traceback
+from typing import Annotated, NoReturn
+
+import typer
+
+from paribus.cli.commands import (
+    apply,
+    check,
+    clean,
+    compare,
+    doctor,
+    export,
+    import_,
+    knobs,
+    report,
+    resume,
+    run,
+    schema,
+    serve,
+    simulate,
+    status,
+    undo,
+)
+from paribus.cli.terminal import say, visible
+from paribus.errors import ParibusError
+from paribus.hosts import environment
+
+_MOST_WORDS = 65536  # of an error: some of it is what a target said
+
+_OF_THE_OUTPUT = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF, errno.EFBIG)
+
+app = typer.Typer(
+    name="paribus",
+    help="Change one thing, hold the rest, measure, conclude.\n\n"
+    "A plan names knobs, levels and workloads; Paribus tries them in turn, puts the machine back, and says what is "
+    "better, worse, equivalent or undecided, and how sure that is.",
+    epilog="Start with: paribus check PLAN, then paribus run PLAN. Plans to start from are in examples/.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("check")(check.check)
+app.command("simulate")(simulate.simulate)
+app.command("run")(run.run)
+app.command("status")(status.status)
+app.command("resume")(resume.resume)
+app.command("undo")(undo.undo)
+app.command("clean")(clean.clean)
+app.command("report")(report.report)
+app.command("import")(import_.import_)
+app.command("compare")(compare.compare)
+app.command("apply")(apply.apply)
+app.command("export")(export.export)
+app.add_typer(knobs.app, name="knobs")
+app.command("serve")(serve.serve)
+app.command("doctor")(doctor.doctor)
+app.command("schema")(schema.schema)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from paribus import __version__
+
+        say(f"paribus {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Options before the verb."""
+
+
+def main() -> None:
+    """Run the command line; every expected error becomes words on stderr and its exit code."""
+    environment.withhold(*environment.USUAL)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # which sends SIGINT where a limit lets it start no threads
+    gc.set_threshold(50_000, 20, 20)  # a report holds much and no cycles: to look for some takes an eighth of its time
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows no minus sign shows a question mark
+    try:
+        try:
+            app()
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except ParibusError as error:
+        words = visible(f"paribus: {error}")
+        try:
+            say(words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}…", err=True)
+        except OSError:  # nobody hears it; the exit code still tells
+            os._exit(error.exit_code)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except OSError as error:  # expected ones are ParibusErrors: what is left is where the output goes, or a limit
+        cause = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        what = "cannot write the output" if error.errno in _OF_THE_OUTPUT else "the system refused"
+        _end(f"paribus: {what}: {cause}", 141 if isinstance(error, BrokenPipeError) else ParibusError.exit_code)
+    except MemoryError:
+        _end("paribus: there is no memory left\n  free some, or raise its limit (ulimit -v)", ParibusError.exit_code)
+    except RuntimeError as error:
+        if "start new thread" not in str(error):
+            _end_as_fault()
+        _end("paribus: no thread can be started\n  raise the limit of processes (ulimit -u)", ParibusError.exit_code)
+    except Exception:
+        _end_as_fault()
+
+
+def _end_as_fault() -> NoReturn:
+    """End on what nobody has expected, with all that helps to find it."""
+    traceback.print_exc()
+    words = "this is a fault of the program itself; see what is changed on this machine with: paribus status"
+    _end(f"paribus: {words}", ParibusError.exit_code)
+
+
+def _end(words: str, exit_code: int) -> NoReturn:
+    """End at once: nothing is left to flush, and other threads may wait for what does not come."""
+    with contextlib.suppress(OSError):
+        os.write(2, f"{words}\n".encode())
+    os._exit(exit_code)
+
+
+if __name__ == "__main__":
+    main()

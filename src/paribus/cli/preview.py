@@ -1,0 +1,285 @@
+"""What a plan would do, as one document and as text: cost, commands with their undo, blocks in order."""
+
+import contextlib
+import shlex
+from collections.abc import Iterator
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from paribus.cli.known import informed
+from paribus.cli.server_data import OnServer, ServerData, on_server, server_data
+from paribus.errors import HostError
+from paribus.knobs import recipe, survey
+from paribus.model import Facts, Plan, Purpose, Trial, Value
+from paribus.plan import data, precondition
+from paribus.plan.budget import Extent, confirming_s, duration_s, extent, time_for
+from paribus.plan.comparisons import candidates, comparisons, is_in_flight
+from paribus.plan.design import schedule
+from paribus.registry import parameters_of
+from paribus.stats.planner import smallest_effect, smallest_margin
+from paribus.trial.site import Site, data_folder
+from paribus.units import LoadUnit
+from paribus.workloads.tools import order_of, tool_of
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Command(_Document):
+    """A setting that will be made, with what takes it back."""
+
+    setting: str
+    command: str
+    undo: str
+
+
+class ToolRun(_Document):
+    """How a workload's own tool is started, at its lowest load level and the baseline."""
+
+    workload: str
+    commands: list[str]
+
+
+class Block(_Document):
+    """Arms back to back, each at the same load levels; `purpose` says why."""
+
+    number: int
+    round: int
+    workload: str
+    loads: list[int]
+    load_unit: LoadUnit
+    purpose: Purpose
+    factor: str
+    arms: list[str]
+
+
+class Reach(_Document):
+    """What a comparison can show by the noise measured here before; effects and margins are log ratios.
+
+    `effect` is seen four times out of five, equivalence within `margin_reached` is shown nine times out of ten, and
+    within the plan's `margin` in `margin_takes_s`.
+    """
+
+    workload: str
+    pair_sd: float
+    effect: float
+    margin: float
+    margin_reached: float
+    margin_takes_s: float
+
+
+class Screen(_Document):
+    """Factors of two levels that are tried in the same trials; each that shows an effect is then tried alone."""
+
+    workload: str
+    factors: list[str]
+    pairs: int
+    confirming_s: float = Field(description="what the least confirmation of one of them takes")
+    left_s: float = Field(description="what the budget leaves to confirm them all")
+
+
+class SplitPlot(_Document):
+    """Settings whose application takes so long that each holds for several trials, which count as one."""
+
+    workload: str
+    factor: str
+    apply_s: float
+    trials: int
+
+
+class Preconditioning(_Document):
+    """What overwrites a data set before the first trial; `most_s` is how long it is overwritten at random at most."""
+
+    workload: str
+    place: str
+    fills: int
+    least_bytes: int
+    most_s: float
+
+
+class CheckDocument(_Document):
+    """The answer of `paribus check --json`."""
+
+    plan: str
+    question: str
+    path: str
+    device: str | None
+    notes: list[str]
+    rounds: int
+    settle_runs: int
+    noise_rounds: int
+    trials: int
+    duration_s: float
+    data_bytes: int
+    made_bytes: dict[str, int]
+    server_data: ServerData | None = Field(description="null where no workload is on a private server")
+    on_server: OnServer | None = Field(description="what is made in a server that others use")
+    preconditioning: list[Preconditioning]
+    in_page_cache: list[str]
+    memory_bytes: int
+    in_flight: list[str]
+    screens: list[Screen]
+    split_plots: list[SplitPlot]
+    commands: list[Command]
+    tools: list[ToolRun] = Field(description="what makes the load where that is a tool of the user's")
+    also_moved: list[str]
+    reach: list[Reach]
+    blocks: list[Block]
+
+
+def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDocument:
+    """Everything a plan would do. Raises PlanError where the budget is too small."""
+    plan, noise = informed(plan, facts, store)
+    wanted = extent(plan, noise)
+    planned = schedule(plan, "", wanted.rounds, wanted.noise_rounds)
+    trials = tuple(trial for trial in planned if trial.purpose is not Purpose.PRECONDITION)
+    return CheckDocument(
+        plan=plan.name,
+        question=plan.question,
+        path=plan.target.path,
+        device=plan.target.device,
+        notes=list(plan.notes),
+        rounds=wanted.rounds,
+        settle_runs=plan.protocol.settle_runs,
+        noise_rounds=wanted.noise_rounds,
+        trials=len(trials),
+        duration_s=duration_s(plan, wanted),
+        data_bytes=sum(data.size_bytes(plan).values()),
+        made_bytes={where or facts.path: size for where, size in data.made_bytes(plan, trials).items()},
+        server_data=server_data(plan, facts, trials),
+        on_server=on_server(plan),
+        preconditioning=[
+            Preconditioning(
+                workload=one.workload,
+                place=one.device or facts.path,
+                fills=one.fills,
+                least_bytes=one.least_bytes,
+                most_s=one.most_s,
+            )
+            for one in precondition.costs(plan, planned)
+        ],
+        in_page_cache=_in_page_cache(plan, facts),
+        memory_bytes=facts.memory_bytes,
+        in_flight=sorted({key for one in comparisons(plan) if is_in_flight(one, plan) for key in one.tested}),
+        screens=_screens(plan, wanted),
+        split_plots=[
+            SplitPlot(workload=one.workload.name, factor=one.factor, apply_s=one.apply_s, trials=one.sub_trials)
+            for one in comparisons(plan)
+            if one.sub_trials > 1
+        ],
+        commands=list(_commands(plan, facts)),
+        tools=_tools(plan),
+        also_moved=_also_moved(plan, site),
+        reach=_reach(plan, noise, wanted.rounds),
+        blocks=_blocks(trials),
+    )
+
+
+def _in_page_cache(plan: Plan, facts: Facts) -> list[str]:
+    """The workloads whose data the page cache will hold, so that reading it asks no disk."""
+    return [
+        name
+        for name, sets in data.data_sets(plan).items()
+        if any(one.cached and one.size_bytes < facts.memory_bytes for one in sets)
+    ]
+
+
+def _commands(plan: Plan, facts: Facts) -> Iterator[Command]:
+    """Every setting of the machine that some trial makes, once, factor by factor."""
+    wanted: list[tuple[str, str, Value]] = [(key, str(value), value) for key, value in plan.hold.items()]
+    for factor in plan.factors:
+        wanted += [(factor.key, label, level) for level, label in zip(factor.levels, factor.labels, strict=True)]
+    for combination in plan.combinations:
+        wanted += [(key, str(value), value) for key, value in combination.settings.items()]
+    for key, label, value in dict.fromkeys(wanted):
+        offer = facts.offers.get(key)
+        if offer is not None and offer.current is not None:
+            yield Command(
+                setting=f"{key} = {label}",
+                command=recipe.set_command(offer.knob, value),
+                undo=recipe.commands(offer.undo) or "nothing to put back",
+            )
+
+
+def _tools(plan: Plan) -> list[ToolRun]:
+    """The commands of each workload's tool, in the order in which they are run."""
+    found = []
+    for workload in plan.workloads:
+        if tool := tool_of(workload):
+            parameters = parameters_of(workload, plan.baseline)
+            directory = f"{data_folder(plan.target.path, 'EXPERIMENT')}/{workload.plan_name}"
+            level, protocol = workload.levels[0], plan.protocol
+            order = order_of(workload, directory, level, protocol.settle_s, protocol.trial_s)
+            argvs = [tool.preparing(parameters, order), *(run.argv for run in tool.runs(parameters, order))]
+            argvs.append(tool.cleaning(parameters, order))
+            found.append(ToolRun(workload=workload.name, commands=[shlex.join(argv) for argv in argvs if argv]))
+    return found
+
+
+def _also_moved(plan: Plan, site: Site) -> list[str]:
+    """What the kernel moves by itself when these settings are made; journalled and put back too."""
+    location = plan.target.location
+    found: dict[str, None] = {}
+    for comparison in candidates(plan):
+        for key in comparison.arms[0].settings:
+            knob = site.catalogue.find(key)
+            for pattern in knob.resets if knob else ():
+                for member in survey.members(site.host, site.catalogue, pattern, location):
+                    with contextlib.suppress(HostError):  # not there under the scheduler in force, so not moved
+                        reading = survey.read(site.host, survey.place(site.host, member, location))
+                        found[f"{member.name} = {reading.value}"] = None
+    return list(found)
+
+
+def _reach(plan: Plan, noise: dict[str, float], rounds: int) -> list[Reach]:
+    found = {}
+    for one in comparisons(plan):
+        name, sd = one.workload.name, noise.get(one.workload.name)
+        takes_s = time_for(plan, noise, name)
+        if sd is None or takes_s is None:
+            continue
+        pairs = rounds * one.blocks_per_round
+        found[name] = Reach(
+            workload=name,
+            pair_sd=sd,
+            effect=smallest_effect(sd, pairs),
+            margin=plan.protocol.margins[one.workload.response],
+            margin_reached=smallest_margin(sd, pairs),
+            margin_takes_s=takes_s,
+        )
+    return list(found.values())
+
+
+def _screens(plan: Plan, wanted: Extent) -> list[Screen]:
+    left_s = max(plan.protocol.budget_s - duration_s(plan, wanted), 0.0)
+    return [
+        Screen(
+            workload=one.workload.name,
+            factors=list(one.tested),
+            pairs=wanted.rounds * one.blocks_per_round,
+            confirming_s=confirming_s(plan),
+            left_s=left_s,
+        )
+        for one in comparisons(plan)
+        if one.screened
+    ]
+
+
+def _blocks(trials: tuple[Trial, ...]) -> list[Block]:
+    blocks: dict[int, list[Trial]] = {}
+    for trial in trials:
+        blocks.setdefault(trial.block, []).append(trial)
+    return [
+        Block(
+            number=number,
+            round=block[0].round,
+            workload=block[0].workload,
+            loads=[trial.load.n for trial in block if trial.application == block[0].application],
+            load_unit=block[0].load.unit,
+            purpose=block[0].purpose,
+            factor=block[0].factor,
+            arms=list(dict.fromkeys(trial.arm for trial in block)),
+        )
+        for number, block in blocks.items()
+    ]

@@ -1,0 +1,109 @@
+"""What a person sees while an experiment runs: a bar of the whole with the time left, a line for the trial."""
+
+import contextlib
+import time
+from collections.abc import Sequence
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.text import Text
+
+from paribus.model import Look, Purpose, Trial, TrialState
+from paribus.stats.steady import Steadiness
+from paribus.units import show_duration, show_percent, show_size
+
+_OVER = (TrialState.DONE, TrialState.INVALID, TrialState.FAILED)
+
+
+class Watch:
+    """Shows an experiment on a terminal; elsewhere a line for each trial that is over."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._progress = Progress(
+            TextColumn("trials"), BarColumn(bar_width=32), MofNCompleteColumn(), TextColumn("{task.fields[left]}")
+        )
+        self._whole = self._progress.add_task("", total=None, left="")
+        self._line = Text(no_wrap=True, overflow="ellipsis")
+        self._live = Live(Group(self._progress, self._line), console=console, transient=True)
+        self._to_do = 0
+        self._made = 0
+        self._began = time.monotonic()
+
+    def __enter__(self) -> "Watch":
+        if self._console.is_terminal:
+            with contextlib.suppress(OSError):
+                self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):  # here and elsewhere: a terminal that is gone stops no experiment
+            self._live.stop()
+
+    def begins(self, trials: Sequence[Trial]) -> None:
+        """Count the trials."""
+        over = sum(trial.state in _OVER for trial in trials)
+        counted = sum(trial.state not in (TrialState.SUPERSEDED, TrialState.SPARED) for trial in trials)
+        self._to_do = counted - over
+        self._made = 0
+        self._began = time.monotonic()
+        self._progress.update(self._whole, total=counted, completed=over)
+
+    def prepares(self, workload: str, done_bytes: int, total_bytes: int) -> None:
+        """Show how much data is made."""
+        self._line.plain = f"making data for {workload}: {show_size(done_bytes)} of {show_size(total_bytes)}"
+
+    def fills(self, workload: str, done_bytes: int, total_bytes: int) -> None:
+        """Show how far data is overwritten in order."""
+        self._line.plain = f"preconditioning {workload}: overwritten to {done_bytes / total_bytes * 100:.0f} %"
+
+    def rounds(self, workload: str, number: int, per_s: float, last: Steadiness | None) -> None:
+        """Show a round of random overwriting, and how steady the last ones are."""
+        spread = f", spread {last.spread * 100:.0f} %" if last else ""
+        self._line.plain = f"preconditioning {workload}: round {number}, {per_s:,.0f} IOPS{spread}"
+        if not self._console.is_terminal:
+            self._say(self._line.plain)
+
+    def learns(self, words: Sequence[str]) -> None:
+        """Tell what is known of the machine, or of what comes next."""
+        for one in words:
+            self._say(one)
+
+    def decides(self, looks: Sequence[Look]) -> None:
+        """Tell what is decided."""
+        for look in looks:
+            effect = f"{show_percent(look.estimate)} [{show_percent(look.low)}, {show_percent(look.high)}]"
+            what = f"{look.factor} = {look.arm} under {look.workload}"
+            self._say(
+                f"{what}: {str(look.verdict).replace('_', ' ')} after {look.pairs} pairs, {look.response} {effect}"
+            )
+
+    def loses(self, why: str) -> None:
+        """Tell that the target was lost; it may take minutes to reach it."""
+        self._line.plain = "reaching the target again"
+        self._say(f"{why}; reaching it again, for some minutes")
+
+    def shows(self, trial: Trial) -> None:
+        """Show the trial at hand, and the time left."""
+        place = f"{trial.workload} at {trial.load}"
+        words = f"trial {trial.order}, {place}, {trial.subject}: {trial.state.value}"
+        self._line.plain = words
+        if trial.state not in _OVER:
+            return
+        if trial.purpose in (Purpose.PRECONDITION, Purpose.CALIBRATE):  # they say nothing of the trials to come
+            self._to_do -= 1
+            self._began = time.monotonic()
+        else:
+            self._made += 1
+        left = (time.monotonic() - self._began) / max(1, self._made) * max(0, self._to_do - self._made)
+        self._progress.update(self._whole, advance=1, left=f"{show_duration(left)} left" if left >= 1 else "")
+        if not self._console.is_terminal and trial.state is TrialState.DONE:
+            self._say(words)
+        for why in (*trial.invalid_because, *filter(None, [trial.failure_message])):
+            self._say(f"trial {trial.order} ({place}, {trial.subject}) {trial.state.value}: {why}")
+
+    def _say(self, words: str) -> None:
+        """A line that stays on the terminal."""
+        with contextlib.suppress(OSError):
+            self._console.print(words, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,66 @@
+"""Variables of a server that others use, as `paribus apply` finds them and leaves them set."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from paribus.databases import Live
+from paribus.errors import ParibusError
+from paribus.knobs.lasting import Left, leave
+from paribus.model import Plan, Settings, Value
+from paribus.trial.served import text_of
+from paribus.trial.site import Site
+from paribus.trial.variables import leave_set
+
+Asked = Callable[[str, Value], tuple[Value | None, str]]
+"""Of a variable and a value: the value now (that one, where it is the same), and why it cannot be set."""
+
+
+@contextmanager
+def variables_of(plan: Plan, site: Site) -> Iterator[Asked | None]:
+    """What asks the running server of a plan; None where it has none."""
+    database = plan.database
+    if database is None or database.running is None:
+        yield None
+        return
+    live = Live(site.host, site.engine, database.kind, database.running)
+
+    def asked(name: str, wanted: Value) -> tuple[Value | None, str]:
+        try:
+            variable = live.variables()[name]
+            now, refused = live.read(name), live.may_not_set(variable)
+        except KeyError:
+            return None, f"{live.server.place} has no variable {name} any more"
+        except ParibusError as error:
+            return None, "; ".join(filter(None, (error.message, error.todo)))
+        return (wanted if variable.is_same(text_of(wanted), now) else now), refused
+
+    try:
+        yield asked
+    finally:
+        live.close()
+
+
+def leave_all(plan: Plan, site: Site, experiment: str, wanted: Settings, stopped: Callable[[], bool]) -> Left:
+    """Set what is the machine's and what is the server's under one journal, and leave all so. Raises as `leave`."""
+    database, place = plan.database, (site.host, site.engine, site.catalogue, plan.target.location, experiment)
+    if database is None or database.running is None:
+        return leave(*place, wanted, stopped)
+    theirs = {
+        name: value
+        for (owner, _, name), value in ((key.partition("."), value) for key, value in wanted.items())
+        if owner == database.family
+    }
+    ours = {key: value for key, value in wanted.items() if key.partition(".")[0] != database.family}
+    if not theirs:
+        return leave(*place, ours, stopped)
+    live = Live(site.host, site.engine, database.kind, database.running)
+    try:
+        return leave(
+            *place,
+            ours,
+            stopped,
+            [live.server.place],
+            lambda journal: leave_set(live, journal, database.family, theirs),
+        )
+    finally:
+        live.close()

@@ -1,0 +1,87 @@
+"""What data takes on servers, and what copying it costs: a part of the answer of `paribus check`."""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from paribus.model import DatabaseFacts, Facts, Plan, Trial
+from paribus.plan import data as plan_data
+from paribus.plan.copies import copies
+from paribus.units import show_duration, show_size
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ServerData(_Document):
+    """The data of private servers: what it takes, and what copying costs from which it is put back."""
+
+    servers: int
+    data_bytes: int
+    copy_bytes: int = Field(description="what copies need beside it; 0 where they share its blocks")
+    copies: int
+    copy_s: float = Field(description="about what one copy takes, by a small one that was made")
+    filesystem: str
+    reflink: bool = Field(description="whether the file system shares the blocks of a copy")
+
+
+class OnServer(_Document):
+    """What is made in a running server, in databases whose names begin with `prefix`, and removed at the end."""
+
+    server: str
+    prefix: str
+    rows: int
+    size_bytes: int
+
+
+def server_data(plan: Plan, facts: Facts, trials: Sequence[Trial]) -> ServerData | None:
+    """For these trials of a plan; None where no workload is on a private server."""
+    server = facts.database or DatabaseFacts()
+    found = copies(plan, server, trials)
+    if found is None:
+        return None
+    return ServerData(
+        servers=found.servers,
+        data_bytes=found.data_bytes,
+        copy_bytes=found.copy_bytes,
+        copies=found.times,
+        copy_s=found.each_s(server),
+        filesystem=facts.filesystem,
+        reflink=server.reflink,
+    )
+
+
+def on_server(plan: Plan) -> OnServer | None:
+    """What a running server will hold at once."""
+    server = plan.database.running if plan.database else None
+    size_bytes = plan_data.size_bytes(plan).get(server.place) if server else None
+    if server is None or size_bytes is None:
+        return None
+    return OnServer(
+        server=server.place, prefix=f"{server.prefix}_", rows=plan_data.rows_on_server(plan), size_bytes=size_bytes
+    )
+
+
+def lines(private: ServerData | None, others: OnServer | None) -> list[str]:
+    """Both for a person."""
+    return [*([_of_private(private)] if private else []), *([_of_others(others)] if others else [])]
+
+
+def _of_others(there: OnServer) -> str:
+    held = f"{there.rows} rows, about {show_size(there.size_bytes)}"
+    return f"in {there.server}, databases {there.prefix}… are made ({held}) and dropped at the end"
+
+
+def _of_private(data: ServerData) -> str:
+    servers = "the private server takes" if data.servers == 1 else f"{data.servers} private servers take"
+    takes = f"{servers} about {show_size(data.data_bytes)}"
+    if not data.copies:
+        return f"{takes}, and no copy is made: no workload changes its data, or all go on with it"
+    each, total = show_duration(data.copy_s), show_duration(data.copies * data.copy_s)
+    copied = f"copied {data.copies} times, about {each} each and {total} in all, beside the budget"
+    if data.reflink:
+        return f"{takes}, {copied}; {data.filesystem} shares the blocks of copies"
+    needs = f"copies need about {show_size(data.copy_bytes)} more"
+    whole = f"warning: {data.filesystem} copies every block, where XFS and btrfs share them (reflink)"
+    return f"{takes}, {copied}; {needs}\n  {whole}"

@@ -1,0 +1,283 @@
+"""Jobs: one line in."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, SecretStr, field_serializer
+
+from paribus.engine.protocol.message import VERSION, Message
+from paribus.engine.protocol.mix import Filling, MixTransaction
+
+
+class Data(Message):
+    """Where the data is: the files of a directory, or a block device; exactly one of the two.
+
+    `device_identity`: the device that the name must lead to, as the engine reported it; None: any.
+    """
+
+    directory: str | None = None
+    device: str | None = None
+    device_identity: dict[str, Any] | None = None
+    files: int = 1
+    total_size_bytes: int
+    compressible: float = 0.0
+    verified_block_bytes: int | None = None
+
+    def place(self) -> str:
+        """The directory or the device."""
+        return self.device or self.directory or ""
+
+
+class Method(Message):
+    """How I/O is done."""
+
+    engine: Literal["sync", "io_uring", "null"] = "sync"
+    direct: bool = False
+    sync_writes: Literal["none", "dsync", "sync"] = "none"
+    huge_pages: bool = False
+
+
+class Access(Message):
+    """Which operations, where, in which order; `mode` has sysbench's meaning."""
+
+    mode: Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
+    block_size_bytes: int
+    read_write_ratio: float = 1.5
+    distribution: Literal["uniform", "zipf", "pareto", "hotspot"] = "uniform"
+    zipf_exponent: float = 0.8
+    pareto_h: float = 0.2
+    hot_part: float = 0.1
+    hot_share: float = 0.9
+    fsync_every: int = 100
+    fsync_call: Literal["fsync", "fdatasync"] = "fsync"
+    fsync_at_end: bool = True
+
+
+class FileioJob(Message):
+    """File I/O in one of sysbench's modes."""
+
+    kind: Literal["fileio"] = "fileio"
+    data: Data
+    io: Method
+    access: Access
+
+
+class IomatrixJob(Message):
+    """One point of Orion's matrix: small random I/O, as much as the load level, beside large sequential I/O."""
+
+    kind: Literal["iomatrix"] = "iomatrix"
+    data: Data
+    io: Method
+    small_block_size_bytes: int
+    large_block_size_bytes: int
+    write_share: float
+    large_outstanding: int
+
+
+class SqliteFile(Message):
+    """A database file, opened by the engine itself."""
+
+    driver: Literal["sqlite"] = "sqlite"
+    path: str
+    pragmas: dict[str, str] = Field({})
+
+    @property
+    def connects(self) -> bool:
+        """There is no server."""
+        return False
+
+
+class Server(Message):
+    """A server, and who connects to it: a Unix socket, or host and port.
+
+    `credential` names the place where the engine finds the password: `env`, `file`, `option_file` or `pass_file`.
+    """
+
+    socket: str | None = None
+    host: str | None = None
+    port: int | None = None
+    user: str
+    password: SecretStr | None = None
+    credential: dict[str, str] | None = None
+    database: str
+    tls: Literal["off", "required", "verified"] = "off"
+    tls_ca: str | None = None
+    timeout_s: float = 60.0
+
+    @field_serializer("password", when_used="json")
+    def _reveal(self, password: SecretStr | None) -> str | None:
+        """To the engine alone, on its stdin."""
+        return password.get_secret_value() if password else None
+
+    @property
+    def connects(self) -> bool:
+        """Whether the engine finds the password in the environment."""
+        return self.credential is not None and "env" in self.credential
+
+    @property
+    def path(self) -> str:
+        """What tells it from others."""
+        return f"{self.socket or f'{self.host}:{self.port}'}/{self.database}"
+
+
+class MysqlServer(Server):
+    """A server that speaks MySQL's protocol."""
+
+    driver: Literal["mysql"] = "mysql"
+
+
+class PostgresServer(Server):
+    """A server that speaks PostgreSQL's protocol."""
+
+    driver: Literal["postgres"] = "postgres"
+
+
+Database = Annotated[SqliteFile | MysqlServer | PostgresServer, Field(discriminator="driver")]
+
+
+class InDatabase(Message):
+    """The data of a load on a database."""
+
+    path: str
+
+    @property
+    def device(self) -> None:
+        """It is no block device's whole content."""
+        return
+
+    def place(self) -> str:
+        """The database."""
+        return self.path
+
+
+class Tables(InDatabase):
+    """sysbench's tables."""
+
+    tables: int
+    table_size: int
+    secondary: bool
+
+
+class OltpJob(Message):
+    """sysbench's OLTP: its tables, its statements, its mixes."""
+
+    kind: Literal["oltp"] = "oltp"
+    database: Database
+    mix: Literal[
+        "point_select", "read_only", "write_only", "read_write", "insert", "update_index", "update_non_index", "delete"
+    ]
+    tables: int = 1
+    table_size: int = 10_000
+    range_size: int = 100
+    point_selects: int = 10
+    simple_ranges: int = 1
+    sum_ranges: int = 1
+    order_ranges: int = 1
+    distinct_ranges: int = 1
+    index_updates: int = 1
+    non_index_updates: int = 1
+    delete_inserts: int = 1
+    skip_trx: bool = False
+    secondary: bool = False
+    distribution: Literal["uniform", "special", "pareto", "zipf"] = "special"
+    zipf_exponent: float = 0.8
+    pareto_h: float = 0.2
+    prepared: bool = True
+
+    @property
+    def data(self) -> Tables:
+        """What it works on."""
+        return Tables(path=self.database.path, tables=self.tables, table_size=self.table_size, secondary=self.secondary)
+
+
+class MadeTables(InDatabase):
+    """A user's own tables."""
+
+    made_by: list[str]
+    rows: list[Filling]
+
+
+class SqlMixJob(Message):
+    """A user's own transactions on tables that are made by the statements of `schema`."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    kind: Literal["sqlmix"] = "sqlmix"
+    database: Database
+    schema_: list[str] = Field([], alias="schema")
+    rows: list[Filling] = Field([])
+    transactions: list[MixTransaction]
+    prepared: bool = True
+
+    @property
+    def data(self) -> MadeTables:
+        """What it works on."""
+        return MadeTables(path=self.database.path, made_by=self.schema_, rows=self.rows)
+
+
+class Load(Message):
+    """How much load: operations outstanding at once, or with a rate an open loop of at most so many."""
+
+    outstanding: int
+    rate_per_s: float | None = None
+    arrivals: Literal["constant", "poisson"] = "constant"
+
+
+class Job(Message):
+    """One line on the engine's stdin. `measure_s` null: windows are opened and closed by command."""
+
+    protocol: int = VERSION
+    phase: Literal["prepare", "warm", "run", "verify", "cleanup"]
+    workload: Annotated[FileioJob | IomatrixJob | OltpJob | SqlMixJob, Field(discriminator="kind")]
+    load: Load = Load(outstanding=1)
+    cache: Literal["warm", "cold"] = "warm"
+    settle_s: float = 0.0
+    measure_s: float | None = None
+    interval_s: float = 1.0
+    seed: int = 1
+    durable: list[int] | None = None
+
+    @property
+    def connects(self) -> bool:
+        """Whether the engine finds the password of a server in the environment."""
+        return isinstance(self.workload, OltpJob | SqlMixJob) and self.workload.database.connects
+
+
+class SampleJob(Message):
+    """One line on the sampler's stdin."""
+
+    protocol: int = VERSION
+    devices: list[str]
+    interval_s: float = 1.0
+
+
+class Counting(Message):
+    """A server whose counters the sampler reads from now on, by a statement that returns names and numbers."""
+
+    database: Database
+    opening: str
+    statement: str
+
+
+class TendJob(Message):
+    """One line on the stdin of a server's keeper. `user` null: whoever runs it; `environment` is all it has."""
+
+    protocol: int = VERSION
+    argv: list[str]
+    user: str | None = None
+    directory: str
+    environment: dict[str, str]
+    stop_signal: Literal["TERM", "INT", "QUIT"] = "TERM"
+    patience_s: float = 60.0
+    log: str
+
+
+class SqlJob(Message):
+    """One line on the stdin of a SQL client."""
+
+    protocol: int = VERSION
+    database: Database
+
+    @property
+    def connects(self) -> bool:
+        """Whether the engine finds the password of a server in the environment."""
+        return self.database.connects

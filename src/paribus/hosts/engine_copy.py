@@ -1,0 +1,132 @@
+"""The copy of the engine on a target: found by the hash of its content, or put there.
+
+Two scripts for `sh` on the target. Each prints a mark before its answer, so that text of a login shell is told from
+it, and nothing is run from a directory that others can write to. They have no line breaks, which csh does not take.
+"""
+
+import hashlib
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from paribus.errors import BadReply, HostError
+
+_FIND_S, _PUSH_S = 60.0, 900.0  # a slow link takes minutes for 7 MB
+_NO_ROOM = ("No space left on device", "Disk quota exceeded")
+_NOT_THERE, _REFUSED, _FAILED = "absent", "unsafe", "failed"
+_FOUND = "found"
+_DD_SUMMARY = re.compile(r"\d+\+\d+ records|\d+ bytes")
+
+# $1 mark, $2 name of the file, $3 its hash. Names are shown with ~ for the home directory.
+_SAY = (
+    "mark=$1; hash=$3; LC_ALL=C; export LC_ALL; umask 077; "
+    "cache=${XDG_CACHE_HOME:-$HOME/.cache}; folder=$cache/paribus; "
+    'file=$folder/$2; say() { printf "\\n%s %s\\n%s" "$mark" "$1" "$2"; exit 0; }; '
+    'short() { case $1 in "$HOME"/*) printf "~%s" "${1#"$HOME"}";; *) printf %s "$1";; esac; }; '
+    'bad() { say unsafe "$(short "$1") $2"; }; '
+    f'say_failed() {{ say {_FAILED} "$(short "$folder"): $1"; }}; '
+)
+# A directory is sound if it is ours or root's, and others cannot write to it or, as to /tmp, only add to it. A group
+# that has the name of its only member is that user, unless an access control list is shown in its place.
+_SOUND = (
+    'group=""; if test "$(id -u)" != 0 && test "$(id -gn)" = "$(id -un)"; then '
+    'case $(getent group "$(id -g)") in *:) group=$(id -g);; esac; fi; '
+    'is() { each_is=$1; shift; test -n "$(find "$each_is" -prune -type d "(" -user "$(id -u)" -o -user 0 ")" '
+    '"(" -perm -1000 -o "(" "$@" ! -perm -0002 ")" ")" 2>/dev/null)"; }; '
+    'is_mine() { test -n "$group" && is "$1" -group "$group" && '
+    'case $(ls -ld "$1") in ??????????+*) return 1;; esac; }; '
+    'sound() { is "$1" ! -perm -0020 || is_mine "$1"; }; '
+    'own() { test -n "$(find "$1" -prune -user "$(id -u)" ! -perm -0020 ! -perm -0002 2>/dev/null)"; }; '
+    'check() { case $cache in /*) ;; *) bad "$cache" "is no absolute path";; esac; '
+    'for each in "$cache" "$folder"; do if test -h "$each"; then bad "$each" "is a symbolic link"; '
+    'elif test -e "$each" && ! test -d "$each"; then say_failed "Not a directory"; fi; done; '
+    'each=$(cd -P "$(dirname "$cache")" 2>/dev/null && pwd -P); '
+    'while test -n "$each" && test "$each" != /; do sound "$each" || bad "$each" "can be changed by other users"; '
+    'each=$(dirname "$each"); done; '
+    'if test -d "$cache"; then sound "$cache" || bad "$cache" "can be changed by other users"; fi; '
+    'if test -d "$folder"; then own "$folder" || bad "$folder" "can be changed by other users"; fi; }; '
+    'is_whole() { test "$(sha256sum < "$1" | cut -c1-64)" = "$hash"; }; '
+    "check; "
+)
+_FIND = (
+    f'{_SAY}{_SOUND}if test -f "$file" && ! test -h "$file" && test -x "$file" && own "$file" && is_whole "$file"; '
+    f'then say {_FOUND} "$file"; else say {_NOT_THERE} ""; fi'
+)
+_PUSH = (
+    f'{_SAY}{_SOUND}part=$file.$$; trap \'rm -f -- "$part"\' EXIT; trap "exit 1" HUP INT TERM PIPE; '
+    'words=$(mkdir -p "$folder" 2>&1) || say_failed "$words"; check; rm -f -- "$part"; '
+    'words=$(dd of="$part" bs=65536 conv=fsync 2>&1) || say_failed "$words"; '
+    'is_whole "$part" || say_failed "the copy is not whole"; '
+    'words=$({ chmod 700 "$part" && rm -f -- "$file" && mv -- "$part" "$file"; } 2>&1) || say_failed "$words"; '
+    f'say {_FOUND} "$file"'
+)
+
+Command = Callable[[list[str], bytes, float], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    kind: str
+    text: str
+
+
+def install(command: Command, target: str, local_engine: Path) -> str:
+    """Where the engine lies on the target, put there if it is not.
+
+    `command` runs one there and returns what it prints. Raises HostError where it cannot be put there.
+    """
+    content = local_engine.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    name = f"paribus-engine-{digest[:16]}"
+    answer = _ask(command, target, _FIND, [name, digest], b"", _FIND_S)
+    if answer.kind == _NOT_THERE:
+        answer = _ask(command, target, _PUSH, [name, digest], content, _PUSH_S)
+    if answer.kind == _FOUND and answer.text.startswith("/"):
+        return answer.text
+    raise _refusal(answer, target)
+
+
+def _ask(command: Command, target: str, script: str, words: list[str], content: bytes, timeout_s: float) -> _Answer:
+    mark = f"paribus-{secrets.token_hex(8)}"
+    printed = command(["sh", "-c", script, "sh", mark, *words], content, timeout_s)
+    before, found, after = printed.partition(f"\n{mark} ")
+    if not found:
+        raise BadReply(
+            f"{target} did not run a command, but printed: {_excerpt(printed)}",
+            f"see what this prints: ssh {target} true. A login shell or a forced command may be in the way",
+        )
+    if before.strip():
+        raise BadReply(
+            f"the login shell on {target} prints text before each command ({_excerpt(before)}); "
+            "silence it for non-interactive logins",
+            f"this must print nothing: ssh {target} true",
+        )
+    kind, _, text = after.partition("\n")
+    return _Answer(kind, text.strip())
+
+
+def _excerpt(printed: str) -> str:
+    words = " ".join(printed.split())
+    return f'"{words[:80]}…"' if len(words) > 80 else f'"{words}"' if words else "nothing"
+
+
+def _refusal(answer: _Answer, target: str) -> HostError:
+    if answer.kind == _REFUSED:
+        return HostError(
+            f"the engine is not run from ~/.cache/paribus on {target}: {answer.text}",
+            "let it be a directory of your own that only you can write to (chmod go-w), or name one: XDG_CACHE_HOME",
+        )
+    if answer.kind != _FAILED:
+        return BadReply(f"{target} answered {_excerpt(f'{answer.kind} {answer.text}')} when asked for the engine")
+    folder, _, words = answer.text.partition(": ")
+    cause = next((one for one in _NO_ROOM if one in words), "")
+    if cause:
+        return HostError(f"no room for the engine in {folder} on {target} ({cause})", f"free 10 MB of it on {target}")
+    causes = [line.rpartition(": ")[2] for line in words.splitlines() if not _DD_SUMMARY.match(line)]
+    cause = causes[-1] if causes else "unknown cause"
+    return HostError(
+        f"cannot put the engine into {folder} on {target} ({cause})",
+        f"make it a directory that you can write to on {target}, or name another there: XDG_CACHE_HOME",
+    )

@@ -1,0 +1,103 @@
+"""What a host is: its fingerprint, and the whole disk behind a path."""
+
+import re
+
+from paribus.errors import HostError
+from paribus.hosts.transport import Host
+from paribus.units import show_size
+
+_SECTOR_BYTES = 512  # in which the kernel counts whatever a device's own are
+
+
+def _text(host: Host, path: str) -> str:
+    """The text of a file that a machine may lack."""
+    try:
+        return host.read(path).strip()
+    except HostError:
+        return ""
+
+
+def fingerprint(host: Host) -> dict[str, str]:
+    """What identifies the machine and its software, as far as it can be read without privilege."""
+    cpu = next((line for line in _text(host, "/proc/cpuinfo").splitlines() if "model name" in line), "")
+    release = dict(line.split("=", 1) for line in _text(host, "/etc/os-release").splitlines() if "=" in line)
+    found = {
+        "host": _text(host, "/proc/sys/kernel/hostname"),
+        "system": release.get("PRETTY_NAME", "").strip('"'),
+        "kernel": _text(host, "/proc/sys/kernel/osrelease"),
+        "kernel_arguments": _text(host, "/proc/cmdline"),
+        "cpu": cpu.partition(":")[2].strip(),
+        "processors": _count(_text(host, "/sys/devices/system/cpu/present")),
+        "numa_nodes": _count(_text(host, "/sys/devices/system/node/possible")),
+        "memory": _memory(_text(host, "/proc/meminfo")),
+        "machine": " ".join(
+            filter(None, (_text(host, f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name")))
+        ),
+        "clock_source": _text(host, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "governor": _text(host, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _count(listed: str) -> str:
+    """How many a list of the kernel's has: of `0-3,8` five."""
+    ends = [part.split("-") for part in listed.split(",") if part]
+    return str(sum(int(end[-1]) - int(end[0]) + 1 for end in ends)) if ends else ""
+
+
+def _memory(told: str) -> str:
+    found = re.search(r"^MemTotal: +(\d+) kB$", told, re.MULTILINE)
+    return show_size(int(found[1]) * 1024) if found else ""
+
+
+def device_fingerprint(host: Host, device: str) -> dict[str, str]:
+    """What identifies a disk, as far as sysfs tells."""
+    folder = f"/sys/block/{device.removeprefix('/dev/')}"
+    found = {"device": device}
+    for title, path in (
+        ("device_model", "device/model"),
+        ("device_serial", "serial"),
+        ("device_backing_file", "loop/backing_file"),
+        ("device_logical_block_bytes", "queue/logical_block_size"),
+    ):
+        if value := _text(host, f"{folder}/{path}"):
+            found[title] = value
+    if (sectors := _text(host, f"{folder}/size")).isdigit():
+        found["device_size"] = show_size(int(sectors) * _SECTOR_BYTES)
+    return found
+
+
+def whole_disk(host: Host, device: str) -> str:
+    """The disk that block knobs of `device` (a name such as /dev/sda1, or major:minor) belong to.
+
+    A partition stands for its disk. Raises HostError where there is no disk, or where there are several
+    (LVM, md), naming them.
+    """
+    if device.startswith("/dev/"):
+        name = host.resolve(device).removeprefix("/dev/").replace("/", "!")
+        node = f"/sys/class/block/{name}"
+    else:
+        node = f"/sys/dev/block/{device}"
+    folder = host.resolve(node)
+    name = folder.rsplit("/", 1)[-1]
+    if not host.names(folder):
+        raise HostError(
+            f"{device} is not a block device of this machine",
+            "name one of: " + ", ".join(f"/dev/{n}" for n in host.names("/sys/block")),
+        )
+    if _text(host, f"{folder}/partition"):
+        folder = folder.rsplit("/", 1)[0]
+        name = folder.rsplit("/", 1)[-1]
+    members = host.names(f"{folder}/slaves")
+    if members:
+        raise HostError(
+            f"{device} is made of several devices",
+            f"set target.device to one of them: {', '.join(f'/dev/{member}' for member in members)}",
+        )
+    return f"/dev/{name.replace('!', '/')}"
+
+
+def has_program(host: Host, name: str) -> bool:
+    """Whether a program can be started by that name or full path."""
+    asked = ["test", "-x", name] if "/" in name else ["which", name]
+    return host.run(asked).exit_code == 0

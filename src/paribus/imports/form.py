@@ -1,0 +1,40 @@
+"""TOML files of an import, read into their forms with every mistake told at its place."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from paribus.errors import PlanError, Problem, UsageError
+
+M = TypeVar("M", bound=BaseModel)
+_WORDS = {"extra_forbidden": "is no key here", "missing": "is missing"}
+
+
+class Table(BaseModel):
+    """A table of such a file; a key that is not listed is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+def read_form(path: Path, form: type[M], what: str) -> M:
+    """A file as its form. Raises UsageError where it cannot be read, PlanError with all that is wrong in it."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"cannot read the {what} {path}: {error.strerror}", "name a TOML file") from error
+    except (ValueError, RecursionError) as error:
+        raise PlanError(str(path), [Problem("the file", f"is not TOML: {error}", "correct the line named")]) from error
+    try:
+        return form.model_validate(raw)
+    except ValidationError as error:
+        keys = ", ".join(form.model_fields)
+        raise PlanError(str(path), [_problem(detail, keys) for detail in error.errors()]) from error
+
+
+def _problem(detail: Any, keys: str) -> Problem:
+    place = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in detail["loc"]) or "the file"
+    wrong = _WORDS.get(detail["type"]) or str(detail.get("ctx", {}).get("error", detail["msg"]))
+    right = f"known: {keys}" if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1 else ""
+    return Problem(place, wrong[0].lower() + wrong[1:], right)

@@ -1,0 +1,111 @@
+"""The catalogue: every knob is one row of data in a TOML file beside this one.
+
+Help, checking, documentation and undo follow from the row.
+"""
+
+import dataclasses
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import resources
+from typing import Any, BinaryIO
+
+from paribus.errors import UsageError
+from paribus.knobs.catalog import values
+from paribus.model import Knob, Location, Value
+from paribus.registry import nearest
+
+
+class Catalogue:
+    """Every knob by name; a family row such as `block.iosched.*` answers for each of its members."""
+
+    def __init__(self, knobs: tuple[Knob, ...]) -> None:
+        self._knobs = {knob.name: knob for knob in knobs}
+        self._aliases = {alias: knob.name for knob in knobs for alias in knob.aliases}
+
+    def with_rows(self, rows: Iterable[Knob]) -> "Catalogue":
+        """This catalogue and more rows."""
+        return Catalogue((*self._knobs.values(), *rows))
+
+    def __iter__(self) -> Iterator[Knob]:
+        return iter(self._knobs.values())
+
+    def subsystems(self) -> set[str]:
+        """`block`, `vm`, …: what stands before the first dot of a knob's name."""
+        return {name.split(".")[0] for name in self._knobs}
+
+    def find(self, key: str) -> Knob | None:
+        """The knob a key names, by its own name or the kernel's; a member of a family gets a row of its own."""
+        name = self._aliases.get(key, key)
+        if name in self._knobs:
+            return self._knobs[name]
+        family, _, member = name.rpartition(".")
+        subsystem, _, group = family.rpartition(".")
+        row = self._knobs.get(f"{family}.*") or self._knobs.get(f"{subsystem}.*.*")
+        if row is None or not all(part.replace("_", "").isalnum() for part in (group, member)):
+            return None
+        filled = (address.replace("{member}", member).replace("{group}", group) for address in row.addresses)
+        return dataclasses.replace(row, name=name, addresses=tuple(filled))
+
+    def get(self, key: str) -> Knob:
+        """The knob a key names. Raises UsageError with the nearest name."""
+        knob = self.find(key)
+        if knob is None:
+            raise UsageError(f"there is no knob {key!r}", self.suggest(key) or "see: paribus knobs list")
+        return knob
+
+    def suggest(self, key: str) -> str:
+        """`did you mean …?`, or nothing."""
+        return nearest(key, [*self._knobs, *self._aliases])
+
+
+def addresses_at(knob: Knob, location: Location) -> tuple[str, ...]:
+    """Where the knob lies on a machine, as far as the row tells. Raises UsageError where there is no such device."""
+    if any("{device}" in address for address in knob.addresses) and not location.device:
+        raise UsageError(f"{knob.name} needs a device", "set target.device, for example /dev/nvme0n1")
+    name = (location.device or "").removeprefix("/dev/").replace("/", "!")
+    return tuple(
+        address.replace("{device}", name).replace("{mount}", location.mount or "") for address in knob.addresses
+    )
+
+
+def level_of(knob: Knob, key: str, value: Value) -> Value:
+    """A level as the plan has it, in the form the knob is read in. Raises ValueError with what would be right.
+
+    The kernel's own name of a coupled knob keeps its meaning: `vm.dirty_ratio = 20` is `vm.dirty = "20%"`.
+    """
+    if value == "current":
+        return value
+    if knob.pattern and not re.fullmatch(knob.pattern, str(value)):
+        raise ValueError(f"{value!r} is no value of {knob.name}: {knob.documentation}")
+    if (parse := values.PARSERS.get(knob.type)) is not None:
+        return parse(knob, key, value)
+    if knob.type == "word" and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not a word in quotes")
+    if knob.kind == "every" and "|" in value:
+        raise ValueError(f"{value!r} is several values: a level is one for all of {knob.name}")
+    return value
+
+
+def messages(file: BinaryIO, *_: object, **__: object) -> Iterator[tuple[int, None, str, list[str]]]:
+    """For `make catalogue`: what a report says of knobs that may lose data."""
+    for row in tomllib.load(file).values():
+        if row.get("danger") == "data_loss":
+            yield 1, None, row["documentation"], []
+
+
+@cache
+def load() -> Catalogue:
+    """The catalogue that comes with the program."""
+    knobs = []
+    for file in sorted(resources.files(__package__).iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".toml"):
+            for name, row in tomllib.loads(file.read_text(encoding="utf-8")).items():
+                fields: dict[str, Any] = {
+                    key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
+                }
+                knobs.append(Knob(name=name, **fields))
+    return Catalogue(tuple(knobs))

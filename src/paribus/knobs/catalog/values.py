@@ -1,0 +1,99 @@
+"""Values as a plan writes them, into the form that a knob of their type is read in.
+
+Each raises ValueError with what would be right.
+"""
+
+from collections.abc import Callable
+
+from paribus.model import Knob, Value
+from paribus.units import parse_share, parse_size
+
+
+def _as_it_is(_knob: Knob, _key: str, value: Value) -> Value:
+    """What the server itself will judge."""
+    return value
+
+
+def _integer(knob: Knob, _key: str, value: Value) -> int:
+    """A whole number within the knob's bounds."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{value!r} is not a whole number")
+    if knob.minimum is not None and value < knob.minimum:
+        raise ValueError(f"{value} is below {knob.minimum}")
+    if knob.maximum is not None and value > knob.maximum:
+        raise ValueError(f"{value} is above {knob.maximum}")
+    return value
+
+
+def _switch(_knob: Knob, _key: str, value: Value) -> str:
+    """ON or OFF."""
+    found = {"on": "ON", "true": "ON", "1": "ON", "off": "OFF", "false": "OFF", "0": "OFF"}.get(str(value).lower())
+    if found is None:
+        raise ValueError(f"{value!r} is neither on nor off")
+    return found
+
+
+def _enumerated(knob: Knob, _key: str, value: Value) -> Value:
+    """One of the values allowed, whatever its case."""
+    word = ("ON" if value else "OFF") if isinstance(value, bool) else str(value)
+    found = [allowed for allowed in knob.allowed if str(allowed).casefold() == word.casefold()]
+    if not found:
+        raise ValueError(f"{value!r} is none of {', '.join(map(str, knob.allowed))}")
+    return found[0]
+
+
+def _number(knob: Knob, _key: str, value: Value) -> int | float:
+    """A number within the knob's bounds, also as a size such as "4GiB"."""
+    if isinstance(value, bool):
+        raise ValueError(f"{value!r} is no number")
+    number = parse_size(value) if isinstance(value, str) else value
+    if knob.minimum is not None and number < knob.minimum:
+        raise ValueError(f"{value} is below {knob.minimum}")
+    if knob.maximum is not None and number > knob.maximum:
+        raise ValueError(f"{value} is above {knob.maximum}")
+    return number
+
+
+def _size(_knob: Knob, _key: str, value: Value) -> int:
+    """Bytes, also as `"256MiB"`."""
+    if isinstance(value, bool | float):
+        raise ValueError(f"{value!r} is no size such as '256MiB'")
+    return parse_size(value)
+
+
+def _limit(_knob: Knob, _key: str, value: Value) -> Value:
+    """`"max"`, a number or a size."""
+    if value == "max":
+        return value
+    if isinstance(value, bool | float) or (number := parse_size(value)) < 1:
+        raise ValueError(f"{value!r} is neither 'max' nor a number above 0")
+    return number
+
+
+def _share_or_size(_knob: Knob, key: str, value: Value) -> Value:
+    """`"20%"`, or bytes."""
+    if isinstance(value, bool | float):
+        raise ValueError(f"{value!r} is neither a share such as '20%' nor a size such as '256MiB'")
+    if key.endswith("_ratio") and isinstance(value, int):
+        value = f"{value}%"
+    if key.endswith("_kbytes") and isinstance(value, int):
+        value *= 1024
+    if isinstance(value, str) and value.strip().endswith("%"):
+        percent = parse_share(value) * 100
+        if percent != int(percent) or not 0 <= percent <= 100:
+            raise ValueError(f"{value!r} is not a whole percentage from 0 to 100")
+        return f"{int(percent)}%"
+    return parse_size(value)
+
+
+# By a knob's type; words have none.
+PARSERS: dict[str, Callable[[Knob, str, Value], Value]] = {
+    "share_or_size": _share_or_size,
+    "limit": _limit,
+    "size": _size,
+    "switch": _switch,
+    "enumerated": _enumerated,
+    "number": _number,
+    "integer": _integer,
+    "raw": _as_it_is,
+}

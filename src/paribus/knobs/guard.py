@@ -1,0 +1,56 @@
+"""Whether what is on a block device may be destroyed: only where the plan names it for good and nobody has it.
+
+In: the device as found, and what the plan names. Out: why not, and what to do. Pure; asked when a plan is checked,
+and again right before a load.
+"""
+
+from collections.abc import Sequence
+
+from paribus.model import BlockDevice
+
+_BY_ID = "/dev/disk/by-id/"
+
+
+def refusal(device: BlockDevice, may_destroy: Sequence[str]) -> tuple[str, str]:
+    """What forbids writing to the device, and what to do about it; both empty where nothing does."""
+    if (why := refusal_to_read(device))[0]:
+        return why
+    if device.read_only:
+        return f"{device.path} is read-only", "name another device, or use a reading mode"
+    if device.claims:
+        return (
+            f"{device.path} must not be written to: it {', '.join(device.claims)}",
+            "name a device that nothing uses; a load would destroy what is there",
+        )
+    if device.signatures:
+        return (
+            f"{device.path} must not be written to: it holds {', '.join(device.signatures)}",
+            f"where that may be lost, wipe it yourself: wipefs -a {device.path}",
+        )
+    named = {name.removeprefix(_BY_ID) for name in may_destroy}
+    if named.isdisjoint(device.ids):
+        return f"a load would destroy what is on {device.path}, and target.may_destroy does not name it", _naming(
+            device
+        )
+    return "", ""
+
+
+def refusal_to_read(device: BlockDevice) -> tuple[str, str]:
+    """Why a load may not even read the device, and what to do; both empty where it may."""
+    if device.refused:
+        return device.refused, "name a block device of this machine, as a user who may read it"
+    if device.difference:
+        return (
+            f"{device.path} is another device than the one this experiment began on: {device.difference}",
+            "give that device its name again (lsblk and losetup show which is which), or start a new experiment",
+        )
+    return "", ""
+
+
+def _naming(device: BlockDevice) -> str:
+    """How to name it in a plan."""
+    if device.ids:
+        return f'if that may be lost, add to [target]: may_destroy = ["{device.ids[0]}"]'
+    return (
+        "it has neither serial nor id that could name it, and the next boot may call another disk so: use one that has"
+    )

@@ -1,0 +1,31 @@
+"""The kinds of knobs: pure functions, commands out and values in. Each file registers one kind."""
+
+from paribus.knobs.kinds import (
+    every,
+    group_limit,
+    launch,
+    module,
+    mount_option,
+    pragma,
+    ratio_or_bytes,
+    sysctl,
+    sysfs,
+    variable,
+)
+
+__all__ = [
+    "OF_THE_LOAD",
+    "every",
+    "group_limit",
+    "launch",
+    "module",
+    "mount_option",
+    "pragma",
+    "ratio_or_bytes",
+    "sysctl",
+    "sysfs",
+    "variable",
+]
+
+# Not of the machine but of the process that makes the load: given with its job, and read back by itself.
+OF_THE_LOAD = frozenset({launch.KIND, pragma.KIND})

@@ -1,0 +1,47 @@
+"""A variable of a database server, set by the server's own means; the machine stays as it is.
+
+Addresses: the variable's name.
+"""
+
+from paribus.knobs.kinds.elsewhere import Elsewhere
+from paribus.model import Knob, Value
+from paribus.registry import knob_kinds
+
+KIND = "variable"
+
+
+class Variable(Elsewhere):
+    """Set at the server."""
+
+    def persist_by_hand(self, knob: Knob, value: Value) -> str:
+        """What the server reads when it starts."""
+        family, name = knob.name.split(".", 1)
+        if family == "postgres":
+            return f"ALTER SYSTEM SET {name} = {_literal(value)};  -- in postgresql.auto.conf, which the server keeps"
+        where = "below [mysqld] in the server's configuration, such as /etc/mysql/conf.d/paribus.cnf"
+        return f"{name} = {value}    # {where} (MySQL, not MariaDB: or SET PERSIST {name} = {_literal(value)};)"
+
+
+def _literal(value: Value) -> str:
+    """As a statement has it."""
+    return f"'{value}'" if isinstance(value, str) and not value.replace(".", "").isdigit() else str(value)
+
+
+def set_by_hand(knob: Knob, value: Value) -> str:
+    """The statement that sets it, or the line of the server's configuration."""
+    family, name = knob.name.split(".", 1)
+    if knob.takes_effect == "restart":
+        return f"{name} = {value}    # in the server's configuration, then restart it"
+    text = _literal(value)
+    if family == "postgres":
+        return f"ALTER SYSTEM SET {name} = {text}; SELECT pg_reload_conf();"
+    return f"SET GLOBAL {name} = {text};"
+
+
+def show_by_hand(knob: Knob) -> str:
+    """The statement that shows it."""
+    family, name = knob.name.split(".", 1)
+    return f"SHOW {name};" if family == "postgres" else f"SHOW GLOBAL VARIABLES LIKE '{name}';"
+
+
+knob_kinds.register(KIND, Variable())

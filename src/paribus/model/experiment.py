@@ -1,0 +1,220 @@
+"""The carrying out: trials, what they measured, what was concluded."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from paribus.language import later, recorded
+from paribus.model.words import ExperimentState, FailureClass, Purpose, Settings, Tag, TrialState, Verdict
+from paribus.units import LoadLevel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One execution of one arm under one workload at one load level: the unit of replication.
+
+    `order` is its number in the experiment and its identity there; `position` its place in the block, `application`
+    the number in the block of the application that it is part of: settings are made at its first trial and then held.
+    `applied` is when they were in force.
+    """
+
+    experiment: str
+    order: int
+    round: int
+    block: int
+    position: int
+    attempt: int
+    factor: str
+    arm: str
+    baseline: bool
+    purpose: Purpose
+    settings: Settings
+    workload: str
+    load: LoadLevel
+    state: TrialState = TrialState.PLANNED
+    started: float | None = None
+    ended: float | None = None
+    fingerprint: str = ""
+    invalid_because: tuple[str, ...] = ()
+    failure: FailureClass | None = None
+    failure_message: str = ""
+    supersedes: int | None = None
+    application: int = 1
+    applied: float | None = None
+
+    @property
+    def took_s(self) -> float:
+        """Seconds from its beginning to its end; 0 of a trial that was not made."""
+        return self.ended - self.started if self.ended and self.started else 0.0
+
+    @property
+    def subject(self) -> str:
+        """What it is made for: `block.scheduler = none`; where nothing is compared, `as it is` or `preconditioning`."""
+        if self.purpose is Purpose.PRECONDITION:
+            with_data = later("preconditioning with {data}")
+            return recorded(with_data, data=self.arm) if self.arm else recorded("preconditioning")
+        if self.purpose is Purpose.CALIBRATE:
+            of_arm = later("settling of {factor} = {arm}")
+            alone = recorded("settling of the baseline")
+            return recorded(of_arm, factor=self.factor, arm=self.arm) if self.arm else alone
+        if self.purpose is Purpose.SCREEN:
+            return f"{self.factor}, {self.arm}"
+        return f"{self.factor} = {self.arm}" if self.factor else recorded("as it is")
+
+
+Arm = tuple[str, str, str]
+"""Factor, workload and name of an arm."""
+
+_REFUSALS = 2  # so often a setting is refused before its arm is given up
+
+
+def arm_of(trial: Trial) -> Arm:
+    """What the trial is of."""
+    return trial.factor, trial.workload, trial.arm
+
+
+def arms_given_up(trials: Iterable[Trial]) -> set[Arm]:
+    """The arms whose settings the machine has refused twice, for whatever purpose they were tried."""
+    refused = Counter(arm_of(t) for t in trials if t.failure is FailureClass.SETTING_REJECTED)
+    return {arm for arm, count in refused.items() if count >= _REFUSALS}
+
+
+@dataclass(slots=True, kw_only=True)
+class Measurement:
+    """One metric of one trial: the summary, and the points (equally spaced) or the histogram behind it.
+
+    Not frozen like other records, as half a million are read for a large report: to freeze them takes as long as that.
+    """
+
+    phase: str
+    metric: str
+    unit: str
+    source: str
+    n: int
+    mean: float
+    low: float
+    high: float
+    total: float
+    start_s: float | None = None
+    step_s: float | None = None
+    points: tuple[float, ...] = ()
+    histogram: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """The carrying out of a plan."""
+
+    id: str
+    name: str
+    plan_digest: str
+    plan_text: str
+    overrides: Mapping[str, str]
+    seed: int
+    schedule_hash: str
+    rounds: int
+    state: ExperimentState
+    started: float
+    ended: float | None
+    versions: Mapping[str, str]
+    fingerprint: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A decision point: what was known of one comparison after so many pairs; `verdict` None: to go on.
+
+    `alpha_spent` is the error spent on claims of a difference, up to here. `purpose` is that of the pairs' trials: a
+    factor is looked at in a screen, and again when that is confirmed.
+    """
+
+    factor: str
+    arm: str
+    workload: str
+    response: str
+    number: int
+    pairs: int
+    alpha_spent: float
+    low: float
+    high: float
+    estimate: float
+    verdict: Verdict | None = None
+    purpose: Purpose = Purpose.COMPARE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """The noise of one workload on one host, both as digests: standard deviation of a pair's log-ratio.
+
+    `freedom` are the degrees of freedom that it is known with.
+    """
+
+    host: str
+    workload: str
+    load: LoadLevel
+    settle_s: float
+    pair_sd: float
+    made: float
+    expires: float
+    freedom: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An assumption behind a verdict, by name: whether it holds, and what was found, in words."""
+
+    name: str
+    passed: bool
+    found: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What changing `factor` from `baseline` to `arm` did to a response: a log ratio and its interval.
+
+    `load` None means all load levels together, and only then is there a verdict. `margin` is a log ratio too. The
+    probabilities, of being for the better and of lying within the margin, are of a posterior with a flat prior.
+    `alpha_spent` is the error of claims spent up to this look, of which `confidence` leaves so much.
+    """
+
+    factor: str
+    baseline: str
+    arm: str
+    workload: str
+    response: str
+    load: LoadLevel | None
+    estimate: float
+    low: float
+    high: float
+    confidence: float
+    pairs: int
+    margin: float
+    method: str
+    look: int
+    verdict: Verdict | None
+    tags: tuple[Tag, ...]
+    reasons: tuple[str, ...]
+    trials: tuple[int, ...]
+    checks: tuple[Check, ...] = ()
+    better_probability: float | None = None
+    within_probability: float | None = None
+    alpha_spent: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What one arm showed at one load level: the mean of a metric over its valid trials, with its interval.
+
+    `low` and `high` are None where one trial alone gives no interval.
+    """
+
+    factor: str
+    arm: str
+    workload: str
+    load: LoadLevel
+    metric: str
+    mean: float
+    low: float | None
+    high: float | None
+    trials: tuple[int, ...]

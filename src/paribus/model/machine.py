@@ -1,0 +1,243 @@
+"""The machine as found, its knobs, and what was changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from paribus.language import Recorded
+from paribus.model.servers import PutStatements, RunningServer
+from paribus.model.words import ChangeState, Fitness, NotTaken, Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knob:
+    """One row of the catalogue; placed on a machine, its addresses are real ones.
+
+    `addresses` may hold `{device}`, `{mount}`, `{irq}`, `*` for every entry of a folder and, in a family (a name ending
+    in `.*`), `{member}` and `{group}`; `elsewhere` is where it lies on other kernels. `resets` names knobs that a write
+    moves. `exists_under` names the knob whose value a family belongs to. `aliases` are the kernel's own names where
+    several are one knob, `renamed` what old values became. `since` and `until` are kernels. `filesystems` are those
+    that have it, with the value that goes without saying; `unmounts` those that take it only when they are mounted;
+    `gone` those that lost it, and why; `only_on` are values that one of them alone has. `danger` is what trying it may
+    cost: nothing, `data_loss`, or for whoever uses it `durability`. `pattern` is what a level in words looks like.
+    """
+
+    name: str
+    kind: str
+    addresses: tuple[str, ...]
+    type: str
+    summary: str
+    documentation: str
+    unit: str = ""
+    allowed: tuple[Value, ...] = ()
+    minimum: int | None = None
+    maximum: int | None = None
+    takes_effect: str = "live"
+    resets: tuple[str, ...] = ()
+    readback: str = "exact"
+    aliases: tuple[str, ...] = ()
+    exists_under: str = ""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    filesystems: Mapping[str, str] = field(default_factory=dict)
+    unmounts: tuple[str, ...] = ()
+    gone: Mapping[str, str] = field(default_factory=dict)
+    only_on: Mapping[str, str] = field(default_factory=dict)
+    danger: str = ""
+    pattern: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """What of a machine is under test: the disk that `block.*` knobs address, and the mount point of `mount.*`."""
+
+    device: str | None = None
+    mount: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteFile:
+    """Put `text` into the file at `path`; `readback` says how to find the value in what it then says."""
+
+    path: str
+    text: str
+    readback: str = "plain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mounted:
+    """A file system at a mount point; `flags` are of the point (`rw,noatime`), `options` of the file system."""
+
+    point: str
+    source: str
+    filesystem: str
+    flags: str
+    options: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MountOption:
+    """Give the file system at `path` an option instead of those that it replaces; empty: give none of them.
+
+    `hidden` is in force where none is shown. `anew`: it must be unmounted for that.
+    """
+
+    path: str
+    option: str
+    instead_of: tuple[str, ...]
+    hidden: str
+    anew: bool
+    mounted: Mounted | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadModule:
+    """Unload a kernel module, and load it with one parameter changed; `path` shows the parameter."""
+
+    path: str
+    module: str
+    parameter: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class ControlGroup:
+    """Make the control group at `path`, or remove it with all that is set in it."""
+
+    path: str
+    present: bool
+
+
+Action = WriteFile | MountOption | LoadModule | ControlGroup | PutStatements
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A value in force, and the values the kernel offers where it lists them.
+
+    `undo` are the actions that come back to exactly this, where setting the value is not enough.
+    """
+
+    value: Value
+    allowed: tuple[Value, ...] = ()
+    undo: tuple[Action, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What a host says of one knob, placed on it: its value now and what it allows, or why it cannot be used.
+
+    `undo` are the actions that come back to the value now.
+    """
+
+    knob: Knob
+    current: Value | None
+    allowed: tuple[Value, ...]
+    undo: tuple[Action, ...] = ()
+    refused: str = ""
+    todo: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockDevice:
+    """A block device as found, for deciding whether a load may read it or destroy what is on it.
+
+    `ids` name it for good: serial, wwn, names under /dev/disk/by-id, a loop device's backing file. `claims` say
+    who has it (a mount, swap, a holder, partitions), `signatures` what is on it (ext4, LVM2_member, gpt).
+    `refused` says why it could not be looked at. `identity` is the engine's, which tells it from another device under
+    the same name; `difference` is how that differs from the identity of an earlier look.
+    """
+
+    path: str
+    size_bytes: int = 0
+    ids: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    signatures: tuple[str, ...] = ()
+    read_only: bool = False
+    refused: str = ""
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    difference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One thing that was looked at before measuring: what was found, and what mends it."""
+
+    name: str
+    fitness: Fitness
+    found: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseFacts:
+    """What a server says of itself: its `name` and version, every variable as a row, why it cannot be had.
+
+    `built_in` are variables that data is made with, `explained` says of names that a plan has what became of them.
+    `empty_bytes` is its data before anybody's is in it, `copy_bytes_per_s` how fast a small file was copied where it
+    will lie, and `reflink` that the file system shares the blocks of a copy.
+    Of a `running` one, `wrong` is what forbids to work on it, each with what would be right, `notes` what a reader
+    must know.
+    """
+
+    name: str = ""
+    rows: tuple[Knob, ...] = ()
+    built_in: tuple[str, ...] = ()
+    explained: Mapping[str, str] = field(default_factory=dict)
+    refused: str = ""
+    empty_bytes: int = 0
+    copy_bytes_per_s: float = 0.0
+    reflink: bool = False
+    running: RunningServer | None = None
+    wrong: tuple[tuple[str, str], ...] = ()
+    notes: tuple[Recorded, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a plan is checked against: the machine as found. Empty `*_refused` means: possible.
+
+    `missing_programs` are those of a plan's tools that are not there.
+    """
+
+    hostname: str
+    kernel: str
+    boot_id: str
+    root: bool
+    cores: int
+    memory_bytes: int
+    path: str
+    path_refused: str
+    free_bytes: int
+    filesystem: str
+    mount: str
+    path_device: str | None
+    device: str | None
+    device_refused: str
+    io_uring_refused: str
+    direct_refused: str
+    fingerprint: Mapping[str, str]
+    offers: Mapping[str, Offer] = field(default_factory=dict)
+    block_devices: Mapping[str, BlockDevice] = field(default_factory=dict)
+    database: "DatabaseFacts | None" = None
+    missing_programs: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One setting as applied for one application: what was there, what was wanted, what was found.
+
+    `not_taken` says what became of a value that is not in force, `refused` what the kernel said where it did not take
+    the write.
+    """
+
+    knob: str
+    address: str
+    before: Value
+    wanted: Value
+    observed: Value | None
+    state: ChangeState
+    refused: str = ""
+    not_taken: NotTaken | None = None

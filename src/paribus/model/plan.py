@@ -1,0 +1,228 @@
+"""The intent: what is to be compared, on what, under which load."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from paribus.model.machine import Knob, Location
+from paribus.model.servers import RunningServer
+from paribus.model.words import Parameters, Settings, Value
+from paribus.units import LoadLevel, LoadUnit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Precondition:
+    """Before its first trial, data is overwritten in order, then at random until that is steady.
+
+    Steady is: over the last `window` rounds the writes per second spread by at most `most_spread` of their average,
+    and the line through them rises or falls by at most `most_drift` of it.
+    """
+
+    fills: int
+    round_s: float
+    most_rounds: int
+    window: int
+    most_spread: float
+    most_drift: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The machine under test: `device` is what `block.*` knobs address, `path` where data lives, `mount` below what.
+
+    `address` is `local` or `ssh://…`, `become` whether root is reached by sudo there. `may_destroy` names for good
+    the devices whose content a load may overwrite.
+    """
+
+    address: str
+    path: str
+    device: str | None
+    may_destroy: tuple[str, ...] = ()
+    become: bool = False
+    mount: str | None = None
+
+    @property
+    def location(self) -> Location:
+        """What of the machine knobs address."""
+        return Location(self.device, self.mount)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is the machine that this program runs on."""
+        return self.address == "local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """A knob or workload parameter that the plan varies; the first level is the baseline.
+
+    `labels` are the levels as the plan writes them, `scope` the workloads the factor is tried under.
+    """
+
+    key: str
+    levels: tuple[Value, ...]
+    labels: tuple[str, ...]
+    scope: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combination:
+    """Several settings tried together under one name."""
+
+    name: str
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenLoop:
+    """Operations start by a schedule, whatever becomes of earlier ones; at most `outstanding` are under way."""
+
+    arrivals: Literal["constant", "poisson"]
+    outstanding: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What load is made: parameters of its kind, in values that JSON has, and the load levels.
+
+    `load_levels` are operations outstanding at once, or with `open_loop` operations started each second.
+    `response` is judged, and so are those `also` declared.
+    `part_of` is what the plan calls a workload that is made of several, each with a name of its own.
+    `database` is the family of the database that it works on (sqlite), empty where it works on files.
+    """
+
+    name: str
+    kind: str
+    parameters: Parameters
+    load_levels: tuple[int, ...]
+    response: str
+    data: str
+    cache: str
+    open_loop: OpenLoop | None = None
+    part_of: str = ""
+    precondition: Precondition | None = None
+    also: tuple[str, ...] = ()
+    database: str = ""
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """What is judged, the response that matters most first."""
+        return self.response, *self.also
+
+    @property
+    def levels(self) -> tuple[LoadLevel, ...]:
+        """The load levels with what they count."""
+        unit = LoadUnit.RATE_PER_S if self.open_loop else LoadUnit.OUTSTANDING
+        return tuple(LoadLevel(n, unit) for n in self.load_levels)
+
+    @property
+    def plan_name(self) -> str:
+        """What the plan calls it."""
+        return self.part_of or self.name
+
+    @property
+    def owners(self) -> frozenset[str]:
+        """What the keys of its parameters begin with."""
+        return frozenset({self.name, self.plan_name, self.kind})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """How the comparison is made. `margins` are log ratios by response; `rounds` is None: the budget decides.
+
+    `usual_margin`: none was declared for throughput, so that the noise of the machine decides it before any data.
+    `method`: looks after each round until it is decided, one look at the end, or looks without a last one.
+    `design`: whether many two-level factors are tried one at a time, or screened together and what is found confirmed.
+    `sub_trials` are made in each application of a costly setting, None: as many as are worth it; `apply_s` is what
+    applying each factor took here before, in seconds, `level_sd` the noise of a pair at each load level of a workload
+    where these were unlike.
+    `placebo`: the baseline is also compared with itself, once for every four arms.
+    `settled` says who sets the settle time: the plan, what is usual, or `settle_runs` of `settle_run_s` seconds each.
+    Where settings change `in_flight` one load carries a block: `takeoff_s` are discarded at its start, `toggle_s`
+    after each change; elsewhere `settle_s` at the start of each trial's load.
+    """
+
+    trial_s: float
+    settle_s: float
+    budget_s: float
+    confidence: float
+    seed: int
+    margins: Mapping[str, float]
+    rounds: int | None
+    method: Literal["adaptive", "fixed", "open-ended"] = "adaptive"
+    design: Literal["auto", "one-at-a-time", "screen"] = "auto"
+    in_flight: bool = False
+    takeoff_s: float = 0.0
+    toggle_s: float = 0.0
+    usual_margin: bool = False
+    sub_trials: int | None = None
+    apply_s: Mapping[str, float] = field(default_factory=dict)
+    level_sd: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    placebo: bool = True
+    settled: Literal["plan", "usual", "calibrated"] = "plan"
+    settle_runs: int = 0
+    settle_run_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What ends the experiment at once, since the machine has other work or could suffer; None: no limit."""
+
+    response_p99_s: float | None = None
+    errors_per_s: float | None = None
+    free_bytes: int | None = None
+    temperature_c: float | None = None
+
+
+# By the kind of a database, what the keys of its settings begin with.
+FAMILIES = {"sqlite": "sqlite", "mariadb": "mysql", "mysql": "mysql", "percona": "mysql", "postgres": "postgres"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """What workloads on a database work on: a file of SQLite, a private server, or a `running` one that others use.
+
+    `program` is a private server's, empty where it is looked for; `built_in` are settings that its data is made with;
+    `ready_s` is how long a start may take.
+    """
+
+    kind: str
+    program: str = ""
+    ready_s: float = 120.0
+    built_in: tuple[str, ...] = ()
+    running: RunningServer | None = None
+
+    @property
+    def family(self) -> str:
+        """What the keys of its settings begin with."""
+        return FAMILIES[self.kind]
+
+    @property
+    def is_server(self) -> bool:
+        """Whether a server is needed."""
+        return self.kind != "sqlite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The intent, checked against the catalogue and the host.
+
+    `baseline` is every setting that some trial makes, as it is where nothing else is said: held, a factor's first
+    level, or, of what only a combination names, the value as found. `knobs` are those that it sets, placed on the host.
+    """
+
+    name: str
+    question: str
+    target: Target
+    hold: Settings
+    baseline: Settings
+    factors: tuple[Factor, ...]
+    combinations: tuple[Combination, ...]
+    workloads: tuple[Workload, ...]
+    protocol: Protocol
+    digest: str
+    text: str
+    notes: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    knobs: tuple[Knob, ...] = ()
+    database: Database | None = None

@@ -1,0 +1,43 @@
+"""What looks like a table or a log that is read, and is of another tool or system: it is named, not misread.
+
+Other systems have an iostat, a vmstat and a sar of their own, with other columns under the same names.
+"""
+
+import re
+from collections.abc import Mapping
+
+from paribus.parsers.plain import ends_of
+
+_LINUX = "of {}, that of Linux is read"
+_SADF = "of what sar collected, that which `sar -f FILE` prints is read"
+_OTHERS: Mapping[str, str] = {
+    r"^.*\bKB/t +(?:tps|xfrs) +MB": f"iostat of macOS or of a BSD: {_LINUX.format('iostat')}",
+    r"^ *tin +tout\b": f"iostat of a BSD or of Solaris: {_LINUX.format('iostat')}",
+    r"^(?:.*[ ,])?[kM]r/[si][ ,]+[kM]w/[si]\b": f"iostat of Solaris or of a BSD: {_LINUX.format('iostat')}",
+    r"^.*% tm_act\b": f"iostat of AIX: {_LINUX.format('iostat')}",
+    r"^ *r +[bs](?: +w)? +avm +fre": f"vmstat of a BSD or of AIX: {_LINUX.format('vmstat')}",
+    r"^ *r +b +w +swap +free": f"vmstat of Solaris: {_LINUX.format('vmstat')}",
+    r"^Mach Virtual Memory Statistics": f"vm_stat of macOS: {_LINUX.format('vmstat')}",
+    r"^ *(?:CPU|SET) +minf +mjf\b": f"mpstat of Solaris: {_LINUX.format('mpstat')}",
+    r"^ *\S+ +%usr +%sys +%wio\b|^(?:SunOS|AIX|HP-UX) \S.*[0-9]{2}/[0-9]{2}/[0-9]{2,4}\s*$": (
+        f"sar of Solaris, AIX or HP-UX: {_LINUX.format('sar')}"
+    ),
+    r"^\S+(?: [AP]M)? +(?:(?:UID|USER) +)?(?:TGID +TID|PID) .*\bCommand\b": (
+        "pidstat, which tells of processes: of a machine, iostat, vmstat, sar and mpstat are read"
+    ),
+    r"^ *pool +alloc +free +read +write\b": "zpool iostat, which is not read: iostat tells of the same devices",
+    r"^ *ops/s +rpc bklog\b": "nfsiostat, which is not read: iostat tells of devices",
+    r"-total-cpu(?:-usage)?-": "dstat, which is not read: vmstat tells of the same",
+    r"^top - [0-9:]+ up ": "top, which is not read: vmstat tells of the machine",
+    r"^# hostname;interval;timestamp;": f"a table of sadf -d: {_SADF}",
+    r'^\s*"file-utc-time":': f"JSON of sadf -j: {_SADF}",
+    r"^<sysstat\b": f"XML of sadf -x: {_SADF}",
+    r"^\S+\t[0-9]+\t[0-9-]+ [0-9:]+(?: UTC)?\t(?:-|\w+)\t[\w%/.-]+\t[0-9.-]+$": f"what sadf -p prints: {_SADF}",
+}
+_SIGNS = tuple((re.compile(sign, re.MULTILINE), words) for sign, words in _OTHERS.items())
+
+
+def name(text: str) -> str:
+    """Whose output a text is, and what is read instead; empty where it is no such output."""
+    ends = ends_of(text)
+    return next((words for sign, words in _SIGNS if sign.search(ends)), "")

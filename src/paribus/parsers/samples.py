@@ -1,0 +1,207 @@
+"""What tools that look at a machine again and again have in common: times of day, columns, courses, devices."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from paribus.parsers.log import Course, Reading
+from paribus.parsers.numbers import decimals, printed
+
+_DAY_S = 86400
+CLOCK = re.compile(
+    r"(?P<before>上午|下午|오전|오후|午前|午後)? ?(?P<h>[0-9]{1,2})(?:[:.,h]|时|時|시) ?"
+    r"(?P<m>[0-9]{2})(?:[:.,m]|分|분) ?(?P<s>[0-9]{2})(?:秒|초)?(?:\s?(?P<after>[AaPp])\.?\s?[Mm]\.?)?(?=\s|$)"
+)
+_EPOCH = re.compile(r"[0-9]{10}(?=\s|$)")  # sysstat's -U
+_AFTERNOON = {
+    "下午": True,
+    "오후": True,
+    "午後": True,
+    "p": True,
+    "上午": False,
+    "오전": False,
+    "午前": False,
+    "a": False,
+}
+_KIB = 1024.0
+_LETTERS = {
+    "s": 512.0,
+    "B": 1.0,
+    "k": _KIB,
+    "M": _KIB**2,
+    "G": _KIB**3,
+    "T": _KIB**4,
+    "P": _KIB**5,
+}  # sysstat's --human
+_MOST_PERCENT = 101.0  # of a share; what is above is a line broken by another, or a counter gone wrong
+_BUSY = ("device_utilisation", "network_utilisation")  # of these sysstat prints more than all
+SINCE_BOOT = "since boot"
+"""The workload of a run that is what a tool says first, where it says nothing else."""
+_PARTITION = re.compile(
+    r"(?P<disk>(?:sd|hd|vd|xvd|dasd)[a-z]{1,3})[0-9]+|"
+    r"(?P<other>(?:nvme[0-9]+n|mmcblk|loop|nbd|rbd|cciss/c[0-9]+d)[0-9]+)p[0-9]+"
+)
+_STACKED = re.compile(r"dm-[0-9]+|md[0-9]+(?:p[0-9]+)?|drbd[0-9]+|bcache[0-9]+|dev253-[0-9]+|dev9-[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a column's numbers are: each is so many base units; `size` where a letter behind a number scales it."""
+
+    metric: str
+    unit: str
+    times: float = 1.0
+    size: bool = False
+
+    def value(self, word: str) -> float | None:
+        """A printed number in the base unit."""
+        if self.unit == "1":
+            word = word.removesuffix("%")
+        times = self.times
+        if self.size and word and word[-1] in _LETTERS:
+            times, word = _LETTERS[word[-1]], word[:-1]
+        number = printed(word)
+        if number is None or number < 0 or (self.times == 0.01 and number > _MOST_PERCENT and self.metric not in _BUSY):
+            return None
+        return number / 100 if self.times == 0.01 else number / 1000 if self.times == 0.001 else number * times
+
+
+def shares(names: Mapping[str, str]) -> dict[str, Column]:
+    """Columns in percent."""
+    return {column: Column(metric, "1", 0.01) for column, metric in names.items()}
+
+
+CPU = shares(
+    {
+        "%user": "cpu_user_share",
+        "%usr": "cpu_user_share",  # without guests, which %user includes
+        "%nice": "cpu_nice_share",
+        "%system": "cpu_system_share",
+        "%sys": "cpu_system_share",
+        "%iowait": "iowait_share",
+        "%irq": "cpu_irq_share",
+        "%soft": "cpu_softirq_share",
+        "%steal": "cpu_steal_share",
+        "%guest": "cpu_guest_share",
+        "%gnice": "cpu_nice_guest_share",
+        "%idle": "cpu_idle_share",
+    }
+)
+
+
+def sizes(names: Mapping[str, str], times: float, unit: str = "B/s") -> dict[str, Column]:
+    """Columns of bytes: sysstat divides sectors of 512 bytes by 2 for kB, by 2048 for MB, so they are KiB and MiB."""
+    return {column: Column(metric, unit, times, size=True) for column, metric in names.items()}
+
+
+BANNER = re.compile(r"Linux (?P<kernel>\S+) \((?P<host>[^)]*)\)\s.*?(?:\((?P<cpus>[0-9]+) CPU\))?\s*")
+
+
+def banner(line: str) -> dict[str, str] | None:
+    """What sysstat's first line tells of the machine, or None where it is no such line."""
+    line = line.lstrip()
+    found = BANNER.fullmatch(line) if line.startswith("Linux ") else None
+    return {"kernel": found["kernel"], **({"processors": found["cpus"]} if found["cpus"] else {})} if found else None
+
+
+@dataclass(slots=True)
+class Samples:
+    """The courses of a run. Those of one point, and averages that the tool states, are readings."""
+
+    known: dict[tuple[str, str], tuple[str, list[tuple[float, float, int, str]]]] = field(default_factory=dict)
+    stated: dict[tuple[str, str], Reading] = field(default_factory=dict)
+
+    def add(self, column: Column, subject: str, at_s: float, value: float, line: int, word: str) -> None:
+        """One more point."""
+        self.known.setdefault((column.metric, subject), (column.unit, []))[1].append((at_s, value, line, word))
+
+    def average(self, column: Column, subject: str, value: float, line: int, word: str) -> None:
+        """What the tool says of all points together; the last time it says so."""
+        one = Reading(metric=column.metric, value=value, unit=column.unit, line=line, stated=word, subject=subject)
+        self.stated[column.metric, subject] = one
+
+    def courses(self) -> tuple[Course, ...]:
+        """Those of several points."""
+        return tuple(
+            Course(
+                metric=metric,
+                unit=unit,
+                at_s=tuple(point[0] for point in points),
+                values=tuple(point[1] for point in points),
+                subject=subject,
+            )
+            for (metric, subject), (unit, points) in self.known.items()
+            if len(points) > 1
+        )
+
+    def readings(self) -> tuple[Reading, ...]:
+        """Averages, and what was seen once."""
+        once = {
+            (metric, subject): Reading(
+                metric=metric, value=points[0][1], unit=unit, line=points[0][2], stated=points[0][3], subject=subject
+            )
+            for (metric, subject), (unit, points) in self.known.items()
+            if len(points) == 1
+        }
+        return tuple(sorted({**once, **self.stated}.values(), key=lambda one: one.line))
+
+
+def clock(text: str) -> tuple[int, int] | None:
+    """Seconds after midnight at the start of a text, and where it goes on; None where no time of day stands there."""
+    if since := _EPOCH.match(text):
+        return int(since[0]) % _DAY_S, since.end()
+    found = CLOCK.match(text)
+    if found is None:
+        return None
+    hours, minutes, seconds = int(found["h"]), int(found["m"]), int(found["s"])
+    half = found["before"] or (found["after"] or "").lower()
+    if half and hours <= 12:
+        hours = hours % 12 + (12 if _AFTERNOON[half] else 0)
+    return (
+        (hours * 3600 + minutes * 60 + seconds, found.end()) if hours < 24 and minutes < 60 and seconds < 62 else None
+    )
+
+
+@dataclass(slots=True)
+class Clock:
+    """Times of day in the order of a text, which may pass midnight."""
+
+    first: int | None = None
+    last: int = 0
+    days: int = 0
+
+    def after(self, seconds: int) -> float | None:
+        """As `at`, and None also for a time that was told before."""
+        return None if self.first is not None and seconds == self.last else self.at(seconds)
+
+    def at(self, seconds: int) -> float | None:
+        """Seconds after the first time; None where it is earlier than the one before, so is no later sample."""
+        if self.first is None:
+            self.first = self.last = seconds
+        if self.last - seconds > _DAY_S // 2:
+            self.days += 1
+        elif seconds < self.last:
+            return None
+        self.last = seconds
+        return float(seconds - self.first + self.days * _DAY_S)
+
+
+def whole(words: list[str], line: str, header: str) -> bool:
+    """Whether the last line of a text that has no end of line has its last number whole."""
+    same = decimals(words[-1]) == decimals(words[-2]) > 0 if len(words) > 1 else False
+    return same or len(line.rstrip()) >= len(header.rstrip()) > 0
+
+
+def stacked(devices: Iterable[str]) -> list[str]:
+    """What is to be told of devices that are parts of others, or made of others."""
+    names = sorted(set(devices))
+    parts = [f"{name} is a partition of {disk}" for name in names if (disk := _disk_of(name))]
+    made = [f"{name} is made of other devices" for name in names if _STACKED.fullmatch(name)]
+    if not parts and not made:
+        return []
+    return [f"each device stands for itself, and nothing is added up: {'; '.join([*parts, *made])}"]
+
+
+def _disk_of(name: str) -> str:
+    found = _PARTITION.fullmatch(name)
+    return (found["disk"] or found["other"]) if found else ""

@@ -1,0 +1,55 @@
+"""Runs of wide tables, as they are put together from cells."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from paribus.parsers.log import Course, Reading, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a cell's number was measured with."""
+
+    labels: Mapping[str, str]
+    workload: str
+    load: int | None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """To tell runs by."""
+        return (tuple(self.labels.items()), self.workload, self.load, tuple(self.options.items()))
+
+
+@dataclass(slots=True)
+class Made:
+    """A run of which cells were read."""
+
+    setting: Setting
+    lines: list[int] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    at_s: list[float] = field(default_factory=list)
+
+    def run(self, titled: Mapping[str, str]) -> Run:
+        """What was read as a run; of points in time, their courses."""
+        readings, courses = tuple(self.readings), tuple(self._courses())
+        return Run(
+            tool="table",
+            workload=self.setting.workload,
+            load=self.setting.load,
+            options={**titled, **self.setting.options},
+            labels={name: level for name, level in self.setting.labels.items() if level},
+            readings=() if courses else readings,
+            courses=courses,
+            lines=(min(self.lines), max(self.lines)),
+        )
+
+    def _courses(self) -> Iterator[Course]:
+        for metric, unit in dict.fromkeys((one.metric, one.unit) for one in self.readings) if self.at_s else ():
+            mine = [(at, one.value) for at, one in zip(self.at_s, self.readings, strict=True) if one.metric == metric]
+            yield Course(
+                metric=metric,
+                unit=unit,
+                at_s=tuple(at for at, _value in mine),
+                values=tuple(value for _at, value in mine),
+            )

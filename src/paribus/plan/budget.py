@@ -1,0 +1,214 @@
+"""What a plan costs in trials and machine time: the rounds that a budget holds, and those that its question needs."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from paribus.errors import PlanError, Problem
+from paribus.model import Plan, Purpose, Trial, TrialState, Workload
+from paribus.plan import settling
+from paribus.plan.comparisons import (
+    Comparison,
+    candidates_at,
+    comparisons,
+    every_comparison,
+    is_in_flight,
+    measured,
+    noise_comparisons,
+)
+from paribus.stats.foldover import least_pairs, rows_for
+from paribus.stats.planner import MOST_PAIRS, pairs_for, pairs_planned
+from paribus.units import show_duration
+
+LEAST_ROUNDS = 2
+_LEAST_PAIRS = 16
+OVERHEAD_S = 0.15  # starting the engine, setting and reading back; measured on a small virtual machine
+_COLD_START_S = 4.0  # a private server stopped and started with nothing cached, about
+TOGGLE_OVERHEAD_S = 0.05  # setting and reading back under load, and keeping the trial
+_MOST_NOISE_ROUNDS = 3
+_NOISE_SHARE = 0.2  # of the budget, that learning the noise may take
+_SETTLE_SHARE = 0.1  # of the budget, that learning how long a load settles may take, within the other
+_SCREEN_SHARE = 0.5  # of what is left, that a screen may take; the rest confirms what it shows
+_MOST_OPEN_ROUNDS = 200
+
+Noise = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much will be made: rounds that compare equals to learn the noise, then at most so many that compare arms."""
+
+    noise_rounds: int
+    rounds: int
+
+
+def block_s(one: Comparison, plan: Plan) -> float:
+    """Seconds that one block of a comparison takes."""
+    protocol, arms = plan.protocol, len(one.arms)
+    if is_in_flight(one, plan):
+        discarded = protocol.takeoff_s + (arms - 1) * protocol.toggle_s
+        return discarded + arms * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
+    return arms * (one.apply_s + one.sub_trials * _alone_s(plan, one.workload))
+
+
+def round_s(plan: Plan) -> float:
+    """Seconds that a round of every comparison takes, and of what is only measured."""
+    alone = sum(len(workload.load_levels) * _alone_s(plan, workload) for workload in measured(plan))
+    return _round_s(comparisons(plan), plan) + alone
+
+
+def noise_round_s(plan: Plan) -> float:
+    """Seconds that a round of comparing equals takes."""
+    return _round_s(noise_comparisons(plan), plan)
+
+
+def duration_s(plan: Plan, extent: Extent) -> float:
+    """Seconds that it takes, where nothing is decided early."""
+    return settle_runs_s(plan) + extent.noise_rounds * noise_round_s(plan) + extent.rounds * round_s(plan)
+
+
+def settle_runs_s(plan: Plan) -> float:
+    """Seconds that the runs take which show how long a load settles."""
+    return plan.protocol.settle_runs * (plan.protocol.settle_run_s + OVERHEAD_S)
+
+
+def with_settle_runs(plan: Plan, noise: Noise) -> Plan:
+    """The plan with the runs that show how long a load settles, where it leaves that open and the budget has room: a
+    tenth for them, a round that compares equals where the noise is not known, and the least that is judged."""
+    budget_s = plan.protocol.budget_s
+    room_s = _NOISE_SHARE * budget_s - (noise_round_s(plan) if _unknown(plan, noise) else 0.0)
+    found = settling.with_runs(plan, min(room_s, _SETTLE_SHARE * budget_s), OVERHEAD_S)
+    return found if duration_s(found, Extent(0, least_rounds(found))) <= budget_s else plan
+
+
+def _unknown(plan: Plan, noise: Noise) -> bool:
+    """Whether something is compared under a workload whose noise is not known."""
+    return any(one.workload.name not in noise for one in comparisons(plan))
+
+
+def _round_s(compared: Sequence[Comparison], plan: Plan) -> float:
+    return sum(one.blocks_per_round * block_s(one, plan) for one in compared)
+
+
+def _alone_s(plan: Plan, workload: Workload) -> float:
+    """Seconds that a trial with a load of its own takes."""
+    on_server = workload.database and plan.database and plan.database.is_server
+    start_s = _COLD_START_S if on_server and workload.cache == "cold" else 0.0
+    return plan.protocol.settle_s + plan.protocol.trial_s + OVERHEAD_S + start_s
+
+
+def extent(plan: Plan, noise: Noise) -> Extent:
+    """The rounds to make: as the plan says, else as many as the question needs and the budget holds.
+
+    `noise` is the standard deviation of a pair by workload, so far as it is known; where it is not, up to a fifth of
+    the budget goes to learning it first. Raises PlanError where the budget does not hold the least that can be judged.
+    """
+    protocol = plan.protocol
+    one = round_s(plan)
+    if protocol.rounds:
+        wanted = Extent(0, protocol.rounds)
+        _refuse_beyond_budget(plan, wanted)
+        return wanted
+    learning = noise_round_s(plan) if _unknown(plan, noise) else 0.0
+    settling_s = settle_runs_s(plan)
+    held = int((_NOISE_SHARE * protocol.budget_s - settling_s) // learning) if learning else 0
+    noise_rounds = min(_MOST_NOISE_ROUNDS, held)
+    left_s = protocol.budget_s - settling_s - noise_rounds * learning
+    share = _SCREEN_SHARE if any(one.screened for one in comparisons(plan)) else 1.0
+    least = least_rounds(plan)
+    found = Extent(noise_rounds, min(rounds_needed(plan, noise), max(int(share * left_s // one), least)))
+    if duration_s(plan, found) > protocol.budget_s:
+        found = Extent(0, least)
+        _refuse_beyond_budget(plan, found)
+    return found
+
+
+def least_rounds(plan: Plan) -> int:
+    """The fewest rounds after which something can be judged."""
+    return max([LEAST_ROUNDS, *(_rounds_of(one, _LEAST_PAIRS) for one in comparisons(plan))])
+
+
+def rounds_needed(plan: Plan, noise: Noise) -> int:
+    """The most rounds worth planning: those that show equivalence at the margin nine times out of ten."""
+    compared = comparisons(plan)
+    return _rounds_needed(plan, noise, compared) if compared else 10  # what is only measured has no margin
+
+
+def _rounds_needed(plan: Plan, noise: Noise, compared: Sequence[Comparison]) -> int:
+    if plan.protocol.method == "open-ended":
+        return _MOST_OPEN_ROUNDS
+    found = [LEAST_ROUNDS]
+    for one in compared:
+        sd = noise.get(one.workload.name)
+        margin = plan.protocol.margins[one.workload.response]
+        found.append(_rounds_of(one, MOST_PAIRS if sd is None else pairs_planned(margin, sd)))
+    return max(found)
+
+
+def _rounds_of(one: Comparison, pairs: int) -> int:
+    """The rounds that hold so many pairs, a screen's in whole replicates of its design."""
+    if one.screened:
+        rows = rows_for(len(one.screened))
+        pairs = max(least_pairs(len(one.screened)), math.ceil(pairs / rows) * rows)
+    if one.sub_trials > 1:
+        pairs = math.ceil(pairs / 2)  # the trials of an application average out half of the variance and more
+    return math.ceil(pairs / one.blocks_per_round)
+
+
+def confirmed_within(
+    plan: Plan, noise: Noise, survivors: Sequence[tuple[str, str]], before: Sequence[Trial]
+) -> tuple[Sequence[tuple[str, str]], int]:
+    """Which survivors of a screen (factor and workload, the clearest first) the budget holds a confirmation of, and in
+    how many rounds: as many of them as can be judged, in as many rounds as are worth it.
+
+    What was lost and made again is not charged: an experiment that was cut off plans the same.
+    """
+    counted = [one for one in before if one.state not in (TrialState.SPARED, TrialState.SUPERSEDED)]
+    left_s = plan.protocol.budget_s - cost_s(plan, counted)
+    for count in range(len(survivors), 0, -1):
+        again = candidates_at(plan, survivors[:count])
+        held = int(left_s // _round_s(again, plan))
+        rounds = min(plan.protocol.rounds or _rounds_needed(plan, noise, again), held)
+        if rounds >= LEAST_ROUNDS:
+            return survivors[:count], rounds
+    return (), 0
+
+
+def confirming_s(plan: Plan) -> float:
+    """Seconds that the least confirmation of one screened factor takes at most; 0 where nothing is screened."""
+    screened = {(key, one.workload.name) for one in comparisons(plan) if one.screened for key in one.tested}
+    each = [one.blocks_per_round * block_s(one, plan) for one in candidates_at(plan, screened)]
+    return LEAST_ROUNDS * max(each, default=0.0)
+
+
+def spent_s(plan: Plan, trials: Sequence[Trial]) -> float:
+    """Seconds that the trials made so far took, as planned."""
+    return cost_s(plan, [one for one in trials if one.state not in (TrialState.PLANNED, TrialState.SPARED)])
+
+
+def cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
+    """Seconds that these trials take."""
+    each = {c.place: block_s(c, plan) / len(c.arms) / c.sub_trials for c in every_comparison(plan)}
+    runs = sum(trial.purpose is Purpose.CALIBRATE for trial in trials) * (plan.protocol.settle_run_s + OVERHEAD_S)
+    others = [trial for trial in trials if trial.purpose not in (Purpose.CALIBRATE, Purpose.PRECONDITION)]
+    alone = {workload.name: _alone_s(plan, workload) for workload in plan.workloads}
+    return runs + sum(each.get((trial.factor, trial.workload), alone[trial.workload]) for trial in others)
+
+
+def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:
+    """Seconds until equivalence at the margin is shown nine times out of ten; None where the noise is not known."""
+    sd = noise.get(workload)
+    if sd is None:
+        return None
+    mine = [one for one in comparisons(plan) if one.workload.name == workload]
+    pairs = pairs_for(plan.protocol.margins[mine[0].workload.response], sd)
+    return max(LEAST_ROUNDS, *(_rounds_of(one, pairs) for one in mine)) * round_s(plan)
+
+
+def _refuse_beyond_budget(plan: Plan, wanted: Extent) -> None:
+    needed_s = duration_s(plan, wanted)
+    budget_s = plan.protocol.budget_s
+    if needed_s > budget_s:
+        wrong = f"{show_duration(budget_s)} do not hold {wanted.rounds} rounds, which take {show_duration(needed_s)}"
+        todo = "raise the budget, shorten trial, or compare less"
+        raise PlanError(plan.name, [Problem("protocol.budget", wrong, todo)])

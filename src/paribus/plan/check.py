@@ -1,0 +1,204 @@
+"""A plan's table against the catalogue and the host: every problem at once, or the plan to carry out."""
+
+import dataclasses
+
+from paribus.errors import PlanError
+from paribus.knobs.catalog import Catalogue
+from paribus.language import later, recorded
+from paribus.model import FAMILIES, Database, Facts, Plan, Target, Workload
+from paribus.plan import precondition
+from paribus.plan.comparisons import candidates, measured, screened
+from paribus.plan.data import complaints
+from paribus.plan.file import WorkloadTable
+from paribus.plan.levels import (
+    baseline_of,
+    label_of,
+    risk_of,
+)
+from paribus.plan.parse import Parsed
+from paribus.plan.places import Place
+from paribus.plan.protocol import limits_of, protocol_of
+from paribus.plan.settings import Settings
+from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, program_of, workloads_of
+
+
+def knob_keys(parsed: Parsed) -> list[str]:
+    """Every key of the plan that might name a knob, for asking the host about it."""
+    table = parsed.table
+    keys = [*table.factors, *table.hold]
+    if table.database:
+        keys += [f"{FAMILIES[table.database.kind]}.{name}" for name in table.database.settings]
+    return keys + [key for combination in table.combination for key in combination.settings]
+
+
+class _Check(Settings):
+    """One pass over a plan; what is wrong is collected."""
+
+    def plan(self) -> Plan:
+        """The plan, unless there is any problem. Raises PlanError."""
+        self.machine()
+        self.laid_out = self.workloads()
+        factors = self.factors()
+        hold = self.settings(self.table.hold, ("hold",)) | self.database_settings()
+        combinations = self.combinations()
+        self.one_owner(hold)
+        found = Plan(
+            name=self.table.name,
+            question=self.table.question,
+            target=Target(
+                address=self.table.target.host,
+                path=self.facts.path,
+                device=self.facts.device,
+                may_destroy=tuple(self.table.target.may_destroy),
+                become=self.table.target.become,
+                mount=self.facts.mount,
+            ),
+            hold=hold,
+            baseline=baseline_of(hold, factors, combinations, self.facts),
+            factors=tuple(factors),
+            combinations=tuple(combinations),
+            workloads=tuple(self.laid_out),
+            protocol=protocol_of(self.table.protocol),
+            digest=self.parsed.digest,
+            knobs=tuple(offer.knob for offer in self.facts.offers.values() if not offer.refused),
+            text=self.parsed.text,
+            limits=limits_of(self.table.limits),
+            database=self.database(),
+            notes=tuple(self.notes),
+        )
+        if not self.problems and not candidates(found) and not measured(found):
+            example = 'write for example "block.scheduler" = ["none", "bfq"]'
+            self.complain(("factors",), "there is nothing to compare", "; ".join(self.notes) or example)
+        if found.protocol.design == "screen" and not any(screened(found, one) for one in found.workloads):
+            wrong = "no workload has two factors or more that can be tried together"
+            least = "each needs two levels that differ and share their data, and the rounds must hold 64 pairs"
+            self.complain(("protocol", "design"), wrong, least)
+        self.data(found)
+        if self.problems:
+            raise PlanError(self.parsed.name, self.problems)
+        return dataclasses.replace(found, notes=(*found.notes, *precondition.notes(found)))
+
+    def machine(self) -> None:
+        """The path can be written and holds the data; every knob can be set."""
+        facts = self.facts
+        if facts.path_refused:
+            wrong, _, right = facts.path_refused.partition("\n")
+            self.complain(("target", "path"), wrong, right)
+        places: list[tuple[Place, str]] = [(("factors", key), key) for key in self.table.factors]
+        places += [(("hold", key), key) for key in self.table.hold]
+        for number, combination in enumerate(self.table.combination):
+            places += [(("combination", number, "settings", key), key) for key in combination.settings]
+        for name in self.table.database.settings if self.table.database else ():
+            places.append((("database", "settings", name), f"{self.family}.{name}"))
+        if facts.device_refused and (self.table.target.device or any(k.startswith("block.") for _, k in places)):
+            wrong, _, right = facts.device_refused.partition("\n")
+            self.complain(("target", "device"), wrong, right.strip())
+        on_files = any(not data.device for one in self.table.workload for data in data_in(one))
+        on_disk = any(key.startswith("block.") for _, key in places) and on_files
+        if on_disk and facts.device and facts.path_device != facts.device:
+            where = facts.path_device or recorded("no disk")
+            said = later("{path} lies on {where}: a load there may not reach {device}")
+            self.notes.append(recorded(said, path=facts.path, where=where, device=facts.device))
+        for place, key in places:
+            knob = self.catalogue.find(key)
+            if knob is not None and (risk := risk_of(knob)) and risk not in self.notes:
+                self.notes.append(risk)
+            offer = facts.offers.get(knob.name) if knob else None
+            if offer is None or not offer.refused or (facts.device_refused and key.startswith("block.")):
+                continue
+            self.complain(place, offer.refused, offer.todo)
+        self.running(places)
+
+    def running(self, places: list[tuple[Place, str]]) -> None:
+        """On a server that others use databases may be made, and variables changed."""
+        for wrong, right in self.server.wrong:
+            self.complain(("database", "dsn"), wrong, right)
+        live = [(place, key) for place, key in places if key.startswith(f"{self.family}.")]
+        if self.table.database and self.table.database.dsn and live and not self.table.target.allow_live:
+            place, key = live[0]
+            wrong = f"{key} would be changed on a running server that others use"
+            self.complain(place, wrong, "where that may be, write under [target]: allow_live = true")
+        self.notes += self.server.notes
+
+    def data(self, plan: Plan) -> None:
+        """The disk holds the data, and a device that a load would destroy may be destroyed."""
+        numbers = {name: number for number, name in enumerate(self.tables)}
+        for one in complaints(plan, self.facts):
+            place: Place = ("workload", numbers.get(one.workload, 0), *([one.key] if one.key else []))
+            self.complain(place, one.wrong, one.right)
+
+    def workloads(self) -> list[Workload]:
+        found: list[Workload] = []
+        for number, table in enumerate(self.table.workload):
+            name = name_of(table)
+            place: Place = ("workload", number)
+            ones = workloads_of(table, self.responses_of(name, table), self.family)
+            if kind_of(table).on_database and not self.family:
+                right = 'add for example: [database] kind = "sqlite"'
+                self.complain((*place, "kind"), f"{name} works on a database, and the plan has none", right)
+            taken = {name for one in found for name in (one.name, one.plan_name)}
+            for double in taken.intersection([name, *(one.name for one in ones)]):
+                self.complain((*place, "name"), f"two workloads are called {double!r}", "give each a name of its own")
+            if name in self.catalogue.subsystems():
+                self.complain((*place, "name"), f"{name!r} is a subsystem of knobs", "give the workload another name")
+            others_use = self.table.database is not None and self.table.database.dsn is not None
+            if kind_of(table).on_database and table.cache == "cold" and others_use:
+                self.complain((*place, "cache"), "a server that others use is not started anew", 'use cache = "warm"')
+            if kind_of(table).on_database and table.precondition:
+                self.complain((*place, "precondition"), "is for files and devices", "take it out")
+            self.tool(table, place)
+            for parameter, value in parameters_in(table).items():
+                if why := self.impossible(parameter, value, [table]):
+                    self.complain((*place, parameter), f"{label_of(value)!r} is not possible here: {why}")
+            found += ones
+        return found
+
+    def tool(self, table: WorkloadTable, place: Place) -> None:
+        """Where the load is a tool's: it is there, and nothing is asked of it that it tells too late."""
+        tool, program, limits = kind_of(table).tool, program_of(table), self.table.limits
+        if tool is None:
+            return
+        if program in self.facts.missing_programs:
+            todo = "install it there, or give its full path"
+            self.complain((*place, "kind"), f"{self.facts.hostname} has no program {program!r}", todo)
+        for key in ("response_p99_s", "errors_per_s"):
+            if getattr(limits, key) is not None:
+                wrong = f"{name_of(table)} tells of it only when it has ended"
+                self.complain(("limits", key), wrong, "take it out, or use a load of Paribus")
+        if tool.note and tool.note not in self.notes:
+            self.notes.append(tool.note)
+
+    def responses_of(self, name: str, table: WorkloadTable) -> list[str]:
+        """The responses judged; bandwidth or queries where a factor changes what an operation is."""
+        kind = kind_of(table)
+        usual = "response_p95_s" if table.rate else "throughput_per_s"  # what is offered is what is served
+        responses = list(dict.fromkeys(table.response or self.table.protocol.response or [usual]))
+        resized = [key for key in self.table.factors if key.rpartition(".")[2] in kind.sizes_an_operation]
+        resized = [key for key in resized if has_parameter(table, key)]
+        if resized and "throughput_per_s" in responses:
+            other = kind.size_response
+            said = later("{factor} changes the size of an operation, so {workload} is judged by {response}")
+            self.notes.append(recorded(said, factor=resized[0], workload=name, response=other))
+            return list(dict.fromkeys(other if one == "throughput_per_s" else one for one in responses))
+        return responses
+
+    def database(self) -> Database | None:
+        table = self.table.database
+        if table is None:
+            return None
+        server = self.server
+        if server.refused:
+            right = "" if table.dsn else "install it, or name its program"
+            self.complain(("database", *(["dsn"] if table.dsn else [])), server.refused, right)
+        return Database(
+            kind=table.kind,
+            program=table.program or "",
+            ready_s=table.ready,
+            built_in=server.built_in,
+            running=server.running,
+        )
+
+
+def check(parsed: Parsed, catalogue: Catalogue, facts: Facts) -> Plan:
+    """The plan, checked against the catalogue and what the host offers. Raises PlanError with every problem."""
+    return _Check(parsed, catalogue, facts).plan()

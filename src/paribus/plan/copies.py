@@ -1,0 +1,98 @@
+"""What the data of private servers takes: a server for each way in which data is made, and a copy to put back from.
+
+In: a checked plan, and what was found out about the server and the file system. Out: bytes, copies, seconds. Called by
+the check and by what shows a plan.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from paribus.model import DatabaseFacts, Plan, Settings, Trial, Workload
+from paribus.plan.comparisons import candidates, measured
+from paribus.registry import DataSet, data_of, database_settings
+
+_Server = tuple[tuple[str, str], ...]  # the settings that its data is made with
+_Served = dict[_Server, dict[tuple[str, str], DataSet]]  # by server, what it holds, by workload and shape
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """What the servers of a plan hold, what copies of that need beside it, and how often one server is copied."""
+
+    servers: int
+    data_bytes: int
+    copy_bytes: int
+    times: int
+    largest_bytes: int
+
+    def each_s(self, facts: DatabaseFacts) -> float:
+        """Seconds that one copy of the largest server takes, by a small one that was tried."""
+        return self.largest_bytes / facts.copy_bytes_per_s if facts.copy_bytes_per_s else 0.0
+
+
+def copies(plan: Plan, facts: DatabaseFacts, trials: Sequence[Trial]) -> Copies | None:
+    """For these trials; None where no workload is on a private server."""
+    served = _served(plan)
+    if not served:
+        return None
+    sizes = [facts.empty_bytes + sum(one.size_bytes for one in held.values()) for held in served.values()]
+    copied = any(workload.data != "keep" for workload in plan.workloads if workload.database)
+    times = len(served) + _times_put_back(plan, trials) if copied else 0
+    beside = sum(sizes) if copied and not facts.reflink else 0
+    return Copies(len(served), sum(sizes), beside, times, max(sizes))
+
+
+def beside_bytes(plan: Plan, facts: DatabaseFacts) -> int:
+    """Bytes that servers need beside one data set of each shape: several servers, what is their own, and copies."""
+    found = copies(plan, facts, ())
+    if found is None:
+        return 0
+    once = {key: one.size_bytes for held in _served(plan).values() for key, one in held.items()}
+    return found.data_bytes + found.copy_bytes - sum(once.values())
+
+
+def _served(plan: Plan) -> _Served:
+    found: _Served = {}
+    if plan.database is None or not plan.database.is_server or plan.database.running is not None:
+        return found
+    for workload, settings in _arms(plan):
+        if workload.database:
+            try:
+                one = data_of(workload, settings)
+            except ValidationError:  # told elsewhere
+                continue
+            found.setdefault(_server(plan, workload, settings), {})[workload.plan_name, one.shape] = one
+    return found
+
+
+def _arms(plan: Plan) -> Iterable[tuple[Workload, Settings]]:
+    yield from ((one.workload, arm.settings) for one in candidates(plan) for arm in one.arms)
+    yield from ((workload, plan.baseline) for workload in measured(plan))
+
+
+def _server(plan: Plan, workload: Workload, settings: Settings) -> _Server:
+    built_in = plan.database.built_in if plan.database else ()
+    own = database_settings(workload, settings)
+    return tuple(sorted((name, str(value)) for name, value in own.items() if name in built_in))
+
+
+def _times_put_back(plan: Plan, trials: Sequence[Trial]) -> int:
+    """How often these trials have the data of a server put back: whenever a workload's round or block is another."""
+    workloads = {workload.name: workload for workload in plan.workloads}
+    blocks: dict[tuple[str, int], dict[_Server, None]] = {}
+    for trial in trials:
+        workload = workloads[trial.workload]
+        if workload.database and workload.data != "keep":
+            servers = blocks.setdefault((trial.workload, trial.block), {})
+            servers[_server(plan, workload, trial.settings)] = None
+    ages = {(trial.workload, trial.block): trial.round for trial in trials}
+    times = 0
+    before: dict[str, int] = {}
+    for (name, block), servers in blocks.items():
+        age = ages[name, block] if workloads[name].data == "round" else block
+        if before.setdefault(name, age) != age:
+            times += len(servers)
+        before[name] = age
+    return times

@@ -1,0 +1,59 @@
+"""The form of a plan's table [database]: a file, a private server, or one that others use."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from paribus.plan import dsn as dsns
+from paribus.plan.table import Duration, Level, PathText, Table
+
+
+def _address(dsn: str) -> str:
+    """A dsn that names a server, and no secret."""
+    dsns.parse(dsn)
+    return dsn
+
+
+class DatabaseTable(Table):
+    """The database that workloads such as oltp_read_write work on."""
+
+    kind: Literal["sqlite", "mariadb", "mysql", "percona", "postgres"] = Field(
+        description="sqlite: a file below target.path, opened by the load engine itself; the others: a private server "
+        "below target.path, with the programs of the target, started and removed with the experiment, or that of dsn"
+    )
+    program: PathText | None = Field(
+        None, description="the server's program, mariadbd, mysqld or postgres; default: the one that is installed"
+    )
+    ready: Duration = Field(
+        120.0, ge=1, description="how long a server may take from its start until it answers; one that recovers is slow"
+    )
+    settings: dict[str, Level] = Field({}, description="its settings in every trial, as in [hold], without the prefix")
+    dsn: Annotated[str, AfterValidator(_address)] | None = Field(
+        None,
+        description="a running server instead of a private one, as seen from the target, without a password: "
+        "mysql://user@host:port/?tls=required, postgres://user@host/?socket=/run/postgresql",
+    )
+    password_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = Field(
+        None,
+        description="with dsn: the variable of the environment that has the password; default: MYSQL_PWD or PGPASSWORD",
+    )
+    password_file: PathText | None = Field(
+        None, description="with dsn: the file on the target that has it; default: ~/.my.cnf, or PGPASSFILE or ~/.pgpass"
+    )
+    schema_: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,19}$")] = Field(
+        "paribus", alias="schema", description="with dsn: what the names of the databases that are made begin with"
+    )
+
+    @model_validator(mode="after")
+    def _reached(self) -> Self:
+        if self.dsn is not None:
+            dsns.refuse_other_kind(self.dsn, self.kind)
+            if self.password_env and self.password_file:
+                raise ValueError("password_env and password_file are two places for one password: keep one of them")
+            if self.password_file and not self.password_file.startswith("/"):
+                raise ValueError("password_file must be a full path, on the target")
+            if self.program:
+                raise ValueError("program is a private server's: take it out, or the dsn")
+        elif given := sorted(self.model_fields_set & {"password_env", "password_file", "schema_"}):
+            raise ValueError(f'{given[0].rstrip("_")} is for a running server: name it, dsn = "…", or take it out')
+        return self

@@ -1,0 +1,221 @@
+"""From a plan to its trials in order: blocks at one load level, orders balanced and random, from a seed.
+
+A comparison is a factor (or the combinations) under one workload; its arms, baseline first, are tried back to
+back in a block. A round is the least even number of passes over the load levels that makes eight blocks. What is
+only measured is so once a round at every load level, each a block of its own. In a screen a block is a setting of many
+factors and its mirror image; where applying is costly, each arm of a block has several trials (split-plot).
+The same plan and seed give the same schedule on any machine.
+"""
+
+import dataclasses
+import hashlib
+import itertools
+import json
+import random
+from collections.abc import Collection, Iterator, Sequence
+
+from paribus.model import Plan, Purpose, Settings, Trial, Workload
+from paribus.plan import precondition, settling
+from paribus.plan.comparisons import Comparison, candidates_at, comparisons, measured, noise_comparisons
+from paribus.plan.rounds import SPLIT_BLOCKS_PER_ROUND, passes_per_round
+from paribus.stats.foldover import replicate
+from paribus.units import LoadLevel
+
+Order = tuple[int, ...]
+
+
+def balanced_orders(arms: int) -> list[tuple[Order, Order]]:
+    """The rows of a Williams square as couples of a row and its mirror (Williams 1949).
+
+    In all rows together every arm is once at every position and after every other equally often; in a couple
+    every arm is before every other once. For two arms: the one couple AB, BA.
+    """
+    first = [0]
+    for step in range(1, arms):
+        first.append((first[-1] + (step if step % 2 else -step)) % arms)
+    rows = [tuple((arm + shift) % arms for arm in first) for shift in range(arms)]
+    return [(row, row[::-1]) for row in rows if arms % 2 or row < row[::-1]]
+
+
+def blocks(
+    levels: Sequence[LoadLevel], arms: int, rounds: int, rng: random.Random
+) -> Iterator[tuple[int, LoadLevel, Order]]:
+    """(round, load level, order of the arms) of each block of a comparison.
+
+    Two passes over the levels use one couple of orders at each level, half of the levels its row first. Which
+    half, which couple and the sequence of levels are drawn anew, so that no disturbance of fixed period falls in
+    step with them.
+    """
+    couples = balanced_orders(arms)
+    passes = rounds * passes_per_round(len(levels))
+    for number in range(passes):
+        if number % (2 * len(couples)) == 0:
+            rng.shuffle(couples)
+            offsets = _spread(len(levels), len(couples), rng)
+        if number % 2 == 0:
+            sides = _spread(len(levels), 2, rng)
+        sequence = list(range(len(levels)))
+        rng.shuffle(sequence)
+        for index in sequence:
+            couple = couples[(offsets[index] + number // 2) % len(couples)]
+            round_number = 1 + number // passes_per_round(len(levels))
+            yield round_number, levels[index], couple[(sides[index] + number) % 2]
+
+
+def plots(
+    levels: Sequence[LoadLevel], arms: int, rounds: int, size: int, rng: random.Random
+) -> Iterator[tuple[int, tuple[LoadLevel, ...], Order]]:
+    """(round, load levels, order of the arms) of each block whose applications hold for so many trials each.
+
+    All arms of a block have the same levels in the same sequence, the next ones of passes in random order. Each order
+    comes with its mirror, either first.
+    """
+    couples = balanced_orders(arms)
+    coming = _passes(levels, rng)
+    for number in range(rounds * SPLIT_BLOCKS_PER_ROUND // 2):
+        if number % len(couples) == 0:
+            rng.shuffle(couples)
+        for order in rng.sample(couples[number % len(couples)], 2):
+            yield 1 + 2 * number // SPLIT_BLOCKS_PER_ROUND, tuple(itertools.islice(coming, size)), order
+
+
+def _passes(levels: Sequence[LoadLevel], rng: random.Random) -> Iterator[LoadLevel]:
+    while True:
+        yield from rng.sample(levels, len(levels))
+
+
+def _spread(places: int, values: int, rng: random.Random) -> list[int]:
+    """Each of so many values at as many places as any other, to within one, in random order."""
+    start = rng.randrange(values)
+    spread = [(start + place) % values for place in range(places)]
+    rng.shuffle(spread)
+    return spread
+
+
+def schedule(plan: Plan, experiment: str, rounds: int, noise_rounds: int = 0) -> tuple[Trial, ...]:
+    """Every trial of an experiment in order: those that precondition data, show how a load settles and compare equals,
+    then round by round, what a round is made of in random order. Fewer rounds are the beginning of more."""
+    stretches = [_compared(comparison, plan, rounds) for comparison in comparisons(plan)]
+    if alone := measured(plan):
+        stretches.append(_measured(alone, plan, rounds))
+    equals = [_compared(one, plan, noise_rounds) for one in noise_comparisons(plan)]
+    found = [[run] for run in settling.trials(plan, plan.protocol.settle_runs)]
+    found += [[dataclasses.replace(trial, round=0) for trial in block] for stretch in equals for block in stretch]
+    found += _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds"))
+    return precondition.put_first(plan, _numbered(found, experiment, ()))
+
+
+def confirmation(
+    plan: Plan, survivors: Collection[tuple[str, str]], rounds: int, before: Sequence[Trial]
+) -> tuple[Trial, ...]:
+    """The trials that confirm what a screen showed, after all `before`: one comparison for each survivor (factor and
+    workload), in another order than any before."""
+    again = [dataclasses.replace(one, purpose=Purpose.CONFIRM) for one in candidates_at(plan, survivors)]
+    stretches = [_compared(one, plan, rounds) for one in again]
+    found = _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds/confirm"))
+    last = max(trial.round for trial in before)
+    later = [[dataclasses.replace(trial, round=last + trial.round) for trial in block] for block in found]
+    return tuple(_numbered(later, before[0].experiment, before))
+
+
+_Block = list[Trial]  # without the experiment and numbers, which depend on what else there is
+
+
+def _in_rounds(stretches: Sequence[Sequence[_Block]], rounds: int, rng: random.Random) -> list[_Block]:
+    """The blocks of all stretches round by round, the stretches of a round in random order."""
+    found = []
+    for number in range(1, rounds + 1):
+        turn = list(range(len(stretches)))
+        rng.shuffle(turn)
+        found += [block for index in turn for block in stretches[index] if block[0].round == number]
+    return found
+
+
+def _numbered(blocks: Sequence[_Block], experiment: str, before: Sequence[Trial]) -> list[Trial]:
+    """The trials of the blocks with numbers that go on from those before."""
+    order = max((trial.order for trial in before), default=0)
+    first = max((trial.block for trial in before), default=0) + 1
+    trials = [(number, trial) for number, block in enumerate(blocks, start=first) for trial in block]
+    return [
+        dataclasses.replace(trial, experiment=experiment, order=order + place, block=number)
+        for place, (number, trial) in enumerate(trials, start=1)
+    ]
+
+
+def _compared(comparison: Comparison, plan: Plan, rounds: int) -> list[_Block]:
+    """Every block of a comparison, round by round."""
+    again = "/confirm" if comparison.purpose is Purpose.CONFIRM else ""
+    rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}{again}")
+    settings = _drawn(comparison, plan) if comparison.screened else itertools.repeat(comparison.settings)
+    levels, arms, size = comparison.workload.levels, len(comparison.arms), comparison.sub_trials
+    alone = ((number, (load,), order) for number, load, order in blocks(levels, arms, rounds, rng))
+    drawn = plots(levels, arms, rounds, size, rng) if size > 1 else alone
+    return [
+        [
+            Trial(
+                experiment="",
+                order=0,
+                round=number,
+                block=0,
+                position=place * len(loads) + held + 1,
+                attempt=1,
+                factor=comparison.factor,
+                arm=comparison.arms[arm].label,
+                baseline=arm == 0,
+                purpose=comparison.purpose,
+                settings=of_arms[arm],
+                workload=comparison.workload.name,
+                load=load,
+                application=place + 1,
+            )
+            for place, arm in enumerate(order)
+            for held, load in enumerate(loads)
+        ]
+        for (number, loads, order), of_arms in zip(drawn, settings, strict=False)
+    ]
+
+
+def _drawn(one: Comparison, plan: Plan) -> Iterator[tuple[Settings, ...]]:
+    """Settings of all factors of a screen, each with its mirror image before it; without an end."""
+    rng = random.Random(f"{plan.protocol.seed}/{one.workload.name}/{one.factor}/settings")
+    while True:
+        for row in replicate(len(one.screened), rng):
+            high = {f.key: f.levels[sign > 0] for f, sign in zip(one.screened, row, strict=True)}
+            low = {f.key: f.levels[sign < 0] for f, sign in zip(one.screened, row, strict=True)}
+            yield {**plan.baseline, **low}, {**plan.baseline, **high}
+
+
+def _measured(workloads: Sequence[Workload], plan: Plan, rounds: int) -> list[_Block]:
+    """Every point of what is only measured, once a round, in random order; each is a block of one trial."""
+    rng = random.Random(f"{plan.protocol.seed}/measured")
+    points = [(workload.name, load) for workload in workloads for load in workload.levels]
+    found = []
+    for number in range(1, rounds + 1):
+        rng.shuffle(points)
+        found += [
+            [
+                Trial(
+                    experiment="",
+                    order=0,
+                    round=number,
+                    block=0,
+                    position=1,
+                    attempt=1,
+                    factor="",
+                    arm="",
+                    baseline=True,
+                    purpose=Purpose.MEASURE,
+                    settings=plan.baseline,
+                    workload=name,
+                    load=load,
+                )
+            ]
+            for name, load in points
+        ]
+    return found
+
+
+def schedule_hash(trials: Sequence[Trial]) -> str:
+    """What identifies a schedule, whichever experiment carries it out."""
+    rows = [dataclasses.asdict(trial) | {"experiment": ""} for trial in trials]
+    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()

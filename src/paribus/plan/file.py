@@ -1,0 +1,249 @@
+"""The plan file's form: every key, its type, its default and what it is for. The JSON Schema is made from it."""
+
+import functools
+import operator
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
+
+from paribus.model import RESPONSES
+from paribus.plan.database import DatabaseTable
+from paribus.plan.table import Duration, Level, PathText, Table
+from paribus.registry import workload_kinds
+from paribus.units import parse_share, parse_size
+
+
+def _responses(written: Any) -> list[str]:
+    """One response, or several."""
+    names = [written] if isinstance(written, str) else written
+    if not isinstance(names, list) or not names:
+        raise ValueError("must be a response or a list of them")
+    for name in names:
+        if name not in RESPONSES:
+            raise ValueError(f"{name!r} is not one of {', '.join(RESPONSES)}")
+    return names
+
+
+Share = Annotated[
+    float,
+    BeforeValidator(parse_share),
+    Field(gt=0, lt=1),
+    WithJsonSchema({"type": ["string", "number"], "examples": ["2%"]}),
+]
+Size = Annotated[
+    int,
+    BeforeValidator(parse_size),
+    WithJsonSchema({"type": ["string", "integer"], "examples": ["10GiB"]}),
+]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
+ResponseName = Literal["throughput_per_s", "bytes_per_s", "queries_per_s", "response_p95_s", "response_p99_s"]
+MOST_OUTSTANDING = 64  # of an open loop that sets no limit; 1,000/s of 64 ms each
+Responses = Annotated[
+    list[str],
+    BeforeValidator(_responses),
+    WithJsonSchema(
+        {"anyOf": [one := {"enum": list(RESPONSES), "type": "string"}, {"items": one, "minItems": 1, "type": "array"}]}
+    ),
+]
+assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined]
+
+
+class TargetTable(Table):
+    """The machine under test."""
+
+    host: Annotated[str, StringConstraints(pattern=r"^(local|ssh://[A-Za-z0-9._~@:\[\]-]+/?)$")] = Field(
+        "local", description="how it is reached: local, or ssh://[user@]host[:port] by way of your own ssh"
+    )
+    become: bool = Field(False, description="over ssh: do everything there as root, by sudo without a question")
+    device: PathText | None = Field(
+        None,
+        description="the disk that block.* knobs address; default: the one all workloads are on, under path or not",
+    )
+    path: PathText = Field(".", description="the folder under which data is made, in paribus-data/")
+    may_destroy: list[PathText] = Field(
+        [],
+        description="block devices whose content a load may overwrite, each by its serial, its wwn, its name under "
+        "/dev/disk/by-id, or a loop device's backing file",
+    )
+    allow_live: bool = Field(False, description="variables of a running server that others use may be changed")
+
+
+class CombinationTable(Table):
+    """Several settings tried together."""
+
+    name: Name
+    settings: dict[str, Level] = Field(min_length=1)
+
+
+class PreconditionTable(Table):
+    """Before the first trial the data is overwritten until the device is in its steady state."""
+
+    fills: int = Field(2, ge=1, le=100, description="how often all of the data is overwritten in order first")
+    round: Duration = Field(60.0, ge=0.01, description="how long a round of random overwriting is")
+    most_rounds: int = Field(25, ge=2, le=10_000, description="after so many rounds it ends, steady or not")
+    window: int = Field(5, ge=2, le=1000, description="the rounds that are looked at, the last ones")
+    spread: Share = Field(0.20, description="steady: the largest minus the smallest IOPS, as a share of the average")
+    drift: Share = Field(
+        0.10, description="steady: what the fitted line rises or falls over the window, as a share of the average"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.window > self.most_rounds:
+            raise ValueError("window is more than most_rounds: raise most_rounds")
+        return self
+
+
+class WorkloadTable(Table):
+    """What every workload has, whatever its kind."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")] | None = Field(
+        None, description="letters, digits, - and _; default: the kind"
+    )
+    threads: list[Annotated[int, Field(ge=1, le=1024)]] = Field(
+        [1], min_length=1, description="load levels: operations outstanding at once; with rate: one number, the most"
+    )
+    rate: list[Annotated[int, Field(ge=1, le=10_000_000)]] | None = Field(
+        None,
+        min_length=1,
+        description="load levels of an open loop: operations started each second, whatever becomes of earlier ones; "
+        f"then threads is the most under way at once, {MOST_OUTSTANDING} where it is not given",
+    )
+    arrivals: Literal["poisson", "constant"] = Field(
+        "poisson",
+        description="with rate: poisson, as of users who know nothing of each other; constant, as of a clock",
+    )
+    response: Responses | None = Field(
+        None, description="what is judged, or a list of it, the most important first; default: the protocol's"
+    )
+    data: Literal["keep", "round", "application"] | None = Field(
+        None,
+        description="when the data is made anew; default: round for writing workloads, keep for reading and for "
+        "preconditioned ones",
+    )
+    cache: Literal["warm", "cold"] = Field(
+        "warm", description="cold: the page cache of the data is dropped before each trial, and a server started anew"
+    )
+    precondition: PreconditionTable | None = Field(
+        None, description="overwrite the data before the first trial until that is steady; {} takes all defaults"
+    )
+
+    @model_validator(mode="after")
+    def _one_loop(self) -> Self:
+        if self.rate is None and "arrivals" in self.model_fields_set:
+            raise ValueError("arrivals are those of an open loop; add for example rate = [1000]")
+        if self.rate is not None and len(self.threads) > 1:
+            raise ValueError("with rate, threads is one number: the most operations under way at once")
+        return self
+
+
+class ProtocolTable(Table):
+    """How the comparison is made; every key has a default."""
+
+    margin: Share | None = Field(
+        None, description="what is too small to matter; default 2 %, and 3 % where equal trials differ by more than 5 %"
+    )
+    margins: dict[ResponseName, Share] = Field({}, description="margins of single responses")
+    confidence: float = Field(0.95, ge=0.8, le=0.999)
+    trial: Duration = Field(60.0, ge=0.01, description="measured time of a trial")
+    settle: Duration | None = Field(
+        None,
+        description="discarded time before it; default: what long runs show where the budget has room for them, else "
+        "half of trial, at most 30 s; of a load that goes on in flight a third, at most 20 s, and after a change a "
+        "fifth, at most 12 s",
+    )
+    budget: Duration = Field(4 * 3600.0, description="machine time for all but making and preconditioning data")
+    rounds: int | None = Field(
+        None,
+        ge=2,
+        le=16,
+        description="rounds of each comparison; default: what the question needs, within the budget",
+    )
+    seed: int = Field(1, ge=0, lt=2**31, description="of the run order")
+    response: Responses | None = Field(
+        None,
+        description="what is judged, or a list of it, the most important first; default: throughput_per_s, in an "
+        "open loop response_p95_s",
+    )
+    in_flight: bool = Field(
+        True,
+        description="change what takes effect at once while the load goes on, instead of a new load for each trial",
+    )
+    method: Literal["adaptive", "fixed", "open-ended"] = Field(
+        "adaptive",
+        description="adaptive: look after each round and stop what is decided; fixed: one look at the end; "
+        "open-ended: look after each round, with intervals that hold however long it goes on",
+    )
+    placebo: bool = Field(
+        True, description="compare the baseline with itself too, once for every four arms that are tried one at a time"
+    )
+    sub_trials: int | None = Field(
+        None,
+        ge=1,
+        le=64,
+        description="trials of each application of a setting, such as a mount; default: 1, and where applying takes "
+        "long as many as are worth it",
+    )
+    design: Literal["auto", "one-at-a-time", "screen"] = Field(
+        "auto",
+        description="screen: try all factors of two levels in the same trials, then confirm one at a time what that "
+        "shows; one-at-a-time: each factor in trials of its own; auto: screen where four factors or more can be",
+    )
+
+
+class LimitsTable(Table):
+    """What ends the experiment at once and puts the machine back; for machines that have other work."""
+
+    response_p99_s: Duration | None = Field(None, description="p99 response time of any second of the load")
+    errors_per_s: float | None = Field(None, ge=0, description="errors in any second of the load")
+    free_space: Size | None = Field(None, description="what must stay free on the file system of target.path")
+    temperature: float | None = Field(None, ge=0, le=150, description="°C, of the hottest sensor that the kernel shows")
+
+
+class PlanTable(Table):
+    """A plan: which knobs, which levels, which workloads."""
+
+    name: Name
+    question: str = Field("", description="what is to be found out, in words")
+    target: TargetTable = TargetTable()
+    database: DatabaseTable | None = None
+    hold: dict[str, Level] = Field({}, description="settings held in every trial")
+    factors: dict[str, Annotated[list[Level], Field(min_length=1, max_length=32)]] = Field(
+        {}, description="knobs or workload parameters, each with its levels; the first is the baseline"
+    )
+    factor_scope: dict[str, list[str]] = Field(
+        {}, description="the workloads a factor is tried under; default: all it applies to"
+    )
+    combination: list[CombinationTable] = Field([])
+    workload: list[Any] = Field(min_length=1)  # plan_form() puts the registered kinds in its place
+    protocol: ProtocolTable = ProtocolTable()
+    limits: LimitsTable = LimitsTable()
+
+
+@functools.cache
+def plan_form() -> type[PlanTable]:
+    """The plan's form with the workload kinds that are registered."""
+    tables: list[Any] = []
+    for kind in workload_kinds:
+        tables.append(
+            create_model(
+                f"{kind.title()}Workload",
+                __base__=(workload_kinds.get(kind).table, WorkloadTable),  # a kind may have load levels of its own
+                kind=(Literal[kind], ...),  # type: ignore[arg-type]  # the kinds are known at run time only
+            )
+        )
+    either: Any = functools.reduce(operator.or_, tables)
+    if len(tables) > 1:
+        either = Annotated[either, Field(discriminator="kind")]
+    return create_model(
+        "PlanFile",
+        __base__=PlanTable,
+        workload=(Annotated[list[either], Field(min_length=1)], ...),
+    )

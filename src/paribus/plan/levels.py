@@ -1,0 +1,107 @@
+"""Levels as a plan writes them, into levels as they are set: checked against catalogue, workload and host."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from paribus.knobs.catalog import Catalogue, level_of
+from paribus.language import Recorded, later, recorded
+from paribus.model import Combination, Factor, Facts, Knob, Value
+from paribus.plan.file import WorkloadTable
+from paribus.plan.workloads import kind_of, name_of, parameters_in
+from paribus.registry import nearest
+
+Complain = Callable[[str, str], None]  # what is wrong, what would be right
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A value to set, and how the plan writes it."""
+
+    value: Value
+    label: str
+
+
+def label_of(written: Any) -> str:
+    """A level as TOML writes it, without quotes."""
+    return str(written).lower() if isinstance(written, bool) else str(written)
+
+
+def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Complain) -> Level | None:
+    """A knob's level in the form it is read in; None, and a complaint, where the host does not offer it."""
+    try:
+        value = level_of(knob, key, written)
+    except ValueError as error:
+        complain(str(error), "")
+        return None
+    offer = facts.offers.get(knob.name)
+    if offer is None or offer.current is None:
+        return Level(value, label_of(written))  # why the knob cannot be used is a problem of its own
+    if value == "current":
+        return Level(offer.current, str(offer.current))
+    if offer.allowed and value not in offer.allowed:
+        offered = f"it offers {', '.join(str(allowed) for allowed in offer.allowed)}"
+        renamed = knob.renamed.get(str(value))
+        place = facts.device if "{device}" in knob.addresses[0] else facts.hostname
+        wrong = f"{place} does not offer {label_of(written)!r}"
+        complain(wrong, f"today it is called {renamed!r}; {offered}" if renamed else offered)
+        return None
+    return Level(value, label_of(written))
+
+
+def risk_of(knob: Knob) -> Recorded | None:
+    """In words, what trying the knob, or using it, may cost; None: nothing."""
+    if knob.danger == "durability":
+        said = later("{knob} trades safety for speed: see what a crash or a power cut then loses before it is used")
+        return recorded(said, knob=knob.name)
+    if knob.danger != "data_loss":
+        return None
+    said = later("{knob} can lose data at a power cut or a crash while it is tried: {documentation}")
+    return recorded(said, knob=knob.name, documentation=recorded(knob.documentation))
+
+
+def parameter_level(table: WorkloadTable, parameter: str, written: Any, complain: Complain) -> Level | None:
+    """A workload parameter's level; None, and a complaint, where the workload cannot have it."""
+    try:
+        whole = parameters_in(table) | {parameter: written}
+        value = getattr(kind_of(table).parameters.model_validate(whole), parameter)
+    except ValidationError as error:
+        first = error.errors()[0]
+        complain(f"{label_of(written)!r}: {first['msg'].removeprefix('Value error, ')}", "")
+        return None
+    return Level(value, label_of(written))
+
+
+def impossible(parameter: str, value: Value, facts: Facts) -> str:
+    """Why this machine cannot make a load with that parameter; empty where it can."""
+    if (parameter, value) == ("engine", "io_uring"):
+        return facts.io_uring_refused
+    if (parameter, value) == ("direct", True):
+        return facts.direct_refused
+    return ""
+
+
+def unknown_key(key: str, catalogue: Catalogue, tables: Sequence[WorkloadTable]) -> str:
+    """What to write instead of a key that is neither a knob nor a parameter of these workloads."""
+    owner, _, parameter = key.partition(".")
+    known = [name for knob in catalogue for name in (knob.name, *knob.aliases)]
+    for table in tables:
+        kind, owners = kind_of(table), {name_of(table), kind_of(table).name}
+        if owner in owners and parameter in {*kind.axes, "threads"}:
+            return f"give the values of {parameter} in the workload itself: each is tried anyway"
+        known += [f"{one}.{field}" for one in owners for field in kind.parameters.model_fields.keys() - kind.axes]
+    return nearest(key, known) or "knobs are listed by: paribus knobs list"
+
+
+def baseline_of(
+    hold: Mapping[str, Value], factors: Sequence[Factor], combinations: Sequence[Combination], facts: Facts
+) -> dict[str, Value]:
+    """Every setting that some trial makes, as it is where nothing else is said."""
+    base = {**hold, **{factor.key: factor.levels[0] for factor in factors}}
+    for key in [key for combination in combinations for key in combination.settings if key not in base]:
+        offer = facts.offers.get(key)
+        if offer is not None and offer.current is not None:  # a parameter is what its workload says
+            base[key] = offer.current
+    return base

@@ -1,0 +1,63 @@
+"""A plan's protocol and limits as they are followed."""
+
+import dataclasses
+import math
+from collections.abc import Iterable
+
+from paribus.model import RESPONSES, Limits, Plan, Protocol
+from paribus.plan.file import LimitsTable, ProtocolTable
+from paribus.stats.planner import usual_margin
+
+OF_THROUGHPUT = ("throughput_per_s", "bytes_per_s")
+# Of the length of a trial, and at most so many seconds: for a new load, one that then goes on, and after a change.
+_SETTLE, _TAKEOFF, _TOGGLE = (1 / 2, 30.0), (1 / 3, 20.0), (1 / 5, 12.0)
+
+
+def protocol_of(table: ProtocolTable) -> Protocol:
+    """The protocol with what the plan leaves open: settle time, and the margin of each response."""
+    margins = {name: response.margin for name, response in RESPONSES.items()}
+    if table.margin is not None:
+        margins |= dict.fromkeys(OF_THROUGHPUT, table.margin)
+    margins |= dict(table.margins.items())
+    return Protocol(
+        trial_s=table.trial,
+        settle_s=_discarded(table, _SETTLE),
+        in_flight=table.in_flight,
+        takeoff_s=_discarded(table, _TAKEOFF),
+        toggle_s=_discarded(table, _TOGGLE),
+        usual_margin=table.margin is None and not set(OF_THROUGHPUT) & set(table.margins),
+        budget_s=table.budget,
+        confidence=table.confidence,
+        seed=table.seed,
+        margins={name: math.log1p(margin) for name, margin in margins.items()},
+        rounds=table.rounds,
+        method=table.method,
+        design=table.design,
+        sub_trials=table.sub_trials,
+        placebo=table.placebo,
+        settled="usual" if table.settle is None else "plan",
+    )
+
+
+def with_usual_margin(plan: Plan, noise: Iterable[float]) -> Plan:
+    """The plan with the margin that is usual at such noise (standard deviations of a pair), where it declares none."""
+    if not plan.protocol.usual_margin:
+        return plan
+    margin = usual_margin(max(noise, default=0.0))
+    margins = {**plan.protocol.margins, **dict.fromkeys(OF_THROUGHPUT, margin)}
+    return dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, margins=margins))
+
+
+def _discarded(table: ProtocolTable, usual: tuple[float, float]) -> float:
+    share, most_s = usual
+    return table.settle if table.settle is not None else min(table.trial * share, most_s)
+
+
+def limits_of(table: LimitsTable) -> Limits:
+    """What ends the experiment at once."""
+    return Limits(
+        response_p99_s=table.response_p99_s,
+        errors_per_s=table.errors_per_s,
+        free_bytes=table.free_space,
+        temperature_c=table.temperature,
+    )

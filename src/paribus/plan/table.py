@@ -1,0 +1,31 @@
+"""What every table of a plan is made of."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, WithJsonSchema
+
+from paribus.units import parse_duration
+
+
+def _exact_value(value: Any) -> Any:
+    """Only TOML's plain values are levels; `true` stays a truth value and is no number."""
+    if not isinstance(value, bool | int | float | str):
+        raise ValueError("a level is a number, text, true or false")
+    return value
+
+
+Level = Annotated[
+    Any, BeforeValidator(_exact_value), WithJsonSchema({"type": ["string", "number", "integer", "boolean"]})
+]
+Duration = Annotated[
+    float,
+    BeforeValidator(parse_duration),
+    WithJsonSchema({"type": ["string", "number"], "examples": ["60s", "4h"]}),
+]
+PathText = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
+
+
+class Table(BaseModel):
+    """A table of the plan; a key that is not listed is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)

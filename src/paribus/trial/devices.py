@@ -1,0 +1,66 @@
+"""The block devices of one experiment: each is the same device in every trial, whatever leads to its name.
+
+In: a plan, the identities that an earlier part of the experiment recorded. Out: refusals, and jobs that name the
+device they are for. Called by the bench before each block and by the runner.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+
+from paribus.engine.protocol import FileioJob, IomatrixJob, Job
+from paribus.errors import HostError
+from paribus.hosts.devices import Identity, block_device
+from paribus.knobs import guard
+from paribus.model import Trial
+from paribus.trial.site import Site
+
+_NO_BOOT = {"boot_id": ""}  # so that only facts that outlast a boot are compared
+
+
+@dataclasses.dataclass(frozen=True)
+class PinnedDevices:
+    """Identities by the path in the plan; `keep` records one."""
+
+    recorded: Mapping[str, Identity]
+    keep: Callable[[str, Identity], None]
+
+
+class Devices:
+    """Pins a device at its first check and compares it at each later one."""
+
+    def __init__(self, site: Site, may_destroy: Sequence[str], pinned: PinnedDevices, trials: Sequence[Trial]) -> None:
+        """`pinned`: of the same experiment before it was resumed."""
+        self._site = site
+        self._may_destroy = may_destroy
+        self._pinned = pinned
+        knobs = [site.catalogue.find(key) for key in {key for trial in trials for key in trial.settings}]
+        self._reloaded = any(knob is not None and knob.kind == "module" for knob in knobs)
+        self._expected: dict[str, Identity] = {}
+
+    def check(self, path: str, *, written: bool) -> None:
+        """Raise HostError where it is another device than before or, if it is `written`, must not be destroyed.
+
+        A boot or a driver loaded anew gives a device another number; then its serial, WWN, UUID or file is compared.
+        """
+        expected = self._expected.get(path) or self._pinned.recorded.get(path)
+        found = block_device(self._site.host, self._site.engine, path, expected)
+        why, todo = guard.refusal(found, self._may_destroy) if written else guard.refusal_to_read(found)
+        if why:
+            raise HostError(why, todo)
+        if path not in self._expected:
+            identity = {**found.identity, **(_NO_BOOT if self._reloaded else {})}
+            self._pinned.keep(path, identity)
+            self._expected[path] = identity
+
+    def identity(self, path: str) -> Identity:
+        """Of a device that was checked."""
+        return self._expected[path]
+
+    def expected_by(self, job: Job) -> Job:
+        """The job, with the identity of the device that it is for."""
+        workload = job.workload
+        if not isinstance(workload, FileioJob | IomatrixJob) or workload.data.device not in self._expected:
+            return job
+        identity = dict(self._expected[workload.data.device])
+        data = workload.data.model_copy(update={"device_identity": identity})
+        return job.model_copy(update={"workload": workload.model_copy(update={"data": data})})

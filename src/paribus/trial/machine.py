@@ -1,0 +1,143 @@
+"""What one trial goes through, as events in and instructions out. Nothing here touches anything.
+
+The runner carries out the instructions and hands back what happened; so every order of events, also those a
+real machine shows once a year, can be tried in a unit test.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+
+from paribus.language import Recorded, recorded
+from paribus.model import Change, ChangeState, FailureClass, Trial, TrialState
+
+
+# --- events -------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The trial's turn has come."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """Its settings were written and read back, and all else was looked at."""
+
+    changes: tuple[Change, ...]
+    at: float
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """The load has settled and is being measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadEnded:
+    """The load ended by itself; `invalid_because` says why its figures must not be used, if so."""
+
+    invalid_because: tuple[Recorded, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The settings were read again; `moved` are those that no longer hold."""
+
+    moved: tuple[Change, ...]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Something did not work."""
+
+    failure: FailureClass
+    message: str
+    at: float
+
+
+Event = Begun | Applied | Measuring | LoadEnded | Verified | Failed
+
+
+# --- instructions -------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Keep where the trial is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """Write the settings and read them back."""
+
+
+@dataclass(frozen=True, slots=True)
+class MakeLoad:
+    """Start the load; settle, then measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopLoad:
+    """End the load at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """Read the settings again."""
+
+
+Instruction = Record | Apply | MakeLoad | StopLoad | Verify
+
+_LOADED = (TrialState.SETTLING, TrialState.MEASURING)
+
+
+def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
+    """The trial after an event, and what to do next; nothing to do means that the trial is over."""
+    match event:
+        case Begun(at):
+            return _to(trial, TrialState.APPLYING, started=at), (Record(), Apply())
+        case Applied(changes, at, fingerprint):
+            wrong = _mismatches(changes)
+            refused = "; ".join(f"{c.knob} = {c.wanted}: {c.refused}" for c in changes if _is_refused(c))
+            if refused:  # a finding: the machine will say the same next time
+                failed = _to(trial, TrialState.FAILED, failure=FailureClass.SETTING_REJECTED, failure_message=refused)
+                return dataclasses.replace(failed, ended=at), (Record(),)
+            if wrong:
+                return _to(trial, TrialState.INVALID, invalid_because=wrong, ended=at), (Record(),)
+            return _to(trial, TrialState.SETTLING, applied=at, fingerprint=fingerprint), (Record(), MakeLoad())
+        case Measuring():
+            return _to(trial, TrialState.MEASURING), (Record(),)
+        case LoadEnded(invalid_because):
+            return dataclasses.replace(trial, invalid_because=invalid_because), (Verify(),)
+        case Verified(moved, at):
+            because = trial.invalid_because + _mismatches(moved)
+            state = TrialState.INVALID if because else TrialState.DONE
+            return _to(trial, state, invalid_because=because, ended=at), (Record(),)
+        case Failed(failure, message, at):
+            stop = (StopLoad(),) if trial.state in _LOADED else ()
+            failed = _to(trial, TrialState.FAILED, failure=failure, failure_message=message, ended=at)
+            return failed, (*stop, Record())
+
+
+def _to(trial: Trial, state: TrialState, **fields: object) -> Trial:
+    return dataclasses.replace(trial, state=state, **fields)  # type: ignore[arg-type]
+
+
+def _is_refused(change: Change) -> bool:
+    """Whether the kernel would not take a setting that the trial is about."""
+    return change.state is ChangeState.MISMATCHED and bool(change.refused)
+
+
+def _mismatches(changes: tuple[Change, ...]) -> tuple[Recorded, ...]:
+    """Words for each setting that is not as wanted."""
+    return tuple(
+        recorded(
+            "{knob} {outcome}: wanted {wanted}, found {found}",
+            knob=c.knob,
+            outcome=recorded(str(c.not_taken)),
+            wanted=c.wanted,
+            found=recorded("nothing") if c.observed is None else c.observed,
+        )
+        for c in changes
+        if c.state is ChangeState.MISMATCHED
+    )

@@ -1,0 +1,252 @@
+"""Carrying out a trial: does what the machine says, and tells it what happened."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from paribus.engine.protocol import Job, MysqlServer, PostgresServer, Progress
+from paribus.engine.run import Engine, Sampler
+from paribus.errors import (
+    DatabaseError,
+    DataDamaged,
+    EngineError,
+    HostError,
+    Interrupted,
+    LimitReached,
+    ParibusError,
+    Unreachable,
+)
+from paribus.hosts.transport import Host
+from paribus.knobs.apply import Applier
+from paribus.knobs.conditions import Conditions, digest
+from paribus.language import Recorded
+from paribus.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
+from paribus.trial import machine, validity
+from paribus.trial.devices import Devices
+from paribus.trial.flight import Flight
+from paribus.trial.limits import refuse_machine
+from paribus.trial.load import TrialLoad
+from paribus.trial.precondition import Onlooker, Preconditioning
+from paribus.trial.served import Served
+from paribus.trial.tool_load import ToolLoad
+from paribus.trial.tools import Tools
+from paribus.trial.watch import Watch
+from paribus.workloads import jobs
+from paribus.workloads.tools import order_of, tool_of
+
+Record = Callable[[Trial, Sequence[Change], Sequence[Measurement], Mapping[str, str]], None]
+
+_COURSE = 100  # points that show how a load settles, none shorter than the engine can
+_LEAST_INTERVAL_S = 0.01
+# The engine's failures that are the tools' or the machine's; any other is the load's own.
+_FAILURES = {
+    "no-data": FailureClass.NO_DATA,
+    "condition-refused": FailureClass.SETTING_REJECTED,
+    "engine-died": FailureClass.TOOLING,
+    "bad-job": FailureClass.TOOLING,
+    "protocol-mismatch": FailureClass.TOOLING,
+}
+
+
+class Runner:
+    """The target made ready: settings can be applied, load made, the machine watched."""
+
+    def __init__(
+        self,
+        host: Host,
+        engine: str,
+        plan: Plan,
+        data_folder: str,
+        applier: Applier,
+        conditions: Conditions,
+        sampler: Sampler,
+        record: Record,
+        stopped: Callable[[], bool],
+        devices: Devices,
+        tools: Tools,
+        servers: Served | None = None,
+    ) -> None:
+        self._devices = devices
+        self._tools = tools
+        self._servers = servers
+        self._host = host
+        self._engine = engine
+        self._plan = plan
+        self._data_folder = data_folder
+        self._applier = applier
+        self._conditions = conditions
+        self._sampler = sampler
+        self._record = record
+        self._stopped = stopped
+        self._workloads = {workload.name: workload for workload in plan.workloads}
+        self._foreign = validity.ForeignLoad(own={os.getpid()} if plan.target.is_local else set())
+        self._readied: tuple[Measurement, ...] = ()
+        self._load: TrialLoad | ToolLoad | Preconditioning | None = None
+        self._flight: Flight | None = None
+
+    def run(self, trial: Trial, tested: Sequence[str], onlooker: Onlooker, *, in_flight: bool = False) -> Trial:
+        """Carry out one trial to its end, whatever that is; `in_flight`: the load goes on for the next of its block.
+
+        Raises JournalError and StoreError, and, when the trial is kept as failed, Unreachable and LimitReached.
+        """
+        changes: tuple[Change, ...] = ()
+        conditions: Mapping[str, str] = {}
+        self._readied = ()
+        last: ParibusError | None = None
+        self._load = None
+        coming: Iterator[machine.Event] = iter(())
+        event: machine.Event | None = machine.Begun(time.time())
+        while event is not None:
+            trial, instructions = machine.step(trial, event)
+            event = None
+            try:
+                for instruction in instructions:
+                    match instruction:
+                        case machine.Record():
+                            over = trial.ended is not None
+                            measured = (*self._load.measurements, *self._readied) if over and self._load else ()
+                            self._record(trial, changes if over else (), measured, conditions)
+                        case machine.Apply():
+                            refuse_machine(self._plan.limits, self._host, self._engine, self._plan.target.path)
+                            self._sampler.revive()
+                            changes = self._apply(trial, tested)
+                            applied = time.time()
+                            conditions = self._conditions.read()
+                            event = machine.Applied(changes, applied, digest(conditions))
+                        case machine.MakeLoad():
+                            preconditions = trial.purpose is Purpose.PRECONDITION
+                            self._load = (
+                                self._precondition(trial, onlooker)
+                                if preconditions
+                                else self._make_load(trial, in_flight=in_flight)
+                            )
+                            coming = self._load.events()
+                        case machine.StopLoad():
+                            self.stop()
+                            coming = iter(())
+                        case machine.Verify():
+                            event = machine.Verified(self._verify(), time.time())
+                event = event or next(coming, None)
+            except (Interrupted, LimitReached, EngineError, DatabaseError, HostError) as error:
+                last = error if isinstance(error, LimitReached | Unreachable) else None
+                told = self._servers.explained(error) if self._servers is not None else error
+                event = _failed(told, {key: trial.settings[key] for key in tested})
+        if last is not None:
+            raise last
+        return trial
+
+    def follow(self, plan: Plan) -> None:
+        """From now on by what became known of settling."""
+        self._plan = plan
+
+    def usual_load(self) -> Recorded | None:
+        """In words, what other load was always there."""
+        return self._foreign.usual()
+
+    def stop(self) -> None:
+        """End the load, if there is one."""
+        for load in (self._load, self._flight):
+            if load is not None:
+                load.stop()
+        self._load = self._flight = None
+
+    def _apply(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:
+        """Set what of the trial's settings is the machine's; the workload's parameters go into its job."""
+        knobs = self._knobs(trial)
+        changes = self._applier.apply(knobs, [key for key in tested if key in knobs])
+        workload = self._workloads[trial.workload]
+        if self._servers is not None and workload.database:
+            changes += self._servers.apply(workload, trial, tested, self.work_on_data, self.stop)
+            self._readied = self._servers.readied
+        return changes
+
+    def _verify(self) -> tuple[Change, ...]:
+        """What moved of the settings since they were applied."""
+        return self._applier.verify() + (self._servers.verify() if self._servers is not None else ())
+
+    def _knobs(self, trial: Trial) -> dict[str, Value]:
+        owners = {owner for workload in self._plan.workloads for owner in workload.owners}
+        if self._servers is not None and self._plan.database:
+            owners.add(self._plan.database.family)
+        return {key: value for key, value in trial.settings.items() if key.partition(".")[0] not in owners}
+
+    def _make_load(self, trial: Trial, *, in_flight: bool) -> TrialLoad | ToolLoad:
+        protocol, limits = self._plan.protocol, self._plan.limits
+        device = self._plan.target.device
+        name = device.removeprefix("/dev/") if device else None
+        workload = self._workloads[trial.workload]
+        watch = Watch(
+            self._sampler, self._foreign, str(trial.order), name, self._servers if workload.database else None
+        )
+        conditions = self._applier.conditions(self._knobs(trial))
+        if tool := tool_of(workload):
+            self.stop()
+            directory = self._tools.directory(workload, trial.settings)
+            order = order_of(workload, directory, trial.load, protocol.settle_s, protocol.trial_s)
+            return ToolLoad(self._tools, tool, workload, trial.settings, order, conditions, watch, self._stopped)
+        calibrates = trial.purpose is Purpose.CALIBRATE
+        settle_s, measure_s = (0.0, protocol.settle_run_s) if calibrates else (protocol.settle_s, protocol.trial_s)
+        job = jobs.job(
+            workload,
+            trial.settings,
+            self._data_folder,
+            "run",
+            load=trial.load,
+            settle_s=0.0 if in_flight else settle_s,
+            measure_s=None if in_flight else measure_s,
+            interval_s=min(1.0, max(_LEAST_INTERVAL_S, measure_s / _COURSE) if calibrates else protocol.trial_s),
+            server=self._server(trial),
+            seed=trial.order,  # other offsets for each arm, or the second would find its pages in the cache
+        )
+        job = self._devices.expected_by(job)
+        flight = self._flight if in_flight and self._flight and self._flight.carries(job, conditions) else None
+        settle_s = protocol.toggle_s if flight else protocol.takeoff_s
+        if flight is None:
+            self.stop()
+            flight = self._flight = Flight(self._host, self._engine, job, conditions)
+        if in_flight:
+            flight.measure(str(trial.order), settle_s, protocol.trial_s)
+        return TrialLoad(flight, jobs.kind_of(workload.kind), watch, self._stopped, limits)
+
+    def _server(self, trial: Trial) -> MysqlServer | PostgresServer | None:
+        """Where its load connects to, if it does."""
+        workload = self._workloads[trial.workload]
+        on_server = self._servers is not None and workload.database
+        return self._servers.server(workload, trial.settings) if self._servers and on_server else None
+
+    def _precondition(self, trial: Trial, onlooker: Onlooker) -> Preconditioning:
+        workload = self._workloads[trial.workload]
+        job = jobs.job(workload, trial.settings, self._data_folder, "run", seed=trial.order)
+        job = self._devices.expected_by(job)
+        return Preconditioning(
+            self._host, self._engine, job, workload, trial.load, self._sampler, onlooker, self._stopped
+        )
+
+    def work_on_data(self, job: Job, progress: Callable[[int, int], None]) -> None:
+        """Make or remove a workload's data. Raises EngineError (too little space, for example) and Interrupted."""
+        engine = Engine(self._host, self._engine, self._devices.expected_by(job))
+        try:
+            for event in engine.events():
+                if self._stopped() and job.phase == "prepare":
+                    raise Interrupted("stopped while making data", "go on with: paribus resume")
+                if isinstance(event, Progress):
+                    progress(event.done_bytes, event.total_bytes)
+        finally:
+            engine.stop()
+
+
+def _failed(error: ParibusError, tested: Settings) -> machine.Failed:
+    """What an error means for a trial; a condition that the engine could not have is named by its setting."""
+    failure, words = FailureClass.TOOLING, str(error)
+    match error:
+        case Interrupted():
+            failure, words = FailureClass.INTERRUPTED, error.message
+        case LimitReached():
+            failure, words = FailureClass.LIMIT_REACHED, error.message
+        case DatabaseError() if not isinstance(error, DataDamaged):
+            failure = FailureClass.SERVER_WOULD_NOT_START
+        case EngineError():
+            failure = _FAILURES.get(error.failure, FailureClass.LOAD_ERROR)
+    if isinstance(error, EngineError) and failure is FailureClass.SETTING_REJECTED:
+        words = f"{', '.join(f'{key} = {value}' for key, value in tested.items())}: {error.message}"
+    return machine.Failed(failure, words, time.time())

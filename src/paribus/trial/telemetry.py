@@ -1,0 +1,111 @@
+"""What the sampler saw during a window, as measurements."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from paribus.databases import counters
+from paribus.engine.protocol import Census, Counted, DeviceLoad, Sample
+from paribus.model import Measurement
+
+_OF_THE_MACHINE: tuple[tuple[str, str, Callable[[Sample], float | None]], ...] = (
+    ("cpu_user_share", "", lambda s: s.cpu.user),
+    ("cpu_system_share", "", lambda s: s.cpu.system),
+    ("cpu_iowait_share", "", lambda s: s.cpu.iowait),
+    ("cpu_steal_share", "", lambda s: s.cpu.steal),
+    ("load_1m", "", lambda s: s.load_1m),
+    ("memory_available_bytes", "B", lambda s: s.memory.available_bytes),
+    ("memory_dirty_bytes", "B", lambda s: s.memory.dirty_bytes),
+    ("context_switches_per_s", "1/s", lambda s: s.context_switches_per_s),
+    ("cpu_clock_hz", "Hz", lambda s: s.clock_hz),
+    ("cpu_throttled", "", lambda s: s.throttled),
+    ("device_errors", "", lambda s: s.device_errors),
+    ("io_pressure_share", "", lambda s: s.pressure.io_some),
+)
+
+_OF_A_DEVICE: tuple[tuple[str, str, Callable[[DeviceLoad], float | None]], ...] = (
+    ("device_reads_per_s", "1/s", lambda d: d.reads_per_s),
+    ("device_writes_per_s", "1/s", lambda d: d.writes_per_s),
+    ("device_read_bytes_per_s", "B/s", lambda d: d.read_bytes_per_s),
+    ("device_written_bytes_per_s", "B/s", lambda d: d.written_bytes_per_s),
+    ("device_read_await_s", "s", lambda d: d.read_await_s),
+    ("device_write_await_s", "s", lambda d: d.write_await_s),
+    ("device_queue", "", lambda d: d.queue),
+    ("device_utilisation", "", lambda d: d.utilisation),
+)
+
+
+class _Reading(Protocol):
+    """What something did in the time up to a moment; the first of its kind has no time."""
+
+    @property
+    def monotonic_s(self) -> float: ...
+    @property
+    def duration_s(self) -> float | None: ...
+
+
+_R = TypeVar("_R", bound=_Reading)
+
+
+def within(readings: Sequence[_R], start_s: float, end_s: float) -> list[_R]:
+    """The readings more than half of whose time lies in the window."""
+    return [r for r in readings if r.duration_s and start_s <= r.monotonic_s - r.duration_s / 2 <= end_s]
+
+
+def measurements(samples: Sequence[Sample], start_s: float, device: str | None) -> tuple[Measurement, ...]:
+    """Each counter over the window; `device` is the disk under test, without /dev/."""
+    found = [
+        _measurement(metric, unit, [(s, value(s)) for s in samples], start_s) for metric, unit, value in _OF_THE_MACHINE
+    ]
+    if device is not None:
+        with_device = [(s, s.devices[device]) for s in samples if device in s.devices]
+        found += [
+            _measurement(metric, unit, [(s, value(d)) for s, d in with_device], start_s)
+            for metric, unit, value in _OF_A_DEVICE
+        ]
+    return tuple(measurement for measurement in found if measurement is not None)
+
+
+def of_a_server(
+    family: str, counted: Sequence[Counted], census: Census, start_s: float, duration_s: float
+) -> tuple[Measurement, ...]:
+    """What a server under test counted over the window, and the processor time it took."""
+    cores = census.own_cpu_s / (census.duration_s or duration_s)
+    found = [measured_once("server_cpu_cores", "", cores, "measure", "server")]
+    read = [(one, counters.metrics(family, one.counters, one.grown, one.duration_s or duration_s)) for one in counted]
+    units = {metric: unit for _, metrics in read for metric, (unit, _) in metrics.items()}
+    for metric, unit in units.items():
+        points = [(one, metrics[metric][1]) for one, metrics in read if metric in metrics]
+        found += filter(None, [_measurement(metric, unit, points, start_s, "server")])
+    return tuple(found)
+
+
+def measured_once(metric: str, unit: str, value: float, phase: str, source: str) -> Measurement:
+    """A number that has no course."""
+    return Measurement(
+        phase=phase, metric=metric, unit=unit, source=source, n=1, mean=value, low=value, high=value, total=value
+    )
+
+
+def _measurement(
+    metric: str, unit: str, points: Sequence[tuple[_Reading, float | None]], start_s: float, source: str = "sample"
+) -> Measurement | None:
+    """One counter's course; None where the machine does not have it."""
+    known = [(reading, reading.duration_s, value) for reading, value in points if value is not None]
+    if not known:
+        return None
+    values = [float(value) for _, _, value in known]
+    first, first_s = known[0][0], known[0][1] or 0.0
+    return Measurement(
+        phase="measure",
+        metric=metric,
+        unit=unit,
+        source=source,
+        n=len(values),
+        mean=sum(values) / len(values),
+        low=min(values),
+        high=max(values),
+        total=sum(value * (duration_s or 0.0) for _, duration_s, value in known),
+        start_s=first.monotonic_s - first_s - start_s,
+        step_s=first_s,
+        points=tuple(values),
+    )

@@ -1,0 +1,46 @@
+"""What the tools of a plan would write to, looked at before anything is begun.
+
+In: a checked plan, and what its tools will be started with. Out: refusals, as each start of a tool gives them.
+Called when a plan is checked.
+"""
+
+from collections.abc import Iterable
+
+from paribus.errors import HostError, Unreachable
+from paribus.model import Plan, Settings, Workload
+from paribus.registry import parameters_of
+from paribus.trial.confinement import Confinement
+from paribus.trial.devices import Devices, PinnedDevices
+from paribus.trial.site import Site, data_folder
+from paribus.workloads.tools import order_of, tool_of
+
+_SOME_TIME_S = 1.0
+_NO_EXPERIMENT = "check"
+
+
+def refusals(site: Site, plan: Plan, starts: Iterable[tuple[Workload, Settings]]) -> dict[str, HostError]:
+    """Why the tool of a workload would not be started, by the name of the workload. Raises Unreachable."""
+    pinned = PinnedDevices({}, lambda _path, _identity: None)
+    devices = Devices(site, plan.target.may_destroy, pinned, ())
+    folder = data_folder(plan.target.path, _NO_EXPERIMENT)
+    confinement = Confinement(site.host, site.engine, folder, plan.target.path, devices)
+    tools = [(workload, settings) for workload, settings in starts if tool_of(workload)]
+    alike = {(one.plan_name, repr(parameters_of(one, settings))): (one, settings) for one, settings in tools}
+    refused: dict[str, HostError] = {}
+    for workload, settings in alike.values():
+        try:
+            _check(confinement, workload, settings, f"{folder}/{workload.plan_name}/files")
+        except Unreachable:
+            raise
+        except HostError as error:
+            refused.setdefault(workload.plan_name, error)
+    return refused
+
+
+def _check(confinement: Confinement, workload: Workload, settings: Settings, directory: str) -> None:
+    tool = tool_of(workload)
+    assert tool is not None
+    parameters = parameters_of(workload, settings)
+    order = order_of(workload, directory, workload.levels[0], _SOME_TIME_S, _SOME_TIME_S)
+    for argv in [tool.preparing(parameters, order), *(run.argv for run in tool.runs(parameters, order))]:
+        confinement.check(workload, settings, order, argv)

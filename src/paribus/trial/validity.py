@@ -1,0 +1,181 @@
+"""Whether a trial's figures may be used: reasons that are blind to which arm it was."""
+
+import statistics
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from paribus.engine.protocol import (
+    Census,
+    Hello,
+    Interval,
+    Job,
+    OltpJob,
+    ProcessUse,
+    Result,
+    Sample,
+    SqliteFile,
+    SqlMixJob,
+)
+from paribus.language import Recorded, later, recorded
+from paribus.units import show_size, show_time
+
+_ENGINE_BOUND = 0.80  # of the cores the engine may use, in user mode: its system time is the work measured
+_LATE = 0.10  # of the mean response time: what the engine starts late by itself is no answer of the disk
+_LITTLE_LATENESS_S = 100e-6
+_LONGEST_STALL_S = 2.0
+_FOREIGN_CPU = 0.20  # of all cores, above what is always there
+_FOREIGN_IO = 0.20  # of the load's own bytes, above what is always there
+_LITTLE_IO_PER_S = 2**20
+_REMEMBERED = 1000  # windows: what is usual is that of the last ones
+_WORTH_A_NOTE_CPU = 0.1  # cores
+_LITTLE_CPU_S = 0.05  # the kernel counts processor time in ticks of up to 10 ms, for each process
+
+
+def of_load(result: Result, intervals: Sequence[Interval], job: Job) -> list[Recorded]:
+    """What is wrong with the load itself."""
+    reasons = []
+    if result.errors:
+        reasons.append(of_errors(result.errors))
+    cores = min(result.cores_usable, result.workers)
+    user = result.cpu.user_s / result.duration_s / cores
+    if not _is_the_work(job) and user >= _ENGINE_BOUND:
+        said = later("the load engine was the bound: {user:.0%} of the {cores} cores it can use, in user mode")
+        reasons.append(recorded(said, user=user, cores=cores))
+    late_s = (result.pacing.late_mean_s or 0.0) if result.pacing else 0.0
+    mean_s = result.response.mean_s or 0.0
+    if late_s > max(_LITTLE_LATENESS_S, _LATE * mean_s):
+        said = later(
+            "the load engine was the bound: operations started {late} late on average though there was room for them, "
+            "against a response time of {response}"
+        )
+        reasons.append(recorded(said, late=show_time(late_s), response=show_time(mean_s)))
+    # Intervals follow each other without a gap: a stall of the engine makes one of them long.
+    longest = max((interval.duration_s for interval in intervals), default=result.duration_s)
+    if longest > job.interval_s + _LONGEST_STALL_S:
+        said = later("the engine stalled: an interval of {interval:g} s took {longest:.1f} s")
+        reasons.append(recorded(said, interval=job.interval_s, longest=longest))
+    return reasons
+
+
+def of_errors(errors: Mapping[str, int]) -> Recorded:
+    """That a load met errors, so many of each name."""
+    return recorded(
+        "the load met errors: {errors}", errors=[f"{number} {name}" for name, number in sorted(errors.items())]
+    )
+
+
+def _is_the_work(job: Job) -> bool:
+    """Whether the engine's own processor time is what is measured: without I/O, or with the database inside."""
+    if isinstance(job.workload, OltpJob | SqlMixJob):
+        return isinstance(job.workload.database, SqliteFile)  # which works in the engine
+    return job.workload.io.engine == "null"
+
+
+def of_settings(job: Job, hello: Hello | None) -> list[Recorded]:
+    """What of the job the engine took otherwise than it was asked: the reading back of workload parameters."""
+    effective = _leaves(hello.effective if hello else {})
+    return [
+        recorded(
+            "the engine took {name} = {taken}, not {asked}", name=name, taken=str(effective[name]), asked=str(value)
+        )
+        for name, value in _leaves(job.model_dump()).items()
+        if name in effective and effective[name] != value
+    ]
+
+
+def _leaves(tree: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    """The values of a tree by their dotted paths."""
+    leaves: dict[str, object] = {}
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            leaves |= _leaves(value, f"{prefix}{name}.")
+        else:
+            leaves[prefix + name] = value
+    return leaves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What a load itself did in a window: bytes moved, and processor time that no census sums up as ours."""
+
+    duration_s: float
+    bytes_per_s: float
+    cores: int
+    user_s: float = 0.0
+
+
+def work_of(result: Result) -> Work:
+    """What the engine did."""
+    return Work(
+        duration_s=result.duration_s,
+        bytes_per_s=result.bytes_per_s,
+        cores=result.cores_usable,
+        user_s=result.cpu.user_s,
+    )
+
+
+class ForeignLoad:
+    """Processor time and disk traffic of others, against what is usual on this machine."""
+
+    def __init__(self, own: set[int]) -> None:
+        self.own = own
+        self._cpu: deque[float] = deque(maxlen=_REMEMBERED)
+        self._io: deque[float] = deque(maxlen=_REMEMBERED)
+
+    def judge(self, census: Census, work: Work, samples: Sequence[Sample]) -> list[Recorded]:
+        """What is wrong with the machine during a window; what is always there is not."""
+        duration = census.duration_s or work.duration_s
+        others = [process for process in census.processes if process.pid not in self.own]
+        cores = max((sample.cores for sample in samples), default=work.cores)
+        cpu = max(sum(process.cpu_s for process in others) / duration, _unnamed_cpu(work, census, samples))
+        io = sum(_bytes(process) for process in others) / duration
+        usual_cpu, usual_io = self._usual(cpu, io)
+        reasons = []
+        if cpu - usual_cpu > max(_FOREIGN_CPU * cores, _LITTLE_CPU_S / duration):
+            who = _names(others, lambda process: process.cpu_s)
+            said = later("other processes took {cpu:.2f} of {cores} cores: {who}")
+            reasons.append(recorded(said, cpu=cpu, cores=cores, who=who))
+        if io - usual_io > max(_FOREIGN_IO * work.bytes_per_s, _LITTLE_IO_PER_S):
+            who = _names(others, _bytes)
+            reasons.append(recorded("other processes read and wrote {size}/s: {who}", size=show_size(io), who=who))
+        return reasons
+
+    def usual(self) -> Recorded | None:
+        """In words, what other load is always there; nothing on a quiet machine."""
+        cpu, io = (statistics.median(seen) if seen else 0.0 for seen in (self._cpu, self._io))
+        if cpu < _WORTH_A_NOTE_CPU and io < _LITTLE_IO_PER_S:
+            return None
+        said = later("other processes usually took {cpu:.2f} cores and moved {size}/s while trials were made")
+        return recorded(said, cpu=cpu, size=show_size(io))
+
+    def _usual(self, cpu: float, io: float) -> tuple[float, float]:
+        """The medians so far, this window included; a short history counts as a quiet machine."""
+        self._cpu.append(cpu)
+        self._io.append(io)
+        if len(self._cpu) < 8:
+            return 0.0, 0.0
+        return statistics.median(self._cpu), statistics.median(self._io)
+
+
+def _unnamed_cpu(work: Work, census: Census, samples: Sequence[Sample]) -> float:
+    """Cores that others used in user mode by the kernel's own count, which misses no short-lived process.
+
+    Kernel threads use none; this program's other processes use too little to count.
+    """
+    seconds = sum(sample.duration_s for sample in samples)
+    if seconds < _LITTLE_CPU_S:
+        return 0.0
+    used = sum(sample.cpu.user * sample.cores * sample.duration_s for sample in samples) / seconds
+    return used - work.user_s / work.duration_s - census.own_user_s / (census.duration_s or work.duration_s)
+
+
+def _bytes(process: ProcessUse) -> int:
+    """Storage traffic, as far as it may be seen."""
+    return (process.read_bytes or 0) + (process.written_bytes or 0)
+
+
+def _names(processes: Sequence[ProcessUse], use: Callable[[ProcessUse], float]) -> list[str]:
+    """The three that used most; processes that lived shortly are in no census."""
+    used = sorted((p for p in processes if use(p) > 0), key=use, reverse=True)
+    return [f"{process.command} ({process.pid})" for process in used[:3]] or [recorded("many short-lived ones")]

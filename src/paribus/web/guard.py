@@ -1,0 +1,129 @@
+"""Who may see a page: whoever has the token, under a name of this machine, and reads only.
+
+A token comes once in a URL and then as a cookie that no script and no other site can use. A name in the Host header
+that is not this machine's is that of a page elsewhere whose owner has its name point here (DNS rebinding).
+"""
+
+import secrets
+import socket
+from collections.abc import Collection, MutableMapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+
+from paribus.language import tr
+from paribus.web import markup
+from paribus.web.addresses import is_loopback
+from paribus.web.connection import ADMIT
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+_SENT_WITH_ALL = {
+    "content-security-policy": POLICY,
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+_READING = ("GET", "HEAD")
+_CLOSE = {"connection": "close"}
+
+
+def make_token() -> str:
+    """A secret of 256 bits that fits into a URL."""
+    return secrets.token_urlsafe(32)
+
+
+class Hosts:
+    """The names under which the pages may be asked for: of a loopback address only this machine's own.
+
+    Of another address every IP address too, since a name is what rebinding needs; ports differ where one is forwarded.
+    """
+
+    def __init__(self, address: str, named: Collection[str] = ()) -> None:
+        self._is_local = is_loopback(address)
+        self._names = (
+            {"localhost"}
+            if self._is_local
+            else {"localhost", *(name.lower() for name in (socket.gethostname(), *named))}
+        )
+
+    def allow(self, header: str) -> bool:
+        """Whether this Host header is of this machine."""
+        try:
+            parts = urlsplit(f"//{header}")
+            host = parts.hostname or ""
+        except ValueError:
+            return False
+        if parts.netloc != header or "@" in header:
+            return False
+        try:
+            return is_loopback(host) or not self._is_local
+        except ValueError:
+            return host in self._names
+
+
+class Guard:
+    """Refuses every request that is not from who started the server, and tells browsers to be strict."""
+
+    def __init__(self, app: "ASGIApp", token: str, hosts: Hosts, cookie: str) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._hosts = hosts
+        self._cookie = cookie
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Let a request through, or answer it."""
+
+        async def send_strictly(message: "Message") -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _SENT_WITH_ALL.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        if scope["type"] == "http":
+            answer: ASGIApp = self._refusal(scope) or self._entrance(scope) or self._app
+            await answer(scope, receive, send_strictly)
+
+    def _refusal(self, scope: MutableMapping[str, Any]) -> Response | None:
+        headers = Headers(scope=scope)
+        if not self._hosts.allow(headers.get("host", "")):
+            return PlainTextResponse(tr("This is no name of this machine.") + "\n", 403, _CLOSE)
+        known = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
+        if not (self._is_token(known) or self._is_token(_token_in(scope))):
+            said = tr("Open the URL that paribus serve printed when it was started.")
+            return PlainTextResponse(f"{said}\n", 403, _CLOSE)
+        if not scope.get("state", {}).get(ADMIT, lambda: True)():
+            return PlainTextResponse(tr("Too many pages are open: close some.") + "\n", 503, _CLOSE)
+        if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
+            return PlainTextResponse(tr("A request to these pages has no body.") + "\n", 413, _CLOSE)
+        if scope["method"] not in _READING:
+            return PlainTextResponse(tr("These pages can only be read.") + "\n", 405, {"allow": ", ".join(_READING)})
+        return None
+
+    def _entrance(self, scope: MutableMapping[str, Any]) -> Response | None:
+        """For a URL with the token a page that goes on without it.
+
+        No redirect: a browser that came from elsewhere would not send a strict cookie along with it.
+        """
+        if not self._is_token(_token_in(scope)):
+            return None
+        path = "/" + scope["path"].lstrip("/")
+        answer = HTMLResponse(markup.page("entrance.html", path=path))
+        answer.set_cookie(self._cookie, self._token.decode(), httponly=True, samesite="strict")
+        return answer
+
+    def _is_token(self, given: str) -> bool:
+        return secrets.compare_digest(given.encode(), self._token)
+
+
+def _token_in(scope: MutableMapping[str, Any]) -> str:
+    query: dict[str, list[str]] = parse_qs(scope["query_string"].decode("latin-1"))
+    return query.get("token", [""])[-1]

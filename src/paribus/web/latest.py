@@ -1,0 +1,110 @@
+"""The trials that ended last: what each measured, why it must not be used, and what the machine did meanwhile."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from paribus.language import later, spoken, tr
+from paribus.model import Measurement, Trial, TrialState
+from paribus.report import numbers
+from paribus.report.numbers import Kind, Metric
+from paribus.report.words import word
+from paribus.units import show_duration, show_time
+from paribus.web.pace import OVER
+
+Summaries = Mapping[int, Mapping[str, Measurement]]
+
+_TRIALS = 12
+_WITH_TELEMETRY = 3
+
+_OF_THE_MACHINE = (
+    Metric("cpu_user_share", later("processors, user"), Kind.SHARE),
+    Metric("cpu_system_share", later("processors, system"), Kind.SHARE),
+    Metric("cpu_iowait_share", later("processors, iowait"), Kind.SHARE),
+    Metric("cpu_steal_share", later("processors, stolen"), Kind.SHARE),
+    Metric("server_cpu_cores", later("cores the server took"), Kind.PLAIN),
+    Metric("load_1m", later("load average"), Kind.PLAIN),
+    Metric("memory_available_bytes", later("memory available"), Kind.BYTES),
+    Metric("memory_dirty_bytes", later("memory dirty"), Kind.BYTES),
+    Metric("io_pressure_share", later("pressure of I/O"), Kind.SHARE),
+    Metric("device_utilisation", later("device, utilisation"), Kind.SHARE),
+    Metric("device_queue", later("device, queue"), Kind.PLAIN),
+    Metric("device_reads_per_s", later("device, reads"), Kind.RATE),
+    Metric("device_writes_per_s", later("device, writes"), Kind.RATE),
+    Metric("device_read_bytes_per_s", later("device, read"), Kind.BYTES),
+    Metric("device_written_bytes_per_s", later("device, written"), Kind.BYTES),
+    Metric("device_read_await_s", later("device, time of a read"), Kind.TIME),
+    Metric("device_write_await_s", later("device, time of a write"), Kind.TIME),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeTrial:
+    """One trial that is over; `reasons` say why it must not be used."""
+
+    order: int
+    what: str
+    workload: str
+    load: str
+    throughput: str
+    p95: str
+    took: str
+    state: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telemetry:
+    """The machine during some trials: a row for each metric with its mean and its highest in each of them."""
+
+    trials: tuple[int, ...]
+    rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+
+def latest(trials: Sequence[Trial]) -> list[Trial]:
+    """The trials that ended last, the newest first; superseded ones show what happened too."""
+    ended = [trial for trial in trials if trial.ended is not None]
+    return sorted(ended, key=lambda trial: trial.ended or 0.0, reverse=True)[:_TRIALS]
+
+
+def made_trials(trials: Sequence[Trial], summaries: Summaries) -> tuple[MadeTrial, ...]:
+    """What became of them, in words."""
+    return tuple(_made(trial, summaries.get(trial.order, {})) for trial in latest(trials))
+
+
+def _made(trial: Trial, measured: Mapping[str, Measurement]) -> MadeTrial:
+    throughput, p95 = measured.get("throughput_per_s"), measured.get("response_p95_s")
+    return MadeTrial(
+        order=trial.order,
+        what=spoken(trial.subject),
+        workload=trial.workload,
+        load=str(trial.load),
+        throughput=numbers.number(throughput.mean, numbers.decimals(throughput.mean, None)) if throughput else "",
+        p95=show_time(p95.mean) if p95 else "",
+        took=show_duration(trial.took_s),
+        state=word(trial.state),
+        reasons=(*map(spoken, trial.invalid_because), *filter(None, [trial.failure_message])),
+    )
+
+
+def telemetry(trials: Sequence[Trial], summaries: Summaries) -> Telemetry:
+    """What the sampler saw during the last trials that were measured."""
+    over = (*OVER, TrialState.SUPERSEDED)
+    measured = [t for t in latest(trials) if t.state in over and summaries.get(t.order)][:_WITH_TELEMETRY]
+    rows = []
+    for metric in _OF_THE_MACHINE:
+        found = [summaries[trial.order].get(metric.name) for trial in measured]
+        known = [one for one in found if one is not None]
+        if known:
+            scale = numbers.scale(metric.kind, (one.mean for one in known))
+            unit = scale.unit if known[0].unit != "B" else scale.unit.removesuffix("/s")  # an amount, not a rate
+            title = tr(", ").join(filter(None, [tr(metric.title), unit]))
+            rows.append((title, tuple(_cell(one, scale.factor) for one in found)))
+    return Telemetry(trials=tuple(trial.order for trial in measured), rows=tuple(rows))
+
+
+def _cell(measured: Measurement | None, factor: float) -> tuple[str, str]:
+    if measured is None:
+        return numbers.DASH, ""
+    mean, high = measured.mean * factor, measured.high * factor
+    shown, highest = (numbers.number(value, numbers.decimals(value, None)) for value in (mean, high))
+    return shown, tr("up to {highest}", highest=highest) if highest != shown else ""

@@ -1,0 +1,175 @@
+"""What the page of an experiment on its way shows: frozen, worded and rounded.
+
+In: the records of an experiment as the store has them now. Out: Live. Called by the archive; no statistics are computed
+here, the intervals are those of the looks that were taken.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from paribus.language import later, spoken, tr
+from paribus.model import Experiment, ExperimentState, Look, Measurement, Plan, Purpose, Trial, TrialState
+from paribus.report import trust
+from paribus.report.words import word
+from paribus.units import show_duration
+from paribus.web import pace
+from paribus.web.funnel import Funnel, funnels
+from paribus.web.latest import MadeTrial, Telemetry, latest, made_trials, telemetry
+
+_DOING = {
+    TrialState.APPLYING: later("the settings are being made and read back"),
+    TrialState.SETTLING: later("the load runs: it settles or is measured"),
+}
+_PURPOSES = {
+    Purpose.CALIBRATE: later("to see how long the load takes to settle"),
+    Purpose.NOISE_FLOOR: later("to learn the noise of this machine"),
+    Purpose.SCREEN: later("to screen many factors at once"),
+    Purpose.PLACEBO: later("a placebo: the baseline against itself"),
+    Purpose.CONFIRM: later("to confirm what the screen showed"),
+    Purpose.PRECONDITION: later("to bring the device to its steady state"),
+}
+_STEP = 10  # a screen reader is told of every so many percent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Current:
+    """The trial at hand."""
+
+    order: int
+    what: str
+    workload: str
+    load: str
+    why: str
+    doing: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """Everything the page shows.
+
+    `state` is the word that the store has, `announced` what a screen reader says when it changes, `silent` a warning.
+    """
+
+    id: str
+    title: str
+    question: str
+    state: str
+    running: bool
+    over: bool
+    when: str
+    pace: pace.Pace
+    counts: str
+    time: str
+    silent: str
+    announced: str
+    current: Current | None
+    confidence: str
+    funnels: tuple[Funnel, ...]
+    made: tuple[MadeTrial, ...]
+    telemetry: Telemetry
+    notes: tuple[str, ...]
+
+    @property
+    def percent(self) -> int:
+        """How much is made, rounded down, so that 100 is all."""
+        return int(self.pace.share * 100)
+
+
+def shown_orders(trials: Sequence[Trial]) -> list[int]:
+    """The trials whose measurements the page shows."""
+    return [trial.order for trial in latest(trials)]
+
+
+def live(
+    experiment: Experiment,
+    plan: Plan,
+    trials: Sequence[Trial],
+    summaries: Mapping[int, Mapping[str, Measurement]],
+    looks: Sequence[Look],
+    now: float,
+) -> Live:
+    """Word, round and order what the page shows at `now`, seconds since the epoch."""
+    running = experiment.state is ExperimentState.RUNNING
+    at_pace = pace.pace(trials)
+    seen = funnels(looks, plan.protocol.margins)
+    return Live(
+        id=experiment.id,
+        title=experiment.name,
+        question=plan.question,
+        state=str(experiment.state),
+        running=running,
+        over=experiment.ended is not None,
+        when=trust.clock(experiment.started),
+        pace=at_pace,
+        counts=_counts(at_pace),
+        time=_time(experiment, at_pace, now),
+        silent=silence(experiment, pace.sign(trials), plan.protocol.trial_s, now),
+        announced=_announced(experiment, at_pace, seen),
+        current=_current(trials) if running else None,
+        confidence=f"{plan.protocol.confidence * 100:.3g} %",
+        funnels=seen,
+        made=made_trials(trials, summaries),
+        telemetry=telemetry(trials, summaries),
+        notes=tuple(map(spoken, experiment.notes)),
+    )
+
+
+def clock(seconds: float) -> str:
+    """A time of day in UTC: `09:14:05 UTC`."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%H:%M:%S} UTC"
+
+
+def _counts(seen: pace.Pace) -> str:
+    words = [tr("{made} of {counted} trials made", made=seen.made, counted=seen.counted)]
+    if seen.unusable:
+        words.append(tr("{n} of them invalid or failed", n=seen.unusable))
+    if seen.spared:
+        words.append(tr("{n} spared, since what they were for is decided", n=seen.spared))
+    return tr(", ").join(words)
+
+
+def _time(experiment: Experiment, seen: pace.Pace, now: float) -> str:
+    if experiment.ended is not None and experiment.state is not ExperimentState.RUNNING:
+        return tr("took {duration}", duration=show_duration(max(0.0, experiment.ended - experiment.started)))
+    if experiment.state is not ExperimentState.RUNNING:
+        return tr("not begun")
+    since = show_duration(max(0.0, now - experiment.started))
+    if seen.left_s is None:
+        return tr("{duration} since the start; how long it takes shows after the first trials", duration=since)
+    said = later("{duration} since the start; about {left} left if every trial is needed")
+    return tr(said, duration=since, left=show_duration(seen.left_s))
+
+
+def silence(experiment: Experiment, sign: tuple[float, float], trial_s: float, now: float) -> str:
+    """What is said of one that runs and is silent; `sign` is that of its trials."""
+    last = max(experiment.started, sign[0])
+    if experiment.state is not ExperimentState.RUNNING or not pace.may_be_cut_off(last, sign[1], trial_s, now):
+        return ""
+    said = later("Nothing was written since {last}: it makes data, or it was cut off. Ask: paribus status")
+    return tr(said, last=trust.clock(last))
+
+
+def _announced(experiment: Experiment, seen: pace.Pace, decided: Sequence[Funnel]) -> str:
+    found = [f"{one.title} {one.verdict}" for one in decided if one.verdict]
+    words = tr("The experiment is {state}", state=word(experiment.state))
+    if experiment.state is ExperimentState.RUNNING:
+        words = tr("{share} of the trials are made", share=f"{int(seen.share * 100) // _STEP * _STEP} %")
+    return tr("; ").join([words, *found])
+
+
+def _current(trials: Sequence[Trial]) -> Current | None:
+    underway = [trial for trial in trials if trial.state in pace.UNDERWAY]
+    if not underway:
+        return None
+    trial = underway[-1]
+    return Current(
+        order=trial.order,
+        what=spoken(trial.subject),
+        workload=trial.workload,
+        load=str(trial.load),
+        why=tr(_PURPOSES[trial.purpose]) if trial.purpose in _PURPOSES else "",
+        doing=tr(_DOING.get(trial.state, str(trial.state))),
+        since=clock(trial.applied or trial.started) if trial.started else "",
+    )

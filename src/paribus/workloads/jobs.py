@@ -1,0 +1,106 @@
+"""A workload of a plan as a job for the engine, whatever its kind. Called by trials.
+
+What differs from kind to kind is asked from the registered entry: the workload's part of the job, and what its
+results measure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal, Protocol, cast
+
+from pydantic import BaseModel
+
+from paribus.engine.protocol import (
+    Database,
+    FileioJob,
+    Interval,
+    IomatrixJob,
+    Job,
+    Load,
+    MysqlServer,
+    OltpJob,
+    PostgresServer,
+    Result,
+    SqliteFile,
+    SqlMixJob,
+)
+from paribus.model import Measurement, Settings, Workload
+from paribus.registry import OF_THE_DATA, WorkloadKind, data_of, database_settings, parameters_of, workload_kinds
+from paribus.units import LoadLevel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What a load works on: a `directory` of its own, and for those on a database that."""
+
+    directory: str
+    database: Database | None = None
+
+
+class LoadKind(WorkloadKind, Protocol):
+    """What a trial needs of a workload kind, beside what a plan does."""
+
+    def job(self, parameters: BaseModel, ground: Ground) -> FileioJob | IomatrixJob | OltpJob | SqlMixJob:
+        """The workload's part of an engine job; its data is in the ground's directory or database."""
+        ...
+
+    def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
+        """What a window measured."""
+        ...
+
+
+def kind_of(name: str) -> LoadKind:
+    """The registered kind of that name."""
+    return cast("LoadKind", workload_kinds.get(name))  # each file here registers one with both halves
+
+
+def _load(workload: Workload, level: LoadLevel | None) -> Load:
+    """The load level as the engine is told it; preparing and removing data has none."""
+    if level is None:
+        return Load(outstanding=1)
+    if workload.open_loop is None:
+        return Load(outstanding=level.n)
+    loop = workload.open_loop
+    return Load(outstanding=loop.outstanding, rate_per_s=level.n, arrivals=loop.arrivals)
+
+
+def _database_file(workload: Workload, settings: Settings, directory: str, phase: str) -> SqliteFile | None:
+    """A file of its own for each workload on SQLite, with the pragmas of a trial; it is made with those of the data."""
+    if workload.database != "sqlite":
+        return None
+    own = database_settings(workload, settings)
+    pragmas = {name: str(own[name]).lower() for name in sorted(own) if phase == "run" or name in OF_THE_DATA}
+    return SqliteFile(path=f"{directory}/data.db", pragmas=pragmas)
+
+
+def job(
+    workload: Workload,
+    settings: Settings,
+    folder: str,
+    phase: Literal["prepare", "warm", "run", "cleanup"],
+    *,
+    load: LoadLevel | None = None,
+    settle_s: float = 0.0,
+    measure_s: float | None = None,
+    interval_s: float = 1.0,
+    seed: int = 1,
+    server: MysqlServer | PostgresServer | None = None,
+) -> Job:
+    """The engine's job for one phase; each workload, and each shape of its data, has a folder below `folder`.
+
+    `server`: of a workload on one.
+    """
+    kind, parameters = kind_of(workload.kind), parameters_of(workload, settings)
+    directory = str(PurePosixPath(folder) / f"{workload.plan_name}-{data_of(workload, settings).shape}")
+    ground = Ground(directory=directory, database=server or _database_file(workload, settings, directory, phase))
+    return Job(
+        phase=phase,
+        workload=kind.job(parameters, ground),
+        load=_load(workload, load),
+        cache="cold" if workload.cache == "cold" else "warm",
+        settle_s=settle_s,
+        measure_s=measure_s,
+        interval_s=interval_s,
+        seed=seed,
+    )

@@ -1,0 +1,107 @@
+"""What the operations of a window tell, as measurements. Called by the workload kinds."""
+
+from collections.abc import Sequence
+
+from paribus.engine import histogram
+from paribus.engine.protocol import Interval, Pacing, Result, Statements
+from paribus.model import Measurement
+
+Metrics = Sequence[tuple[str, str, float | None]]  # name, unit, value
+
+
+def _of_pacing(pacing: Pacing, duration_s: float) -> Metrics:
+    """What an open loop offered, and what it still owed at the end; what was achieved is the throughput."""
+    return [
+        ("offered_per_s", "1/s", pacing.offered / duration_s),
+        ("backlog_at_end", "", pacing.backlog_at_end),
+        ("lag_s", "s", pacing.lag_s),
+        ("late_mean_s", "s", pacing.late_mean_s),
+        ("late_max_s", "s", pacing.late_max_s),
+    ]
+
+
+def _of_files(result: Result) -> Metrics:
+    """What was moved, and by which operations."""
+    duration = result.duration_s
+    return [
+        ("bytes_per_s", "B/s", result.bytes_per_s),
+        ("reads_per_s", "1/s", result.reads / duration),
+        ("writes_per_s", "1/s", result.writes / duration),
+        ("fsyncs_per_s", "1/s", result.fsyncs / duration),
+    ]
+
+
+def of_statements(result: Result) -> Metrics:
+    """The statements that transactions are made of, and what became of these."""
+    done, duration_s = result.statements or Statements(), result.duration_s
+    queries = done.read_queries + done.write_queries + done.other_queries
+    return [
+        ("queries_per_s", "1/s", queries / duration_s),
+        ("read_queries_per_s", "1/s", done.read_queries / duration_s),
+        ("write_queries_per_s", "1/s", done.write_queries / duration_s),
+        ("rollbacks_per_s", "1/s", done.rollbacks / duration_s),
+        ("conflicts_per_s", "1/s", done.conflicts / duration_s),
+        ("lock_timeouts_per_s", "1/s", done.lock_timeouts / duration_s),
+        ("retries_per_s", "1/s", done.retries / duration_s),
+        ("reconnects", "", done.reconnects),
+    ]
+
+
+def of_operations(result: Result, intervals: Sequence[Interval], more: Metrics = ()) -> tuple[Measurement, ...]:
+    """What a window measured: each metric over the whole window, with its course where intervals tell it.
+
+    `more`: what a kind measures beside these.
+    """
+    duration = result.duration_s
+    times = result.response
+    whole: Metrics = [
+        ("throughput_per_s", "1/s", result.throughput_per_s),
+        *(() if result.statements else _of_files(result)),
+        ("errors_per_s", "1/s", sum(result.errors.values()) / duration),
+        ("response_mean_s", "s", times.mean_s),
+        ("response_p50_s", "s", times.p50_s),
+        ("response_p95_s", "s", times.p95_s),
+        ("response_p99_s", "s", times.p99_s),
+        ("response_p999_s", "s", times.p999_s),
+        ("response_max_s", "s", times.max_s),
+        ("service_mean_s", "s", result.service.mean_s),
+        ("service_p95_s", "s", result.service.p95_s),
+        ("service_p99_s", "s", result.service.p99_s),
+        ("engine_user_cpu_s", "s", result.cpu.user_s),
+        ("engine_system_cpu_s", "s", result.cpu.system_s),
+        *(_of_pacing(result.pacing, duration) if result.pacing else ()),
+        *more,
+    ]
+    courses = {
+        "throughput_per_s": [(i.operations - i.fsyncs) / i.duration_s for i in intervals],
+        "response_p95_s": [i.p95_s for i in intervals if i.p95_s is not None],
+    }
+    start, step = (intervals[0].start_s - result.start_s, intervals[0].duration_s) if intervals else (None, None)
+    found = []
+    for metric, unit, value in whole:
+        if value is None:
+            continue
+        points = courses.get(metric) or []
+        summary = (len(points) or 1, min(points, default=value), max(points, default=value), value * duration)
+        if metric == "response_mean_s":  # of operations, not of intervals
+            summary = (times.count, times.min_s or value, times.max_s or value, times.sum_s)
+        elif unit in ("s", ""):
+            summary = (*summary[:3], value)  # times and counts of one window do not add up over it
+        found.append(
+            Measurement(
+                phase="measure",
+                metric=metric,
+                unit=unit,
+                source="engine",
+                n=summary[0],
+                mean=value,
+                low=summary[1],
+                high=summary[2],
+                total=summary[3],
+                start_s=start if points else None,
+                step_s=step if points else None,
+                points=tuple(points),
+                histogram=histogram.decode(times.histogram) if metric == "response_mean_s" else b"",
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,119 @@
+"""sysbench's OLTP workloads on a database: parameters in, the workload's part of an engine job out."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from paribus.engine.protocol import Interval, OltpJob, Result
+from paribus.model import Measurement
+from paribus.registry import DataSet, Series, Tool, workload_kinds
+from paribus.workloads.jobs import Ground
+from paribus.workloads.measured import of_operations, of_statements
+
+Mix = Literal[
+    "point_select", "read_only", "write_only", "read_write", "insert", "update_index", "update_non_index", "delete"
+]
+_READING = ("point_select", "read_only")
+_TRANSACTIONS = ("read_only", "write_only", "read_write")
+_ROW_BYTES = 260  # of a row with its part of the indexes, as databases store it
+_OF_A_TRANSACTION = (
+    "point_selects",
+    "simple_ranges",
+    "sum_ranges",
+    "order_ranges",
+    "distinct_ranges",
+    "index_updates",
+    "non_index_updates",
+    "delete_inserts",
+)
+Count = int
+
+
+class OltpParameters(BaseModel):
+    """What an OLTP workload can be told, beside its load levels; names and defaults are sysbench's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    tables: int = Field(1, ge=1, le=10_000, description="number of tables, sbtest1 and so on")
+    table_size: int = Field(10_000, ge=1, le=2**31, description="rows of each table")
+    range_size: int = Field(100, ge=1, le=1_000_000, description="rows that a range query reads")
+    point_selects: Count = Field(10, ge=0, le=10_000, description="of a transaction: rows read by their number")
+    simple_ranges: Count = Field(1, ge=0, le=10_000, description="of a transaction: ranges read")
+    sum_ranges: Count = Field(1, ge=0, le=10_000, description="of a transaction: ranges summed up")
+    order_ranges: Count = Field(1, ge=0, le=10_000, description="of a transaction: ranges read and sorted")
+    distinct_ranges: Count = Field(1, ge=0, le=10_000, description="of a transaction: ranges read without doubles")
+    index_updates: Count = Field(1, ge=0, le=10_000, description="of a transaction: updates of the indexed column")
+    non_index_updates: Count = Field(1, ge=0, le=10_000, description="of a transaction: updates of another column")
+    delete_inserts: Count = Field(1, ge=0, le=10_000, description="of a transaction: rows deleted and put back")
+    skip_trx: bool = Field(False, description="no transactions: each statement is committed by itself")
+    secondary: bool = Field(False, description="a secondary index in the place of the primary key")
+    distribution: Literal["uniform", "special", "pareto", "zipf"] = Field(
+        "special",
+        description="which rows are preferred; special: three of four operations go to a hundredth in the middle",
+    )
+    zipf_exponent: float = Field(0.8, ge=0.01, le=10, description="of zipf: the larger, the more uneven")
+    pareto_h: float = Field(0.2, ge=0.001, le=0.5, description="of pareto: at 0.2, four of five go to a fifth")
+    prepared: bool = Field(True, description="statements prepared once on each connection; false: sent as text")
+
+    @model_validator(mode="after")
+    def _something_to_do(self) -> "OltpParameters":
+        if not any(getattr(self, name) for name in _OF_A_TRANSACTION):
+            raise ValueError("a transaction without any statement: give one of them a number above 0")
+        return self
+
+
+def _own(parameters: BaseModel) -> OltpParameters:
+    """The parameters as those of this kind, which they are by the plan's form."""
+    assert isinstance(parameters, OltpParameters)
+    return parameters
+
+
+class Oltp:
+    """One of the kinds `oltp_…`."""
+
+    table: type[BaseModel] = OltpParameters
+    parameters: type[BaseModel] = OltpParameters
+    axes: frozenset[str] = frozenset()
+    size_response = "queries_per_s"
+    on_database = True
+    tool: Tool | None = None
+
+    def __init__(self, mix: Mix) -> None:
+        self.name = f"oltp_{mix}"
+        self._mix: Mix = mix
+        many = mix in _TRANSACTIONS
+        self.sizes_an_operation = frozenset({*_OF_A_TRANSACTION, "skip_trx"} if many else ())
+
+    def series(self, table: OltpParameters) -> list[Series]:
+        """The one workload of a table."""
+        return [Series(name="", parameters=table, threads=tuple(table.threads))]  # type: ignore[attr-defined]
+
+    def data(self, parameters: BaseModel) -> DataSet:
+        """The tables."""
+        p = _own(parameters)
+        return DataSet(
+            device="",
+            shape=f"{p.tables}x{p.table_size}{'-secondary' if p.secondary else ''}",
+            size_bytes=p.tables * p.table_size * _ROW_BYTES,
+            made=True,
+            written=self._mix not in _READING,
+            cached=True,
+            rows=p.tables * p.table_size,
+        )
+
+    def job(self, parameters: BaseModel, ground: Ground) -> OltpJob:
+        """The workload's part of an engine job."""
+        assert ground.database is not None  # a plan without one is refused
+        return OltpJob(database=ground.database, mix=self._mix, **_own(parameters).model_dump(include=_PARAMETERS))
+
+    def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
+        """What a window measured: its transactions, and the statements they are made of."""
+        return of_operations(result, intervals, of_statements(result))
+
+
+_PARAMETERS = set(OltpParameters.model_fields)
+
+
+for _mix in Mix.__args__:  # type: ignore[attr-defined]
+    workload_kinds.register(f"oltp_{_mix}", Oltp(_mix))

@@ -1,0 +1,174 @@
+"""A user's own transactions on a database: a plan's tables in, the workload's part of an engine job out."""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, Field, StringConstraints, model_validator
+
+from paribus.engine.protocol import Filling, Interval, MixStatement, MixTransaction, Result, SqlMixJob
+from paribus.model import Measurement
+from paribus.registry import DataSet, Series, Tool, workload_kinds
+from paribus.workloads.arguments import Argument, Table, draws
+from paribus.workloads.files import Share
+from paribus.workloads.jobs import Ground
+from paribus.workloads.measured import of_operations, of_statements
+
+_ROW_BYTES = 40  # of a row beside its values, as databases store it
+# What has no parameters, or stands before a statement's first word.
+_QUOTED = re.compile(r"'[^']*(?:'|$)|\"[^\"]*(?:\"|$)|`[^`]*(?:`|$)|--[^\n]*|/\*.*?(?:\*/|$)", re.DOTALL)
+_COMMENTS = re.compile(r"(?:[\s(]|--[^\n]*(?:\n|$)|/\*.*?(?:\*/|$))*", re.DOTALL)
+_READING = ("SELECT", "SHOW", "VALUES", "WITH")
+
+
+Sql = Annotated[str, StringConstraints(min_length=1, max_length=100_000, pattern=r"^[^\x00]*\S[^\x00]*$")]
+
+
+def _refuse_other_number(sql: str, arguments: Sequence[Argument]) -> None:
+    parameters = _QUOTED.sub("", sql).count("?")
+    if parameters != len(arguments):
+        raise ValueError(f"the statement has {parameters} parameters and {len(arguments)} arguments: {sql[:60]}")
+
+
+def _refuse_later(arguments: Sequence[Argument]) -> None:
+    for number, argument in enumerate(arguments, start=1):
+        if argument.same and argument.same >= number:
+            raise ValueError(f"same = {argument.same} in argument {number} is no earlier argument")
+
+
+class RowsTable(Table):
+    """So many rows for a table, each inserted by one statement."""
+
+    count: int = Field(ge=1, le=2**31, description="how many rows")
+    insert: Sql = Field(description="the statement, with ? for each parameter")
+    arguments: list[Argument] = Field([], description="one for each parameter")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        _refuse_other_number(self.insert, self.arguments)
+        _refuse_later(self.arguments)
+        return self
+
+
+class StatementTable(Table):
+    """A statement of a transaction."""
+
+    sql: Sql = Field(description="with ? for each parameter")
+    arguments: list[Argument] = Field([], description="one for each parameter")
+    repeat: int = Field(1, ge=1, le=10_000, description="how often it is carried out, with new arguments each time")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        _refuse_other_number(self.sql, self.arguments)
+        return self
+
+    @property
+    def reads(self) -> bool:
+        """Whether it changes nothing, by its first word."""
+        found = _COMMENTS.match(self.sql)
+        return self.sql[found.end() if found else 0 :].upper().startswith(_READING)
+
+
+class TransactionTable(Table):
+    """A transaction of the mix."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
+    weight: float = Field(1.0, ge=1e-6, le=1e9, description="it is drawn in proportion to this")
+    rollback: Share = Field(0.0, description="the share that ends with a ROLLBACK that is meant")
+    transaction: bool = Field(True, description="false: no BEGIN and COMMIT, each statement by itself")
+    statements: list[StatementTable] = Field(min_length=1, description="carried out in this order")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.rollback and not self.transaction:
+            raise ValueError(f"{self.name}: with transaction = false there is nothing to roll back")
+        _refuse_later([argument for statement in self.statements for argument in statement.arguments])
+        return self
+
+
+class SqlmixParameters(Table):
+    """What a `sqlmix` workload can be told, beside its load levels."""
+
+    schema_: list[Sql] = Field(
+        [], alias="schema", description="statements that make the tables, in order, when data is prepared"
+    )
+    rows: list[RowsTable] = Field([], description="how the tables are filled, in order")
+    transactions: list[TransactionTable] = Field(min_length=1, description="what is carried out, drawn by weight")
+    prepared: bool = Field(True, description="statements prepared once on each connection; false: sent as text")
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        names = [one.name for one in self.transactions]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"two transactions are named {twice[0]!r}")
+        return self
+
+
+def _own(parameters: BaseModel) -> SqlmixParameters:
+    """The parameters as those of this kind, which they are by the plan's form."""
+    assert isinstance(parameters, SqlmixParameters)
+    return parameters
+
+
+class Sqlmix:
+    """The kind `sqlmix`."""
+
+    name = "sqlmix"
+    table: type[BaseModel] = SqlmixParameters
+    parameters: type[BaseModel] = SqlmixParameters
+    axes: frozenset[str] = frozenset()
+    sizes_an_operation: frozenset[str] = frozenset()
+    size_response = "queries_per_s"
+    on_database = True
+    tool: Tool | None = None
+
+    def series(self, table: Any) -> list[Series]:
+        """The one workload of a table."""
+        return [Series(name="", parameters=table, threads=tuple(table.threads))]
+
+    def data(self, parameters: BaseModel) -> DataSet:
+        """The tables; what they are made of tells one shape from another."""
+        p = _own(parameters)
+        made_of = json.dumps(p.model_dump(include={"schema_", "rows"}), sort_keys=True)
+        return DataSet(
+            device="",
+            shape=hashlib.sha256(made_of.encode()).hexdigest()[:12],
+            size_bytes=sum(rows.count * (_ROW_BYTES + sum(one.bytes for one in rows.arguments)) for rows in p.rows),
+            made=True,
+            written=not all(one.reads for transaction in p.transactions for one in transaction.statements),
+            cached=True,
+            rows=sum(rows.count for rows in p.rows),
+        )
+
+    def job(self, parameters: BaseModel, ground: Ground) -> SqlMixJob:
+        """The workload's part of an engine job."""
+        assert ground.database is not None  # a plan without one is refused
+        p = _own(parameters)
+        return SqlMixJob(
+            database=ground.database,
+            schema=p.schema_,
+            rows=[Filling(count=one.count, insert=one.insert, arguments=draws(one.arguments)) for one in p.rows],
+            transactions=[
+                MixTransaction(
+                    name=one.name,
+                    weight=one.weight,
+                    rollback=one.rollback,
+                    transaction=one.transaction,
+                    statements=[
+                        MixStatement(sql=each.sql, arguments=draws(each.arguments), repeat=each.repeat)
+                        for each in one.statements
+                    ],
+                )
+                for one in p.transactions
+            ],
+            prepared=p.prepared,
+        )
+
+    def measurements(self, result: Result, intervals: Sequence[Interval]) -> tuple[Measurement, ...]:
+        """What a window measured: its transactions, and the statements they are made of."""
+        return of_operations(result, intervals, of_statements(result))
+
+
+workload_kinds.register("sqlmix", Sqlmix())

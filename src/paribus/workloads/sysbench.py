@@ -1,0 +1,93 @@
+"""The user's own sysbench as a load: parameters in, its command lines out, its report read."""
+
+import math
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, StringConstraints, model_validator
+
+from paribus.language import recorded
+from paribus.parsers import sysbench
+from paribus.parsers.report import Report
+from paribus.registry import Tool, workload_kinds
+from paribus.workloads.tools import Argv, OptionValue, Order, Run, ToolKindBase, ToolParameters, options, refuse_options
+
+_OURS = {
+    "threads": "threads",
+    "rate": "rate",
+    "time": "protocol.trial",
+    "report-interval": "Paribus, which reads each second",
+    "events": "protocol.trial, since a run ends by time",
+}
+_NOTE = recorded(
+    "sysbench runs for settle and trial in whole seconds, and one more: what counts are its lines of each second after "
+    "settle; percentiles are the means of those of the seconds, and there is one alone (options.percentile)"
+)
+
+
+class SysbenchParameters(ToolParameters):
+    """What a `sysbench` workload can be told, beside its load levels."""
+
+    test: Annotated[str, StringConstraints(pattern=r"^(/[^\x00]*|[A-Za-z0-9_][^/\x00]*)$")] = Field(
+        description="fileio, cpu, memory, oltp_read_write and so on, or the full path of a .lua script"
+    )
+    options: dict[str, OptionValue] = Field({}, description="given as --name=value")
+    prepare: bool = Field(False, description="sysbench … prepare before the first trial, cleanup at the end")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _arrivals(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("arrivals") == "constant":
+            raise ValueError("sysbench knows poisson arrivals alone")
+        return given
+
+    @model_validator(mode="after")
+    def _options_are_free(self) -> "SysbenchParameters":
+        refuse_options(self.options, _OURS, '; write it into a file, and name that in options: config-file = "/…"')
+        return self
+
+
+def _own(parameters: BaseModel) -> SysbenchParameters:
+    """The parameters as those of this kind, which they are by the plan's form."""
+    assert isinstance(parameters, SysbenchParameters)
+    return parameters
+
+
+def _whole(seconds: float) -> int:
+    return math.ceil(round(seconds, 6))
+
+
+class Sysbench(ToolKindBase):
+    """The kind `sysbench`."""
+
+    name = "sysbench"
+    table: type[BaseModel] = SysbenchParameters
+    parameters: type[BaseModel] = SysbenchParameters
+    tool: Tool | None = Tool(program=lambda _parameters: "sysbench", note=_NOTE)
+
+    def preparing(self, parameters: BaseModel, order: Order) -> Argv:
+        """`sysbench … prepare`."""
+        return [*self._call(parameters, order), "prepare"] if _own(parameters).prepare else []
+
+    def cleaning(self, parameters: BaseModel, order: Order) -> Argv:
+        """`sysbench … cleanup`."""
+        return [*self._call(parameters, order), "cleanup"] if _own(parameters).prepare else []
+
+    def runs(self, parameters: BaseModel, order: Order) -> list[Run]:
+        """One run; the last of its lines is often missing, hence a second more."""
+        settle_s, measure_s = _whole(order.settle_s), _whole(order.measure_s)
+        timed = [f"--time={settle_s + measure_s + 1}", "--report-interval=1"]
+        rate = [f"--rate={order.rate}"] if order.rate else []
+        argv = [*self._call(parameters, order), *timed, *rate, "run"]
+        return [Run(argv=argv, settle_s=settle_s, measure_s=measure_s)]
+
+    def read(self, parameters: BaseModel, order: Order, text: str) -> Report:  # noqa: ARG002  as of every kind
+        """The seconds after settling."""
+        settle_s, measure_s = _whole(order.settle_s), _whole(order.measure_s)
+        return sysbench.within(sysbench.parse(text), settle_s, settle_s + measure_s)
+
+    def _call(self, parameters: BaseModel, order: Order) -> Argv:
+        p = _own(parameters)
+        return ["sysbench", p.test, *options(p.options, ("on", "off")), f"--threads={order.threads}"]
+
+
+workload_kinds.register("sysbench", Sysbench())
