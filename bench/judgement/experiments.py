@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paribus.analysis.decision import Finding, Pairs, Question, decide
+from paribus.analysis.paired.decision import Finding, Pairs, Question, decide
 from paribus.plan.design import blocks
 from paribus.plan.rounds import passes_per_round
 from paribus.stats.generator import Noise, draw

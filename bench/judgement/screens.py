@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 from experiments import BY_LEVEL, LEVELS, MARGIN, Laboratory
 
-from paribus.analysis.decision import Pairs, Question
-from paribus.analysis.screening import FactorFinding, next_look_at_screen
-from paribus.analysis.spending import Looked
+from paribus.analysis.paired.alpha_spending import Looked
+from paribus.analysis.paired.decision import Pairs, Question
+from paribus.analysis.screening.screen_look import FactorFinding, next_look_at_screen
 from paribus.model import Verdict
 from paribus.stats.foldover import replicate
 from paribus.stats.generator import Noise, draw

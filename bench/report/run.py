@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT / "tests" / "unit" / "plan"), str(ROOT / "tests" / "bro
 from plan_samples import checked  # noqa: E402  found by the line above
 
 from paribus.experiment import walk  # noqa: E402
-from paribus.experiment.looks import look  # noqa: E402
+from paribus.experiment.interim_analysis import look  # noqa: E402
 from paribus.model import ExperimentState, Measurement, Trial, TrialState  # noqa: E402
 from paribus.store import read, schema, write  # noqa: E402
 from paribus.store.open import open_engine, store_url  # noqa: E402

@@ -22,8 +22,8 @@ from paribus.errors import NotRestored
 from paribus.hosts.ssh import SshHost
 from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import load
+from paribus.knobs.discovery import offer
 from paribus.knobs.journal import Journal
-from paribus.knobs.survey import offer
 from paribus.model import ChangeState, Knob, Location, Value
 
 # Members of families, and levels for this machine of 256 MiB with one disk.

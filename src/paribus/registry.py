@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from paribus.errors import UsageError
-from paribus.language import Recorded
+from paribus.i18n import Recorded
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from paribus.language import tr, trn
+from paribus.i18n import tr, trn
 
 _BINARY = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SHORT = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}

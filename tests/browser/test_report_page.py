@@ -19,9 +19,9 @@ from chosen_samples import chosen  # noqa: E402  found by the line above
 from report_samples import EXPERIMENT, RECIPES, Bench, hostile, many, typical  # noqa: E402  found by the line above
 
 from paribus.model import Verdict  # noqa: E402
-from paribus.report import html  # noqa: E402
-from paribus.report.shown import ReportView  # noqa: E402
-from paribus.report.shown_why import WordTable  # noqa: E402
+from paribus.report.render import html  # noqa: E402
+from paribus.report.view.explanation_models import WordTable  # noqa: E402
+from paribus.report.view.view_models import ReportView  # noqa: E402
 
 pytestmark = pytest.mark.browser
 

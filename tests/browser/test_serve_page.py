@@ -16,7 +16,7 @@ from seen import Seen, overflow
 from sqlalchemy.engine import Engine as Store
 from watched import Serving, serving
 
-from paribus.language import recorded
+from paribus.i18n import recorded
 from paribus.store.open import open_engine, store_url
 
 ROOT = Path(__file__).parents[2]

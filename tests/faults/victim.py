@@ -18,7 +18,7 @@ from typing import Any
 from paribus.cli.main import main
 from paribus.hosts.local import LocalHost, LocalProcess
 from paribus.knobs.journal import Journal
-from paribus.report import html
+from paribus.report.render import html
 from paribus.store import write
 
 MOMENTS = [

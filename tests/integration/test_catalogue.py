@@ -14,8 +14,8 @@ from paribus.hosts.facts import whole_disk
 from paribus.hosts.local import LocalHost
 from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import load
+from paribus.knobs.discovery import offer, read
 from paribus.knobs.journal import Journal
-from paribus.knobs.survey import offer, read
 from paribus.model import ChangeState, Knob, Location, Settings, Value, WriteFile
 from paribus.registry import knob_kinds
 

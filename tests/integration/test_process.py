@@ -14,8 +14,8 @@ from paribus.engine.find import binary
 from paribus.engine.protocol import VERSION
 from paribus.hosts.local import LocalHost
 from paribus.knobs.catalog import load
+from paribus.knobs.discovery import place, read
 from paribus.knobs.journal import Journal
-from paribus.knobs.survey import place, read
 from paribus.model import Location
 from paribus.registry import knob_kinds
 from paribus.store import read as stored

@@ -13,9 +13,9 @@ import jsonschema
 import pytest
 from command import RUN_ENDED, Running
 
-from paribus.analysis.lawful import stated
-from paribus.laws import of_cell
+from paribus.analysis.diagnostics.plausibility import stated
 from paribus.model import TrialState
+from paribus.plausibility import of_cell
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 

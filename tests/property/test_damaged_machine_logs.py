@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from paribus.parsers import formats
 from paribus.parsers.log import Log
-from paribus.parsers.samples import SINCE_BOOT
+from paribus.parsers.sysstat.samples import SINCE_BOOT
 
 FORMATS = ("fio", "orion", "iostat", "vmstat", "sar", "mpstat", "table")
 MACHINE = [path for path in LOGS if path.parent.name in FORMATS]

@@ -2,11 +2,11 @@
 
 import grimp
 
-BOTTOM = {"aside", "model", "findings", "errors", "units", "registry", "language", "files"}
+BOTTOM = {"worker_process", "model", "findings", "errors", "units", "registry", "i18n", "files"}
 
 MAY_IMPORT = {
     "hosts": set(),
-    "laws": set(),
+    "plausibility": set(),
     "stats": set(),
     "store": set(),
     "engine": {"hosts"},
@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "workloads": {"engine", "parsers"},
     "plan": {"knobs.catalog", "knobs.guard", "stats"},
     "trial": {"knobs", "databases", "workloads", "parsers", "engine", "hosts", "stats"},
-    "analysis": {"stats", "laws"},
+    "analysis": {"stats", "plausibility"},
     "imports": {"parsers", "store"},
     "report": set(),
     "export": {"report"},
@@ -38,7 +38,7 @@ MAY_IMPORT = {
         "engine",
         "hosts",
         "stats",
-        "laws",
+        "plausibility",
         "imports",
     },
 }

@@ -16,9 +16,9 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
 from paribus.findings import Limit
-from paribus.language import LOCALE, Language, of_accepted, of_environment, speaking, tr, trn
+from paribus.i18n import LOCALE, Language, of_accepted, of_environment, speaking, tr, trn
 from paribus.model import ExperimentState, NotTaken, Purpose, TrialState
-from paribus.report.verdicts import RANKS
+from paribus.report.sections.verdicts import RANKS
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "paribus"

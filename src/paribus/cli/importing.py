@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from paribus.errors import UsageError
-from paribus.imports import carry
+from paribus.imports import pipeline
+from paribus.imports.export_reader import exports_first
 from paribus.imports.files import listed
-from paribus.imports.own import exports_first
 from paribus.imports.reading import Reader, Taken
 from paribus.imports.rules import Rules, read_rules
 from paribus.imports.sets import NO_FACTOR, Gathered
@@ -83,7 +83,7 @@ class ImportDocument(_Document):
 
 def wanted(
     names: Sequence[str], factor: str, level: str, map_file: Path | None, *, name: str, baseline: str, form: str
-) -> carry.Wanted:
+) -> pipeline.Wanted:
     """What the command line asks for. Raises UsageError, and PlanError for the rules."""
     if bool(factor) != bool(level):
         raise UsageError("--factor and --level belong together", "write for example --factor scheduler --level noop")
@@ -92,7 +92,7 @@ def wanted(
     rules = read_rules(map_file) if map_file else Rules()
     given = ((factor.strip(), level.strip()),) if factor else ()
     files = listed(names)
-    return carry.Wanted(
+    return pipeline.Wanted(
         items=exports_first(files),
         reader=Reader(tuple(rules.rule), given, form),
         name=name or rules.name or factor or _called(names),
@@ -135,7 +135,7 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def hears(self, outcome: carry.Outcome) -> None:
+    def hears(self, outcome: pipeline.Outcome) -> None:
         """A file was read. The bar begins here, when all processes that read are there: it is drawn by a thread."""
         if not self._started:
             self._started = True
@@ -149,7 +149,7 @@ class Watch:
             self.files.append(file)
 
 
-def _file(outcome: carry.Outcome) -> FileDocument:
+def _file(outcome: pipeline.Outcome) -> FileDocument:
     taken = outcome.taken
     refused = taken.refused
     if not refused and not taken.runs and not outcome.again:
@@ -180,7 +180,7 @@ def _no_run(taken: Taken) -> str:
     return f"{words}; what is not understood begins with line {number}: {line.strip()[:80]}"
 
 
-def _places(outcome: carry.Outcome) -> Iterator[Place]:
+def _places(outcome: pipeline.Outcome) -> Iterator[Place]:
     for run in outcome.taken.runs:
         yield tuple(run.placed.labels.items()), run.placed.workload, run.placed.load
 

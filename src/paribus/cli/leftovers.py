@@ -16,7 +16,7 @@ from paribus.knobs.journal import inspect
 from paribus.model import ExperimentState
 from paribus.store import read
 from paribus.store.open import file_of, open_engine, store_url
-from paribus.trial.site import Site
+from paribus.trial.target_session import Site
 from paribus.units import show_size
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from paribus.errors import UsageError
-from paribus.language import Language
+from paribus.i18n import Language
 
 
 class Form(StrEnum):

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from paribus.cli.known import informed
+from paribus.cli.prior_runs import informed
 from paribus.cli.server_data import OnServer, ServerData, on_server, server_data
 from paribus.errors import HostError
-from paribus.knobs import recipe, survey
+from paribus.knobs import discovery, recipe
 from paribus.model import Facts, Plan, Purpose, Trial, Value
 from paribus.plan import data, precondition
 from paribus.plan.budget import Extent, confirming_s, duration_s, extent, time_for
@@ -17,7 +17,7 @@ from paribus.plan.comparisons import candidates, comparisons, is_in_flight
 from paribus.plan.design import schedule
 from paribus.registry import parameters_of
 from paribus.stats.planner import smallest_effect, smallest_margin
-from paribus.trial.site import Site, data_folder
+from paribus.trial.target_session import Site, data_folder
 from paribus.units import LoadUnit
 from paribus.workloads.tools import order_of, tool_of
 
@@ -225,9 +225,9 @@ def _also_moved(plan: Plan, site: Site) -> list[str]:
         for key in comparison.arms[0].settings:
             knob = site.catalogue.find(key)
             for pattern in knob.resets if knob else ():
-                for member in survey.members(site.host, site.catalogue, pattern, location):
+                for member in discovery.members(site.host, site.catalogue, pattern, location):
                     with contextlib.suppress(HostError):  # not there under the scheduler in force, so not moved
-                        reading = survey.read(site.host, survey.place(site.host, member, location))
+                        reading = discovery.read(site.host, discovery.place(site.host, member, location))
                         found[f"{member.name} = {reading.value}"] = None
     return list(found)
 

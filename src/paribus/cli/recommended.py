@@ -8,13 +8,13 @@ from paribus.cli.running_server import Asked, variables_of
 from paribus.cli.target import fingerprint
 from paribus.errors import HostError, Inapplicable, UsageError
 from paribus.knobs import recipe
+from paribus.knobs.discovery import offer
 from paribus.knobs.kinds import OF_THE_LOAD, group_limit, variable
-from paribus.knobs.lasting import Left
-from paribus.knobs.survey import offer
+from paribus.knobs.persistent_apply import Left
 from paribus.model import Experiment, Knob, Plan, Settings, Value
 from paribus.plan.comparisons import candidates, screened
-from paribus.report.shown import Advice
-from paribus.trial.site import Site
+from paribus.report.view.view_models import Advice
+from paribus.trial.target_session import Site
 
 _OWN_GOVERNOR = (
     "cpu.governor"  # the fingerprint has the governor; where it is a factor it is no sign of another machine

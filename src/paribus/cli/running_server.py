@@ -5,11 +5,11 @@ from contextlib import contextmanager
 
 from paribus.databases import Live
 from paribus.errors import ParibusError
-from paribus.knobs.lasting import Left, leave
+from paribus.knobs.persistent_apply import Left, leave
 from paribus.model import Plan, Settings, Value
-from paribus.trial.served import text_of
-from paribus.trial.site import Site
-from paribus.trial.variables import leave_set
+from paribus.trial.database_session import text_of
+from paribus.trial.running_server_variables import leave_set
+from paribus.trial.target_session import Site
 
 Asked = Callable[[str, Value], tuple[Value | None, str]]
 """Of a variable and a value: the value now (that one, where it is the same), and why it cannot be set."""

@@ -10,18 +10,19 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from paribus.databases import Instance, Live, gone, offer
-from paribus.databases.live import MARK
-from paribus.databases.variable import TakesEffect, Variable
+from paribus.databases import Instance, Live, offer
+from paribus.databases.server import removed_variables
+from paribus.databases.server.live import MARK
+from paribus.databases.server.variable import TakesEffect, Variable
 from paribus.errors import DatabaseError
 from paribus.hosts import environment
 from paribus.hosts.transport import Host
-from paribus.language import Recorded, later, recorded
+from paribus.i18n import Recorded, later, recorded
 from paribus.model import FAMILIES, DatabaseFacts, Offer, RunningServer
 from paribus.plan import dsn
 from paribus.plan.database import DatabaseTable
 from paribus.plan.parse import Parsed
-from paribus.trial.site import Site
+from paribus.trial.target_session import Site
 
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
 Answer = tuple[DatabaseFacts, dict[str, Offer]]
@@ -84,7 +85,7 @@ def _described(kind: str, version: str, variables: Mapping[str, Variable], keys:
         name=name,
         rows=tuple(one.knob for one in offers.values()),
         built_in=tuple(one.name for one in variables.values() if one.takes_effect is TakesEffect.REBUILD),
-        explained={one: words for one in unknown if (words := gone.explain(kind, version, one))},
+        explained={one: words for one in unknown if (words := removed_variables.explain(kind, version, one))},
     )
     return facts, {key: offers[key] for key in wanted & offers.keys()}
 

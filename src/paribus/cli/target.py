@@ -17,7 +17,7 @@ from paribus.hosts.local import LocalHost
 from paribus.hosts.mounts import mount_of
 from paribus.hosts.ssh import SshHost
 from paribus.hosts.transport import described
-from paribus.knobs import catalog, survey
+from paribus.knobs import catalog, discovery
 from paribus.knobs.journal import not_inspected
 from paribus.model import Facts, Location, Plan
 from paribus.plan.check import check, knob_keys
@@ -25,7 +25,7 @@ from paribus.plan.comparisons import every_setting
 from paribus.plan.data import loaded_device, named_devices
 from paribus.plan.parse import Parsed
 from paribus.plan.workloads import name_of, program_of
-from paribus.trial.site import Site
+from paribus.trial.target_session import Site
 from paribus.trial.tool_check import refusals
 
 LOCAL = "local"
@@ -107,7 +107,7 @@ def look(site: Site, parsed: Parsed) -> Facts:
     named = named_devices(parsed.table)
     tools = {program for one in parsed.table.workload if (program := program_of(one))}
     keys = knob_keys(parsed)
-    offers = survey.offers(site.host, site.catalogue, keys, Location(device, mount), root=root)
+    offers = discovery.offers(site.host, site.catalogue, keys, Location(device, mount), root=root)
     database, of_the_server = ask_server(site, parsed, seen.directory.path, path_refused, keys)
     return Facts(
         hostname=seen.hostname,

@@ -3,7 +3,8 @@
 import secrets
 
 from paribus.cli.server import briefly
-from paribus.databases import Instance, gone, offer
+from paribus.databases import Instance, offer
+from paribus.databases.server import removed_variables
 from paribus.engine.find import binary
 from paribus.errors import UsageError
 from paribus.hosts.local import LocalHost
@@ -39,6 +40,6 @@ def look_up(name: str, kind: str, path: str) -> Knob:
         variables = one.variables()
     if variable not in variables:
         version = one.program.version
-        hint = gone.explain(kind, version, variable) or nearest(variable, variables)
+        hint = removed_variables.explain(kind, version, variable) or nearest(variable, variables)
         raise UsageError(f"{kind} {version} has no variable {variable}", hint)
     return offer(family, f"{kind} {one.program.version}", variables[variable]).knob

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.analysis.judge import Judgement, judge
-from paribus.experiment.courses import Series, courses, made
+from paribus.analysis.paired.judge import Judgement, judge
+from paribus.experiment.time_series import Series, courses, made
 from paribus.model import Experiment, Measurement, Plan, Trial
 from paribus.store import read
 

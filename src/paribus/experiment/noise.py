@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.analysis.noise import KEEPS_S, calibrations, fingerprint_digest, level_sds, pair_sd, stack_of
-from paribus.language import Recorded, later, recorded
+from paribus.analysis.diagnostics.noise import KEEPS_S, calibrations, fingerprint_digest, level_sds, pair_sd, stack_of
+from paribus.i18n import Recorded, later, recorded
 from paribus.model import Calibration, Experiment, Plan, Purpose, Trial, TrialState
 from paribus.plan.budget import rounds_needed, with_settle_runs
 from paribus.plan.comparisons import comparisons

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paribus.analysis.judge import judge
-from paribus.analysis.questions import Place
-from paribus.experiment.looks import decided_arms, is_due, looks_at, to_confirm, underway
+from paribus.analysis.paired.judge import judge
+from paribus.analysis.paired.questions import Place
+from paribus.experiment.interim_analysis import decided_arms, is_due, looks_at, to_confirm, underway
 from paribus.model import Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict, arm_of
 from paribus.plan.budget import cost_s, spent_s
 from paribus.plan.comparisons import candidates, comparisons

@@ -13,13 +13,13 @@ from typing import Protocol
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.analysis.judge import Judgement
-from paribus.analysis.noise import calibrations, fingerprint_digest
+from paribus.analysis.diagnostics.noise import calibrations, fingerprint_digest
+from paribus.analysis.paired.judge import Judgement
 from paribus.errors import EngineError, Interrupted, JournalOpen, StoreError, Unreachable
-from paribus.experiment import between, noise
+from paribus.experiment import block_hooks, noise
 from paribus.experiment.evidence import analyse, evidence
-from paribus.experiment.looks import look
-from paribus.language import recorded
+from paribus.experiment.interim_analysis import look
+from paribus.i18n import recorded
 from paribus.model import (
     Calibration,
     Change,
@@ -45,13 +45,13 @@ from paribus.trial.blocks import lost_preconditioning, next_block, renewed
 from paribus.trial.devices import PinnedDevices
 from paribus.trial.precondition import Onlooker
 from paribus.trial.runner import Record
-from paribus.trial.site import Site, put_back
+from paribus.trial.target_session import Site, put_back
 
 _MOST_FAILURES_IN_A_ROW = 3
 _MOST_LOSSES = 10
 
 
-class Audience(Onlooker, between.Listener, Protocol):
+class Audience(Onlooker, block_hooks.Listener, Protocol):
     """Whoever watches an experiment."""
 
     def prepares(self, workload: str, done_bytes: int, total_bytes: int) -> None:
@@ -155,7 +155,7 @@ def _sit_down(
     with Bench(site, plan, trials, tested, in_flight, _recorder(store, audience), pinned, stopped) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
         audience.begins(trials)
-        after_block = functools.partial(between.after_block, experiment, store, audience, bench)
+        after_block = functools.partial(block_hooks.after_block, experiment, store, audience, bench)
         write.add_drive_counters(store, experiment.id, bench.drive_counters(), time.time())
         try:
             _make_trials(trials, store, bench, audience, stopped, after_block)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from paribus.export.tables import Row
 from paribus.model import Change, Look, Measurement, Trial, Value
-from paribus.report.document import ReportDocument
+from paribus.report.render.document import ReportDocument
 
 
 def of_trials(trials: Iterable[Trial]) -> Iterator[Row]:

@@ -23,7 +23,7 @@ from paribus.hosts import address, bounded, engine_copy
 from paribus.hosts.ssh_process import HEARTBEAT_S, LOST, LOST_S, NETWORK, SILENCE, SshProcess
 from paribus.hosts.transport import Completed, of_errno
 from paribus.hosts.waiting import Report, Wait
-from paribus.language import later, recorded
+from paribus.i18n import later, recorded
 
 _CONNECT_S = 15
 _RECONNECT_S = 600.0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from paribus.errors import HostError, Unreachable
 from paribus.hosts.local import LocalProcess
 from paribus.hosts.waiting import Wait
-from paribus.language import later, recorded
+from paribus.i18n import later, recorded
 
 HEARTBEAT_S = 20  # so long a silence means on the target that the controller is gone
 LOST_S = 10  # so long without an answer to ssh's own asking means here that the target is gone

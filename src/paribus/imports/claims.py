@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from paribus.imports.form import Table, read_form
+from paribus.imports.toml_form import Table, read_form
 from paribus.model import Claim, Percentage
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from paribus.errors import UsageError
 from paribus.imports.files import Named, Unreadable, legible, open_file
-from paribus.imports.measured import measurements
+from paribus.imports.measurements import measurements
 from paribus.imports.rules import Placed, Rule, format_of, place
 from paribus.parsers import formats
 from paribus.parsers.log import Log, Reading, Run

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, model_validator
 
 from paribus.errors import UsageError
-from paribus.imports.form import Table, read_form
+from paribus.imports.toml_form import Table, read_form
 from paribus.parsers.log import Run
 
 _OWN = ("workload", "load", "repetition", "format")

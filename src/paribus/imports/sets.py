@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from paribus.i18n import later, recorded
 from paribus.imports.reading import Taken, TakenRun
-from paribus.language import later, recorded
 from paribus.model import (
     RESPONSES,
     Factor,

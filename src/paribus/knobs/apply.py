@@ -12,9 +12,9 @@ from graphlib import TopologicalSorter
 from paribus.errors import HostError, Missing, ReadOnly, Unreachable
 from paribus.hosts.transport import Host
 from paribus.knobs.catalog import Catalogue
+from paribus.knobs.discovery import members, place, read
 from paribus.knobs.journal import Journal
 from paribus.knobs.kinds import OF_THE_LOAD, group_limit, launch
-from paribus.knobs.survey import members, place, read
 from paribus.model import Action, Change, ChangeState, Knob, Location, NotTaken, Settings, Value
 from paribus.registry import knob_kinds
 

@@ -14,7 +14,7 @@ from paribus.errors import ParibusError
 from paribus.hosts.mounts import MOUNTINFO, mounted_at
 from paribus.hosts.transport import Host
 from paribus.knobs.catalog import Catalogue
-from paribus.knobs.survey import members, place
+from paribus.knobs.discovery import members, place
 from paribus.model import Knob, Location
 from paribus.registry import knob_kinds
 

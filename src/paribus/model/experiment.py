@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from paribus.language import later, recorded
+from paribus.i18n import later, recorded
 from paribus.model.words import ExperimentState, FailureClass, Purpose, Settings, Tag, TrialState, Verdict
 from paribus.units import LoadLevel
 

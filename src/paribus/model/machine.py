@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from paribus.language import Recorded
+from paribus.i18n import Recorded
 from paribus.model.servers import PutStatements, RunningServer
 from paribus.model.words import ChangeState, Fitness, NotTaken, Value
 

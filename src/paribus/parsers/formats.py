@@ -4,23 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from paribus.parsers import (
-    fio,
-    foreign,
-    hammerdb,
-    iostat,
-    mpstat,
-    orion,
-    pgbench,
-    sar,
-    sysbench,
-    table,
-    tpcc_mysql,
-    vmstat,
-)
+from paribus.parsers import foreign, hammerdb, orion, pgbench, tpcc_mysql
+from paribus.parsers.fio import fio_output
 from paribus.parsers.log import Log
 from paribus.parsers.redact import redact
 from paribus.parsers.shapes import lines_of
+from paribus.parsers.sysbench import sysbench_output
+from paribus.parsers.sysstat import iostat, mpstat, sar, vmstat
+from paribus.parsers.tables import table
 
 _SURE_ENOUGH, _LIKELY, _CERTAIN = 0.3, 0.5, 0.9
 _HEAD, _PIECE, _MOST = 4096, 16384, 2**22
@@ -40,11 +31,11 @@ class Format(Protocol):
 
 
 _ALL: tuple[Format, ...] = (
-    sysbench,
+    sysbench_output,
     tpcc_mysql,
     pgbench,
     hammerdb,
-    fio,
+    fio_output,
     orion,
     iostat,
     vmstat,

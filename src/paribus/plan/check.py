@@ -3,8 +3,8 @@
 import dataclasses
 
 from paribus.errors import PlanError
+from paribus.i18n import later, recorded
 from paribus.knobs.catalog import Catalogue
-from paribus.language import later, recorded
 from paribus.model import FAMILIES, Database, Facts, Plan, Target, Workload
 from paribus.plan import precondition
 from paribus.plan.comparisons import candidates, measured, screened

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from paribus.i18n import Recorded, later, recorded
 from paribus.knobs.catalog import Catalogue, level_of
-from paribus.language import Recorded, later, recorded
 from paribus.model import Combination, Factor, Facts, Knob, Value
 from paribus.plan.file import WorkloadTable
 from paribus.plan.workloads import kind_of, name_of, parameters_in

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from paribus.language import Recorded, later, recorded
+from paribus.i18n import Recorded, later, recorded
 from paribus.model import Plan, Precondition, Purpose, Settings, Trial, Workload
 from paribus.plan.file import PreconditionTable
 from paribus.registry import DataSet, data_of, parameters_of

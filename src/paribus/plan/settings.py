@@ -9,8 +9,8 @@ import functools
 from typing import Any
 
 from paribus.errors import Problem
+from paribus.i18n import Recorded, later, recorded
 from paribus.knobs.catalog import Catalogue
-from paribus.language import Recorded, later, recorded
 from paribus.model import FAMILIES, Combination, DatabaseFacts, Factor, Facts, Value, Workload
 from paribus.plan.file import WorkloadTable
 from paribus.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key

@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 
 from paribus.errors import StoreError, UsageError
 from paribus.files import distrust, distrust_entry
-from paribus.language import later, recorded
+from paribus.i18n import later, recorded
 from paribus.store import schema
 from paribus.store.migrations import HEAD
 from paribus.units import show_size

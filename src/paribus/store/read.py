@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from paribus.errors import UsageError
-from paribus.language import recorded
+from paribus.i18n import recorded
 from paribus.model import (
     Calibration,
     Change,

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import JSON, Dialect
 from sqlalchemy.types import TypeDecorator
 
-from paribus.language import Recorded, recorded
+from paribus.i18n import Recorded, recorded
 
 
 class Words(TypeDecorator[Sequence[str]]):

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection, Engine
 
 from paribus.errors import StoreError
-from paribus.language import Recorded
+from paribus.i18n import Recorded
 from paribus.model import (
     Calibration,
     Change,

@@ -9,22 +9,22 @@ from paribus.engine import folder
 from paribus.engine.run import Sampler
 from paribus.errors import EngineError, HostError, JournalError, JournalLost, NotRestored, Unreachable
 from paribus.hosts.drives import error_counters
+from paribus.i18n import Recorded, later, recorded
 from paribus.knobs import journal
 from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions
-from paribus.knobs.survey import touched
-from paribus.language import Recorded, later, recorded
+from paribus.knobs.discovery import touched
 from paribus.model import Plan, Purpose, Settings, Trial, Workload
 from paribus.registry import data_of
 from paribus.trial.confinement import Confinement
+from paribus.trial.database_session import Served
 from paribus.trial.devices import Devices, PinnedDevices
 from paribus.trial.precondition import Onlooker
 from paribus.trial.runner import Record, Runner
-from paribus.trial.running import Running
-from paribus.trial.served import Served
+from paribus.trial.running_server import Running
 from paribus.trial.servers import Servers
-from paribus.trial.site import Site, data_folder, put_back
-from paribus.trial.tools import Tools
+from paribus.trial.target_session import Site, data_folder, put_back
+from paribus.trial.tool_session import Tools
 from paribus.workloads import jobs
 from paribus.workloads.tools import tool_of
 

@@ -12,7 +12,7 @@ from paribus.errors import HostError
 from paribus.hosts.devices import Identity, block_device
 from paribus.knobs import guard
 from paribus.model import Trial
-from paribus.trial.site import Site
+from paribus.trial.target_session import Site
 
 _NO_BOOT = {"boot_id": ""}  # so that only facts that outlast a boot are compared
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 
 from paribus.engine.protocol import Hello, Interval, Phase, Result
 from paribus.errors import EngineError, Interrupted
-from paribus.language import Recorded
+from paribus.i18n import Recorded
 from paribus.model import Limits, Measurement
 from paribus.trial import limits, machine, validity
-from paribus.trial.flight import Flight
-from paribus.trial.watch import Watch
+from paribus.trial.load_session import Flight
+from paribus.trial.monitor import Watch
 from paribus.workloads.jobs import LoadKind
 
 

@@ -7,7 +7,7 @@ real machine shows once a year, can be tried in a unit test.
 import dataclasses
 from dataclasses import dataclass
 
-from paribus.language import Recorded, recorded
+from paribus.i18n import Recorded, recorded
 from paribus.model import Change, ChangeState, FailureClass, Trial, TrialState
 
 

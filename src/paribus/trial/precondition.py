@@ -13,7 +13,7 @@ from paribus.engine.protocol import Hello, Interval, Job
 from paribus.engine.run import Engine, Sampler
 from paribus.errors import EngineError, Interrupted
 from paribus.hosts.transport import Host
-from paribus.language import Recorded
+from paribus.i18n import Recorded
 from paribus.model import Measurement, Workload
 from paribus.trial import machine, validity
 from paribus.units import LoadLevel

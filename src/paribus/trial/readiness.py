@@ -6,9 +6,10 @@ In: the server, and what reads all of its tables. Out: how long that took and wh
 import time
 from collections.abc import Callable
 
-from paribus.databases import Instance, contents, rest
+from paribus.databases import Instance
+from paribus.databases.server import quiescence, row_counts
 from paribus.errors import DataDamaged, Interrupted
-from paribus.language import Recorded, later, recorded
+from paribus.i18n import Recorded, later, recorded
 from paribus.model import Measurement
 from paribus.trial.telemetry import measured_once
 from paribus.units import show_duration
@@ -42,7 +43,7 @@ def come_to_rest(
     """
     began = time.monotonic()
     instance.state.calm(instance.query)
-    found = rest.wait(lambda: instance.state.left(instance.query), stopped)
+    found = quiescence.wait(lambda: instance.state.left(instance.query), stopped)
     if stopped():
         raise Interrupted("stopped before the load")
     measured = (
@@ -56,20 +57,20 @@ def come_to_rest(
     return measured, recorded(said, trial=trial, waited=show_duration(found.waited_s), what=what)
 
 
-def check_rows(instance: Instance, database: str, made: contents.Contents) -> Recorded | None:
+def check_rows(instance: Instance, database: str, made: row_counts.Contents) -> Recorded | None:
     """Raise DataDamaged where the tables of a database that was put back have not the rows that were made.
 
     Where counting them takes too long, what the report must say of that.
     """
-    if made.took_s > contents.LONGEST_S:
+    if made.took_s > row_counts.LONGEST_S:
         said = later(
             "the rows of {database} were not counted again when it was put back, which takes {duration}: "
             "the name and size of every file were compared"
         )
         return recorded(said, database=database, duration=show_duration(made.took_s))
     with instance.inside(database) as ask:
-        found = contents.count(instance.state, ask)
-    if wrong := contents.difference(made, found):
+        found = row_counts.count(instance.state, ask)
+    if wrong := row_counts.difference(made, found):
         raise DataDamaged(
             f"the data of {database} was put back, and is not what was made: {wrong}",
             "see whether the disk under target.path is sound and has room, then run the plan anew",

@@ -17,20 +17,20 @@ from paribus.errors import (
     Unreachable,
 )
 from paribus.hosts.transport import Host
+from paribus.i18n import Recorded
 from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions, digest
-from paribus.language import Recorded
 from paribus.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
 from paribus.trial import machine, validity
+from paribus.trial.database_session import Served
 from paribus.trial.devices import Devices
-from paribus.trial.flight import Flight
 from paribus.trial.limits import refuse_machine
 from paribus.trial.load import TrialLoad
+from paribus.trial.load_session import Flight
+from paribus.trial.monitor import Watch
 from paribus.trial.precondition import Onlooker, Preconditioning
-from paribus.trial.served import Served
 from paribus.trial.tool_load import ToolLoad
-from paribus.trial.tools import Tools
-from paribus.trial.watch import Watch
+from paribus.trial.tool_session import Tools
 from paribus.workloads import jobs
 from paribus.workloads.tools import order_of, tool_of
 

@@ -7,14 +7,15 @@ Called by the bench and the runner.
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from paribus.databases import Instance, TakesEffect, Variable, contents
+from paribus.databases import Instance, TakesEffect, Variable
+from paribus.databases.server import row_counts
 from paribus.engine.protocol import Counting, MysqlServer, PostgresServer
 from paribus.errors import DatabaseError, EngineError, ParibusError, QueryRefused, ServerWouldNotStart
 from paribus.hosts.transport import Host
 from paribus.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Workload
 from paribus.registry import database_settings
 from paribus.trial import readiness
-from paribus.trial.served import Named, Served, Work, database_of, tested_names, text_of
+from paribus.trial.database_session import Named, Served, Work, database_of, tested_names, text_of
 from paribus.workloads import jobs
 
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
@@ -31,7 +32,7 @@ class _Server:
     variables: Mapping[str, Variable]
     used: bool = False
     refused: str = ""
-    made: dict[str, contents.Contents] = dataclasses.field(default_factory=dict)
+    made: dict[str, row_counts.Contents] = dataclasses.field(default_factory=dict)
     unchecked: set[str] = dataclasses.field(default_factory=set)
 
 
@@ -108,7 +109,7 @@ class Servers(Served):
                     raise _in_its_words(error, instance) from error
                 with instance.inside(name) as ask:
                     instance.state.finish(ask)
-                    server.made[name] = contents.count(instance.state, ask)
+                    server.made[name] = row_counts.count(instance.state, ask)
             instance.stop()
             if changes:
                 instance.snapshot()

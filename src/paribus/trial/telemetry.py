@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from paribus.databases import counters
+from paribus.databases.server import counters
 from paribus.engine.protocol import Census, Counted, DeviceLoad, Sample
 from paribus.model import Measurement
 

@@ -11,7 +11,7 @@ from paribus.model import Plan, Settings, Workload
 from paribus.registry import parameters_of
 from paribus.trial.confinement import Confinement
 from paribus.trial.devices import Devices, PinnedDevices
-from paribus.trial.site import Site, data_folder
+from paribus.trial.target_session import Site, data_folder
 from paribus.workloads.tools import order_of, tool_of
 
 _SOME_TIME_S = 1.0

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from paribus.engine.protocol import Ended
 from paribus.errors import EngineError, Interrupted
-from paribus.language import Recorded, later, recorded
+from paribus.i18n import Recorded, later, recorded
 from paribus.model import Measurement, Settings, Workload
 from paribus.parsers.report import NotUnderstood
 from paribus.registry import parameters_of
 from paribus.trial import machine
-from paribus.trial.tools import Started, Tools
+from paribus.trial.monitor import Watch
+from paribus.trial.tool_session import Started, Tools
 from paribus.trial.validity import Work, of_errors
-from paribus.trial.watch import Watch
 from paribus.workloads.tools import Order, Run, ToolKind, measurements
 
 _GLANCE_S = 0.05

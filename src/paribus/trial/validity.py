@@ -17,7 +17,7 @@ from paribus.engine.protocol import (
     SqliteFile,
     SqlMixJob,
 )
-from paribus.language import Recorded, later, recorded
+from paribus.i18n import Recorded, later, recorded
 from paribus.units import show_size, show_time
 
 _ENGINE_BOUND = 0.80  # of the cores the engine may use, in user mode: its system time is the work measured

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.language import tag, tr
+from paribus.i18n import tag, tr
 from paribus.model import Experiment, ExperimentState, TrialState
-from paribus.report import html, trust
-from paribus.report.shown import ReportView
+from paribus.report.render import html
+from paribus.report.sections import evidence
+from paribus.report.view.view_models import ReportView
 from paribus.store import read
 from paribus.store.open import file_of, name_of, open_for_reading
 from paribus.web import live
@@ -154,7 +155,7 @@ class Archive:
             id=experiment.id,
             name=experiment.name,
             state=str(experiment.state),
-            when=trust.clock(experiment.started),
+            when=evidence.clock(experiment.started),
             counts=said + (tr(", {n} invalid or failed", n=unusable) if unusable else ""),
             made=made,
             counted=counted,

@@ -4,9 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from paribus.language import tr
+from paribus.i18n import tr
 from paribus.model import RESPONSES, Look, Purpose, Verdict
-from paribus.report import numbers, verdicts
+from paribus.report.sections import verdicts
+from paribus.report.view import numbers
 
 WIDTH, ROW, _ARROW = 264.0, 9.0, 8.0
 _MOST_MARGINS = 15  # what is wider leaves the picture

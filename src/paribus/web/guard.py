@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from paribus.language import tr
+from paribus.i18n import tr
 from paribus.web import markup
 from paribus.web.addresses import is_loopback
 from paribus.web.connection import ADMIT

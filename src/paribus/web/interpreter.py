@@ -5,7 +5,7 @@ from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
 
-from paribus.language import Language, of_accepted, speaking
+from paribus.i18n import Language, of_accepted, speaking
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

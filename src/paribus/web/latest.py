@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from paribus.language import later, spoken, tr
+from paribus.i18n import later, spoken, tr
 from paribus.model import Measurement, Trial, TrialState
-from paribus.report import numbers
-from paribus.report.numbers import Kind, Metric
-from paribus.report.words import word
+from paribus.report.view import numbers
+from paribus.report.view.numbers import Kind, Metric
+from paribus.report.view.terms import word
 from paribus.units import show_duration, show_time
 from paribus.web.pace import OVER
 

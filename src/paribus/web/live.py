@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from paribus.language import later, spoken, tr
+from paribus.i18n import later, spoken, tr
 from paribus.model import Experiment, ExperimentState, Look, Measurement, Plan, Purpose, Trial, TrialState
-from paribus.report import trust
-from paribus.report.words import word
+from paribus.report.sections import evidence
+from paribus.report.view.terms import word
 from paribus.units import show_duration
 from paribus.web import pace
 from paribus.web.funnel import Funnel, funnels
@@ -101,7 +101,7 @@ def live(
         state=str(experiment.state),
         running=running,
         over=experiment.ended is not None,
-        when=trust.clock(experiment.started),
+        when=evidence.clock(experiment.started),
         pace=at_pace,
         counts=_counts(at_pace),
         time=_time(experiment, at_pace, now),
@@ -148,7 +148,7 @@ def silence(experiment: Experiment, sign: tuple[float, float], trial_s: float, n
     if experiment.state is not ExperimentState.RUNNING or not pace.may_be_cut_off(last, sign[1], trial_s, now):
         return ""
     said = later("Nothing was written since {last}: it makes data, or it was cut off. Ask: paribus status")
-    return tr(said, last=trust.clock(last))
+    return tr(said, last=evidence.clock(last))
 
 
 def _announced(experiment: Experiment, seen: pace.Pace, decided: Sequence[Funnel]) -> str:

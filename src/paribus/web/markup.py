@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paribus.language import spoken, tag, tr
-from paribus.report import charts
+from paribus.i18n import spoken, tag, tr
+from paribus.report.render import charts
 from paribus.web import funnel
 
 if TYPE_CHECKING:

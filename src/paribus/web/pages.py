@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from paribus.errors import ParibusError, StoreError, UsageError
-from paribus.language import later, tag, tr
+from paribus.i18n import later, tag, tr
 from paribus.web import markup
 from paribus.web.archive import Archive
 from paribus.web.feed import Feed

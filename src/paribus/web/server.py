@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import uvicorn
 
 from paribus.errors import UsageError
-from paribus.language import Language
+from paribus.i18n import Language
 from paribus.web.acceptor import Acceptor
 from paribus.web.addresses import is_loopback
 from paribus.web.archive import Archive

@@ -10,7 +10,7 @@ from paribus.model import Measurement
 from paribus.registry import DataSet, Series, Tool, workload_kinds
 from paribus.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, data_set, method_of, shape_of
 from paribus.workloads.jobs import Ground
-from paribus.workloads.measured import of_operations
+from paribus.workloads.measurements import of_operations
 
 _LEAST_VERIFIED = 512  # bytes, of which a checksum and what a block says of itself are some
 

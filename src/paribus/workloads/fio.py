@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
-from paribus.parsers import fio
+from paribus.parsers.fio import fio_output
 from paribus.parsers.report import Report
 from paribus.registry import Tool, workload_kinds
 from paribus.workloads import fio_paths
@@ -97,7 +97,7 @@ class Fio(ToolKindBase):
 
     def read(self, parameters: BaseModel, order: Order, text: str) -> Report:  # noqa: ARG002  as of every kind
         """All of it."""
-        return fio.parse(text)
+        return fio_output.parse(text)
 
     def _call(self, parameters: BaseModel, order: Order, more: Argv) -> Argv:
         """What stands before a job is for all jobs; --eta would write into what is read."""

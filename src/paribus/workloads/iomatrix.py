@@ -15,7 +15,7 @@ from paribus.model import Measurement
 from paribus.registry import DataSet, Series, Tool, workload_kinds
 from paribus.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, data_set, method_of, shape_of
 from paribus.workloads.jobs import Ground
-from paribus.workloads.measured import Metrics, of_operations
+from paribus.workloads.measurements import Metrics, of_operations
 
 Outstanding = Annotated[int, Field(ge=0, le=1024)]
 

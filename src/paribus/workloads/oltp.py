@@ -9,7 +9,7 @@ from paribus.engine.protocol import Interval, OltpJob, Result
 from paribus.model import Measurement
 from paribus.registry import DataSet, Series, Tool, workload_kinds
 from paribus.workloads.jobs import Ground
-from paribus.workloads.measured import of_operations, of_statements
+from paribus.workloads.measurements import of_operations, of_statements
 
 Mix = Literal[
     "point_select", "read_only", "write_only", "read_write", "insert", "update_index", "update_non_index", "delete"

@@ -14,7 +14,7 @@ from paribus.registry import DataSet, Series, Tool, workload_kinds
 from paribus.workloads.arguments import Argument, Table, draws
 from paribus.workloads.files import Share
 from paribus.workloads.jobs import Ground
-from paribus.workloads.measured import of_operations, of_statements
+from paribus.workloads.measurements import of_operations, of_statements
 
 _ROW_BYTES = 40  # of a row beside its values, as databases store it
 # What has no parameters, or stands before a statement's first word.

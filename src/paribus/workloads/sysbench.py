@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
-from paribus.language import recorded
-from paribus.parsers import sysbench
+from paribus.i18n import recorded
 from paribus.parsers.report import Report
+from paribus.parsers.sysbench import sysbench_output
 from paribus.registry import Tool, workload_kinds
 from paribus.workloads.tools import Argv, OptionValue, Order, Run, ToolKindBase, ToolParameters, options, refuse_options
 
@@ -83,7 +83,7 @@ class Sysbench(ToolKindBase):
     def read(self, parameters: BaseModel, order: Order, text: str) -> Report:  # noqa: ARG002  as of every kind
         """The seconds after settling."""
         settle_s, measure_s = _whole(order.settle_s), _whole(order.measure_s)
-        return sysbench.within(sysbench.parse(text), settle_s, settle_s + measure_s)
+        return sysbench_output.within(sysbench_output.parse(text), settle_s, settle_s + measure_s)
 
     def _call(self, parameters: BaseModel, order: Order) -> Argv:
         p = _own(parameters)

@@ -10,7 +10,7 @@ import pytest
 import trial_samples as samples
 from test_judge import PROTOCOL, _experiment, _workload
 
-from paribus.analysis.judge import judge, take_looks
+from paribus.analysis.paired.judge import judge, take_looks
 from paribus.model import Check, Measurement, Purpose, Tag, Trial, TrialState
 
 Values = dict[int, dict[str, Measurement]]

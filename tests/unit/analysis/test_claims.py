@@ -8,8 +8,8 @@ import pytest
 import trial_samples as samples
 
 from paribus import model
-from paribus.analysis.claims import Numbers, weigh
-from paribus.analysis.magnitudes import stated
+from paribus.analysis.imported.claims import Numbers, weigh
+from paribus.analysis.imported.magnitudes import stated
 from paribus.model import (
     Claim,
     Factor,

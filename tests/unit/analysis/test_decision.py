@@ -10,9 +10,9 @@ from experiments import BY_LEVEL, LEVELS, Laboratory, schedule
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paribus.analysis.decision import Pairs, Question, decide, next_look, probabilities
-from paribus.analysis.screening import next_look_at_screen
-from paribus.analysis.spending import Looked
+from paribus.analysis.paired.alpha_spending import Looked
+from paribus.analysis.paired.decision import Pairs, Question, decide, next_look, probabilities
+from paribus.analysis.screening.screen_look import next_look_at_screen
 from paribus.model import Verdict
 from paribus.stats.foldover import replicate
 from paribus.stats.generator import Noise

@@ -8,7 +8,7 @@ import pytest
 import trial_samples as samples
 from hdrh.histogram import HdrHistogram
 
-from paribus.analysis.distribution import distributions
+from paribus.analysis.diagnostics.distribution import distributions
 from paribus.model import Trial, TrialState
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import trial_samples as samples
 
-from paribus.analysis.imported import judge_set
+from paribus.analysis.imported.judgement import judge_set
 from paribus.model import (
     Factor,
     Measurement,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import trial_samples as samples
 
-from paribus.analysis.decision import Interval, Question
-from paribus.analysis.judge import Judgement, judge, take_looks
-from paribus.analysis.reasons import why
+from paribus.analysis.paired.decision import Interval, Question
+from paribus.analysis.paired.judge import Judgement, judge, take_looks
+from paribus.analysis.paired.reasons import why
 from paribus.model import (
     RESPONSES,
     FailureClass,

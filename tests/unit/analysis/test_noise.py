@@ -2,7 +2,7 @@
 
 from test_judge import LOADS, PROTOCOL, _experiment, _workload
 
-from paribus.analysis.noise import calibrations
+from paribus.analysis.diagnostics.noise import calibrations
 from paribus.units import LoadLevel
 
 

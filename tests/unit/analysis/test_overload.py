@@ -2,7 +2,7 @@
 
 import pytest
 
-from paribus.analysis.overload import overloads
+from paribus.analysis.diagnostics.overload import overloads
 from paribus.model import Cell
 from paribus.units import LoadLevel, LoadUnit
 

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from paribus.analysis.effects import Pair, Series
-from paribus.analysis.saturation import saturation
+from paribus.analysis.diagnostics.saturation import saturation
+from paribus.analysis.paired.effects import Pair, Series
 from paribus.model import Purpose
 from paribus.stats.scaling import peak_ratio
 from paribus.units import LoadLevel, LoadUnit

@@ -9,9 +9,9 @@ import pytest
 import trial_samples as samples
 from plan_samples import FILEIO, checked, simple
 
-from paribus.analysis.judge import Judgement, judge
-from paribus.analysis.screens import survivors
-from paribus.experiment.looks import looks_at, to_confirm, underway
+from paribus.analysis.paired.judge import Judgement, judge
+from paribus.analysis.screening.screen import survivors
+from paribus.experiment.interim_analysis import looks_at, to_confirm, underway
 from paribus.model import Effect, Look, Measurement, Plan, Purpose, Tag, Trial, TrialState, Verdict
 from paribus.plan.design import schedule
 

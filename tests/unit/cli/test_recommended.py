@@ -13,8 +13,8 @@ from paribus.hosts.fake import FakeHost
 from paribus.hosts.transport import Completed
 from paribus.knobs.catalog import load
 from paribus.model import Experiment, ExperimentState, Factor, Knob, Plan
-from paribus.report.shown import Advice
-from paribus.trial.site import Site
+from paribus.report.view.view_models import Advice
+from paribus.trial.target_session import Site
 
 QUEUE = "/sys/block/sda/queue"
 FOUND = Experiment(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paribus.databases.counters import metrics, names
+from paribus.databases.server.counters import metrics, names
 
 
 def test_a_counter_is_what_it_grew_a_second_and_a_level_what_it_is() -> None:

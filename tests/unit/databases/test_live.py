@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from paribus.databases import Live, TakesEffect, Variable
-from paribus.databases.live_kind import live_kinds
-from paribus.databases.mysql_variables import refusal
+from paribus.databases.mysql.mysql_variables import refusal
+from paribus.databases.server.live_kind import live_kinds
 from paribus.engine.protocol import Rows
 from paribus.errors import QueryRefused
 from paribus.hosts.fake import FakeHost

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from paribus.databases import Instance, TakesEffect
-from paribus.databases.kind import kinds
-from paribus.databases.refusal import would_not_start
+from paribus.databases.server.kind import kinds
+from paribus.databases.server.start_failure import would_not_start
 from paribus.engine.protocol import Rows, Server
 from paribus.errors import DatabaseError, UsageError
 from paribus.hosts.fake import FakeHost

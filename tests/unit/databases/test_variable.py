@@ -2,7 +2,7 @@
 
 import pytest
 
-from paribus.databases.variable import Sort, TakesEffect, Variable, number_of
+from paribus.databases.server.variable import Sort, TakesEffect, Variable, number_of
 
 
 def _variable(kind: Sort, *, unit: str = "", allowed: tuple[str, ...] = ()) -> Variable:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sqlalchemy.engine import Engine as Store
 
-from paribus.experiment import between, walk
-from paribus.experiment.looks import look
+from paribus.experiment import block_hooks, walk
+from paribus.experiment.interim_analysis import look
 from paribus.model import Experiment, ExperimentState, FailureClass, Measurement, Plan, Trial, TrialState
 from paribus.store import read, write
 
@@ -91,7 +91,7 @@ class Silent:
 def make_trials(store: Store, begun: Experiment, bench: Bench) -> list[Trial]:
     """What `walk` does between putting the machine to work and putting it back."""
     trials = read.trials(store, begun.id)
-    after_block = functools.partial(between.after_block, begun, store, Silent(), bench)
+    after_block = functools.partial(block_hooks.after_block, begun, store, Silent(), bench)
     walk._make_trials(trials, store, bench, Silent(), lambda: False, after_block)  # type: ignore[arg-type]
     assert trials == read.trials(store, begun.id)
     return trials

@@ -11,7 +11,7 @@ import pytest
 from plan_samples import FILEIO, checked, simple
 from sqlalchemy.engine import Engine as Store
 
-from paribus.analysis.noise import fingerprint_digest, stack_of
+from paribus.analysis.diagnostics.noise import fingerprint_digest, stack_of
 from paribus.experiment import settling
 from paribus.experiment.noise import informed
 from paribus.experiment.walk import begin

@@ -19,7 +19,7 @@ from pyarrow import parquet
 from sqlalchemy.engine import Engine as Store
 from typer.testing import CliRunner, Result
 
-from paribus.cli import conclude, extract
+from paribus.cli import exporting, reporting
 from paribus.cli.main import app
 from paribus.errors import StoreError, UsageError
 from paribus.export import folder
@@ -74,7 +74,7 @@ READERS: dict[Form, Callable[[Path, Table], list[dict[str, Any]]]] = {Form.CSV: 
 def exported(request: pytest.FixtureRequest, made: tuple[Store, Experiment], tmp_path: Path) -> Rows:
     """Every table as read back from its file."""
     form: Form = request.param
-    told = extract.export(*made, form, chosen(""), tmp_path / "out", force=False)
+    told = exporting.export(*made, form, chosen(""), tmp_path / "out", force=False)
     found = {name: READERS[form](tmp_path / "out" / f"{name}.{form}", table) for name, table in TABLES.items()}
     assert {file.table: file.rows for file in told.files} == {name: len(rows) for name, rows in found.items()}
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(f"{n}.{form}" for n in TABLES)
@@ -107,7 +107,7 @@ def test_every_mean_is_that_of_its_trials(exported: Rows) -> None:
 
 
 def test_effects_and_means_are_those_of_the_report(exported: Rows, made: tuple[Store, Experiment]) -> None:
-    document = conclude.report_document(*made)
+    document = reporting.report_document(*made)
     for effect, row in zip(document.effects, exported["effects"], strict=True):
         assert (row["percent"], row["percent_low"], row["percent_high"]) == tuple(effect.percent.model_dump().values())
         assert (row["trials"], row["confidence"]) == (effect.trials, effect.confidence)
@@ -150,11 +150,11 @@ def test_nobody_is_overwritten_unasked_and_nothing_is_written_then(
 ) -> None:
     (tmp_path / "trials.csv").write_text("mine")
     with pytest.raises(UsageError, match=r"trials.csv in .* would be overwritten"):
-        extract.export(*made, Form.CSV, chosen(""), tmp_path, force=False)
+        exporting.export(*made, Form.CSV, chosen(""), tmp_path, force=False)
     assert [path.name for path in tmp_path.glob("*.csv")] == ["trials.csv"]
     assert (tmp_path / "trials.csv").read_text() == "mine"
-    extract.export(*made, Form.CSV, chosen("looks"), tmp_path, force=False)
-    extract.export(*made, Form.CSV, chosen("trials, looks"), tmp_path, force=True)
+    exporting.export(*made, Form.CSV, chosen("looks"), tmp_path, force=False)
+    exporting.export(*made, Form.CSV, chosen("trials, looks"), tmp_path, force=True)
     assert (tmp_path / "trials.csv").read_text().startswith("experiment,trial,")
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["looks.csv", "trials.csv"]
 
@@ -181,7 +181,7 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match=r"pip install 'paribus\[parquet\]'"):
-        extract.export(*made, Form.PARQUET, chosen(""), tmp_path / "out", force=False)
+        exporting.export(*made, Form.PARQUET, chosen(""), tmp_path / "out", force=False)
     assert not (tmp_path / "out").exists()
 
 
@@ -194,13 +194,13 @@ def test_a_table_that_is_not_there_is_told_with_the_nearest() -> None:
 MEMORY = """
 import resource, sys
 from pathlib import Path
-from paribus.cli import extract
+from paribus.cli import exporting
 from paribus.export.tables import Form, chosen
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 store = open_engine(store_url(sys.argv[1]), create=False)
 form, tables = Form(sys.argv[2]), chosen("trials,measurements,series")
-told = extract.export(store, read.find(store, "last"), form, tables, Path(sys.argv[3]), force=False)
+told = exporting.export(store, read.find(store, "last"), form, tables, Path(sys.argv[3]), force=False)
 print(told.files[-1].rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 

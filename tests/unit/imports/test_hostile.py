@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 from sqlalchemy.engine import Engine
 
-from paribus.cli import conclude, importing
-from paribus.imports import carry
-from paribus.report import html, markdown, text
+from paribus.cli import importing, reporting
+from paribus.imports import pipeline
+from paribus.report.render import html, markdown, text
 from paribus.store.open import open_engine, store_url
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
@@ -51,16 +51,16 @@ def test_damaged_logs_are_reported(store: Engine, tmp_path: Path, format: str) -
     rules = tmp_path / "rules.toml"
     rules.write_text("[[rule]]\npath = '/(?P<x>[ab])-'\n")
     wanted = importing.wanted([str(folder)], "", "", rules, name="hostile", baseline="", form="")
-    heard: list[carry.Outcome] = []
-    found, kept = carry.carry_out(wanted, store, None, "0", heard.append)
+    heard: list[pipeline.Outcome] = []
+    found, kept = pipeline.carry_out(wanted, store, None, "0", heard.append)
     with importing.Watch(Console(file=io.StringIO()), 1) as watch:
         for outcome in heard:
             watch.hears(outcome)
     json.loads(importing.document(found, kept, watch).model_dump_json())
     assert kept is not None
-    document = conclude.report_document(store, kept).model_dump_json()
+    document = reporting.report_document(store, kept).model_dump_json()
     json.loads(document, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
-    seen = conclude.report_view(store, kept)
+    seen = reporting.report_view(store, kept)
     text.render(seen, Console(file=io.StringIO(), width=100))
     markdown.render(seen)
     if format == "table":  # charts take seconds

@@ -11,11 +11,11 @@ from logs import sysbench, write
 from rich.console import Console
 from sqlalchemy.engine import Engine
 
-from paribus.cli import concluded_set, importing
+from paribus.cli import imported_reporting, importing
 from paribus.errors import UsageError
 from paribus.experiment.evidence import evidence
-from paribus.imports import carry
-from paribus.imports.measured import measurements
+from paribus.imports import pipeline
+from paribus.imports.measurements import measurements
 from paribus.imports.reading import run_of, said_of
 from paribus.model import Experiment, Measurement, Trial, TrialState
 from paribus.parsers.log import Course, Reading, Run
@@ -31,12 +31,12 @@ def store(tmp_path: Path) -> Engine:
 
 def bring(
     store: Engine, names: Sequence[Path], level: str, *, into: Experiment | None = None, **options: str
-) -> tuple[Experiment | None, list[carry.Outcome]]:
+) -> tuple[Experiment | None, list[pipeline.Outcome]]:
     """Import files as a level of `x`."""
-    heard: list[carry.Outcome] = []
+    heard: list[pipeline.Outcome] = []
     plain = {"name": "", "baseline": "", "form": ""} | options
     wanted = importing.wanted([str(one) for one in names], "x", level, None, **plain)
-    _, kept = carry.carry_out(wanted, store, into or carry.set_named(store, wanted.name), "0", heard.append)
+    _, kept = pipeline.carry_out(wanted, store, into or pipeline.set_named(store, wanted.name), "0", heard.append)
     return kept, heard
 
 
@@ -75,10 +75,10 @@ def test_only_of_what_nobody_repeated_the_course_is_read(
 
     monkeypatch.setattr(read, "series", lambda *of: dict(each_series(*of)))
     found = evidence(store, kept.id)
-    concluded_set.judgement(store, kept, found)
+    imported_reporting.judgement(store, kept, found)
     assert [one for one in asked if one] == [[found.made[-1]]] * len(asked)
     asked.clear()
-    concluded_set.breaches(store, kept, ())
+    imported_reporting.breaches(store, kept, ())
     assert not any(asked), "logs are no published table"
 
 
@@ -157,8 +157,8 @@ def test_what_is_no_log_is_told_and_the_rest_is_kept(store: Engine, tmp_path: Pa
 
 def test_nothing_is_kept_without_a_store(tmp_path: Path) -> None:
     wanted = importing.wanted([str(write(tmp_path / "a.log", 100))], "x", "a", None, name="", baseline="", form="")
-    heard: list[carry.Outcome] = []
-    found, kept = carry.carry_out(wanted, None, None, "0", heard.append)
+    heard: list[pipeline.Outcome] = []
+    found, kept = pipeline.carry_out(wanted, None, None, "0", heard.append)
     assert kept is None
     assert found.levels == {"x": ["a"]}
     with importing.Watch(Console(file=io.StringIO()), 1, every=False) as watch:
@@ -170,7 +170,7 @@ def test_nothing_is_kept_without_a_store(tmp_path: Path) -> None:
 def test_a_set_is_no_experiment_and_the_other_way_round(store: Engine, tmp_path: Path) -> None:
     kept, _ = bring(store, [write(tmp_path / "a.log", 100)], "noop")
     assert kept is not None
-    assert carry.find_set(store, "x").id == kept.id
+    assert pipeline.find_set(store, "x").id == kept.id
     with pytest.raises(UsageError, match="belong together"):
         importing.wanted([str(tmp_path)], "x", "", None, name="", baseline="", form="")
     with pytest.raises(UsageError, match="did you mean 'sysbench'"):
@@ -190,7 +190,7 @@ def test_rules_say_what_each_file_of_a_folder_is_a_run_of(store: Engine, tmp_pat
     )
     wanted = importing.wanted([str(tmp_path / "logs")], "", "", rules, name="", baseline="", form="")
     assert wanted.name == "ours"
-    _, kept = carry.carry_out(wanted, store, None, "0", lambda _: None)
+    _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
     assert {(t.arm, t.load.n, t.workload, t.baseline) for t in trials(store, kept)} == {
         ("cfq", 8, "rw", True),
         ("cfq", 16, "rw", True),
@@ -205,7 +205,7 @@ def test_a_load_that_nobody_can_have_run_with_is_not_stated(store: Engine, tmp_p
     table = tmp_path / "a.csv"
     table.write_text("factor,level,workload,threads,metric,unit,value\nx,y,w,99999999999999999999,tps,1/s,5\n")
     wanted = importing.wanted([str(table)], "", "", rules, name="", baseline="", form="")
-    _, kept = carry.carry_out(wanted, store, None, "0", lambda _: None)
+    _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
     assert all(t.load.unit is LoadUnit.NOT_STATED for t in (trials(store, kept) if kept else []))
 
 

@@ -9,9 +9,9 @@ import pytest
 from shaped_tables import LOADS, SHAPES, Study, fileio, long, oltp, ratios, reports, two_heads
 from sqlalchemy.engine import Engine
 
-from paribus.cli import concluded_set, importing
+from paribus.cli import imported_reporting, importing
 from paribus.findings import Breach
-from paribus.imports import carry
+from paribus.imports import pipeline
 from paribus.imports.claims import read_claims
 from paribus.store import sources
 from paribus.store.open import open_engine, store_url
@@ -35,10 +35,10 @@ def look(store: Engine, folder: Path, *tables: str | bytes, claims: str = "") ->
         asked = read_claims(folder / "claims.toml")
         (folder / "claims.toml").unlink()
     wanted = importing.wanted([str(folder)], "", "", None, name=str(folder), baseline="", form="")
-    _, kept = carry.carry_out(wanted, store, None, "0", lambda _: None)
+    _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
     assert kept is not None
     said: list[Any] = [origin.said["readings"] for origin in sources.origins(store, kept.id).values()]
-    return sum(map(len, said)), concluded_set.breaches(store, kept, asked)
+    return sum(map(len, said)), imported_reporting.breaches(store, kept, asked)
 
 
 def _digit(number: str, at: int) -> str:

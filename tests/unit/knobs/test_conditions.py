@@ -4,7 +4,7 @@ from paribus.hosts.fake import FakeHost
 from paribus.hosts.local import LocalHost
 from paribus.knobs.catalog import load
 from paribus.knobs.conditions import ABSENT, Conditions, digest
-from paribus.knobs.survey import touched
+from paribus.knobs.discovery import touched
 from paribus.model import Location
 
 QUEUE = "/sys/block/sda/queue"

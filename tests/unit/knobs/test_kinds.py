@@ -6,9 +6,9 @@ from paribus.errors import Missing, UsageError
 from paribus.hosts.fake import FakeHost
 from paribus.knobs import kinds
 from paribus.knobs.catalog import load
+from paribus.knobs.discovery import place
 from paribus.knobs.kinds import launch
 from paribus.knobs.recipe import persist_command, set_command
-from paribus.knobs.survey import place
 from paribus.model import ControlGroup, Knob, LoadModule, Location, MountOption, Value, WriteFile
 from paribus.registry import knob_kinds
 

@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 from golden_logs import name_of
 
-from paribus.parsers import fio, fio_shapes, formats, iostat, mpstat, orion, sar, table, vmstat
+from paribus.parsers import formats, orion
+from paribus.parsers.fio import fio_output, fio_shapes
 from paribus.parsers.log import Log, Run
 from paribus.parsers.plain import plain_lines
+from paribus.parsers.sysstat import iostat, mpstat, sar, vmstat
+from paribus.parsers.tables import table
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
-EVERY = (fio, orion, iostat, vmstat, sar, mpstat, table)
+EVERY = (fio_output, orion, iostat, vmstat, sar, mpstat, table)
 MIB = 2**20
 LOGS = sorted(path for one in EVERY for path in GOLDEN.glob(f"{one.FORMAT}/*.log"))
 
@@ -103,7 +106,7 @@ def test_terse_versions_have_their_fields_where_they_are() -> None:
 
 def test_terse_that_breaks_off_has_no_sum() -> None:
     line = (GOLDEN / "fio" / "terse.log").read_text().splitlines()[0]
-    (run,) = fio.read(line[:600]).runs
+    (run,) = fio_output.read(line[:600]).runs
     assert run.missing == "line 1 breaks off"
     assert _value(run, "reads_per_s") == 102400
     assert not _has(run, "throughput_per_s")
@@ -291,7 +294,7 @@ def test_ends_of_lines_and_marks_change_nothing(name: str) -> None:
 
 def test_a_copy_is_no_repetition() -> None:
     text = (GOLDEN / "fio" / "json-2.1.11.log").read_text(encoding="utf-8")
-    log = fio.read(text + text)
+    log = fio_output.read(text + text)
     assert len(log.runs) == 2
     assert any("say the same as" in remark for remark in log.remarks)
 
@@ -299,7 +302,8 @@ def test_a_copy_is_no_repetition() -> None:
 def test_json_in_one_line_is_read_alike() -> None:
     text = (GOLDEN / "fio" / "mixed.txt").read_text(encoding="utf-8")
     flat = json.dumps(json.loads(text[text.index("{") : text.rindex("}") + 1]))
-    said = [{(one.metric, one.subject, one.value) for one in fio.read(each).runs[0].readings} for each in (flat, text)]
+    runs = [fio_output.read(each).runs[0] for each in (flat, text)]
+    said = [{(one.metric, one.subject, one.value) for one in run.readings} for run in runs]
     assert said[0] == said[1]
 
 
@@ -308,7 +312,7 @@ def test_three_forms_of_one_run_of_fio_agree() -> None:
     terse = next(line for line in text.splitlines() if line.startswith("5;"))
     exact = text[text.index("\n{") : text.index("\n}") + 3]
     people = text.replace(terse, "").replace(exact, "\n")
-    (json_run,), (terse_run,), (people_run,) = (fio.read(each).runs for each in (exact, terse + "\n", people))
+    (json_run,), (terse_run,), (people_run,) = (fio_output.read(each).runs for each in (exact, terse + "\n", people))
     assert (json_run.load, people_run.load) == (2, 2)
     for metric, subject in [
         ("throughput_per_s", ""),
@@ -326,9 +330,9 @@ def test_three_forms_of_one_run_of_fio_agree() -> None:
         stated = _value(json_run, metric, subject)
         assert _value(terse_run, metric, subject) == pytest.approx(stated, rel=0.01), metric
         assert _value(people_run, metric, subject) == pytest.approx(stated, rel=0.01), metric
-    (once,) = fio.read(text).runs
+    (once,) = fio_output.read(text).runs
     assert once.readings[0].line > json_run.readings[0].line, "in the whole text it stands further down"
-    assert sum("tell again" in remark for remark in fio.read(text).remarks) == 2
+    assert sum("tell again" in remark for remark in fio_output.read(text).remarks) == 2
 
 
 def test_what_fio_states_of_both_is_their_sum() -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from paribus.parsers import fio, pattern, sysbench
+from paribus.parsers import pattern
+from paribus.parsers.fio import fio_output
 from paribus.parsers.report import NotUnderstood
+from paribus.parsers.sysbench import sysbench_output
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
-PARSERS = {"sysbench": sysbench.parse, "fio": fio.parse}
+PARSERS = {"sysbench": sysbench_output.parse, "fio": fio_output.parse}
 CASES = {path: path.with_suffix(".json") for path in GOLDEN.glob("fio/*.txt")}
 CASES |= {path.with_suffix("").with_suffix(".log"): path for path in GOLDEN.glob("sysbench/*.report.json")}
 
@@ -59,40 +61,40 @@ def test_real_output_means(case: Path) -> None:
 
 
 def test_an_old_report_of_transactions_is_read() -> None:
-    found = sysbench.parse(OLD_OLTP)
+    found = sysbench_output.parse(OLD_OLTP)
     assert (found.operations_per_s, found.queries_per_s, found.ignored_per_s) == (50, 1050, 2)
     assert found.responses_s == pytest.approx({"mean": 0.01744, "max": 1.05, "p95": 0.03264})
     assert found.bytes_per_s is None
 
 
 def test_an_old_report_of_files_is_read() -> None:
-    found = sysbench.parse(OLD_FILEIO)
+    found = sysbench_output.parse(OLD_FILEIO)
     assert (found.operations_per_s, found.bytes_per_s) == (100, 1.5 * 2**20)
     assert found.responses_s == pytest.approx({"mean": 0.002, "max": 0.09, "p95": 0.007})
 
 
 def test_old_interval_lines_are_read() -> None:
     lines = "[   1s] threads: 8, tps: 20.00, reads: 280, writes: 80, response time: 12.50ms (95%), errors: 0.00\n"
-    (second,) = sysbench.parse(lines + OLD_OLTP).seconds
+    (second,) = sysbench_output.parse(lines + OLD_OLTP).seconds
     assert (second.at_s, second.operations_per_s, second.responses_s) == (1, 20, {"p95": 0.0125})
 
 
 def test_only_the_seconds_after_settling_count() -> None:
-    whole = sysbench.parse((GOLDEN / "sysbench" / "oltp.log").read_text())
-    found = sysbench.within(whole, 1, 3)
+    whole = sysbench_output.parse((GOLDEN / "sysbench" / "oltp.log").read_text())
+    found = sysbench_output.within(whole, 1, 3)
     assert [one.at_s for one in found.seconds] == [2, 3]
     assert found.operations_per_s == pytest.approx((1258.20 + 1304.98) / 2)
     assert found.responses_s == pytest.approx({"p95": (0.00349 + 0.00214) / 2})
     with pytest.raises(NotUnderstood, match=r"tells of 3 s of the 9 s"):
-        sysbench.within(whole, 1, 10)
+        sysbench_output.within(whole, 1, 10)
 
 
 def test_errors_of_a_tool_are_counted() -> None:
     broken = OLD_OLTP + "    reconnects:                          3      (1.50 per sec.)\n"
-    assert sysbench.parse(broken).errors == {"reconnects": 3}
+    assert sysbench_output.parse(broken).errors == {"reconnects": 3}
     jobs = json.loads((GOLDEN / "fio" / "mixed.txt").read_text())
     jobs["jobs"][0]["error"] = 5
-    assert fio.parse(json.dumps(jobs)).errors == {"paribus: error 5": 1}
+    assert fio_output.parse(json.dumps(jobs)).errors == {"paribus: error 5": 1}
 
 
 @pytest.mark.parametrize("text", ["", "FATAL: no such test", "{", '{"jobs": 3}', '{"jobs": [{}]}', "[]", "{}"])

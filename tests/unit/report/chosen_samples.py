@@ -7,7 +7,7 @@ from report_samples import RECIPES, Bench
 
 from paribus.findings import Distribution
 from paribus.model import Verdict
-from paribus.report.views import ReportView
+from paribus.report.experiment_view import ReportView
 from paribus.units import LoadLevel
 
 

@@ -18,8 +18,8 @@ from paribus.model import (
     TrialState,
     Verdict,
 )
-from paribus.report.constancy import NOT_TOLD
-from paribus.report.views import Recipe, ReportView, view
+from paribus.report.experiment_view import Recipe, ReportView, view
+from paribus.report.sections.uncontrolled import NOT_TOLD
 from paribus.units import LoadLevel, LoadUnit
 
 PLAN = """\

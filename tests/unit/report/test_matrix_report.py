@@ -8,9 +8,9 @@ from report_samples import EXPERIMENT, Bench
 from rich.console import Console
 
 from paribus.findings import Bound, Ceiling, Estimate, Knee, Matrix, MatrixPoint, MatrixSeries
-from paribus.report import artist, charts, html, markdown, text
-from paribus.report.document import ReportDocument, document
-from paribus.report.views import ReportView, view
+from paribus.report.experiment_view import ReportView, view
+from paribus.report.render import chart_worker, charts, html, markdown, text
+from paribus.report.render.document import ReportDocument, document
 
 _LEVELS = (0, 1, 4, 16, 64)
 
@@ -115,7 +115,7 @@ def test_one_round_promises_no_interval() -> None:
 def test_a_curve_is_drawn_for_each_write_share() -> None:
     drawn = charts.of_view(_view(matrix()))["matrix-1"]
     assert list(drawn) == ["matrix-1-1", "matrix-1-2"]
-    with artist.drawing(list(drawn.values()), charts.CONFIG) as pictures:
+    with chart_worker.drawing(list(drawn.values()), charts.CONFIG) as pictures:
         assert charts.standalone(charts.still(pictures[0]())).startswith("<svg")
 
 

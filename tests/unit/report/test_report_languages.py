@@ -14,15 +14,15 @@ import pytest
 from report_samples import RECIPES, Bench, typical
 from rich.console import Console
 
-from paribus.analysis.bounds import bounds
+from paribus.analysis.diagnostics.bottlenecks import bounds
 from paribus.findings import Limit
+from paribus.i18n import LOCALE, Language, recorded, speaking, spoken
 from paribus.knobs.catalog import load
-from paribus.language import LOCALE, Language, recorded, speaking, spoken
 from paribus.model import Change, ChangeState, NotTaken, TrialState
 from paribus.plan.levels import risk_of
-from paribus.report import charts, html, markdown, text
-from paribus.report.document import document
-from paribus.report.views import ReportView
+from paribus.report.experiment_view import ReportView
+from paribus.report.render import charts, html, markdown, text
+from paribus.report.render.document import document
 from paribus.trial.machine import Applied, step
 from paribus.trial.validity import of_errors
 from paribus.workloads.sysbench import Sysbench

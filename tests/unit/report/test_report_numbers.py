@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paribus.report import numbers
-from paribus.report.numbers import Kind
+from paribus.report.view import numbers
+from paribus.report.view.numbers import Kind
 
 
 @pytest.mark.parametrize(

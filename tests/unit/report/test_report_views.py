@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from report_samples import RECIPES, Bench, many, typical
 
 from paribus.model import Effect, ExperimentState, Purpose, Tag, TrialState, Verdict
-from paribus.report import charts, markdown
-from paribus.report.views import ReportView
+from paribus.report.experiment_view import ReportView
+from paribus.report.render import charts, markdown
 from paribus.units import LoadUnit
 
 FORBIDDEN = ("no difference", "same", "keep default", "equal", "no effect")

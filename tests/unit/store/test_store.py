@@ -15,7 +15,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from paribus.errors import StoreError, UsageError
-from paribus.language import Recorded, recorded
+from paribus.i18n import Recorded, recorded
 from paribus.model import (
     Change,
     ChangeState,

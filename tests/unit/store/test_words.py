@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from paribus.language import Language, Recorded, recorded, speaking, spoken
+from paribus.i18n import Language, Recorded, recorded, speaking, spoken
 from paribus.store.words import Words
 
 TABLE = sa.Table("told", sa.MetaData(), sa.Column("words", Words))

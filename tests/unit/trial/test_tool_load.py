@@ -10,10 +10,10 @@ from paribus.engine.run import Sampler
 from paribus.errors import EngineError, Interrupted
 from paribus.model import Workload
 from paribus.trial import machine, tool_load
+from paribus.trial.monitor import Watch
 from paribus.trial.tool_load import ToolLoad
-from paribus.trial.tools import Started, Tools
+from paribus.trial.tool_session import Started, Tools
 from paribus.trial.validity import ForeignLoad
-from paribus.trial.watch import Watch
 from paribus.units import LoadLevel
 from paribus.workloads.tools import order_of, tool_of
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paribus.cli import conclude
-from paribus.language import Language
+from paribus.cli import reporting
+from paribus.i18n import Language
 from paribus.store.open import store_url
 from paribus.web.archive import Archive, ViewOf
 from paribus.web.guard import Guard, Hosts
@@ -31,7 +31,7 @@ class Answer:
 class Site:
     """The pages of a store, in a language or in that of whoever asks."""
 
-    def __init__(self, store: Path, view_of: ViewOf = conclude.report_view, language: Language | None = None) -> None:
+    def __init__(self, store: Path, view_of: ViewOf = reporting.report_view, language: Language | None = None) -> None:
         self.ending = Ending()
         archive = Archive(store_url(str(store)), view_of)
         guarded = Guard(Pages(archive, self.ending).application(), TOKEN, Hosts("127.0.0.1"), COOKIE)

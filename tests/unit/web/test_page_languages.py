@@ -11,8 +11,8 @@ import web_samples as samples
 from asked import KNOWN, TOKEN, Answer, Site
 from sqlalchemy.engine import Engine as Store
 
-from paribus.cli import conclude
-from paribus.language import Language, recorded, speaking
+from paribus.cli import reporting
+from paribus.i18n import Language, recorded, speaking
 from paribus.model import ExperimentState, Purpose, Verdict
 from paribus.store import read, write
 from paribus.store.open import open_engine, store_url
@@ -184,9 +184,9 @@ def test_answers_come_in_the_language_of_each_list(path: Path, store: Store) -> 
         samples.make(store, done)
     samples.finish(store, done)
     found = read.find(store, done)
-    english = conclude.report_view(store, found).headline
+    english = reporting.report_view(store, found).headline
     with speaking(Language.ZH):
-        chinese = conclude.report_view(store, found).headline
+        chinese = reporting.report_view(store, found).headline
     assert chinese != english
 
     async def watch() -> None:
@@ -209,8 +209,8 @@ def test_a_report_is_kept_in_each_language(path: Path, store: Store, tmp_path: P
 
     chinese, english, *again = asyncio.run(in_turn())
     with speaking(Language.ZH):
-        seen = conclude.report_view(store, read.find(store, experiment))
-        assert chinese == conclude.write_html(seen, tmp_path / "r.html").read_text(encoding="utf-8")
+        seen = reporting.report_view(store, read.find(store, experiment))
+        assert chinese == reporting.write_html(seen, tmp_path / "r.html").read_text(encoding="utf-8")
     assert '<html lang="zh-CN">' in chinese
     assert '<html lang="en">' in english
     assert again == [chinese, english]

@@ -13,9 +13,9 @@ import web_samples as samples
 from asked import Answer, Site
 from sqlalchemy.engine import Engine as Store
 
-from paribus.cli import conclude
+from paribus.cli import reporting
 from paribus.model import Experiment, ExperimentState, Verdict
-from paribus.report.views import ReportView
+from paribus.report.experiment_view import ReportView
 from paribus.store import read, schema, write
 from paribus.store.open import open_engine, store_url
 from paribus.web import pace
@@ -91,7 +91,7 @@ def test_the_answer_of_what_is_done_comes_when_it_is_worked_out(path: Path, stor
     for _ in range(16):
         samples.make(store, done)
     samples.finish(store, done)
-    expected = conclude.report_view(store, read.find(store, done)).headline
+    expected = reporting.report_view(store, read.find(store, done)).headline
 
     async def watch() -> None:
         async with Site(path).stream("/stream") as stream:
@@ -109,7 +109,7 @@ def test_answers_are_not_worked_out_while_something_is_measured(path: Path, stor
 
     def view_of(store: Store, of: Experiment) -> ReportView:
         asked.append(of)
-        return conclude.report_view(store, of)
+        return reporting.report_view(store, of)
 
     async def twice() -> str:
         site = Site(path, view_of)
@@ -254,7 +254,7 @@ def test_a_report_is_the_very_page_of_the_command_with_its_policy(path: Path, st
     for _ in range(16):
         samples.make(store, experiment)
     samples.finish(store, experiment)
-    written = conclude.write_html(conclude.report_view(store, read.find(store, experiment)), tmp_path / "r.html")
+    written = reporting.write_html(reporting.report_view(store, read.find(store, experiment)), tmp_path / "r.html")
     answer = get(path, "/experiments/last/report")
     assert answer.text == written.read_text(encoding="utf-8")
     policy = answer.headers["content-security-policy"]

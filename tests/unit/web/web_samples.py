@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.cli import conclude
+from paribus.cli import reporting
 from paribus.model import (
     Experiment,
     ExperimentState,
@@ -24,7 +24,7 @@ from paribus.model import (
     Verdict,
     Workload,
 )
-from paribus.report.views import ReportView
+from paribus.report.experiment_view import ReportView
 from paribus.store import read, write
 from paribus.units import LoadLevel
 
@@ -207,6 +207,6 @@ def counted_views() -> tuple[list[Experiment], Callable[[Store, Experiment], Rep
 
     def view_of(store: Store, of: Experiment) -> ReportView:
         made.append(of)
-        return conclude.report_view(store, of)
+        return reporting.report_view(store, of)
 
     return made, view_of

@@ -1,7 +1,7 @@
 """A point of a matrix: its job, and what it measured, small and large apart."""
 
 import pytest
-from test_measured import _result, _times
+from test_measurements import _result, _times
 
 from paribus.engine.protocol import IomatrixJob, Part
 from paribus.model import Workload

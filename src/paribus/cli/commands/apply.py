@@ -36,7 +36,7 @@ def apply(
 
     Example: paribus apply last --factor block.scheduler --dry-run
     """
-    from paribus.cli import conclude, recommended, recommended_text
+    from paribus.cli import recommended, recommended_text, reporting
     from paribus.cli.console import VisibleConsole
     from paribus.cli.running_server import leave_all
     from paribus.cli.signals import StopRequest
@@ -49,9 +49,9 @@ def apply(
         raise UsageError("--json asks nothing", "add --dry-run, or --yes")
     opened = open_engine(store_url(store), create=False)
     found = read.find(opened, experiment)
-    conclude.refuse_set(found, "sets nothing here", "try it on this machine first: paribus check PLAN")
+    reporting.refuse_set(found, "sets nothing here", "try it on this machine first: paribus check PLAN")
     plan = read.plan(opened, found.id)
-    advice = {one.factor: one for one in conclude.report_view(opened, found).advice}
+    advice = {one.factor: one for one in reporting.report_view(opened, found).advice}
     console = VisibleConsole(highlight=False)
     with site_again(plan) as there:
         there.refuse_open_journals()  # what a crash left is not what is set now

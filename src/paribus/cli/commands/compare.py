@@ -7,7 +7,7 @@ import typer
 
 from paribus.cli.options import AsJson, Form, FormName, Lang, OutputFile, StoreUrl
 from paribus.cli.terminal import say, visible_json
-from paribus.language import Language, of_environment, speaking
+from paribus.i18n import Language, of_environment, speaking
 
 Named = "An id, the start of one, a plan's name, or last."
 
@@ -32,22 +32,22 @@ def compare(
 
     Example: paribus compare before-upgrade after-upgrade --format html -o upgrade.html
     """
-    from paribus.cli import beside
-    from paribus.cli.conclude import deliver
+    from paribus.cli import comparison
+    from paribus.cli.reporting import deliver
     from paribus.store import read
     from paribus.store.open import open_engine, store_url
 
     stores = [open_engine(store_url(url), create=False) for url in (store, other_store or store)]
     sides = [(opened, read.find(opened, name)) for opened, name in zip(stores, (first, second), strict=True)]
     if as_json or form is Form.JSON:
-        document = beside.compared_document(sides[0], sides[1])
+        document = comparison.compared_document(sides[0], sides[1])
         deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
         return
     if form is Form.HTML and output is None:
         output = Path(f"paribus-{sides[0][1].id}-{sides[1][1].id}.html")
     with speaking(lang or (of_environment() if output is None else Language.EN)):
-        found = beside.compared_document(sides[0], sides[1])
+        found = comparison.compared_document(sides[0], sides[1])
         if form is Form.HTML and output is not None:
-            say(f"report: {beside.deliver_page(found, output)}")
+            say(f"report: {comparison.deliver_page(found, output)}")
         else:
-            beside.deliver_text(found, form, output)
+            comparison.deliver_text(found, form, output)

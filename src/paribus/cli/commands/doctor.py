@@ -22,14 +22,14 @@ def doctor(
 
     Example: paribus doctor ssh://dba@db1 --path /data
     """
-    from paribus.cli import examination
+    from paribus.cli import diagnosis
     from paribus.cli.console import VisibleConsole
     from paribus.cli.target import site
     from paribus.hosts.transport import described
 
     with site(target, become=become) as there, described(target):
-        found = examination.document(there, path)
+        found = diagnosis.document(there, path)
     if as_json:
         say_json(found.model_dump_json(indent=2))
     else:
-        examination.show(found, VisibleConsole(highlight=False))
+        diagnosis.show(found, VisibleConsole(highlight=False))

@@ -41,14 +41,14 @@ def export(
 
     Example: paribus export last --format parquet -o results --only trials,effects
     """
-    from paribus.cli import extract
+    from paribus.cli import exporting
     from paribus.store import read
     from paribus.store.open import open_engine, store_url
 
     tables = chosen(only)
     opened = open_engine(store_url(store), create=False)
     found = read.find(opened, experiment)
-    document = extract.export(opened, found, form, tables, output or Path(f"paribus-{found.id}"), force=force)
+    document = exporting.export(opened, found, form, tables, output or Path(f"paribus-{found.id}"), force=force)
     if as_json:
         say_json(document.model_dump_json(indent=2))
         return

@@ -83,7 +83,7 @@ def import_(
     from paribus.cli import importing
     from paribus.cli.console import VisibleConsole
     from paribus.errors import Interrupted, ParibusError
-    from paribus.imports import carry
+    from paribus.imports import pipeline
     from paribus.store.open import open_engine, store_url
 
     names = [str(one) for one in files]
@@ -91,10 +91,10 @@ def import_(
     opened = None if dry_run else open_engine(store_url(store), create=True)
     target = None
     if opened:
-        target = carry.find_set(opened, into) if into else carry.set_named(opened, wanted.name)
+        target = pipeline.find_set(opened, into) if into else pipeline.set_named(opened, wanted.name)
     with importing.Watch(VisibleConsole(stderr=True), len(wanted.items), every=as_json) as watch:
         try:
-            found, kept = carry.carry_out(wanted, opened, target, __version__, watch.hears)
+            found, kept = pipeline.carry_out(wanted, opened, target, __version__, watch.hears)
         except KeyboardInterrupt as stop:
             raise Interrupted("interrupted; what was read so far is kept", "the same command goes on") from stop
     document = importing.document(found, kept, watch)

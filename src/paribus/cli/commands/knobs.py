@@ -64,8 +64,8 @@ def show(
     """
     from paribus.cli.variables import is_variable, look_up
     from paribus.knobs.catalog import load
+    from paribus.knobs.discovery import kernels_of
     from paribus.knobs.recipe import DANGERS
-    from paribus.knobs.survey import kernels_of
 
     knob = look_up(name, kind, path) if is_variable(name) else load().get(name)
     say(f"{knob.name}: {knob.summary}\n\n  {knob.documentation}\n")
@@ -107,7 +107,7 @@ def get(
     from paribus.hosts.local import LocalHost
     from paribus.hosts.mounts import mount_of
     from paribus.knobs.catalog import load
-    from paribus.knobs.survey import offer
+    from paribus.knobs.discovery import offer
     from paribus.model import Location
 
     host = LocalHost()

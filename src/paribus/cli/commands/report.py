@@ -7,7 +7,7 @@ import typer
 
 from paribus.cli.options import AsJson, ExperimentName, Form, FormName, Lang, OutputFile, StoreUrl
 from paribus.cli.terminal import say, visible_json
-from paribus.language import Language, of_environment, speaking
+from paribus.i18n import Language, of_environment, speaking
 
 
 def report(
@@ -26,12 +26,12 @@ def report(
 
     Example: paribus report last --format html -o report.html
     """
-    from paribus.report import artist
+    from paribus.report.render import chart_worker
 
     if form is Form.HTML or (form is Form.MARKDOWN and output is not None):
-        artist.begin()
-    from paribus.cli import conclude
-    from paribus.cli.concluded_set import claims_of
+        chart_worker.begin()
+    from paribus.cli import reporting
+    from paribus.cli.imported_reporting import claims_of
     from paribus.store import read
     from paribus.store.open import open_engine, store_url
 
@@ -39,17 +39,17 @@ def report(
     found = read.find(opened, experiment)
     said = claims_of(found, claims)
     if as_json or form is Form.JSON:
-        document = conclude.report_document(opened, found, said)
-        conclude.deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
+        document = reporting.report_document(opened, found, said)
+        reporting.deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
         return
     if form is Form.HTML and output is None:
         output = Path(f"paribus-{found.id}.html")
     # A file is kept and passed on: it does not depend on whose terminal it was written from.
     with speaking(lang or (of_environment() if output is None else Language.EN)):
-        seen = conclude.report_view(opened, found, said)
+        seen = reporting.report_view(opened, found, said)
         if form is Form.HTML and output is not None:
-            say(f"report: {conclude.write_html(seen, output)}")
+            say(f"report: {reporting.write_html(seen, output)}")
         elif form is Form.MARKDOWN:
-            conclude.deliver(conclude.markdown_text(seen, output), output)
+            reporting.deliver(reporting.markdown_text(seen, output), output)
         else:
-            conclude.deliver(conclude.terminal_text(seen, to_file=output is not None), output)
+            reporting.deliver(reporting.terminal_text(seen, to_file=output is not None), output)

@@ -25,10 +25,10 @@ def resume(
 
     Example: paribus resume last
     """
-    from paribus.cli import conclude, target
+    from paribus.cli import reporting, target
     from paribus.errors import UsageError
     from paribus.hosts.transport import described
-    from paribus.language import later, recorded
+    from paribus.i18n import later, recorded
     from paribus.model import ExperimentState
     from paribus.plan.parse import parse, read_file
     from paribus.store import read, write
@@ -43,7 +43,7 @@ def resume(
         raise UsageError(
             f"{plan_file} is not the plan of {found.id}", "run it as a new experiment, or resume without --plan"
         )
-    conclude.refuse_set(found, "nothing of it can be run")
+    reporting.refuse_set(found, "nothing of it can be run")
     if found.state is ExperimentState.DONE:
         raise UsageError(f"experiment {found.id} is done", f"see it with: paribus report {found.id}")
     plan = read.plan(opened, found.id)

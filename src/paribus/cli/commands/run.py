@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Engine as Store
 
     from paribus.model import Experiment, Plan
-    from paribus.trial.site import Site
+    from paribus.trial.target_session import Site
 
 ReportFile = Annotated[
     Path | None,
@@ -57,7 +57,7 @@ def refuse_store_in_data(url: str, plan: "Plan") -> None:
     """A store among the data under test would be part of the load. Raises UsageError."""
     from paribus.errors import UsageError
     from paribus.store.open import file_of
-    from paribus.trial.site import DATA_FOLDER
+    from paribus.trial.target_session import DATA_FOLDER
 
     file = file_of(url)
     data = Path(plan.target.path) / DATA_FOLDER
@@ -67,12 +67,12 @@ def refuse_store_in_data(url: str, plan: "Plan") -> None:
 
 def carry_out(begun: "Experiment", store: "Store", site: "Site", report_file: Path | None, *, as_json: bool) -> None:
     """Run or resume an experiment before a person's eyes, and end with its verdicts."""
-    from paribus.cli import conclude
+    from paribus.cli import reporting
     from paribus.cli.console import VisibleConsole
     from paribus.cli.progress import Watch
     from paribus.cli.signals import StopRequest
     from paribus.experiment import walk
-    from paribus.report import text
+    from paribus.report.render import text
     from paribus.store import read
     from paribus.store.open import file_of
 
@@ -85,17 +85,17 @@ def carry_out(begun: "Experiment", store: "Store", site: "Site", report_file: Pa
     stop.release("stopped before the report was written; all is measured", f"write it with: paribus report {begun.id}")
     found = walk.judge(begun, store)
     ended = read.find(store, begun.id)
-    seen = conclude.report_view(store, ended)
+    seen = reporting.report_view(store, ended)
     file = file_of(store.url.render_as_string())
     place = report_file or (file.parent / "reports" if file else Path()) / f"{begun.id}.html"
     with contextlib.suppress(OSError):  # which writing tells of
         place.parent.mkdir(parents=True, exist_ok=True)
-    written = conclude.write_html(seen, place)  # first: it is there whoever reads what follows
+    written = reporting.write_html(seen, place)  # first: it is there whoever reads what follows
     if as_json:
-        say_json(conclude.report_document(store, ended).model_dump_json(indent=2))
+        say_json(reporting.report_document(store, ended).model_dump_json(indent=2))
     else:
         console = VisibleConsole(highlight=False)
         console.print()
         text.conclusions(seen, console)
         console.print(f"\nreport: {written}", markup=False, soft_wrap=True)
-    raise typer.Exit(conclude.exit_code(found))
+    raise typer.Exit(reporting.exit_code(found))

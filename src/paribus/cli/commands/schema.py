@@ -42,17 +42,17 @@ def text_of(document: Document) -> str:
     from pydantic import TypeAdapter
 
     from paribus import workloads as _workloads  # noqa: F401  registers the kinds a plan may name
-    from paribus.cli.examination import DoctorDocument
-    from paribus.cli.extract import ExportDocument
+    from paribus.cli.diagnosis import DoctorDocument
+    from paribus.cli.exporting import ExportDocument
     from paribus.cli.importing import ImportDocument
     from paribus.cli.leftovers import CleanDocument
     from paribus.cli.overview import StatusDocument
     from paribus.cli.preview import CheckDocument
     from paribus.cli.recommended import ApplyDocument
-    from paribus.cli.rehearsal import SimulateDocument
+    from paribus.cli.simulated import SimulateDocument
     from paribus.engine import protocol
     from paribus.plan.file import plan_form
-    from paribus.report.document import ReportDocument
+    from paribus.report.render.document import ReportDocument
 
     forms: dict[Document, TypeAdapter[Any]] = {
         Document.PLAN: TypeAdapter(plan_form()),

@@ -7,7 +7,7 @@ import typer
 
 from paribus.cli.options import StoreUrl
 from paribus.cli.terminal import say
-from paribus.language import Language
+from paribus.i18n import Language
 
 
 def serve(
@@ -35,7 +35,7 @@ def serve(
 
     Example: paribus serve --open
     """
-    from paribus.cli import browser, conclude
+    from paribus.cli import browser, reporting
     from paribus.store.open import file_of, name_of, open_engine, store_url
     from paribus.web import server
     from paribus.web.archive import Archive
@@ -61,4 +61,4 @@ def serve(
             if open_:
                 page.open(address)
 
-        server.serve(Archive(url, conclude.report_view), place, lang, notices, tell)
+        server.serve(Archive(url, reporting.report_view), place, lang, notices, tell)

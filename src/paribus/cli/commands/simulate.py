@@ -32,17 +32,17 @@ def simulate(
 
     Example: paribus simulate examples/scheduler.toml --effect 3% --noise 2%
     """
-    from paribus.cli import rehearsal, target
+    from paribus.cli import simulated, target
     from paribus.cli.console import VisibleConsole
     from paribus.plan.parse import parse, read_file
 
-    asked = rehearsal.asked(effect, noise)
+    asked = simulated.asked(effect, noise)
     parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
     with target.site_of(parsed) as site:
         plan, facts = target.checked(site, parsed)
     console = VisibleConsole(highlight=False, stderr=True)
-    document = rehearsal.document(plan, facts, asked, times, seed, store, console)
+    document = simulated.document(plan, facts, asked, times, seed, store, console)
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        rehearsal.show(document, VisibleConsole(highlight=False))
+        simulated.show(document, VisibleConsole(highlight=False))

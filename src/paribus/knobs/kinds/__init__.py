@@ -1,11 +1,11 @@
 """The kinds of knobs: pure functions, commands out and values in. Each file registers one kind."""
 
 from paribus.knobs.kinds import (
-    every,
     group_limit,
     launch,
     module,
     mount_option,
+    multi_file,
     pragma,
     ratio_or_bytes,
     sysctl,
@@ -15,11 +15,11 @@ from paribus.knobs.kinds import (
 
 __all__ = [
     "OF_THE_LOAD",
-    "every",
     "group_limit",
     "launch",
     "module",
     "mount_option",
+    "multi_file",
     "pragma",
     "ratio_or_bytes",
     "sysctl",

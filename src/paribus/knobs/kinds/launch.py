@@ -4,7 +4,7 @@ Addresses: the engine's option that asks for it, in one or two words.
 """
 
 from paribus.knobs.kinds import startup
-from paribus.knobs.kinds.elsewhere import Elsewhere
+from paribus.knobs.kinds.workload_parameter import Elsewhere
 from paribus.model import Knob, Value
 from paribus.registry import LEFT_TO_IT, knob_kinds
 

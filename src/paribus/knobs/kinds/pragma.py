@@ -3,7 +3,7 @@
 Addresses: the pragma's name.
 """
 
-from paribus.knobs.kinds.elsewhere import Elsewhere
+from paribus.knobs.kinds.workload_parameter import Elsewhere
 from paribus.model import Knob, Value
 from paribus.registry import knob_kinds
 

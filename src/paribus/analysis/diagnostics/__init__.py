@@ -1,0 +1,1 @@
+"""What explains a result or casts doubt on it: bottlenecks, drift, scaling, uncontrolled settings."""

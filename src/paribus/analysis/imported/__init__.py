@@ -1,0 +1,1 @@
+"""Judging runs that others made, and the claims about them."""

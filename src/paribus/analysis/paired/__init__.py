@@ -1,0 +1,1 @@
+"""Verdicts from paired trials: effects, interim looks, assumptions, reasons."""

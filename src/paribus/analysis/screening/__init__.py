@@ -1,0 +1,1 @@
+"""Screens: many factors from the same pairs."""

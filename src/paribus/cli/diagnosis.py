@@ -1,0 +1,117 @@
+"""The answer of `paribus doctor`, as one document and as text."""
+
+import time
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from paribus.engine.protocol import Census, Sample
+from paribus.engine.run import Sampler, probe
+from paribus.errors import EngineError
+from paribus.hosts import fitness
+from paribus.knobs.journal import open_journals
+from paribus.model import Condition, Fitness
+from paribus.trial.target_session import Site
+
+_LOOK_S = 2.0
+_PATIENCE_S = 30.0
+_MARKS = {Fitness.FIT: ("ok", "green"), Fitness.NOTE: ("note", "yellow"), Fitness.UNFIT: ("unfit", "red bold")}
+_OWN = ("paribus-engine",)
+
+
+class DoctorDocument(BaseModel):
+    """The answer of `paribus doctor --json`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: str
+    host: str
+    kernel: str
+    path: str
+    fit: bool
+    conditions: list[Condition]
+
+
+def document(site: Site, path: str) -> DoctorDocument:
+    """Look at a machine for a few seconds; nothing is changed. Raises EngineError and HostError."""
+    seen = probe(site.host, site.engine, path)
+    busy, stolen, busiest = _busy(site)
+    look = fitness.Look(busy, stolen, busiest, seen.directory.free_bytes, seen.directory.total_bytes)
+    found = [*_own_conditions(site), *fitness.conditions(site.host, look)]
+    for name, refused, fix in (
+        ("io_uring", seen.io_uring, 'use engine = "sync"'),
+        ("O_DIRECT", seen.direct, "name a path on a disk"),
+        ("path", seen.directory.writable, "name a path that this user may write to"),
+    ):
+        unfit = Fitness.UNFIT if name == "path" else Fitness.NOTE
+        found.append(Condition(name, unfit, refused, fix) if refused else Condition(name, Fitness.FIT, "works"))
+    if seen.uid != 0:
+        fix = "run as root, or with become = true, to try knobs of the kernel"
+        found.append(Condition("privilege", Fitness.NOTE, "this user may not set kernel knobs", fix))
+    return DoctorDocument(
+        target=site.host.name,
+        host=seen.hostname,
+        kernel=seen.kernel,
+        path=seen.directory.path,
+        fit=all(one.fitness is not Fitness.UNFIT for one in found),
+        conditions=found,
+    )
+
+
+def _own_conditions(site: Site) -> list[Condition]:
+    """What an earlier experiment has left."""
+    left = [one for one in open_journals(site.host, site.engine) if one.is_cut_off]
+    fix = "restore the machine: paribus undo"
+    return [
+        Condition("settings", Fitness.UNFIT, f"experiment {one.experiment} was cut off and left settings changed", fix)
+        for one in left
+    ] or [Condition("settings", Fitness.FIT, "no experiment has left anything changed")]
+
+
+def _busy(site: Site) -> tuple[float, float, tuple[tuple[str, float], ...]]:
+    """Over a short look: the shares of all processors that are busy and stolen, and of whom. Raises EngineError."""
+    sampler = Sampler(site.host, site.engine, [], _LOOK_S)
+    try:
+        sampler.ask_census("open")
+        sample: Sample | None = None
+        census: Census | None = None
+        deadline = time.monotonic() + _PATIENCE_S
+        while sample is None or census is None:
+            if time.monotonic() > deadline:
+                raise EngineError("no-data", f"the sampler said nothing for {_PATIENCE_S:.0f} s", "look at its host")
+            event = sampler.receive(1.0)
+            if isinstance(event, Sample):
+                sample = event
+                sampler.ask_census("close")
+            elif isinstance(event, Census) and event.label == "close":
+                census = event
+    finally:
+        sampler.close()
+    seconds = (census.duration_s or _LOOK_S) * sample.cores
+    others = [one for one in census.processes if Path(one.command).name not in _OWN]
+    busiest = tuple((one.command, one.cpu_s / seconds) for one in others)
+    return sample.cpu.user + sample.cpu.system, sample.cpu.steal, busiest
+
+
+def show(found: DoctorDocument, console: Console) -> None:
+    """Print the document for a person."""
+    console.print(f"{found.host}, Linux {found.kernel}, {found.path}", markup=False, soft_wrap=True)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for one in found.conditions:
+        mark, style = _MARKS[one.fitness]
+        words = Text(one.found)
+        if one.fix:
+            words.append(f"\n→ {one.fix}", style="dim")
+        table.add_row(Text(mark, style=style), Text(one.name), words)
+    console.print(table)
+    unfit = sum(one.fitness is Fitness.UNFIT for one in found.conditions)
+    verdict = (
+        "this machine is fit to measure on" if not unfit else f"{unfit} of these would spoil what is measured here"
+    )
+    console.print(verdict, style="bold")

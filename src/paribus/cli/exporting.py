@@ -1,0 +1,59 @@
+"""From the store to exported files: the rows of each table, read when they are written."""
+
+import functools
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy.engine import Engine as Store
+
+from paribus.cli import reporting
+from paribus.export import folder, rows
+from paribus.export.tables import Form, Row, Table
+from paribus.model import Experiment
+from paribus.store import read
+
+
+class ExportedFile(BaseModel):
+    """A table and where it is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    table: str
+    path: str
+    rows: int
+
+
+class ExportDocument(BaseModel):
+    """The answer of `paribus export --json`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    experiment: str
+    format: Form
+    files: list[ExportedFile]
+
+
+def export(
+    store: Store, experiment: Experiment, form: Form, tables: list[Table], where: Path, *, force: bool
+) -> ExportDocument:
+    """Write the tables of an experiment into a folder. Raises UsageError and StoreError.
+
+    Of an experiment that goes on, what is judged is read first, so that each of its trials is in the other tables.
+    """
+    own = experiment.id
+    judged = functools.cache(lambda: reporting.report_document(store, experiment))
+    sources: dict[str, Callable[[], Iterable[Row]]] = {
+        "effects": lambda: rows.of_effects(judged()),
+        "cells": lambda: rows.of_cells(judged()),
+        "points": lambda: rows.of_points(judged()),
+        "trials": lambda: rows.of_trials(read.trials(store, own)),
+        "measurements": lambda: rows.of_measurements(own, read.each_measurement(store, own)),
+        "series": lambda: rows.of_series(own, read.each_measurement(store, own, courses=True)),
+        "looks": lambda: rows.of_looks(own, read.looks(store, own)),
+        "changes": lambda: rows.of_changes(own, read.changes(store, own)),
+    }
+    ordered = sorted(tables, key=lambda table: list(sources).index(table.name))
+    written = folder.write(where, form, ordered, lambda table: sources[table.name](), force=force)
+    files = [ExportedFile(table=one.table, path=str(one.path), rows=one.rows) for one in written]
+    return ExportDocument(experiment=experiment.id, format=form, files=files)

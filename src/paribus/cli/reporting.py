@@ -1,0 +1,215 @@
+"""From the store to something read: the report of an experiment in its forms."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy.engine import Engine as Store
+
+from paribus import workloads as _workloads  # noqa: F401  registers every kind, of which a plan asks
+from paribus.analysis.diagnostics.preconditioning import preconditioned, preconditioning
+from paribus.analysis.paired.judge import Judgement
+from paribus.cli import imported_reporting, series_worker
+from paribus.cli.terminal import say_as_is, visible
+from paribus.errors import ParibusError, StoreError, UsageError
+from paribus.experiment.evidence import Evidence, analyse, evidence
+from paribus.experiment.time_series import Series, courses
+from paribus.files import write_whole
+from paribus.findings import Preconditioned
+from paribus.i18n import tr
+from paribus.knobs import recipe
+from paribus.model import Claim, Experiment, ExperimentState, Plan, TrialState
+from paribus.plan.budget import cost_s
+from paribus.plan.comparisons import candidates
+from paribus.report.experiment_view import Recipe, ReportView, view
+from paribus.report.render.document import ReportDocument, document
+from paribus.report.sections.server_notes import served
+from paribus.store import read
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_MOST_BREACHES = 20
+
+
+def _recipes(plan: Plan) -> dict[str, Recipe]:
+    """For each level of a knob, the commands that set and show it, and what makes it last."""
+    placed = {knob.name: knob for knob in plan.knobs}
+    found = {}
+    for comparison in candidates(plan):
+        for arm in comparison.arms:
+            known = [
+                (placed[key], arm.settings[key]) for key in comparison.tested if key in placed and key in arm.settings
+            ]
+            if known:
+                found[f"{comparison.factor}={arm.label}"] = Recipe(
+                    set=" && ".join(recipe.set_command(*one) for one in known),
+                    check=" && ".join(recipe.check_command(knob) for knob, _ in known),
+                    last="\n".join(recipe.persist_command(*one) for one in known),
+                )
+    return found
+
+
+def judged(
+    store: Store, experiment: Experiment, reading: series_worker.Points | None = None
+) -> tuple[Evidence, Judgement]:
+    """What the store holds of an experiment, and what that shows. Raises StoreError."""
+    found = evidence(store, experiment.id)
+    if experiment.state is ExperimentState.IMPORTED:
+        return found, imported_reporting.judgement(store, experiment, found)
+    seen = reading.of(courses, found.plan, found.trials) if reading else None
+    return found, analyse(found, experiment, store, finished=experiment.state is ExperimentState.DONE, seen=seen)
+
+
+def _judged_by(experiment: Experiment) -> "tuple[series_worker.Part[Series], ...]":
+    """What of its points is read ahead to judge it; a set reads its own."""
+    return () if experiment.state is ExperimentState.IMPORTED else (courses,)
+
+
+def _preconditioned(store: Store, experiment: Experiment, found: Evidence) -> tuple[Preconditioned, ...]:
+    """What preconditioning came to, with its course."""
+    orders = [trial.order for trial in preconditioning(found.trials, found.summaries)]
+    courses = read.series(store, experiment.id, "throughput_per_s", orders) if orders else {}
+    return preconditioned(found.trials, found.summaries, courses, found.plan.workloads)
+
+
+def _notes(experiment: Experiment, found: Judgement) -> tuple[str, ...]:
+    """What a reader must know, with what could not be judged, and what breaks a law of arithmetic or physics."""
+    lasting = map(tr, imported_reporting.LASTING if experiment.state is ExperimentState.IMPORTED else ())
+    unlawful = [breach.words for breach in found.breaches[:_MOST_BREACHES]]
+    if more := len(found.breaches) - len(unlawful):
+        unlawful.append(tr("and {n:,} more figures of trials that break a law", n=more))
+    return (*experiment.notes, *lasting, *found.unjudged, *unlawful)
+
+
+def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportView:
+    """What every written form of the report shows; `claims` are set beside the numbers of a set."""
+    imported = experiment.state is ExperimentState.IMPORTED
+    with series_worker.Points(store, experiment, *_judged_by(experiment), series_worker.drawn) as reading:
+        kept, found = judged(store, experiment, reading)
+        drawn = reading.of(series_worker.drawn, kept.plan, kept.trials)
+    return view(
+        dataclasses.replace(experiment, notes=_notes(experiment, found)),
+        kept.trials,
+        kept.summaries,
+        found.effects,
+        found.cells,
+        preconditioned=_preconditioned(store, experiment, kept),
+        matrices=found.matrices,
+        drifts=found.drifts,
+        contrasts=found.contrasts,
+        bounds=found.bounds,
+        constancy=found.constancy,
+        refused=found.refused,
+        scalings=found.scalings,
+        distributions=drawn.distributions,
+        series=drawn.series,
+        question=kept.plan.question,
+        recipes={} if imported else _recipes(kept.plan),
+        planned_s=None if imported else _planned_s(kept),
+        **imported_reporting.tables(store, experiment, claims) if imported else {},
+    )
+
+
+def _planned_s(kept: Evidence) -> float:
+    """Seconds of all trials that were planned, each counted once."""
+    return cost_s(kept.plan, [t for t in kept.trials if t.state is not TrialState.SUPERSEDED])
+
+
+def report_document(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportDocument:
+    """The report as one document for programs; `claims` are set beside the numbers of a set."""
+    imported = experiment.state is ExperimentState.IMPORTED
+    with series_worker.Points(store, experiment, *_judged_by(experiment)) as reading:
+        kept, found = judged(store, experiment, reading)
+    notes = (*_notes(experiment, found), *served(kept.trials, kept.summaries))
+    return document(
+        dataclasses.replace(experiment, notes=notes),
+        kept.trials,
+        found.effects,
+        found.cells,
+        found.matrices,
+        _preconditioned(store, experiment, kept),
+        contrasts=found.contrasts,
+        scalings=found.scalings,
+        bounds=found.bounds,
+        constancy=found.constancy,
+        planned_s=0.0 if imported else _planned_s(kept),
+        **imported_reporting.documented(store, experiment, claims) if imported else {},
+    )
+
+
+def refuse_set(experiment: Experiment, why: str, todo: str = "") -> None:
+    """Raise UsageError for what others measured, where that makes no sense."""
+    if experiment.state is ExperimentState.IMPORTED:
+        said = f"{experiment.id} ({experiment.name}) is what others measured, and {why}"
+        raise UsageError(said, todo or f"see it with: paribus report {experiment.id}")
+
+
+def write_html(seen: ReportView, path: Path) -> Path:
+    """Write the self-contained report. Raises StoreError where the file cannot be written."""
+    from paribus.report.render import html
+
+    return write_page(html.render(seen), path)
+
+
+def write_page(page: str, path: Path) -> Path:
+    """Write a page to a file; where that is. Raises StoreError where it cannot be written."""
+    try:
+        write_whole(path, page)
+    except OSError as error:
+        raise StoreError(f"cannot write the report {path}: {error.strerror}", "try: paribus report -o FILE") from error
+    return path.absolute()
+
+
+def exit_code(found: Judgement) -> int:
+    """0, or 3 where something could not be judged for want of valid pairs, or a series of a matrix has no point."""
+    empty = any(not series.points for matrix in found.matrices for series in matrix.series)
+    return ParibusError.exit_code if found.unjudged or empty else 0
+
+
+def deliver(content: str, output: Path | None) -> None:
+    """Write text to a file, or to stdout as it is. Raises StoreError where the file cannot be written."""
+    if output is None:
+        say_as_is(content)
+        return
+    try:
+        write_whole(output, content)
+    except OSError as error:
+        raise StoreError(f"cannot write the report {output}: {error.strerror}", "name another file") from error
+
+
+def markdown_text(seen: ReportView, output: Path | None) -> str:
+    """The report as Markdown; with a file to go to, its pictures are written into a folder beside it."""
+    from paribus.report.render import charts, markdown
+
+    if output is None:
+        return visible(markdown.render(seen))
+    folder = output.with_suffix("")
+    try:
+        folder.mkdir(exist_ok=True)
+        names = charts.write_pictures(seen, folder)
+    except OSError as error:
+        raise StoreError(f"cannot write pictures into {folder}: {error.strerror}", "name another file") from error
+    return visible(markdown.render(seen, {key: f"{folder.name}/{name}" for key, name in names.items()}))
+
+
+def terminal_text(seen: ReportView, *, to_file: bool) -> str:
+    """The report as it looks on a terminal; without colour where it goes to a file."""
+    from paribus.report.render import text
+
+    return as_on_terminal(functools.partial(text.render, seen), to_file=to_file)
+
+
+def as_on_terminal(show: "Callable[[Console], None]", *, to_file: bool) -> str:
+    """What is shown on a console, as text; without colour where it goes to a file."""
+    import io
+
+    from paribus.cli.console import VisibleConsole
+
+    buffer = io.StringIO()
+    real = VisibleConsole()
+    colours = real.is_terminal and not to_file
+    show(VisibleConsole(file=buffer, highlight=False, width=real.width, force_terminal=colours))
+    return buffer.getvalue()

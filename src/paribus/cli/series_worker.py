@@ -1,0 +1,100 @@
+"""What a report needs of points and histograms: the courses that are judged, and what is drawn of trials.
+
+Of many trials a process aside reads them, while we read the summaries and judge. Where it fails, we read them
+ourselves, and see why.
+"""
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from typing import Self, TypeVar, cast
+
+from sqlalchemy.engine import Engine as Store
+
+from paribus.analysis.diagnostics.distribution import distributions
+from paribus.errors import StoreError
+from paribus.experiment.time_series import Series, made
+from paribus.findings import Distribution
+from paribus.model import Experiment, ExperimentState, Plan, Trial, TrialState
+from paribus.report.sections import curves
+from paribus.store import read
+from paribus.store.open import open_for_reading
+from paribus.worker_process import Aside, Unanswered, serve, share
+
+_MANY = 4000  # trials; with fewer we are done before the process has started
+
+Read = TypeVar("Read")
+Part = Callable[[Store, str, Plan, Sequence[Trial]], Read]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Distributions of response times, and by metric and trial the course over time, thinned."""
+
+    distributions: tuple[Distribution, ...]
+    series: Series
+
+
+def drawn(store: Store, experiment: str, _: Plan, trials: Sequence[Trial]) -> Drawn:
+    """What is drawn of trials. Raises StoreError."""
+    orders = made(trials)
+    chosen = curves.choose(orders)
+    return Drawn(
+        distributions(trials, read.histograms(store, experiment, "response_mean_s", orders)),
+        {
+            metric: {
+                order: curves.thinned(course, chosen.points)
+                for order, course in read.each_series(store, experiment, metric, chosen.trials)
+            }
+            for metric in chosen.metrics
+        },
+    )
+
+
+class Points:
+    """Parts of an experiment's points, on their way while this is entered."""
+
+    def __init__(self, store: Store, experiment: Experiment, *parts: Part[object]) -> None:
+        """`parts` in the order in which they will be wanted. Raises StoreError."""
+        self._store, self._experiment = store, experiment.id
+        self._coming: dict[Part[object], Future[object]] = {}
+        self._leaving = ExitStack()
+        if not parts or experiment.state is ExperimentState.RUNNING:  # which is read at one moment
+            return
+        if read.tallies(store).get(experiment.id, Counter())[TrialState.DONE] >= _MANY:
+            with suppress(Unanswered):
+                reader = Aside(__name__)
+                self._leaving.callback(reader.end)
+                url = store.url.render_as_string(hide_password=False)
+                asked = [(part, url, experiment.id) for part in parts]
+                self._coming = dict(zip(parts, share([reader], asked), strict=True))
+
+    def of(self, part: Part[Read], plan: Plan, trials: Sequence[Trial]) -> Read:
+        """One of the parts, or any. Raises StoreError."""
+        if part in self._coming:
+            with suppress(Unanswered):
+                return cast("Read", self._coming.pop(part).result())
+        return part(self._store, self._experiment, plan, trials)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._leaving.close()
+
+
+def _serve() -> None:
+    @functools.cache
+    def known(url: str, experiment: str) -> tuple[Store, str, Plan, Sequence[Trial]]:
+        store = open_for_reading(url)
+        return store, experiment, read.plan(store, experiment), read.trials(store, experiment)
+
+    with suppress(StoreError):  # who asked finds it too, and says so
+        serve(lambda asked: asked[0](*known(*asked[1:])))
+
+
+if __name__ == "__main__":
+    _serve()

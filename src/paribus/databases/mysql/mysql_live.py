@@ -1,0 +1,107 @@
+"""MariaDB, MySQL and Percona Server that others use: what is set and made there, and what takes it back."""
+
+from types import MappingProxyType
+
+from paribus.databases.mysql import mysql_server, mysql_variables
+from paribus.databases.server.kind import Ask
+from paribus.databases.server.live_kind import Back, LiveKind, live_kinds
+from paribus.databases.server.variable import Variable
+from paribus.errors import QueryRefused
+from paribus.hosts.transport import Host
+from paribus.i18n import Recorded, recorded
+from paribus.model import Said
+
+_MARK = "made_by_paribus"  # a table, whose comment says for which experiment
+_STARTED = "SELECT ROUND(UNIX_TIMESTAMP() - VARIABLE_VALUE) FROM {schema}.global_status WHERE VARIABLE_NAME = 'Uptime'"
+# A bound follows what it bounds, or the other way round; and two names for one thing.
+_MOVES = {
+    "innodb_io_capacity": ("innodb_io_capacity_max",),
+    "innodb_io_capacity_max": ("innodb_io_capacity",),
+    "innodb_max_dirty_pages_pct": ("innodb_max_dirty_pages_pct_lwm",),
+    "expire_logs_days": ("binlog_expire_logs_seconds",),
+    "binlog_expire_logs_seconds": ("expire_logs_days",),
+    "slave_parallel_threads": ("slave_parallel_workers",),
+    "slave_parallel_workers": ("slave_parallel_threads",),
+}
+
+
+class MySqlLive(LiveKind):
+    """One of the three."""
+
+    commands = ("mariadbd", "mysqld")
+    moves = MappingProxyType(_MOVES)
+
+    def told(self, ask: Ask) -> tuple[str, str]:
+        """Which server it says it is, and its version."""
+        version, comment = (text or "" for text in ask("SELECT @@version, @@version_comment").rows[0])
+        return mysql_server.flavour(f"{version} {comment}"), version.partition("-")[0]
+
+    def may_not_set(self, ask: Ask, name: str) -> str:
+        """Why this user may not set a variable; empty where it may."""
+        refused = mysql_variables.refusal(ask, name)
+        return refused.words if refused else ""
+
+    def may_not_make(self, ask: Ask, prefix: str) -> str:
+        """Why this user may make no databases whose names begin so; empty where it may."""
+        name = f"{prefix}_x"
+        try:
+            ask(f"SHOW CREATE DATABASE `{name}`")
+        except QueryRefused as error:
+            return "" if error.kind == "missing" else error.words
+        return ""
+
+    def databases(self, ask: Ask, prefix: str) -> list[str]:
+        """Those that are there."""
+        like = mysql_variables.quoted(f"{prefix}\\_%")
+        names = ask(f"SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE {like}")  # noqa: S608
+        return [name or "" for (name,) in names.rows]
+
+    def setting(self, variable: Variable, value: str) -> tuple[str, ...]:
+        """The statements that set a variable."""
+        return (mysql_variables.statement(variable, value),)
+
+    def back(self, ask: Ask, variable: Variable) -> Back:
+        """The way back to the value now, which a start of the server takes too."""
+        before = mysql_variables.read(ask, variable.name)
+        check = Said(f"SHOW GLOBAL VARIABLES WHERE Variable_name = '{variable.name}'", before)
+        schema = "information_schema" if self.told(ask)[0] == "mariadb" else "performance_schema"
+        started = _STARTED.format(schema=schema)
+        return Back(before, self.setting(variable, before), check, Said(started, ask(started).rows[0][0] or "0"))
+
+    def moment(self, ask: Ask) -> str:  # noqa: ARG002
+        """Nothing to wait for: what is set is in force."""
+        return ""
+
+    def await_effect(self, ask: Ask, name: str, moment: str) -> None:  # noqa: ARG002
+        """Wait for what goes on in the background."""
+        mysql_variables.await_effect(ask, name)
+
+    def making(self, database: str, mark: str) -> tuple[str, ...]:
+        """The statements that make a database, which others can tell to be of this experiment."""
+        marked = f"CREATE TABLE `{database}`.{_MARK} (experiment INT) COMMENT = {mysql_variables.quoted(mark)}"
+        return f"CREATE DATABASE `{database}`", marked
+
+    def removing(self, ask: Ask, database: str, mark: str) -> tuple[tuple[str, ...], Said, Said]:  # noqa: ARG002
+        """The statements that remove it, what shows it, and that it is ours: marked, or nothing was put into it yet."""
+        name = mysql_variables.quoted(database)
+        there = f"information_schema.SCHEMATA WHERE SCHEMA_NAME = {name}"
+        tables = f"(SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = {name}"  # noqa: S608
+        marked = f"EXISTS {tables} AND TABLE_NAME = '{_MARK}' AND TABLE_COMMENT = {mysql_variables.quoted(mark)})"
+        shown = f"SELECT IF(COUNT(*) = 0, 'no database', 'a database') FROM {there}"  # noqa: S608
+        ours = f"SELECT COUNT(*) FROM {there} AND ({marked} OR NOT EXISTS {tables}))"  # noqa: S608
+        return (f"DROP DATABASE IF EXISTS `{database}`",), Said(shown, "no database"), Said(ours, "1")
+
+    def notes(self, ask: Ask) -> list[Recorded]:
+        """What a reader must know of it."""
+        if ask("SELECT @@GLOBAL.log_bin").rows[0][0] != "1":
+            return []
+        return [recorded("the server keeps a binary log: the data of the workloads goes into it, and to its replicas")]
+
+    def process(self, ask: Ask, host: Host) -> int:
+        """The server's process, as it says itself. Raises ValueError and HostError where it cannot be told."""
+        file, folder = (text or "" for text in ask("SELECT @@pid_file, @@datadir").rows[0])
+        return int(host.read(file if file.startswith("/") else f"{folder.rstrip('/')}/{file}"))
+
+
+for _kind in ("mariadb", "mysql", "percona"):
+    live_kinds.register(_kind, MySqlLive())

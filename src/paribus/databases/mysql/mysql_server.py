@@ -1,0 +1,173 @@
+"""MariaDB, MySQL and Percona Server: where they are, how they are made and run."""
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Literal
+
+from paribus.databases.mysql import mysql_variables
+from paribus.databases.mysql.mysql_state import MysqlState
+from paribus.databases.server import counters
+from paribus.databases.server.data_directory import Place
+from paribus.databases.server.kind import Ask, Program, Settings, first_of, kinds, said_by
+from paribus.databases.server.state import State
+from paribus.databases.server.variable import Variable, number_of
+from paribus.engine.protocol import MysqlServer
+from paribus.errors import DatabaseError
+from paribus.hosts.transport import Host
+
+_PLACES = ("/usr/sbin", "/usr/libexec", "/usr/bin", "/usr/local/sbin", "/usr/local/mysql/bin", "/opt/mysql/bin")
+_VERSION = re.compile(r"Ver\s+([0-9]+(?:\.[0-9]+)+)")
+_SIZE = re.compile(r"[0-9.]+\s*[KMGTPE]i?B", re.IGNORECASE)
+_COMPLAINT = re.compile(r"\[ERROR\]\s*(.*)")
+_LOOPBACK_USER = "paribus"
+_BUILT_IN = {
+    "innodb_page_size",
+    "innodb_data_file_path",
+    "innodb_data_home_dir",
+    "innodb_undo_directory",
+    "innodb_undo_tablespaces",
+    "lower_case_table_names",
+}
+
+
+class MySql:
+    """One of the three, told apart by what the program says of itself."""
+
+    stop_signal: Literal["TERM", "INT"] = "TERM"
+    abort_signal = ""
+    accounts: Sequence[str] = ("mysql", "nobody")
+    opening = "SET SESSION wait_timeout = 31536000"  # else an idle one is closed after hours
+    stale: Sequence[str] = ()
+    state: State = MysqlState()
+
+    def __init__(self, name: str, programs: Sequence[str]) -> None:
+        self.name = name
+        self._programs = programs
+
+    def find(self, host: Host, named: str) -> Program:
+        """The program, at the path that is named, on PATH or in the usual places. Raises DatabaseError."""
+        if named:
+            candidates = [[named]]
+        else:
+            candidates = [[name, *(f"{place}/{name}" for place in _PLACES)] for name in self._programs]
+        others = []
+        for names in candidates:
+            path = first_of(host, names)
+            if not path:
+                continue
+            said = said_by(host, path)
+            version = _VERSION.search(said)
+            if version is not None and flavour(said) == self.name:
+                return Program(path, version[1], _base(host, path))
+            others.append(f"{path} is {said}")
+        found = f"; {'; '.join(others)}" if others else ""
+        raise DatabaseError(
+            f"{host.name} has no {self.name} server{found}", "install it, or name its program, mysqld or mariadbd"
+        )
+
+    def making(self, host: Host, program: Program, place: Place, settings: Settings) -> list[str]:
+        """What makes the data folder. Raises DatabaseError where a program for it is missing."""
+        built_in = _options({name: value for name, value in settings.items() if self.is_built_in(name)})
+        data = f"--datadir={place.data}"
+        if self.name != "mariadb":
+            return [program.path, "--no-defaults", "--initialize-insecure", *_basedir(program), data, *built_in]
+        base = program.base or "/usr"
+        names = ("mariadb-install-db", "mysql_install_db")
+        places = [f"{base}/{folder}" for folder in ("bin", "scripts")]
+        installer = first_of(host, [*(f"{folder}/{name}" for folder in places for name in names), *names])
+        if not installer:
+            raise DatabaseError(f"{host.name} has no mariadb-install-db", "install the rest of the MariaDB server")
+        options = ["--skip-test-db", "--skip-name-resolve", "--auth-root-authentication-method=normal"]
+        return [installer, "--no-defaults", *_basedir(program), data, *options, *built_in]
+
+    def files(self, place: Place, settings: Settings, port: int | None) -> dict[str, str]:  # noqa: ARG002
+        """None: everything is an option."""
+        return {}
+
+    def running(self, program: Program, place: Place, settings: Settings, port: int | None) -> list[str]:
+        """What runs the server; it reads nobody's configuration, and no host names, so that TCP has its own users."""
+        network = ["--skip-networking"] if port is None else ["--bind-address=127.0.0.1", f"--port={port}"]
+        return [
+            program.path, "--no-defaults", *_basedir(program), f"--datadir={place.data}", f"--tmpdir={place.temporary}",
+            f"--socket={self._socket(place)}", f"--pid-file={place.sockets()}/mysql.pid", "--skip-name-resolve",
+            f"--secure-file-priv={place.temporary}",  # packages compile one in that need not be there
+            "--loose-mysqlx=OFF", *network, *_options(settings),
+        ]  # fmt: skip
+
+    def _socket(self, place: Place) -> str:
+        return f"{place.sockets()}/mysql.sock"
+
+    def address(self, place: Place, port: int | None) -> MysqlServer:  # noqa: ARG002
+        """Its socket, and the administrator by whom all is asked."""
+        return MysqlServer(socket=self._socket(place), user="root", database="mysql")
+
+    def let_in(self, ask: Ask, password: str) -> str:
+        """Let a user with this password in by the loopback, and nobody else; the user's name."""
+        for name, origin in ask("SELECT User, Host FROM mysql.user WHERE Host <> 'localhost'").rows:
+            ask(f"DROP USER {mysql_variables.quoted(name or '')}@{mysql_variables.quoted(origin or '')}")
+        user = f"'{_LOOPBACK_USER}'@'127.0.0.1'"
+        ask(f"CREATE USER {user} IDENTIFIED BY {mysql_variables.quoted(password)}")
+        ask(f"GRANT ALL ON *.* TO {user} WITH GRANT OPTION")
+        return _LOOPBACK_USER
+
+    def spell(self, value: str) -> str:
+        """A value as this server reads it: sizes with a unit as bytes."""
+        number = number_of(value) if _SIZE.fullmatch(value.strip()) else None
+        return value if number is None else f"{number:.0f}"
+
+    def is_built_in(self, name: str) -> bool:
+        """Whether a setting is taken when the data is made, and never again."""
+        return name in _BUILT_IN
+
+    def complaints(self, log: Sequence[str]) -> list[str]:
+        """Its errors, without the time and without the last one, which says only that it ends."""
+        told = [match[1].strip() for line in log if (match := _COMPLAINT.search(line))]
+        return [line for line in told if not line.endswith("Aborting")]
+
+    def variables(self, ask: Ask) -> dict[str, Variable]:
+        """All variables, as the server describes them."""
+        if self.name == "mariadb":
+            return mysql_variables.of_mariadb(ask, self.is_built_in)
+        return mysql_variables.of_mysql(ask, self.is_built_in)
+
+    def read(self, ask: Ask, name: str) -> str:
+        """A variable's value. Raises QueryRefused where there is none of that name."""
+        return mysql_variables.read(ask, name)
+
+    def set_live(self, ask: Ask, variable: Variable, value: str) -> None:
+        """Set a variable for all connections made from now on, and for the server. Raises QueryRefused."""
+        mysql_variables.set_live(ask, variable, value)
+
+    def counting(self, ask: Ask) -> str:  # noqa: ARG002
+        """What reads the counters of SHOW GLOBAL STATUS that tell something."""
+        wanted = ", ".join(mysql_variables.quoted(name) for name in counters.names("mysql"))
+        return f"SHOW GLOBAL STATUS WHERE Variable_name IN ({wanted})"
+
+
+def flavour(said: str) -> str:
+    """Which of the three a server or a program says it is."""
+    if "MariaDB" in said:
+        return "mariadb"
+    return "percona" if "Percona" in said else "mysql"
+
+
+def _options(settings: Settings) -> list[str]:
+    return [f"--{name}={value}" for name, value in settings.items()]
+
+
+def _base(host: Host, path: str) -> str:
+    """Where the rest of an installation lies that is not the system's; empty for the system's."""
+    parent = PurePosixPath(host.resolve(path)).parent
+    base = str(parent.parent)
+    elsewhere = parent.name in ("bin", "sbin", "libexec") and base not in ("/", "/usr", "/usr/local")
+    return base if elsewhere and "share" in host.names(base) else ""
+
+
+def _basedir(program: Program) -> list[str]:
+    return [f"--basedir={program.base}"] if program.base else []
+
+
+kinds.register("mariadb", MySql("mariadb", ("mariadbd", "mysqld")))
+kinds.register("mysql", MySql("mysql", ("mysqld",)))
+kinds.register("percona", MySql("percona", ("mysqld",)))

@@ -1,0 +1,167 @@
+"""What MariaDB and MySQL say of their variables and counters, and setting one of them."""
+
+import re
+import time
+from collections.abc import Callable, Sequence
+
+from paribus.databases.server.kind import Ask
+from paribus.databases.server.variable import Sort, TakesEffect, Variable, number_of
+from paribus.errors import QueryRefused
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+_SIZE_NAMES = ("_size", "_packet", "_memory", "_log_capacity")
+_LARGE = 2.0**30  # what may be so large and is called a size counts bytes
+_READ_ONLY = "1238"
+_RESIZE_S = 600.0
+
+_MARIADB = """SELECT VARIABLE_NAME, GLOBAL_VALUE, DEFAULT_VALUE, VARIABLE_SCOPE, VARIABLE_TYPE, NUMERIC_MIN_VALUE,
+NUMERIC_MAX_VALUE, ENUM_VALUE_LIST, READ_ONLY, COMMAND_LINE_ARGUMENT
+FROM information_schema.SYSTEM_VARIABLES"""
+_MYSQL = """SELECT v.VARIABLE_NAME, v.VARIABLE_VALUE, i.MIN_VALUE, i.MAX_VALUE
+FROM performance_schema.global_variables v JOIN performance_schema.variables_info i USING (VARIABLE_NAME)"""
+
+IsBuiltIn = Callable[[str], bool]
+
+
+def quoted(text: str) -> str:
+    """A text as a literal."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def of_mariadb(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, Variable]:
+    """All variables of a MariaDB server."""
+    found = {}
+    for row in ask(_MARIADB).rows:
+        name, value, default, scope, sort, low, high, levels, read_only, option = row
+        assert name is not None
+        name = name.lower()
+        minimum, maximum = _bound(low), _bound(high)
+        found[name] = Variable(
+            name=name,
+            value=value or "",
+            default=default,
+            kind=_sort_of_mariadb(name, sort or "", maximum),
+            takes_effect=_when(name, scope or "", read_only == "YES", option is not None, is_built_in),
+            minimum=minimum,
+            maximum=maximum,
+            allowed=tuple((levels or "").split(",")) if levels else (),
+        )
+    return found
+
+
+def _when(name: str, scope: str, read_only: bool, is_option: bool, is_built_in: IsBuiltIn) -> TakesEffect:
+    if is_built_in(name):
+        return TakesEffect.REBUILD
+    if read_only:
+        return TakesEffect.RESTART if is_option else TakesEffect.NEVER
+    if scope == "SESSION ONLY":
+        return TakesEffect.NEVER
+    return TakesEffect.SESSION if scope == "SESSION" else TakesEffect.LIVE
+
+
+def _sort_of_mariadb(name: str, sort: str, maximum: float | None) -> Sort:
+    match sort.split(maxsplit=1)[0] if sort else "":
+        case "BOOLEAN":
+            return "bool"
+        case "ENUM":
+            return "enum"
+        case "SET" | "FLAGSET":
+            return "set"
+        case "DOUBLE":
+            return "float"
+        case "INT" | "BIGINT":
+            return "size" if name.endswith(_SIZE_NAMES) and (maximum or 0) >= _LARGE else "int"
+        case _:
+            return "string"
+
+
+def of_mysql(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, Variable]:
+    """All variables of a MySQL server, which says less of them: whether one can be set is tried, and none is set."""
+    found = {}
+    for name, shown, low, high in ask(_MYSQL).rows:
+        assert name is not None
+        value = shown or ""
+        minimum, maximum = _bound(low), _bound(high)
+        if minimum == maximum == 0.0:
+            minimum = maximum = None
+        sort = _sort_of_value(name, value, maximum)
+        found[name] = Variable(
+            name=name,
+            value=value,
+            default=None,
+            kind=sort,
+            takes_effect=TakesEffect.REBUILD if is_built_in(name) else _tried(ask, name),
+            minimum=minimum,
+            maximum=maximum,
+        )
+    return found
+
+
+def _sort_of_value(name: str, value: str, maximum: float | None) -> Sort:
+    if value in ("ON", "OFF"):
+        return "bool"
+    if number_of(value) is None or maximum is None:
+        return "string"
+    if "." in value:
+        return "float"
+    return "size" if name.endswith(_SIZE_NAMES) and maximum >= _LARGE else "int"
+
+
+def _tried(ask: Ask, name: str) -> TakesEffect:
+    refused = refusal(ask, name)
+    return TakesEffect.RESTART if refused is not None and refused.code == _READ_ONLY else TakesEffect.LIVE
+
+
+def refusal(ask: Ask, name: str) -> QueryRefused | None:
+    """Why this user may not set a variable; nothing is set, since `version` cannot be, and it is both or none."""
+    try:
+        ask(f"SET GLOBAL {name} = @@GLOBAL.{name}, GLOBAL version = ''")
+    except QueryRefused as error:
+        of_the_other = error.code == _READ_ONLY and "'version'" in error.words and name != "version"
+        return None if of_the_other else error
+    return None
+
+
+def _bound(text: str | None) -> float | None:
+    return None if text is None else number_of(text)
+
+
+def read(ask: Ask, name: str) -> str:
+    """A variable's value as the server shows it. Raises QueryRefused where there is none of that name."""
+    rows: Sequence[Sequence[str | None]] = []
+    if _NAME.fullmatch(name):
+        rows = ask(f"SHOW GLOBAL VARIABLES WHERE Variable_name = '{name}'").rows
+    if not rows:
+        raise QueryRefused("missing", "", f"there is no variable {name}")
+    return rows[0][1] or ""
+
+
+def statement(variable: Variable, value: str) -> str:
+    """What sets a variable of the whole server."""
+    number = number_of(value) if variable.kind in ("int", "size", "float") else None
+    literal = quoted(value)
+    if number is not None:
+        exact = variable.kind == "float" or value.strip().isdecimal()  # 64 bits are more than a float holds
+        literal = value.strip() if exact else f"{number:.0f}"
+    elif value.upper() == "DEFAULT":
+        literal = "DEFAULT"
+    return f"SET GLOBAL {variable.name} = {literal}"
+
+
+def set_live(ask: Ask, variable: Variable, value: str) -> None:
+    """Set a variable of the whole server. Raises QueryRefused with its words."""
+    ask(statement(variable, value))
+    await_effect(ask, variable.name)
+
+
+def await_effect(ask: Ask, name: str) -> None:
+    """Wait until a variable that was set is in force: the buffer pool changes in the background, and then says so."""
+    if name != "innodb_buffer_pool_size":
+        return
+    deadline = time.monotonic() + _RESIZE_S
+    while time.monotonic() < deadline:
+        told = ask("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status'").rows
+        words = (told[0][1] or "") if told else ""
+        if not words or words.startswith(("Completed", "Failed")) or "not" in words.casefold():
+            return
+        time.sleep(0.05)

@@ -1,0 +1,32 @@
+"""The one statement that reads PostgreSQL's counters, made for the views and columns that this version has."""
+
+from collections.abc import Iterable
+
+from paribus.databases.server import counters
+from paribus.databases.server.kind import Ask
+
+_AGE = "pg_wal_lsn_diff(pg_current_wal_insert_lsn(), (SELECT redo_lsn FROM pg_control_checkpoint()))"
+_MAY_AGE = "SELECT NOT pg_is_in_recovery() AND has_function_privilege('pg_control_checkpoint()', 'execute')"
+_COLUMNS = """SELECT relname, attname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+WHERE relnamespace = 'pg_catalog'::regnamespace AND relname LIKE 'pg\\_stat\\_%' AND attnum > 0"""
+
+
+def statement(ask: Ask) -> str:
+    """It returns names and numbers, each view being read once. Raises QueryRefused."""
+    there = {f"{view}.{column}" for view, column in ask(_COLUMNS).rows}
+    (may_age,) = ask(_MAY_AGE).rows[0]
+    return made_of([name for name in counters.names("postgres") if name in there], age=may_age == "t")
+
+
+def made_of(names: Iterable[str], *, age: bool) -> str:
+    """The statement for these counters, with the age of the checkpoint or without it."""
+    views: dict[str, list[str]] = {}
+    for name in names:
+        view, _, column = name.partition(".")
+        views.setdefault(view, []).append(column)
+    found = [f"SELECT '{counters.CHECKPOINT_AGE}' AS name, {_AGE} AS number"] if age else []
+    for view, columns in views.items():
+        sums = ", ".join(f"sum({column}) AS {column}" for column in columns)
+        pairs = ", ".join(f"('{view}.{column}', {column}::numeric)" for column in columns)
+        found.append(f"SELECT one.* FROM (SELECT {sums} FROM {view}) AS all_rows, LATERAL (VALUES {pairs}) AS one")  # noqa: S608
+    return " UNION ALL ".join(found)

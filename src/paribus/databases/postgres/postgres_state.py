@@ -1,0 +1,62 @@
+"""What PostgreSQL holds and still has to do."""
+
+from collections.abc import Mapping
+
+from paribus.databases.server.quiescence import Left
+from paribus.databases.server.state import Ask, Cache
+from paribus.databases.server.variable import number_of
+from paribus.i18n import later
+
+_TABLES = """SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) FROM pg_tables
+WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"""
+_OWN = """relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace, 'pg_toast'::regnamespace)
+AND relkind IN ('r', 'i')"""
+_PREWARM = f"SELECT pg_prewarm(oid) FROM pg_class WHERE {_OWN}"  # noqa: S608  a text of our own
+_SIZE = f"SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE {_OWN}"  # noqa: S608
+_POOL = "SELECT setting::bigint * current_setting('block_size')::bigint FROM pg_settings WHERE name = 'shared_buffers'"
+_HELD = f"""SELECT count(*) * current_setting('block_size')::bigint FROM pg_buffercache
+WHERE reldatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
+AND relfilenode IN (SELECT pg_relation_filenode(oid) FROM pg_class WHERE {_OWN})"""  # noqa: S608
+_WORKERS = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'"
+
+
+class PostgresState:
+    """Its shared buffers, checkpoints and vacuum."""
+
+    cold: Mapping[str, str] = {}  # its buffers are empty at every start
+    cache_size = "shared_buffers"
+
+    def finish(self, ask: Ask) -> None:
+        """What autovacuum would else do within the next minutes."""
+        ask("VACUUM (ANALYZE)")
+
+    def warm(self, ask: Ask) -> None:
+        """Tables larger than a quarter of its buffers, of which reading leaves next to nothing there."""
+        if self._has(ask, "pg_prewarm"):
+            ask(_PREWARM)
+
+    def cache(self, ask: Ask) -> Cache:
+        """The shared buffers, those that the database's tables and indexes have, and the size of these."""
+        held = ask(_HELD).rows[0][0] if self._has(ask, "pg_buffercache") else None
+        size, data = ask(_POOL).rows[0][0], ask(_SIZE).rows[0][0]
+        return Cache(number_of(size or "") or 0.0, number_of(data or "") or 0.0, number_of(held or ""))
+
+    def calm(self, ask: Ask) -> None:
+        """Write out all buffers."""
+        ask("CHECKPOINT")
+
+    def left(self, ask: Ask) -> dict[str, Left]:
+        """Vacuum that is under way; all else was written out."""
+        workers = number_of(ask(_WORKERS).rows[0][0] or "")
+        return {later("autovacuum"): Left(workers or 0.0, to_the_end=True)}
+
+    def tables(self, ask: Ask) -> list[str]:
+        """Those of the database that the connection is in."""
+        return [name or "" for (name,) in ask(_TABLES).rows]
+
+    def _has(self, ask: Ask, extension: str) -> bool:
+        """Whether an extension that comes with the server is installed on the machine; it is put into the database."""
+        there = ask(f"SELECT 1 FROM pg_available_extensions WHERE name = '{extension}'").rows  # noqa: S608
+        if there:
+            ask(f"CREATE EXTENSION IF NOT EXISTS {extension}")
+        return bool(there)

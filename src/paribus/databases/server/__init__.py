@@ -1,0 +1,1 @@
+"""Private database servers on the target and servers in use by others, whatever their kind."""

@@ -1,0 +1,322 @@
+"""One private database server: made, started with settings, asked, stopped, copied and removed."""
+
+import contextlib
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+
+from pydantic import SecretStr
+
+from paribus.databases.mysql import mysql_server  # noqa: F401  mysql and postgres register their kinds
+from paribus.databases.postgres import postgres_server  # noqa: F401  mysql and postgres register their kinds
+from paribus.databases.server.client import Asked
+from paribus.databases.server.data_directory import Place
+from paribus.databases.server.kind import Server, kinds
+from paribus.databases.server.removed_variables import explain
+from paribus.databases.server.snapshot import Copy, put_back, size_bytes, take, try_out
+from paribus.databases.server.start_failure import said, would_not_start
+from paribus.databases.server.state import Ask
+from paribus.engine.protocol import Ended, Rows, SqlJob
+from paribus.engine.sql import Sql
+from paribus.engine.tend import Tend
+from paribus.errors import DatabaseError, EngineError, ParibusError, QueryRefused, ServerGone, ServerWouldNotStart
+from paribus.hosts.transport import Host
+
+_READY_S = 120.0
+_ABORT_S = 10.0
+_DYING_S = 3.0  # of a server whose keeper was killed; another's goes on
+_PATIENCE_S = 600.0  # a large buffer pool is long in being written out
+_ANSWER_S = 3600.0  # administering may move much data
+_GLANCE_S = 0.05
+
+
+class Instance(Asked):
+    """A server of our own in a folder of its own, reached by its socket; the system's servers are not touched.
+
+    It runs as an unprivileged user where we are root, reads nobody's configuration, listens to no network, and ends
+    when this program does.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        engine: str,
+        folder: str,
+        kind: str,
+        *,
+        program: str = "",
+        settings: Mapping[str, str] | None = None,
+        loopback: bool = False,
+        patience_s: float = _PATIENCE_S,
+    ) -> None:
+        """Find the server's program; nothing is made yet.
+
+        `folder` is for `create` to make; `settings` hold in every start; `loopback` asks for a port too; `patience_s`
+        is how long a stop may take. Raises UsageError for a kind that is not known, DatabaseError for no such server.
+        """
+        self._host = host
+        self._engine = engine
+        self._kind = kinds.get(kind)
+        self._place = Place(host, engine, folder, self._kind.accounts)
+        self.program = self._kind.find(host, program)
+        self._settings = self._spelled(settings or {})
+        self._loopback = loopback
+        self._patience_s = patience_s
+        self._port: int | None = None
+        self._user: tuple[str, SecretStr] | None = None
+        self._tend: Tend | None = None
+        self._sql: Sql | None = None
+        self._known = {}
+        self._ended: Ended | None = None
+
+    def _spelled(self, settings: Mapping[str, str]) -> dict[str, str]:
+        return {name.replace("-", "_"): self._kind.spell(value) for name, value in settings.items()}
+
+    def let_pass(self, folder: str) -> None:
+        """Let the user that the server runs as pass a folder above its own. Raises DatabaseError."""
+        self._place.let_pass(folder)
+
+    def create(self, settings: Mapping[str, str] | None = None) -> None:
+        """Make the folder and the data in it, with those of the settings that hold for the life of the data.
+
+        Raises DatabaseError; nothing is left behind then.
+        """
+        asked = self._spelled(settings or {}).items()
+        built_in = {name: value for name, value in asked if self._kind.is_built_in(name)}
+        given = self._settings | built_in
+        argv = self._kind.making(self._host, self.program, self._place, given)
+        self._place.make()
+        try:
+            done = self._place.carry_out(argv)
+            if done.exit_code != 0:
+                words = self._place.words()  # what matters comes long before the last lines
+                raise would_not_start(self._kind, self.program, built_in, "its data was not made", words)
+        except BaseException:
+            self.remove()
+            raise
+        self._settings = given
+
+    def remove(self) -> None:
+        """End the server and remove the folder; nothing where it is gone already.
+
+        Raises DatabaseError for a folder that was not made by `create`, and where a server that a dead controller
+        has left is not done with ending in good time.
+        """
+        if self._tend is not None and self._kind.abort_signal:
+            self._host.run(["kill", "-s", self._kind.abort_signal, str(self._tend.pid)])
+            with contextlib.suppress(EngineError):
+                self._tend.ended(_ABORT_S)
+        self.kill()
+        self._place.remove(self._patience_s)
+
+    def start(self, settings: Mapping[str, str] | None = None, *, within_s: float = _READY_S) -> dict[str, str]:
+        """Start it with these settings besides those of the instance; what each of them really is.
+
+        Raises ServerWouldNotStart where it ends or is not ready within that time, or does not know a setting.
+        """
+        if self.is_running():
+            raise DatabaseError(f"the {self._name} in {self._place.folder} runs already")
+        tested = self._spelled(settings or {})
+        for name, value in tested.items():
+            if self._kind.is_built_in(name) and self._settings.get(name) != value:
+                raise DatabaseError(f"{name} cannot become {value} for data that is there", "make the data anew")
+        given = self._settings | tested
+        if self._loopback:
+            self._let_in(given, tested or self._settings, within_s)
+        self._run(given, tested or self._settings, self._place.free_port() if self._loopback else None, within_s)
+        try:
+            return self._effective(given, tested)
+        except BaseException:
+            self.kill()
+            raise
+
+    def _run(self, given: Mapping[str, str], tested: Mapping[str, str], port: int | None, within_s: float) -> None:
+        """Run it, and wait until it answers; those `tested` are named where it does not."""
+        self._port = port
+        self._place.wait_until_free(_DYING_S)
+        for name, text in self._kind.files(self._place, given, port).items():
+            self._place.write(name, text)
+        self._place.must(["rm", "--force", *(f"{self._place.folder}/{name}" for name in self._kind.stale)])
+        self._ended, self._known = None, {}
+        self._tend = self._place.start(
+            self._kind.running(self.program, self._place, given, port),
+            stop_signal=self._kind.stop_signal,
+            patience_s=self._patience_s,
+        )
+        try:
+            self._sql = self._wait_until_ready(tested, within_s)
+        except BaseException:
+            self.kill()
+            raise
+
+    def _let_in(self, given: Mapping[str, str], tested: Mapping[str, str], within_s: float) -> None:
+        """Give a user a new password before anybody can come by the network, where others of this machine are."""
+        self._run(given, tested, None, within_s)
+        password = secrets.token_urlsafe(24)
+        user = self._kind.let_in(self.query, password)
+        self.stop()
+        self._user = (user, SecretStr(password))
+
+    def _wait_until_ready(self, settings: Mapping[str, str], within_s: float) -> Sql:
+        assert self._tend is not None
+        deadline = time.monotonic() + within_s
+        while True:
+            ended = self._tend.ended(_GLANCE_S)
+            if ended is not None:
+                raise would_not_start(self._kind, self.program, settings, "", ended.last_words)
+            try:
+                self._connect(within_s).close()
+                return self._connect()
+            except (EngineError, QueryRefused) as error:
+                answer = error.message
+            if time.monotonic() > deadline:
+                words = self._tend.kill().last_words
+                late = f"it was not ready within {within_s:.0f} s: {answer}"
+                raise would_not_start(self._kind, self.program, settings, late, words)
+
+    def _connect(self, timeout_s: float = _ANSWER_S) -> Sql:
+        address = self._administrator().model_copy(update={"timeout_s": timeout_s})
+        return Sql(self._host, self._engine, SqlJob(database=address), self._kind.opening)
+
+    def _effective(self, given: Mapping[str, str], tested: Mapping[str, str]) -> dict[str, str]:
+        """What the settings are; some servers take a name that they ignore."""
+        found = {}
+        for name in given:
+            try:
+                found[name] = self._kind.read(self.query, name)
+            except QueryRefused as error:
+                why = explain(self._kind.name, self.program.version, name)
+                if name in tested or why:
+                    todo = why or "take it out: nothing can tell whether it is in force"
+                    raise ServerWouldNotStart(f"{self._name} has no variable {name}: {error.words}", todo) from error
+        return {name: found[name] for name in tested}
+
+    @property
+    def pid(self) -> int:
+        """The process of the running server. Raises ServerGone where none runs."""
+        if self._tend is None:
+            raise self._gone("it does not run")
+        return self._tend.pid
+
+    def is_running(self) -> bool:
+        """Whether the server runs. Raises EngineError or Unreachable where its keeper is lost, and ends it then."""
+        if self._tend is not None:
+            try:
+                self._ended = self._tend.ended()
+            except ParibusError:
+                self._forget()
+                raise
+            if self._ended is not None:
+                self._forget()
+        return self._tend is not None
+
+    def _forget(self) -> None:
+        if self._sql is not None:
+            self._sql.close()
+        self._sql = self._tend = None
+
+    def stop(self) -> None:
+        """End it in good order; nothing where it does not run. Raises DatabaseError where it had to be killed."""
+        if not self.is_running() or self._tend is None:
+            return
+        try:
+            ended = self._tend.stop()
+        finally:
+            self._forget()
+        if ended.signal == 9:
+            wrong = f"{self._name} did not stop within {self._patience_s:.0f} s, and was killed"
+            raise DatabaseError(wrong, "allow it more time, or restore its data")
+
+    def kill(self) -> None:
+        """End it as a crash would; nothing where it does not run."""
+        if self._tend is not None:
+            try:
+                self._tend.kill()
+            finally:
+                self._forget()
+
+    def restart(self, settings: Mapping[str, str] | None = None, *, within_s: float = _READY_S) -> dict[str, str]:
+        """Stop it, and start it with these settings; those of the start before and live ones are gone."""
+        self.stop()
+        return self.start(settings, within_s=within_s)
+
+    def snapshot(self) -> Copy:
+        """Copy the data of the stopped server, for `restore`. Raises DatabaseError."""
+        self._must_be_stopped()
+        return take(self._place)
+
+    def restore(self) -> Copy:
+        """Put the data of the stopped server back as it was copied. Raises DatabaseError."""
+        self._must_be_stopped()
+        return put_back(self._place)
+
+    def try_copy(self) -> Copy:
+        """What a copy costs where the data is, by a small one. Raises DatabaseError."""
+        return try_out(self._place)
+
+    def size_bytes(self) -> int:
+        """What the data takes on the disk. Raises DatabaseError."""
+        return size_bytes(self._place)
+
+    def _must_be_stopped(self) -> None:
+        if self.is_running() or self._place.is_in_use():
+            raise DatabaseError(f"the data in {self._place.folder} is in use", "stop the server first")
+
+    def address(self) -> Server:
+        """Where a workload connects to the running server, and as whom: by the loopback where that was asked for."""
+        socket = self._administrator()
+        if self._port is None or self._user is None:
+            return socket
+        user, password = self._user
+        reached = {"socket": None, "host": "127.0.0.1", "port": self._port, "user": user, "password": password}
+        return socket.model_copy(update=reached)
+
+    def _administrator(self) -> Server:
+        return self._kind.address(self._place, self._port)
+
+    def query(self, text: str) -> Rows:
+        """What one statement returns. Raises QueryRefused with the server's words, and ServerGone."""
+        try:
+            if self._sql is None:
+                if not self.is_running():
+                    raise self._gone("it does not run")
+                self._sql = self._connect()
+            return self._sql.query(text)
+        except EngineError as error:
+            if self._sql is not None:
+                self._sql.close()
+                self._sql = None
+            self._wait_for_its_end()
+            raise self._gone(error.message) from error
+
+    @contextlib.contextmanager
+    def inside(self, database: str) -> Iterator[Ask]:
+        """A connection to one of its databases. Raises QueryRefused and EngineError."""
+        address = self._administrator().model_copy(update={"database": database, "timeout_s": _ANSWER_S})
+        sql = Sql(self._host, self._engine, SqlJob(database=address), self._kind.opening)
+        try:
+            yield sql.query
+        finally:
+            sql.close()
+
+    def drop_cache(self) -> None:
+        """Drop the data of the stopped server from the page cache. Raises DatabaseError."""
+        self._must_be_stopped()
+        self._place.drop_cache()
+
+    def _wait_for_its_end(self) -> None:
+        if self._tend is not None:
+            self._tend.ended(1.0)  # a server that dies may have closed its connections first
+        self.is_running()
+
+    def _gone(self, what: str) -> ServerGone:
+        told = "; ".join([what, *self._complaints()])
+        return ServerGone(f"{self._name} in {self._place.folder}: {told}", "start it again")
+
+    def _complaints(self) -> list[str]:
+        return said(self._kind, self._ended.last_words) if self._ended is not None else []
+
+    def last_words(self) -> str:
+        """What the server said before it ended by itself; empty while it runs. Raises EngineError and Unreachable."""
+        self._wait_for_its_end()
+        return "; ".join(self._complaints())

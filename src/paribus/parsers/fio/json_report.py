@@ -1,0 +1,247 @@
+"""fio's --output-format=json and json+, of 2.x and 3.x."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from paribus.parsers.fio.fio_job import COMPLETION, Sheet, percentile, run
+from paribus.parsers.json_lines import Document, Leaf, Members, objects, text_of
+from paribus.parsers.log import Reading, Run
+from paribus.parsers.numbers import number
+
+_SIDES = ("read", "write", "trim", "sync", "mixed")
+_KIB = 1 / 1024
+# How many of these make one second, or byte. 3.0 gave times in ns and named them so; before, they are in µs.
+# bw is bytes / 1024 in every version (stat.c).
+_TIMES = {"": 1e6, "_ns": 1e9}
+_PARTS = {"min": "min", "max": "max", "mean": "mean", "stddev": "stddev"}
+_BUCKET_BITS = 6  # fio's histogram has 64 buckets for each doubling, and 128 exact ones at its start
+
+
+@dataclass(slots=True)
+class _Job:
+    """A job with what is said of all jobs."""
+
+    members: Members
+    options: Mapping[str, str]
+    version: str
+    entries: int  # of the same name in the report
+
+
+@dataclass(slots=True)
+class _Report:
+    """The jobs of one document, and when it was made."""
+
+    runs: list[Run]
+    made_ms: float | None
+    lines: tuple[int, int]
+
+    def goes_on_as(self, later: "_Report") -> bool:
+        """Whether the later report is of the same run, which went on: begun at the same time, with more of all."""
+        if (
+            self.made_ms is None
+            or later.made_ms is None
+            or [one.labels for one in self.runs] != [one.labels for one in later.runs]
+        ):
+            return False
+        begun = [
+            at - 1000 * max(_known(one.runs, "duration_s"), default=0.0)
+            for one, at in ((self, self.made_ms), (later, later.made_ms))
+        ]
+        grown = all(
+            sum(_known(self.runs, name)) <= sum(_known(later.runs, name))
+            for name in ("operations", "response_max_s", "duration_s")
+        )
+        exact = self.made_ms % 1000 or later.made_ms % 1000
+        return (
+            bool(self.runs)
+            and later.made_ms > self.made_ms
+            and grown
+            and abs(begun[0] - begun[1]) <= (100 if exact else 1100)
+        )
+
+
+def _known(runs: list[Run], metric: str) -> list[float]:
+    return [one.value for run in runs for one in run.readings if one.metric == metric]
+
+
+def runs(documents: list[Document]) -> tuple[list[Run], list[str]]:
+    """The jobs of all reports, and what is to be told of them."""
+    reports: list[_Report] = []
+    remarks: list[str] = []
+    for document in documents:
+        top = document.top
+        named = next((name for name in ("jobs", "client_stats") if name in top), "")
+        version = text_of(top.get("fio version")).removeprefix("fio-")
+        options = _options(top.get("global options"))
+        entries = list(objects(top.get(named)))
+        names = Counter(text_of(one.get("jobname")) for one in entries)
+        jobs = [_Job(one, options, version, names[text_of(one.get("jobname"))]) for one in entries]
+        made = [_run(job, document) for job in jobs if text_of(job.members.get("jobname")) != "All clients"]
+        if named and not made and not top.whole:
+            made = [Run(tool="fio", version=version, lines=(document.first, document.last), missing="its jobs")]
+        disks = list(_disks(top.get("disk_util")))
+        if disks and len(made) == 1:
+            one = made[0]
+            span = (one.lines[0], max(one.lines[1], disks[-1].line))
+            made = [replace(one, readings=(*one.readings, *disks), lines=span)]
+        elif disks:
+            remarks.append(
+                f"disk_util in line {disks[0].line} is of all jobs together, and belongs to none of the runs"
+            )
+        now = _Report(made, _milliseconds(top), (document.first, document.last))
+        if reports and reports[-1].goes_on_as(now):
+            first, last = reports.pop().lines
+            remarks.append(f"lines {first} to {last} tell of the same run before its end (--status-interval)")
+        reports.append(now)
+    if any(_of_completion(job) for one in documents for job in objects(one.top.get("jobs"))):
+        remarks.append(COMPLETION)
+    return [run for one in reports for run in one.runs], remarks
+
+
+def _milliseconds(top: Members) -> float | None:
+    """When a report was made; to the second in older versions."""
+    exact, seconds = _number(top, "timestamp_ms")[0], _number(top, "timestamp")[0]
+    return exact if exact is not None else seconds * 1000 if seconds is not None else None
+
+
+def _options(value: object) -> dict[str, str]:
+    return {name: text_of(one) for name, one in value.items()} if isinstance(value, Members) else {}
+
+
+def _run(job: _Job, document: Document) -> Run:
+    members = job.members
+    options = {**job.options, **_options(members.get("job options"))}
+    sheet = Sheet()
+    for side in _SIDES:
+        section = members.get(side)
+        if isinstance(section, Members):
+            sheet.both &= section.whole
+            _side(sheet, side, section)
+    sheet.settle()
+    sheet.both &= members.whole or "mixed" in sheet.sides or {"read", "write", "trim"} <= set(sheet.sides)
+    for name, metric in (("error", "error_code"), ("total_err", "errors")):
+        value, leaf = _number(members, name)
+        if value and leaf:
+            sheet.more.append(Reading(metric=metric, value=value, unit="count", line=leaf.line, stated=leaf.word))
+    for name, metric in (("usr_cpu", "cpu_user_share"), ("sys_cpu", "cpu_system_share")):
+        value, leaf = _number(members, name)
+        if value is not None and leaf:
+            sheet.more.append(
+                Reading(metric=metric, value=value / 100, unit="1", line=leaf.line, stated=f"{leaf.word} %")
+            )
+    last = max([one.line for one in sheet.readings()], default=members.line)
+    made = run(
+        sheet,
+        version=job.version,
+        options=options,
+        job=text_of(members.get("jobname")),
+        jobs=_together(options.get("numjobs", "1"), job.entries),
+        lines=(members.line, last),
+        missing="" if members.whole else f"the report breaks off in line {document.last}",
+    )
+    return _histogram(made, members, sheet.active())
+
+
+def _together(asked: str, entries: int) -> int:
+    """How many jobs an entry is of: all of them where there is one entry for all; 0 where it cannot be told."""
+    if not asked.isascii() or not asked.isdecimal() or len(asked) > 6 or not int(asked):
+        return 0
+    return int(asked) if entries == 1 else 1 if entries % int(asked) == 0 else 0
+
+
+def _side(sheet: Sheet, side: str, section: Members) -> None:
+    """The numbers of one direction."""
+    _put(sheet, side, "rate", section, "iops")
+    if "bw_bytes" in section:
+        _put(sheet, side, "bytes_per_s", section, "bw_bytes")
+    else:
+        _put(sheet, side, "bytes_per_s", section, "bw", _KIB, " KiB/s")
+    if "io_kbytes" in section:  # since 2.21; before, io_bytes is in KiB
+        _put(sheet, side, "bytes", section, "io_bytes")
+    elif section.whole:
+        _put(sheet, side, "bytes", section, "io_bytes", _KIB, " KiB")
+    _put(sheet, side, "operations", section, "total_ios")
+    _put(sheet, side, "duration_s", section, "runtime", 1e3, " ms")
+    for suffix, per_s in _TIMES.items():
+        unit = " ns" if suffix else " us"
+        for name, said in (("lat", "response"), ("clat", "completion"), ("slat", "submission")):
+            times = section.get(f"{name}{suffix}")
+            if not isinstance(times, Members):
+                continue
+            if _number(times, "N")[0] == 0 or not (_number(times, "max")[0] or _number(times, "mean")[0]):
+                continue  # nothing was timed
+            for part, word in _PARTS.items():
+                _put(sheet, side, f"{said}_{word}_s", times, part, per_s, unit)
+            _put(sheet, side, f"{said}_count", times, "N")
+            percentiles = times.get("percentile")
+            if name != "slat" and isinstance(percentiles, Members):
+                for key in percentiles:
+                    of = number(key)
+                    if of is not None and 1 <= of <= 100:
+                        _put(sheet, side, percentile(of), percentiles, key, per_s, unit)
+
+
+def _put(sheet: Sheet, side: str, name: str, members: Members, key: str, per: float = 1.0, unit: str = "") -> None:
+    value, leaf = _number(members, key)
+    if value is not None and leaf is not None and value >= 0:
+        sheet.put(side, name, value / per, leaf.line, f"{leaf.word}{unit}")
+
+
+def _number(members: Members, key: str) -> tuple[float | None, Leaf | None]:
+    leaf = members.get(key)
+    return (number(leaf.word), leaf) if isinstance(leaf, Leaf) else (None, None)
+
+
+def _histogram(made: Run, members: Members, active: list[str]) -> Run:
+    """The counts of json+, where one direction was active."""
+    section = members.get(active[0]) if len(active) == 1 else None
+    times = section.get("clat_ns") if isinstance(section, Members) else None
+    bins = times.get("bins") if isinstance(times, Members) else None
+    if not isinstance(bins, Members) or not bins.whole:
+        return made
+    counts = [(_upper(middle), count) for middle, count in _whole_numbers(bins)]
+    return replace(made, histogram=tuple(sorted(counts)))
+
+
+def _whole_numbers(bins: Members) -> Iterator[tuple[int, int]]:
+    for key, leaf in bins.items():
+        count = text_of(leaf)
+        if all(word.isascii() and word.isdecimal() and len(word) < 19 for word in (key, count)):
+            yield int(key), int(count)
+
+
+def _upper(middle: int) -> float:
+    """The upper end in seconds of the bucket that fio names by its middle in ns."""
+    width = 1 << max(0, middle.bit_length() - 1 - _BUCKET_BITS)
+    return (middle + (width // 2 if width > 1 else 0)) / 1e9
+
+
+def _disks(value: object) -> Iterator[Reading]:
+    """How busy each device was; a md or dm device's own number, and its members' are not added up."""
+    for disk in objects(value):
+        util, leaf = _number(disk, "util")
+        name = text_of(disk.get("name"))
+        if util is not None and leaf is not None and name:
+            yield Reading(
+                metric="device_utilisation",
+                value=util / 100,
+                unit="1",
+                line=leaf.line,
+                stated=f"{leaf.word} %",
+                subject=name,
+            )
+
+
+def _of_completion(job: Members) -> bool:
+    """Whether percentiles are of completion alone."""
+    sides = [one for side in _SIDES if isinstance(one := job.get(side), Members)]
+    has = {
+        name: any(
+            isinstance(times := one.get(f"{name}{suffix}"), Members) and "percentile" in times
+            for one in sides
+            for suffix in _TIMES
+        )
+        for name in ("lat", "clat")
+    }
+    return has["clat"] and not has["lat"]

@@ -1,0 +1,1 @@
+"""Published tables: CSV, TSV, Markdown and aligned text."""

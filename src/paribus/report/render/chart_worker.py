@@ -1,0 +1,70 @@
+"""Charts drawn as SVG, by processes of their own.
+
+The library takes half a second to start and lets no other thread run while it draws. So the processes start early,
+beside what is computed before there is something to draw, and end when all is drawn, or with us, however that is.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from paribus.errors import DrawingFailed
+from paribus.worker_process import Aside, Unanswered, serve, share
+
+_MOST, _EACH = 2, 6  # each takes 150 MB, and is worth its start for so many charts
+
+Spec = Mapping[str, Any]
+
+_begun: SimpleQueue[Aside] = SimpleQueue()
+
+
+def begin() -> None:
+    """Start them, so that they are ready once there is something to draw."""
+    with suppress(Unanswered):  # who draws says so
+        for _ in range(min(_MOST, os.cpu_count() or 1)):
+            _begun.put(Aside(__name__))
+
+
+@contextmanager
+def drawing(specs: Sequence[Spec], config: Spec) -> Iterator[list[Callable[[], str]]]:
+    """The pictures of Vega-Lite specs, each to be waited for while this is entered. Both raise DrawingFailed."""
+    artists = []
+    with ExitStack() as leaving:
+        for _ in range(min(_MOST, os.cpu_count() or 1, -(-len(specs) // _EACH))):
+            artists.append(_one())
+            leaving.callback(artists[-1].end)
+        yield [partial(_picture, drawn) for drawn in share(artists, [(spec, config) for spec in specs])]
+
+
+def _one() -> Aside:
+    with suppress(Empty):
+        return _begun.get_nowait()
+    try:
+        return Aside(__name__)
+    except Unanswered as error:
+        raise DrawingFailed(
+            f"no process can be started that draws charts: {error}", "write the report again"
+        ) from error
+
+
+def _picture(drawn: Future[str]) -> str:
+    try:
+        return str(drawn.result())
+    except Unanswered as error:
+        raise DrawingFailed(f"the process that draws charts ended ({error})", "write the report again") from error
+
+
+def _serve() -> None:
+    os.nice(19)  # what is computed meanwhile comes first
+    import vl_convert
+
+    vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "point"})  # the first one takes longest
+    serve(lambda asked: vl_convert.vegalite_to_svg(asked[0], config=asked[1]))
+
+
+if __name__ == "__main__":
+    _serve()

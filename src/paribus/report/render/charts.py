@@ -1,0 +1,287 @@
+"""Charts as Vega-Lite specs, and their still pictures.
+
+In: curves and effect tables of a view. Out: spec dicts (drawn live in the HTML) and SVG text (still in HTML and
+Markdown). Colours are names of CSS variables, so that a picture inside a page follows its light or dark scheme; a
+picture in a file of its own gets the light palette. An arm is coloured only where it is decided better or worse.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from paribus.files import write_whole
+from paribus.i18n import later, tr
+from paribus.report.render import chart_worker
+from paribus.report.render.chart_parts import (
+    FROM_ZERO,
+    HINT,
+    KNOWN,
+    SIGNED,
+    Spec,
+    hint,
+    inline,
+    name,
+    quantity,
+    value_axis,
+)
+from paribus.report.render.drift_chart import drift_chart
+from paribus.report.render.line_charts import course_chart, lines, path_chart, quantile_chart, row
+from paribus.report.render.response_chart import response_curve
+from paribus.report.view.curve_models import Curve
+from paribus.report.view.view_models import Arm, EffectPoint, EffectTable, MatrixSection, ReportView, Section
+from paribus.units import LoadUnit
+
+LIGHT = {
+    "paper": "#ffffff",
+    "ink": "#1c1d1f",
+    "muted": "#66686c",
+    "line": "#e4e4e1",
+    "wash": "#f1f1ee",
+    "better": "#0a66a8",
+    "worse": "#b34a06",
+}
+DARK = {
+    "paper": "#16181b",
+    "ink": "#e6e5e2",
+    "muted": "#9c9ea1",
+    "line": "#303338",
+    "wash": "#212429",
+    "better": "#74b6f0",
+    "worse": "#f39c5c",
+}
+"""Blue and orange: told apart with every common colour blindness. Text keeps a contrast of 4.5 or more."""
+
+_FONT = "system-ui, sans-serif, 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei'"
+_TEXT = {"labelFont": _FONT, "titleFont": _FONT, "labelColor": "var(--muted)", "titleColor": "var(--muted)"}
+CONFIG: Spec = {
+    "background": "transparent",
+    "font": _FONT,
+    "view": {"stroke": None},
+    "mark": {"aria": False},
+    "axis": {
+        **_TEXT,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "gridColor": "var(--line)",
+        "domainColor": "var(--line)",
+        "tickColor": "var(--line)",
+        "labelPadding": 5,
+    },
+    "legend": {**_TEXT, "labelColor": "var(--ink)", "labelFontSize": 11, "title": None, "symbolSize": 60},
+    "title": {
+        "color": "var(--ink)",
+        "subtitleColor": "var(--muted)",
+        "fontSize": 12,
+        "subtitleFontSize": 11,
+        "fontWeight": 600,
+        "anchor": "start",
+        "frame": "bounds",
+        "offset": 10,
+    },
+}
+_WIDTH, _HEIGHT, _ROW = 272, 168, 22
+_LOADS = {
+    LoadUnit.OUTSTANDING: later("outstanding operations"),
+    LoadUnit.RATE_PER_S: later("operations per second"),
+    LoadUnit.NOT_STATED: later("not stated"),
+}
+
+
+_PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+_DIGITS = re.compile(r"(\.\d)\d+")  # a tenth of a pixel is enough
+
+
+def _colour(arm: Arm) -> str:
+    return f"var(--{arm.decided or ('ink' if arm.baseline else 'muted')})"
+
+
+def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
+    """A metric over the load levels: a line per arm, its interval as a band (as a bar where there is one level)."""
+    colours = {arm.name: _colour(arm) for arm in arms}
+    rows = [
+        row(p, tr("{arm} at {load}: {figure}", arm=p.arm, load=p.load, figure=p.text)) | {"colour": colours[p.arm]}
+        for p in shown.points
+    ]
+    loads = sorted({p.load.n for p in shown.points})
+    y = quantity("value", title=None, scale=FROM_ZERO, axis=value_axis(",~f"))
+    return {
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "title": f"{shown.title}, {shown.unit}",
+        "description": tr("{title} over load level, one line per arm; the numbers are in the table", title=shown.title),
+        "data": inline(rows),
+        "encoding": {
+            "x": quantity(
+                "load",
+                title=tr("load level ({unit})", unit=tr(_LOADS[shown.points[0].load.unit])),
+                scale={"type": "log", "base": 2, "padding": 14, "nice": False},
+                axis={"values": loads, "format": "d", "grid": False, "labelOverlap": "greedy"},
+            )
+        },
+        "layer": [*_intervals(rows), *lines(rows, colours, y, "load")],
+    }
+
+
+def _intervals(rows: Sequence[Spec]) -> list[Spec]:
+    """The layer of intervals: bands, or bars at the only load level; nothing where no interval is known."""
+    known = [row for row in rows if "low" in row]
+    if not known:
+        return []
+    bar = len({row["load"] for row in known}) == 1
+    return [
+        {
+            "transform": [KNOWN],
+            "mark": {"type": "rule", "strokeWidth": 1.6} if bar else {"type": "area", "opacity": 0.14},
+            "encoding": {
+                "y": quantity("low", title=None),
+                "y2": {"field": "high"},
+                "detail": name("arm"),
+                "stroke" if bar else "fill": name("colour", scale=None),
+            },
+        }
+    ]
+
+
+def _clamped(point: EffectPoint, limit: float) -> Spec:
+    def within(value: float) -> float:
+        return min(max(value, -limit), limit)
+
+    return {
+        "load": tr("all levels") if point.load is None else point.load.figure,
+        "estimate": within(point.estimate),
+        "low": within(point.low),
+        "high": within(point.high),
+        "colour": f"var(--{point.decided or 'ink'})",
+        "filled": f"var(--{point.decided or 'ink'})" if point.load is None else "var(--paper)",
+        "hint": hint(f"{point.effect} {point.interval}", point.trials),
+    }
+
+
+def forest(shown: EffectTable) -> Spec:
+    """Effects with intervals, a row per load level and a panel per arm; the band is what is too small to matter."""
+    estimates = [abs(p.estimate) for p in shown.points if math.isfinite(p.estimate)]
+    limit = max(3 * shown.margin_high, 2.5 * max(estimates, default=0.0))
+    labels = [tr("all levels") if load is None else load.figure for load in shown.loads]
+    return {
+        "vconcat": [_panel(shown, arm, labels, limit) for arm in shown.arms],
+        "spacing": 14,
+        "resolve": {"scale": {"x": "shared"}},
+        "title": {
+            "text": tr("effect on {title}, %", title=shown.title),
+            "subtitle": tr("shaded: within {margin}", margin=shown.margin),
+        },
+        "description": tr(
+            "effect on {title} with intervals by load level; the numbers are in the table", title=shown.title
+        ),
+    }
+
+
+def _panel(shown: EffectTable, arm: str, labels: Sequence[str], limit: float) -> Spec:
+    """The effects of one arm."""
+    rows = [_clamped(point, limit) for point in shown.points if point.arm == arm and not math.isnan(point.estimate)]
+    axis = {"tickCount": 5, "grid": False, "domain": False, "labelFlush": False, "labelExpr": SIGNED}
+    margin = inline([{"low": shown.margin_low, "high": shown.margin_high, "nothing": 0}])
+    placed = {
+        "y": name(
+            "load",
+            sort=labels,
+            title=None,
+            scale={"domain": labels},
+            axis={"domain": False, "ticks": False, "labelColor": "var(--ink)"},
+        ),
+        "color": name("colour", scale=None),
+    }
+    return {
+        "width": _WIDTH - 20,
+        "height": _ROW * len(labels),
+        "title": {
+            "text": tr("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline),
+            "fontWeight": "normal",
+            "limit": _WIDTH,
+        },
+        "data": inline(rows),
+        "layer": [
+            {
+                "data": margin,
+                "mark": {"type": "rect", "fill": "var(--wash)"},
+                "encoding": {
+                    "x": quantity("low", title=None, axis=axis, scale={"zero": True, "padding": 10}),
+                    "x2": {"field": "high"},
+                },
+            },
+            {
+                "data": margin,
+                "mark": {"type": "rule", "stroke": "var(--muted)", "strokeWidth": 0.75},
+                "encoding": {"x": quantity("nothing")},
+            },
+            {
+                "mark": {"type": "rule", "strokeWidth": 1.6},
+                "encoding": {**placed, "x": quantity("low"), "x2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "point", "size": 44, "strokeWidth": 1.4, "opacity": 1},
+                "encoding": {
+                    **placed,
+                    "x": quantity("estimate"),
+                    "fill": name("filled", scale=None),
+                    "tooltip": HINT,
+                },
+            },
+        ],
+    }
+
+
+def of_section(section: Section) -> dict[str, Spec]:
+    """All charts of a section by key: the effects of judged responses first, then the curves, then how it drifted."""
+    drawn = {table.key: forest(table) for table in section.effects if table.judged}
+    drawn |= {shown.key: curve(shown, section.arms) for shown in section.curves}
+    colours = {arm.name: _colour(arm) for arm in section.arms}
+    size = (_WIDTH, _HEIGHT)
+    if section.path:
+        drawn[section.path.key] = path_chart(section.path, colours, *size)
+    if section.quantiles:
+        drawn[section.quantiles.key] = quantile_chart(section.quantiles, colours, *size)
+    if section.drift:
+        drawn[section.drift.key] = drift_chart(section.drift, *size)
+    return drawn
+
+
+def of_matrix(section: MatrixSection) -> dict[str, Spec]:
+    """The curve of each write share of a matrix by key."""
+    return {share.key: response_curve(share) for share in section.shares if share.points}
+
+
+def of_view(view: ReportView) -> dict[str, dict[str, Spec]]:
+    """All charts of a report by anchor and key, in the order in which they are shown."""
+    drawn = {matrix.anchor: of_matrix(matrix) for matrix in view.matrices}
+    return drawn | {section.anchor: of_section(section) for section in view.sections}
+
+
+def of_trials(view: ReportView) -> dict[str, Spec]:
+    """The chart of any trial over time by key: to choose from, so for pages alone."""
+    return {} if view.courses is None else {view.courses.key: course_chart(view.courses)}
+
+
+def still(picture: str) -> str:
+    """A picture as SVG for the inside of a page; colours are the page's CSS variables."""
+    drawn = picture.replace('fill="white"', 'fill="none"', 1)
+    return _PLACES.sub(lambda place: _DIGITS.sub(r"\1", place[0]), drawn)
+
+
+def standalone(picture: str) -> str:
+    """The same for a file of its own, in the light palette on white."""
+    drawn = re.sub(r"var\(--(\w+)\)", lambda name: LIGHT[name[1]], picture)
+    return drawn.replace('fill="none"/>', f'fill="{LIGHT["paper"]}"/>', 1)
+
+
+def write_pictures(view: ReportView, folder: Path) -> Mapping[str, str]:
+    """Draw every chart of a view into `folder` as SVG; returns file names by chart key, as Markdown wants them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    specs = {key: spec for drawn in of_view(view).values() for key, spec in drawn.items()}
+    names = {key: f"{key}.svg" for key in specs}
+    with chart_worker.drawing(list(specs.values()), CONFIG) as pictures:
+        for name, picture in zip(names.values(), pictures, strict=True):
+            write_whole(folder / name, standalone(still(picture())))
+    return names

@@ -1,0 +1,57 @@
+"""Two experiments beside each other as Markdown: what differed first.
+
+In: a view. Out: text. Called by `compare`.
+"""
+
+from paribus.i18n import tr
+from paribus.report.render.markdown import as_table, plain
+from paribus.report.view import numbers
+from paribus.report.view.comparison_models import BaselineRow, ComparedView, EffectRow
+
+
+def render(view: ComparedView) -> str:
+    """The whole comparison."""
+    lines = [
+        f"# {plain(view.title)}",
+        "",
+        plain(view.experiments),
+        "",
+        tr("{sentence}.", sentence=plain(view.headline)),
+        "",
+    ]
+    lines += [f"## {tr('What else differs')}", ""]
+    if view.differences:
+        rows = [[plain(cell) for cell in row] for row in view.differences]
+        lines += as_table([tr("what differs"), plain(view.first), plain(view.second)], [False] * 3, rows)
+    else:
+        lines += [tr("nothing else differs"), ""]
+    if view.baseline:
+        head = [tr("workload"), tr("response"), tr("load"), tr("change"), tr("margin"), tr("verdict"), tr("rounds")]
+        head += [tr("trials")]
+        right = [False, False, True, True, True, False, True, False]
+        lines += [f"## {tr('What the baseline does')}", "", *as_table(head, right, [*map(_row, view.baseline)])]
+    if view.effects:
+        head = [tr("factor"), tr("effect"), tr("workload"), tr("response"), plain(view.first), plain(view.second)]
+        head += [tr("difference"), ""]
+        right = [False, False, False, False, True, True, True, False]
+        lines += [f"## {tr('Whether effects are alike')}", "", *as_table(head, right, [*map(_effect, view.effects)])]
+    return "\n".join([*lines, *(f"- {plain(note)}" for note in view.notes)]) + "\n"
+
+
+def _row(row: BaselineRow) -> list[str]:
+    return [
+        plain(row.workload),
+        row.response,
+        row.load,
+        plain(f"{row.change.effect} {row.change.interval}"),
+        row.change.margin,
+        f"**{row.verdict}**" if row.change.decided else row.verdict,
+        "; ".join(map(str, row.rounds)),
+        "; ".join(numbers.few(trials) for trials in row.trials),
+    ]
+
+
+def _effect(row: EffectRow) -> list[str]:
+    difference = f"{row.difference.effect} {row.difference.interval}"
+    cells = (row.factor, row.arms, row.workload, row.response, row.first, row.second, difference, row.said)
+    return [plain(cell) for cell in cells]

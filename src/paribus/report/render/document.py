@@ -1,0 +1,235 @@
+"""The report as one JSON document, for programs.
+
+In: the records of an experiment, its effects and cells. Out: ReportDocument, whose schema is checked in. Called by
+`report --json`. A number that is not finite becomes null; every effect keeps its trials.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from paribus.findings import Bounded, Breach, Constancy, Contrast, Matrix, Preconditioned, Scaling
+from paribus.model import (
+    Cell,
+    Effect,
+    Experiment,
+    ExperimentState,
+    Origin,
+    Source,
+    Tag,
+    Tested,
+    Trial,
+    TrialState,
+    Verdict,
+)
+from paribus.report.render.document_parts import Document, Interval, finite
+from paribus.report.render.imported_document import ClaimDocument, OriginDocument, SourceDocument, claim, origin, source
+from paribus.report.sections.evidence import machine_s
+from paribus.report.sections.uncontrolled import NOT_TOLD
+from paribus.units import LoadUnit
+
+
+class CheckDocument(Document):
+    """An assumption behind a verdict: whether it holds, and what was found."""
+
+    name: str
+    passed: bool
+    found: str
+
+
+class EffectDocument(Document):
+    """What changing a factor from `baseline` to `arm` did to a response; `load` null means all load levels."""
+
+    factor: str
+    baseline: str
+    arm: str
+    workload: str
+    response: str
+    load: int | None
+    load_unit: LoadUnit | None
+    log_ratio: Interval
+    percent: Interval
+    confidence: float
+    pairs: int
+    margin: float = Field(description="what is too small to matter, as a ratio")
+    method: str
+    look: int
+    verdict: Verdict | None
+    tags: list[Tag]
+    reasons: list[str]
+    checks: list[CheckDocument]
+    better_probability: float | None = Field(description="of a posterior with a flat prior; it decides nothing")
+    within_probability: float | None = Field(description="that the effect lies within the margin, likewise")
+    alpha_spent: float | None = Field(description="the error of claims spent up to this look; 1 - confidence in all")
+    trials: list[int]
+
+
+class CellDocument(Document):
+    """The mean of a metric for one arm at one load level, in seconds, bytes and plain ratios."""
+
+    factor: str
+    arm: str
+    workload: str
+    load: int
+    load_unit: LoadUnit
+    metric: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    trials: list[int]
+
+
+class UnusedTrial(Document):
+    """A trial that enters no effect, and why."""
+
+    order: int
+    state: TrialState
+    reasons: list[str]
+
+
+class ReportDocument(Document):
+    """One experiment and what was concluded from it."""
+
+    version: Literal[1] = 1
+    experiment: str
+    name: str
+    state: ExperimentState
+    started: float = Field(description="UTC seconds since the epoch")
+    ended: float | None
+    plan_digest: str
+    plan_text: str
+    overrides: dict[str, str]
+    seed: int
+    schedule_hash: str
+    versions: dict[str, str]
+    fingerprint: dict[str, str]
+    notes: list[str]
+    machine_s: float = Field(description="seconds that trials and reruns took, without preconditioning")
+    planned_s: float = Field(description="seconds of trials that were planned, where nothing is decided early")
+    trials: dict[TrialState, int] = Field(description="how many trials are in each state")
+    unused: list[UnusedTrial]
+    effects: list[EffectDocument]
+    cells: list[CellDocument]
+    matrices: list[Matrix]
+    preconditioned: list[Preconditioned]
+    contrasts: list[Contrast] = Field(description="which counters moved with each comparison")
+    scalings: list[Scaling] = Field(description="how each arm's throughput follows the operations outstanding")
+    conditions: Constancy = Field(description="what no trial sets and should be the same in all")
+    bounds: list[Bounded] = Field(description="what bounds each arm at each load level, by rules of thumb")
+    sources: list[SourceDocument] = Field(description="the files of a set that was imported")
+    origins: list[OriginDocument] = Field(description="where each of its trials comes from")
+    breaches: list[Breach] = Field(description="what a set states that cannot be; cells are trials")
+    claims: list[ClaimDocument] = Field(description="what an author claims, beside the numbers")
+
+
+def _percent(log_ratio: float) -> float | None:
+    try:
+        return finite(math.expm1(log_ratio) * 100)
+    except OverflowError:
+        return None
+
+
+def _effect(effect: Effect) -> EffectDocument:
+    ratios = (effect.estimate, effect.low, effect.high)
+    names = ("estimate", "low", "high")
+    return EffectDocument(
+        factor=effect.factor,
+        baseline=effect.baseline,
+        arm=effect.arm,
+        workload=effect.workload,
+        response=effect.response,
+        load=effect.load.n if effect.load else None,
+        load_unit=effect.load.unit if effect.load else None,
+        log_ratio=Interval(**dict(zip(names, map(finite, ratios), strict=True))),
+        percent=Interval(**dict(zip(names, map(_percent, ratios), strict=True))),
+        confidence=effect.confidence,
+        pairs=effect.pairs,
+        margin=math.expm1(effect.margin),
+        method=effect.method,
+        look=effect.look,
+        verdict=effect.verdict,
+        tags=list(effect.tags),
+        reasons=list(effect.reasons),
+        better_probability=effect.better_probability,
+        within_probability=effect.within_probability,
+        alpha_spent=effect.alpha_spent,
+        checks=[CheckDocument(name=c.name, passed=c.passed, found=c.found) for c in effect.checks],
+        trials=list(effect.trials),
+    )
+
+
+def _cell(cell: Cell) -> CellDocument:
+    return CellDocument(
+        factor=cell.factor,
+        arm=cell.arm,
+        workload=cell.workload,
+        load=cell.load.n,
+        load_unit=cell.load.unit,
+        metric=cell.metric,
+        mean=finite(cell.mean),
+        low=finite(cell.low),
+        high=finite(cell.high),
+        trials=list(cell.trials),
+    )
+
+
+def _unused(trial: Trial) -> UnusedTrial:
+    failure = ": ".join(filter(None, [str(trial.failure or ""), trial.failure_message]))
+    reasons = [*trial.invalid_because, *([failure] if failure else [])]
+    return UnusedTrial(order=trial.order, state=trial.state, reasons=reasons)
+
+
+def document(
+    experiment: Experiment,
+    trials: Sequence[Trial],
+    effects: Sequence[Effect],
+    cells: Sequence[Cell],
+    matrices: Sequence[Matrix] = (),
+    preconditioned: Sequence[Preconditioned] = (),
+    *,
+    contrasts: Sequence[Contrast] = (),
+    scalings: Sequence[Scaling] = (),
+    bounds: Sequence[Bounded] = (),
+    constancy: Constancy = NOT_TOLD,
+    planned_s: float = 0.0,
+    sources: Sequence[Source] = (),
+    origins: Sequence[Origin] = (),
+    breaches: Sequence[Breach] = (),
+    claims: Sequence[Tested] = (),
+) -> ReportDocument:
+    """The experiment, its trials by state, every effect, cell and matrix, ready to be written as JSON."""
+    unused = (TrialState.INVALID, TrialState.FAILED, TrialState.SUPERSEDED)
+    return ReportDocument(
+        experiment=experiment.id,
+        name=experiment.name,
+        state=experiment.state,
+        started=experiment.started,
+        ended=experiment.ended,
+        plan_digest=experiment.plan_digest,
+        plan_text=experiment.plan_text,
+        overrides=dict(experiment.overrides),
+        seed=experiment.seed,
+        schedule_hash=experiment.schedule_hash,
+        versions=dict(experiment.versions),
+        fingerprint=dict(experiment.fingerprint),
+        notes=list(experiment.notes),
+        machine_s=machine_s(trials),
+        planned_s=planned_s,
+        trials=dict(Counter(trial.state for trial in trials)),
+        unused=[_unused(trial) for trial in trials if trial.state in unused],
+        effects=[_effect(effect) for effect in effects],
+        cells=[_cell(cell) for cell in cells],
+        matrices=list(matrices),
+        preconditioned=list(preconditioned),
+        contrasts=list(contrasts),
+        scalings=list(scalings),
+        bounds=list(bounds),
+        conditions=constancy,
+        sources=[source(one) for one in sources],
+        origins=[origin(one) for one in origins],
+        breaches=list(breaches),
+        claims=[claim(one) for one in claims],
+    )

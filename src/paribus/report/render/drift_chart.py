@@ -1,0 +1,71 @@
+"""How the machine changed while a comparison was made: its blocks over time, by which arm each began with.
+
+In: what is shown of a drift. Out: a Vega-Lite spec. Called by `charts`.
+"""
+
+from paribus.i18n import tr
+from paribus.report.render.chart_parts import (
+    FROM_ZERO,
+    HINT,
+    SHAPES,
+    SIGNED,
+    Spec,
+    hint,
+    in_turn,
+    inline,
+    name,
+    quantity,
+)
+from paribus.report.view.curve_models import DriftCurve
+
+
+def drift_chart(shown: DriftCurve, width: int, height: int) -> Spec:
+    """A point for each block, and a smooth line through them."""
+    firsts = [tr("{arm} first", arm=one) for one in dict.fromkeys(point.first for point in shown.points)]
+    rows = [
+        {
+            "time": point.time,
+            "value": point.value,
+            "smooth": smooth,
+            "first": tr("{arm} first", arm=point.first),
+            "hint": hint(point.text, point.trials),
+        }
+        for point, smooth in zip(shown.points, shown.course, strict=True)
+    ]
+    fills = {"domain": firsts, "range": ["var(--ink)", *["var(--paper)"] * (len(firsts) - 1)]}
+    legend = {"orient": "top", "columns": 2, "labelLimit": 130, "offset": 8}
+    axis = {"tickCount": 4, "domain": False, "ticks": False, "labelExpr": SIGNED}
+    line = {
+        "mark": {"type": "line", "strokeWidth": 1.4, "stroke": "var(--muted)"},
+        "encoding": {"y": quantity("smooth", title=None)},
+    }
+    dots = {
+        "mark": {"type": "point", "size": 30, "strokeWidth": 1.2, "stroke": "var(--ink)", "opacity": 1},
+        "encoding": {
+            "y": quantity("value", title=None, scale=FROM_ZERO, axis=axis),
+            "shape": name("first", scale=in_turn(firsts, SHAPES), sort=firsts, legend=legend),
+            "fill": name("first", scale=fills, sort=firsts, legend=legend),
+            "tooltip": HINT,
+        },
+    }
+    return {
+        "width": width,
+        "height": height,
+        "title": {
+            "text": tr("{title} of all arms over time, %", title=shown.title),
+            "subtitle": tr("against the usual at the load level"),
+        },
+        "description": tr(
+            "{title} of each block over time, as a deviation from the usual at its load level", title=shown.title
+        ),
+        "data": inline(rows),
+        "encoding": {
+            "x": quantity(
+                "time",
+                title=tr("{unit} since the beginning", unit=shown.unit),
+                scale={"nice": False, "padding": 10},
+                axis={"tickCount": 5, "grid": False, "format": ",~f"},
+            )
+        },
+        "layer": [line, dots],
+    }

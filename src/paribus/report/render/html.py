@@ -1,0 +1,174 @@
+"""The report as one HTML file that needs nothing else: no network, no other file.
+
+In: a view. Out: text. Called by the command line. The still pictures stand in the page; where
+scripts run, each is replaced by its live chart when it comes near the window. Names and plans are not trusted:
+everything is escaped, and the page's own policy refuses every script but its own and every address.
+"""
+
+import base64
+import hashlib
+import math
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paribus.i18n import tag, tr
+from paribus.report.render import chart_worker, charts
+from paribus.report.render.chart_library import vega_embed
+from paribus.report.view import numbers
+from paribus.report.view.comparison_models import Change
+from paribus.report.view.view_models import Figure, Judged, LevelTable, ReportView
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_STILLS = 60
+"""So many charts get a still picture (60 ms and 10 kB each); the rest are only drawn live."""
+
+Drawn = Judged | Change
+_STRIP, _ARROW = 132.0, 8.0
+_WORDY = 12
+"""So many answers are read at once; the rest are folded."""
+
+
+def _closed(script: str) -> str:
+    """A script that cannot end its own element."""
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def digest(script: str) -> str:
+    return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
+
+
+def strip_limit(rows: Sequence[Drawn]) -> float:
+    """Half the width of the strips of a table, in percent: all intervals, within reason."""
+    widest = max((row.margin_high for row in rows), default=1.0)
+    bounds = [abs(b) for row in rows for b in (row.low, row.high) if math.isfinite(b)]
+    return min(max([2 * widest, *bounds]) * 1.06, 15 * widest)
+
+
+def strip(row: Drawn, limit: float) -> dict[str, Any]:
+    """Where the marks of a row's strip are; an interval that leaves the strip says so with an arrow."""
+
+    def place(percent: float) -> float:
+        return round((min(max(percent, -limit), limit) / limit + 1) * _STRIP / 2, 1)
+
+    return {
+        "width": _STRIP,
+        "margin": (place(row.margin_low), place(row.margin_high)),
+        "interval": (place(row.low), place(row.high)),
+        "estimate": min(max(place(row.estimate), _ARROW), _STRIP - _ARROW),  # beside the arrow of what lies beyond
+        "beyond": (row.low < -limit, row.high > limit),
+    }
+
+
+def _course(values: Sequence[float]) -> dict[str, Any]:
+    """The line of a small picture: the rounds from left to right, from nothing to the most of them."""
+    most = max(values) or 1.0
+    step = _STRIP / max(len(values) - 1, 1)
+    points = (f"{place * step:.1f},{17.5 - 16 * value / most:.1f}" for place, value in enumerate(values))
+    return {"width": _STRIP, "points": " ".join(points)}
+
+
+def _places(table: LevelTable) -> list[list[int]]:
+    """For each column and arm, the decimals its numbers are aligned by."""
+    return [
+        [
+            max((max(f.places, 0) for row in table.rows if (f := row.figures[c][a])), default=0)
+            for a in range(len(table.rows[0].figures[c]))
+        ]
+        for c in range(len(table.columns))
+    ]
+
+
+def _aligned(figure: Figure, text: str, places: int) -> str:
+    """A number with invisible digits after it, so that decimal points stand below each other."""
+    lacking = places - max(figure.places, 0)
+    if lacking <= 0 or not text or text.endswith("]"):
+        return text
+    point = "\N{PUNCTUATION SPACE}" if figure.places <= 0 else ""
+    return text + point + "\N{FIGURE SPACE}" * lacking
+
+
+def _unbroken(text: str) -> str:
+    """A sentence whose intervals and percentages are not torn apart at the end of a line."""
+    joined = re.sub(r"\[[^\[\]]*\]", lambda interval: interval[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
+    return joined.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+_NEEDLESS = re.compile(
+    r' (?:font-family|pointer-events|aria-roledescription)="[^"]*"| opacity="1"|(?<=<path) aria-hidden="true"'
+    r'|<path class="(?:fore|back)ground"[^>]*/>'
+)
+
+
+class _Still:
+    """A picture that is on its way, waited for where it stands in the page."""
+
+    def __init__(self, picture: Callable[[], str]) -> None:
+        self._picture = picture
+
+    def __html__(self) -> str:
+        """As it stands there: SVG by Vega, of escaped data, without what the page says too, or nobody sees."""
+        return _NEEDLESS.sub("", charts.still(self._picture()))
+
+
+def _alike(told: Sequence[str]) -> str:
+    """What all rows of a table say, to be told once above them; empty where they do not."""
+    return told[0] if len(set(told)) == 1 else ""
+
+
+def environment() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
+    environment.filters |= {"aligned": _aligned, "few": numbers.few, "unbroken": _unbroken}
+    environment.globals |= {"count": numbers.count, "places": _places, "course": _course, "tr": tr, "tag": tag}
+    return environment
+
+
+def render(view: ReportView) -> str:
+    """The whole report as one self-contained HTML page."""
+    from markupsafe import Markup
+
+    drawn = charts.of_view(view)
+    timed = charts.of_trials(view)
+    specs = {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
+    first = {key: specs[key] for key in [*timed, *specs][:_STILLS]}
+    library = _closed(vega_embed()) if specs else ""
+    script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
+    limit = strip_limit(view.verdicts)
+    told_of_all = {
+        "response": [row.answer.response for row in view.verdicts],
+        "confidence": [row.confidence for row in view.verdicts],
+    }
+    with chart_worker.drawing(list(first.values()), charts.CONFIG) as pictures:
+        return (
+            environment()
+            .get_template("report.html")
+            .render(
+                view=view,
+                drawn=drawn,
+                timed=timed,
+                stills=dict(zip(first, map(_Still, pictures), strict=True)),
+                specs=specs,
+                config=charts.CONFIG,
+                strips=[strip(row, limit) for row in view.verdicts],
+                limit=f"{limit:.2g}",
+                palettes=(charts.LIGHT, charts.DARK),
+                library=Markup(library),  # noqa: S704  scripts from files of ours
+                script=Markup(script),  # noqa: S704
+                policy=" ".join(digest(text) for text in (library, script)),
+                wordy=_WORDY,
+                alike={name: _alike(told) for name, told in told_of_all.items()},
+            )
+        )

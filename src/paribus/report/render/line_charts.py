@@ -1,0 +1,219 @@
+"""Lines for the arms of a section: response time over throughput, over percentiles; and any trial over time.
+
+In: what is shown of them. Out: Vega-Lite specs. Called by `charts`. Where there is a choice, of a load level or a
+trial, the live chart has it below; the still picture shows what is chosen first.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from paribus.i18n import tr
+from paribus.report.render.chart_parts import (
+    DASHES,
+    FROM_ZERO,
+    HINT,
+    SHAPES,
+    Spec,
+    hint,
+    in_turn,
+    inline,
+    name,
+    quantity,
+    reach,
+    value_axis,
+)
+from paribus.report.view.curve_models import Courses, CurvePoint, PathCurve, QuantileCurve
+
+_PERCENT = " : ".join(
+    f"datum.value === {one_in} ? '{percent}'"
+    for one_in, percent in ((1, "0"), (10, "90"), (100, "99"), (1000, "99.9"), (10_000, "99.99"), (100_000, "99.999"))
+)
+_WIDE = 620
+
+
+def row(point: CurvePoint, text: str) -> dict[str, Any]:
+    """A point of a curve as data of a chart, with its interval where there is one."""
+    found = {
+        "arm": point.arm,
+        "load": point.load.n,
+        "value": point.value,
+        "hint": hint(text, point.trials),
+    }
+    if point.low is not None and point.high is not None:
+        found |= {"low": point.low, "high": point.high}
+    return found
+
+
+def lines(rows: Sequence[Spec], colours: Mapping[str, str], y: Spec, order: str) -> list[Spec]:
+    """A line and points for each arm that is there, told apart by colour, dashes and shapes."""
+    there = {one["arm"] for one in rows}
+    colours = {arm: colour for arm, colour in colours.items() if arm in there}
+    arms = list(colours)
+    columns = 3 if sum(map(len, arms)) < 30 else 2
+    told: Spec = {"sort": arms, "legend": {"orient": "top", "columns": columns, "labelLimit": 130, "offset": 8}}
+    stroke = name("arm", scale={"domain": arms, "range": list(colours.values())}, **told)
+    return [
+        {
+            "mark": {"type": "line", "strokeWidth": 1.6},
+            "encoding": {
+                "y": y,
+                "stroke": stroke,
+                "strokeDash": name("arm", scale=in_turn(arms, DASHES), **told),
+                "order": quantity(order),
+            },
+        },
+        {
+            "mark": {"type": "point", "size": 34, "strokeWidth": 1.4, "fill": "var(--paper)", "opacity": 1},
+            "encoding": {
+                "y": y,
+                "stroke": stroke,
+                "shape": name("arm", scale=in_turn(arms, SHAPES), **told),
+                "tooltip": HINT,
+            },
+        },
+    ]
+
+
+def _told_of_quantile(unit: str) -> str:
+    """What is told of a point, as an expression: told with each, it would be most of the page."""
+    written = {
+        "arm": "datum.arm",
+        "share": "format(100 - 100 / datum.beyond, '.6~r')",
+        "time": "format(datum.value, '.4~r')",
+        "unit": json.dumps(unit),
+    }
+    pieces = re.split(r"{(\w+)}", tr("{arm}: {share} % within {time} {unit}"))
+    return " + ".join(written[piece] if place % 2 else json.dumps(piece) for place, piece in enumerate(pieces))
+
+
+def _short(value: float) -> float:
+    """With as many digits as a picture shows."""
+    return float(f"{value:.5g}")
+
+
+def path_chart(shown: PathCurve, colours: Mapping[str, str], width: int, height: int) -> Spec:
+    """Response time over throughput: it turns up where more load only waits longer."""
+    rows = [
+        row(
+            p.time,
+            tr(
+                "{arm} at {load}: {rate:,.0f}/s, {figure}",
+                arm=p.time.arm,
+                load=p.time.load,
+                rate=p.rate,
+                figure=p.time.text,
+            ),
+        )
+        | {"rate": p.rate}
+        for p in shown.points
+    ]
+    y = quantity("value", title=None, scale=FROM_ZERO, axis=value_axis(",~r", grid=True))
+    return {
+        "width": width,
+        "height": height,
+        "title": tr("mean response time, {unit}, over throughput", unit=shown.unit),
+        "description": tr("mean response time over throughput, one line per arm; the numbers are in the table"),
+        "data": inline(rows),
+        "encoding": {
+            "x": quantity(
+                "rate",
+                title=tr("throughput, {unit}", unit=shown.rate_unit),
+                scale=FROM_ZERO,
+                axis={"tickCount": 5, "format": ",~f", "grid": False},
+            )
+        },
+        "layer": [*reach(rows), *lines(rows, colours, y, "load")],
+    }
+
+
+def quantile_chart(shown: QuantileCurve, colours: Mapping[str, str], width: int, height: int) -> Spec:
+    """Response time over percentiles, both so that the slowest have most of the room."""
+    levels = sorted({point.load for point in shown.points})
+    rows: list[Spec] = [
+        {"arm": p.arm, "load": p.load.n, "beyond": _short(p.one_in), "value": _short(p.value)} for p in shown.points
+    ]
+    most = max(point.one_in for point in shown.points)
+    chosen: Spec = {"name": "level", "value": levels[-1].n}
+    if levels[1:]:
+        chosen["bind"] = _choice(tr("load level"), [one.n for one in levels])
+    y = quantity(
+        "value",
+        title=None,
+        scale={"type": "log", "nice": False, "padding": 8},
+        axis=value_axis(",~r", grid=False),
+    )
+    at = tr("at {load}", load=levels[-1]) if len(levels) == 1 else tr("first at {load}", load=levels[-1])
+    return {
+        "width": width,
+        "height": height,
+        "title": {"text": tr("response time, {unit}, by percentile", unit=shown.unit), "subtitle": at},
+        "description": tr("response time by percentile, one line per arm"),
+        "params": [chosen],
+        "data": inline(rows),
+        "transform": [
+            {"filter": "datum.load === level"},
+            {"calculate": _told_of_quantile(shown.unit), "as": "hint"},
+        ],
+        "encoding": {
+            "x": quantity(
+                "beyond",
+                title=tr("percentile"),
+                scale={"type": "log", "domain": [1, most], "nice": False, "padding": 8},
+                axis={
+                    "values": [tick for tick in (1, 10, 100, 1000, 10_000, 100_000) if tick <= most],
+                    "grid": False,
+                    "labelExpr": f"{_PERCENT} : ''",
+                },
+            )
+        },
+        "layer": lines(rows, colours, y, "beyond"),
+    }
+
+
+def _choice(title: str, options: Sequence[Any]) -> Spec:
+    """What the live chart has below it, to choose by."""
+    return {"input": "select", "options": list(options), "name": f"{title} "}
+
+
+def course_chart(shown: Courses) -> Spec:
+    """A metric of one trial over time; both are chosen."""
+    trials = list(dict.fromkeys(course.trial for course in shown.courses))
+    metrics = list(dict.fromkeys(course.metric for course in shown.courses))
+    at = tr(" at ")
+    told = f"format(datum.value, ',.4~r') + '{at}' + format(datum.time, '.3~r') + ' s'"
+    title = {"text": tr("one trial over time"), **({"subtitle": shown.note} if shown.note else {})}
+    rows = [
+        {"trial": course.trial, "metric": course.metric, "step": course.step_s, "value": course.values}
+        for course in shown.courses
+    ]
+    return {
+        "width": _WIDE,
+        "height": 180,
+        "title": title,
+        "description": tr("a metric of the chosen trial, second by second"),
+        "params": [
+            {"name": "trial", "value": trials[0], "bind": _choice(tr("trial"), trials)},
+            {"name": "metric", "value": metrics[0], "bind": _choice(tr("of"), metrics)},
+        ],
+        "data": {"values": rows},
+        "transform": [
+            {"filter": "datum.trial === trial && datum.metric === metric"},
+            {"flatten": ["value"]},
+            {"window": [{"op": "row_number", "as": "place"}]},
+            {"calculate": "datum.place * datum.step", "as": "time"},
+            {"calculate": told, "as": "hint"},
+        ],
+        "mark": {
+            "type": "line",
+            "strokeWidth": 1.4,
+            "stroke": "var(--ink)",
+            "point": {"size": 18, "fill": "var(--paper)", "stroke": "var(--ink)"},
+        },
+        "encoding": {
+            "x": quantity("time", title=tr("seconds of the trial"), scale={"zero": True}, axis={"grid": False}),
+            "y": quantity("value", title=None, scale=FROM_ZERO, axis=value_axis(",~r", grid=True)),
+            "tooltip": HINT,
+        },
+    }

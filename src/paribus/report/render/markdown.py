@@ -1,0 +1,253 @@
+"""The report as Markdown, to be kept in a repository or sent as text.
+
+In: a view, and the file names of pictures by chart key where they were drawn (`charts.write_pictures`). Out: text.
+Called by the command line. Names and plans are not trusted: they cannot end a table row, a code block or become markup.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from paribus.i18n import later, tr
+from paribus.report.view import numbers
+from paribus.report.view.evidence_models import Trust
+from paribus.report.view.explanation_models import WordTable
+from paribus.report.view.view_models import Answer, EffectPoint, Figure, MatrixSection, ReportView, Section
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
+
+
+def plain(text: str) -> str:
+    """Text that Markdown and the HTML made from it show as it is, on one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _code(text: str, info: str = "") -> list[str]:
+    """A code block whose fence is longer than any within."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    return [f"{fence}{info}", *text.rstrip("\n").split("\n"), fence]
+
+
+def as_table(head: Sequence[str], right: Sequence[bool], rows: Sequence[Sequence[str]]) -> list[str]:
+    marks = ["---:" if to_right else "---" for to_right in right]
+    return [f"| {' | '.join(row)} |" for row in (head, marks, *rows)] + [""]
+
+
+def _head(text: str) -> list[str]:
+    return [f"## {text}", ""]
+
+
+def _answer(answer: Answer) -> str:
+    text = f"{plain(answer.change)}: {plain(answer.conclusion)}"
+    return f"- **{plain(answer.factor)}**: {text}"
+
+
+def _verdicts(view: ReportView) -> list[str]:
+    if not view.verdicts:
+        return [tr("No effect could be judged."), ""]
+    rows = [
+        [
+            plain(row.answer.factor),
+            f"{plain(row.answer.baseline)} → {plain(row.answer.arm)}",
+            plain(row.answer.workload),
+            f"{row.effect} {plain(row.interval)}",
+            row.margin,
+            f"**{row.verdict}**" if row.answer.decided else row.verdict,
+            str(row.pairs),
+            plain("; ".join(row.reasons)),
+            numbers.few(row.trials),
+        ]
+        for row in view.verdicts
+    ]
+    rows += [
+        [
+            plain(answer.factor),
+            f"{plain(answer.baseline)} → {plain(answer.arm)}",
+            plain(answer.workload),
+            *(numbers.DASH, "", tr(answer.verdict), "", plain(answer.conclusion), ""),
+        ]
+        for answer in view.unanswered
+    ]
+    head = [
+        tr("factor"),
+        tr("from → to"),
+        tr("workload"),
+        tr("effect"),
+        tr("margin"),
+        tr("verdict"),
+        tr("pairs"),
+        tr("reasons"),
+        tr("trials"),
+    ]
+    return as_table(head, [False, False, False, True, True, False, True, False, False], rows)
+
+
+def _figure(figure: Figure | None) -> str:
+    if figure is None:
+        return numbers.DASH
+    return f"{figure.text} {plain(figure.spread)}".rstrip()
+
+
+def _point(point: EffectPoint | None) -> str:
+    return f"{point.effect} {plain(point.interval)}" if point else numbers.DASH
+
+
+def _effects(section: Section) -> list[str]:
+    lines = []
+    for shown in section.effects:
+        said = tr(
+            "Effect on {title}, {confidence} interval, margin {margin}{judged}:",
+            title=plain(shown.title),
+            confidence=shown.confidence,
+            margin=shown.margin,
+            judged="" if shown.judged else tr(", not judged"),
+        )
+        lines += [said, ""]
+        rows = [
+            [tr("all") if load is None else load.figure, *(_point(shown.point(arm, load)) for arm in shown.arms)]
+            for load in shown.loads
+        ]
+        changes = (tr("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline) for arm in shown.arms)
+        head = [tr("load level"), *map(plain, changes)]
+        lines += as_table(head, [True] * len(head), rows)
+    return lines
+
+
+def _levels(section: Section) -> list[str]:
+    """One table per metric: Markdown has no heads over several columns."""
+    if section.table is None:
+        return []
+    lines = []
+    for place, column in enumerate(section.table.columns):
+        name = f"{column.title}, {column.unit}" if column.unit else column.title
+        rows = [[row.load.figure, *(_figure(f) for f in row.figures[place])] for row in section.table.rows]
+        head = [name, *(plain(arm.name) for arm in section.arms)]
+        lines += as_table(head, [True] * len(head), rows)
+    rows = [
+        [row.load.figure, *(numbers.orders(f.trials) if f else numbers.DASH for f in row.figures[0])]
+        for row in section.table.rows
+    ]
+    head = [tr("trials at load level"), *(plain(arm.name) for arm in section.arms)]
+    return lines + as_table(head, [True, *[False] * len(section.arms)], rows)
+
+
+def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
+    said = tr("{factor} under {workload}", factor=plain(section.factor), workload=plain(section.workload))
+    lines = [f"### {said}", ""]
+    if section.empty:
+        return [*lines, plain(section.empty), ""]
+    lines += [_answer(answer) for answer in section.answers]
+    lines += [f"- {plain(reason)}" for reason in section.reasons] + [""]
+    failed = tr("failed")
+    for listed in section.checks:
+        said = (
+            later("Checks of {title}: {summary}; {standing}")
+            if listed.standing
+            else later("Checks of {title}: {summary}")
+        )
+        lines += [tr(said, title=plain(listed.title), summary=listed.summary, standing=plain(listed.standing)), ""]
+        marks = [(check, tr("ok") if check.passed else f"**{failed}**") for check in listed.checks]
+        lines += [f"- {mark}, {check.name}: {plain(check.found)}" for check, mark in marks] + [""]
+    drawn = [(table.key, tr("effect on {title}", title=table.title)) for table in section.effects]
+    drawn += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
+    drawn += [(section.path.key, tr("response time over throughput"))] if section.path else []
+    drawn += [(section.quantiles.key, tr("response time by percentile"))] if section.quantiles else []
+    drawn += [(section.drift.key, tr("{title} over time", title=section.drift.title))] if section.drift else []
+    shown = [f"![{plain(title)}](<{pictures[key]}>)" for key, title in drawn if key in pictures]
+    return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section) + _why(section)
+
+
+def _why(section: Section) -> list[str]:
+    lines = []
+    for table in section.why:
+        trials = tr("; trials {trials}", trials=numbers.few(table.trials)) if table.trials else ""
+        lines += [f"{plain(table.title)}: {plain(table.note)}{trials}", ""]
+        lines += _rows(table)
+    return lines
+
+
+def _beside(tables: Sequence[WordTable]) -> list[str]:
+    """Tables that belong to no factor."""
+    lines = []
+    for table in tables:
+        lines += [*_head(plain(table.title)), plain(table.note), "", *_rows(table)]
+    return lines
+
+
+def _rows(table: WordTable) -> list[str]:
+    if not table.rows:
+        return []
+    rows = [[plain(cell) for cell in row] for row in table.rows]
+    return as_table([plain(name) for name in table.head], table.figures, rows)
+
+
+def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:
+    lines = [f"### {plain(matrix.name)}", "", plain(matrix.empty or matrix.reading), ""]
+    for share in matrix.shares:
+        lines += [f"#### {share.title}", "", *(f"- {plain(sentence)}" for sentence in share.sentences), ""]
+        if share.key in pictures:
+            title = tr("response time over rate, {share}", share=share.title)
+            lines += [f"![{title}](<{pictures[share.key]}>)", ""]
+        for table in share.tables:
+            name = f"{table.title}, {table.unit}" if table.unit else table.title
+            rows = [[str(small), *(_figure(f) for f in figures)] for small, figures in table.rows]
+            head = [tr("{name}: small outstanding", name=name), *(tr("{n} large", n=large) for large in table.columns)]
+            lines += as_table(head, [True] * len(head), rows)
+    return lines
+
+
+def _trust(trust: Trust) -> list[str]:
+    conditioned = [(plain(one.sentence), one) for one in trust.conditioned]
+    said = [
+        tr("{sentence} (trial {trial})", sentence=f"**{what}**" if one.missed else what, trial=one.trial)
+        for what, one in conditioned
+    ]
+    said += [plain(note) for note in trust.notes]
+    lines = [f"- {sentence}" for sentence in said] + ([""] if said else [])
+    rows = [
+        [tally.state, plain(tally.reason), str(len(tally.trials)), numbers.orders(tally.trials)]
+        for tally in trust.tallies
+    ]
+    lines += as_table([tr("trials"), tr("reason"), tr("count"), tr("which")], [False, False, True, False], rows)
+    lines += [tr("What differed between trials that should not have") + ":", ""]
+    lines += [*(f"- **{plain(said)}**" for said in trust.unlike), f"- {plain(trust.alike)}", ""]
+    facts = [[plain(name), plain(value)] for name, value in (*trust.facts, *trust.machine)]
+    lines += as_table([tr("experiment and machine"), ""], [False, False], facts)
+    return [*lines, tr("The plan:"), "", *_code(trust.plan_text, "toml"), ""]
+
+
+def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
+    """The whole report as Markdown; `pictures` gives the file name of each chart that was drawn."""
+    lines = [
+        f"# {plain(view.title)}",
+        "",
+        *([plain(view.question), ""] if view.question else []),
+        tr("Experiment {experiment}, {when}.", experiment=plain(view.experiment), when=view.when),
+        "",
+    ]
+    lines += [tr("{sentence}.", sentence=view.headline), ""]
+    if view.matrices:
+        lines += _head(tr("I/O matrices"))
+    for matrix in view.matrices:
+        lines += _matrix(matrix, pictures or {})
+    if view.sections or not view.matrices:
+        lines += _compared(view, pictures or {})
+    lines += [*_head(tr("Trust")), *_trust(view.trust), *_beside(view.files)]
+    return "\n".join(lines).rstrip("\n").replace("\n\n\n", "\n\n") + "\n"
+
+
+def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
+    """What was found of the factors: answers, verdicts, what to do, and each factor."""
+    lines = [*_head(tr("Answers")), *map(_answer, view.answers), ""]
+    lines += [*_head(tr("Verdicts")), *_verdicts(view), *_head(tr("What to do"))]
+    for advice in view.advice:
+        lines.append(f"- **{plain(advice.factor)}**: {plain(advice.text)}")
+        if advice.recipe:
+            block = _code(f"{advice.recipe.set}\n{advice.recipe.check}", "sh")
+            lines += ["", *(f"  {line}" for line in block), ""]
+            lines += [f"  {tr('To last beyond the next start:')}", ""]
+            lines += [*(f"  {line}" for line in _code(advice.recipe.last, "")), ""]
+    lines += ["", *_beside(view.field), *_head(tr("Factor by factor"))]
+    lines += [view.reading, ""] if view.reading else []
+    for section in view.sections:
+        lines += _section(section, pictures)
+    return lines

@@ -1,0 +1,168 @@
+"""The report on a terminal: readable at 80 columns, coloured only where an effect is decided.
+
+In: a view and a rich console. Out: what is printed. Called by `report` and at the end of `run`. Names are not
+trusted: they are printed as text, never read as rich markup or as control sequences.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from paribus.i18n import later, tr
+from paribus.report.render.text_tables import STYLES, grid, level_tables, plain, verdict_table, word_table
+from paribus.report.view import numbers
+from paribus.report.view.explanation_models import WordTable
+from paribus.report.view.view_models import (
+    Answer,
+    MatrixSection,
+    ReportView,
+    Section,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_MOST_ROWS = 20
+
+
+def _sentence(answer: Answer) -> "Text":
+    line = plain(f"{answer.factor}: ", "bold")
+    line.append_text(plain(f"{answer.change}: "))
+    line.append_text(plain(answer.conclusion, STYLES.get(answer.decided, "")))
+    return line
+
+
+def _section(section: Section, console: "Console") -> None:
+    console.print()
+    heading = plain(section.factor, "bold")
+    console.print(heading.append_text(plain(tr(" under {workload}", workload=section.workload), "dim")))
+    if section.empty:
+        console.print(plain(section.empty))
+    for reason in section.reasons:
+        console.print(plain(reason, "dim"))
+    for listed in section.checks:
+        said = (
+            later("checks of {title}: {summary}; {standing}")
+            if listed.standing
+            else later("checks of {title}: {summary}")
+        )
+        console.print(
+            plain(tr(said, title=listed.title, summary=listed.summary, standing=listed.standing), "dim"),
+        )
+        for check in listed.checks:
+            mark = tr("ok    ") if check.passed else tr("FAILED")
+            console.print(plain(f"  {mark} {check.name}: {check.found}", "dim" if check.passed else ""))
+    if section.table:
+        first = section.effects[0] if section.effects else None
+        for table in level_tables(section, section.table, first, console.width):
+            console.print(table)
+    for words in section.why:
+        console.print(plain(f"{words.title}: {words.note}", "dim"))
+        if words.rows:
+            console.print(word_table(words, console.width))
+
+
+def conclusions(view: ReportView, console: "Console") -> None:
+    """Print what an experiment ends with: the answer of each matrix, and the verdicts."""
+    for matrix in view.matrices:
+        for sentence in [matrix.empty, *(s for share in matrix.shares for s in share.sentences)]:
+            if sentence:
+                console.print(plain(f"{matrix.name}: ", "bold").append_text(plain(sentence)))
+    if view.answers or not view.matrices:
+        console.print(verdict_table(view))
+    _conditioned(view, console, only_missed=True)
+
+
+def _conditioned(view: ReportView, console: "Console", *, only_missed: bool) -> None:
+    """Print what preconditioning came to."""
+    for one in view.trust.conditioned:
+        if one.missed or not only_missed:
+            console.print(
+                plain(
+                    tr("{sentence} (trial {trial})", sentence=one.sentence, trial=one.trial),
+                    "bold" if one.missed else "",
+                )
+            )
+
+
+def _matrix(matrix: MatrixSection, console: "Console") -> None:
+    console.print()
+    console.print(plain(matrix.name, "bold"))
+    console.print(plain(matrix.empty or matrix.reading, "dim"))
+    for share in matrix.shares:
+        console.print()
+        console.print(plain(share.title, "bold"))
+        for sentence in share.sentences:
+            console.print(plain(sentence))
+        for table in share.tables:
+            console.print()
+            console.print(grid(table))
+
+
+def render(view: ReportView, console: "Console") -> None:
+    """Print the whole report: answers, verdicts, what to do, each factor, and what the trust rests on."""
+    console.print(plain(view.title, "bold"))
+    if view.question:
+        console.print(plain(view.question))
+    console.print(plain(f"{view.experiment} · {view.when}", "dim"))
+    console.print(plain(view.headline))
+    for matrix in view.matrices:
+        _matrix(matrix, console)
+    if view.sections or not view.matrices:
+        _compared(view, console)
+    console.print()
+    for tally in view.trust.tallies:
+        where = f" ({numbers.orders(tally.trials)})" if tally.reason else ""
+        label = f"  {tally.reason}" if tally.reason else tr("trials {state}", state=tally.state)
+        console.print(plain(f"{label}: {len(tally.trials)}{where}"))
+    _conditioned(view, console, only_missed=False)
+    question = tr("What differed between trials that should not have")
+    answer = tr("; ").join([*view.trust.unlike, view.trust.alike])
+    console.print(plain(f"{question}: {answer}"))
+    for note in view.trust.notes:
+        console.print(plain(note))
+    _beside(view.files, console)
+    console.print()
+    for name, value in (*view.trust.facts, *view.trust.machine):
+        console.print(plain(f"{name}: {value}"))
+    console.print()
+    console.print(plain(tr("The plan:")))
+    console.print(plain(view.trust.plan_text.rstrip("\n")), soft_wrap=True)
+
+
+def _compared(view: ReportView, console: "Console") -> None:
+    """Print what was found of the factors."""
+    console.print()
+    for answer in view.answers:
+        console.print(_sentence(answer))
+    console.print()
+    console.print(verdict_table(view))
+    console.print()
+    for advice in view.advice:
+        line = plain(f"{advice.factor}: ", "bold")
+        console.print(line.append_text(plain(advice.text)))
+        if advice.recipe:
+            console.print(plain(tr("  set    {command}", command=advice.recipe.set)), soft_wrap=True)
+            console.print(plain(tr("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
+            for how in advice.recipe.last.split("\n"):
+                console.print(plain(tr("  last   {command}", command=how)), soft_wrap=True)
+    _beside(view.field, console)
+    if view.reading:
+        console.print()
+        console.print(plain(view.reading, "dim"))
+    for section in view.sections:
+        _section(section, console)
+
+
+def _beside(tables: Sequence[WordTable], console: "Console") -> None:
+    """Print the first rows of tables that belong to no factor."""
+    for table in tables:
+        console.print()
+        console.print(plain(table.title, "bold"))
+        console.print(plain(table.note, "dim"))
+        if table.rows:
+            console.print(word_table(replace(table, rows=table.rows[:_MOST_ROWS]), console.width))
+        if len(table.rows) > _MOST_ROWS:
+            said = later("{n:,} more: paribus report --format markdown")
+            console.print(plain(tr(said, n=len(table.rows) - _MOST_ROWS), "dim"))

@@ -1,0 +1,161 @@
+"""Tables of a report on a terminal: none is wider than it has columns, and no number is torn apart.
+
+In: parts of a view. Out: rich tables and texts. Names are not trusted: they are printed as text, never read as rich
+markup or as control sequences.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from paribus.i18n import tr
+from paribus.report.view import numbers
+from paribus.report.view.explanation_models import WordTable
+from paribus.report.view.view_models import (
+    Column,
+    EffectPoint,
+    EffectTable,
+    Figure,
+    LevelTable,
+    MatrixTable,
+    ReportView,
+    Section,
+)
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+STYLES = {"better": "bold dark_cyan", "worse": "bold dark_orange3"}
+_GAP, _FIGURE = 3, 9
+_NARROW = ("throughput_per_s", "response_p95_s")
+_WIDE = (*_NARROW, "bytes_per_s", "load_1m", "cpu_iowait_share")
+
+_ROOMY, _AT_ONCE = 120, 3
+
+
+def plain(text: str, style: str = "") -> "Text":
+    """Text as it is; what would steer the terminal is left out."""
+    from rich.text import Text
+
+    return Text("".join(c for c in text if c == "\n" or c.isprintable()), style=style)
+
+
+def new_table(title: str = "") -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    return Table(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1),
+        title=plain(title) if title else None,
+        title_justify="left",
+        title_style="not italic",
+        header_style="dim",
+    )
+
+
+def verdict_table(view: ReportView) -> "Table":
+    """All verdicts as a rich table: under each factor a line per change and workload."""
+    table = new_table()
+    workloads = len({answer.workload for answer in view.answers}) > 1
+    table.add_column(tr("factor, from → to"), overflow="fold", ratio=1)
+    if workloads:
+        table.add_column(tr("workload"), overflow="fold", max_width=12)
+    table.add_column(tr("effect"), justify="right", no_wrap=True)
+    table.add_column(tr("interval"), justify="right", no_wrap=True)
+    table.add_column(tr("pairs"), justify="right", no_wrap=True)
+    table.add_column(tr("verdict"), overflow="fold", max_width=18)
+    judged = {id(row.answer): row for row in view.verdicts}
+    before = ""
+    for answer in view.answers:
+        if answer.factor != before:
+            table.add_row(plain(answer.factor, "bold"))
+            before = answer.factor
+        row = judged.get(id(answer))
+        style = STYLES.get(answer.decided, "")
+        cells: list[RenderableType] = [plain(f"  {answer.baseline} → {answer.arm}")]
+        cells += [plain(answer.workload)] if workloads else []
+        cells += [plain(row.effect, style), plain(row.interval)] if row else ["", ""]
+        cells += [str(row.pairs) if row else "", plain(row.verdict if row else tr(answer.verdict), style)]
+        table.add_row(*cells)
+    return table
+
+
+def _figure(figure: Figure | None) -> "Text":
+    if figure is None:
+        return plain(numbers.DASH, "dim")
+    text = plain(figure.text)
+    return text.append_text(plain(f" {figure.spread}", "dim")) if figure.spread else text
+
+
+def _point(point: EffectPoint | None) -> "Text":
+    if point is None:
+        return plain("")
+    text = plain(point.effect, STYLES.get(point.decided, ""))
+    return text.append_text(plain(f" {point.interval}", "dim"))
+
+
+def level_tables(section: Section, shown: LevelTable, first: EffectTable | None, room: int) -> Iterator["Table"]:
+    """Load levels down, and below each its arms, however many; what there is no room for in a table of its own."""
+    columns = list(enumerate(shown.columns))
+    mine = _WIDE if room >= _ROOMY else _NARROW
+    yield _measured(section, shown, [(i, c) for i, c in columns if c.metric in mine], first)
+    rest = [(i, c) for i, c in columns if c.metric not in mine]
+    for start in range(0, len(rest), _AT_ONCE):
+        yield _measured(section, shown, rest[start : start + _AT_ONCE], None)
+
+
+def _measured(
+    section: Section, shown: LevelTable, places: Sequence[tuple[int, Column]], first: EffectTable | None
+) -> "Table":
+    from rich import box
+
+    table = new_table()
+    table.box, table.padding = box.SIMPLE_HEAD, (0, 1, 0, 0)
+    table.add_column(tr("load"), justify="right", no_wrap=True)
+    table.add_column(tr("arm"), overflow="fold")
+    for _, column in places:
+        table.add_column(f"{_short(column.title)} {column.unit}".strip(), justify="right", no_wrap=True)
+    if first:
+        table.add_column(tr("effect on {title}", title=_short(first.title)), justify="right", no_wrap=True)
+    for row in shown.rows:
+        for place, arm in enumerate(section.arms):
+            cells: list[RenderableType] = [row.load.figure if place == 0 else "", plain(arm.name)]
+            cells += [_figure(row.figures[i][place]) for i, _ in places]
+            cells += [_point(first.point(arm.name, row.load))] if first else []
+            table.add_row(*cells)
+    return table
+
+
+def _short(title: str) -> str:
+    return title.replace(tr(" response time"), "")
+
+
+def word_table(shown: WordTable, room: int) -> "Table":
+    """A table within so many columns: where it is too wide, text is wrapped first, and no number is torn apart."""
+    table = new_table()
+    columns = list(zip(shown.head, *shown.rows, strict=True))
+    whole = [max(map(len, cells)) for cells in columns]
+    least = [max((len(word) for cell in cells for word in cell.split()), default=1) for cells in columns]
+    wrapped = [each if figures else word for each, word, figures in zip(whole, least, shown.figures, strict=True)]
+    tight = sum(wrapped) + _GAP * len(columns) > room
+    for cells, each, word, figures in zip(columns, whole, least, shown.figures, strict=True):
+        width = (max(word, min(each, _FIGURE)) if tight else each) if figures else None
+        table.add_column(plain(cells[0]), justify="right" if figures else "left", overflow="fold", width=width)
+    for row in shown.rows:
+        table.add_row(*map(plain, row))
+    return table
+
+
+def grid(shown: MatrixTable) -> "Table":
+    """Small operations outstanding down, large ones across."""
+    table = new_table(f"{shown.title}, {shown.unit}" if shown.unit else shown.title)
+    table.add_column(tr("small"), justify="right", no_wrap=True)
+    for large in shown.columns:
+        table.add_column(tr("{n} large", n=large), justify="right", no_wrap=True)
+    for small, figures in shown.rows:
+        table.add_row(str(small), *(_figure(f) for f in figures))
+    return table

@@ -1,0 +1,94 @@
+"""From verdicts to what to do: set, keep, choose or wait, one advice per factor.
+
+In: the rows of the verdict table, the answers that are missing, recipes by `factor=arm`. Called by the view.
+Nothing is recommended that a workload of the same experiment speaks against.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from paribus.i18n import later, tr
+from paribus.report.sections.verdicts import NONE
+from paribus.report.view.view_models import Advice, Answer, Judged, Recipe
+
+
+def _under(rows: Sequence[Judged], word: str) -> str:
+    return ", ".join(dict.fromkeys(row.answer.workload for row in rows if row.answer.verdict == word))
+
+
+def _gain(rows: Sequence[Judged]) -> float:
+    """The bound of the interval nearest to nothing, over the workloads where the arm is better."""
+    return min(min(abs(r.low), abs(r.high)) for r in rows if r.answer.verdict == "better")
+
+
+def _set(factor: str, arms: Mapping[str, list[Judged]], recipes: Mapping[str, Recipe]) -> Advice:
+    by_gain = sorted(arms, key=lambda name: -_gain(arms[name]))
+    suspect = [
+        name for name in by_gain if any(r.answer.verdict == "better" and not r.answer.decided for r in arms[name])
+    ]
+    arm, *others = [name for name in by_gain if name not in suspect] or by_gain
+    rows = arms[arm]
+    if arm in suspect:
+        said = later("{arm} seems better under {workloads}, but the verdict is suspect: repeat it first")
+        text = tr(said, arm=arm, workloads=_under(rows, "better"))
+        return Advice(factor=factor, kind="wait", text=text, recipe=None)
+    said = later("set {arm}: better than {baseline} under {workloads}")
+    text = tr(said, arm=arm, baseline=rows[0].answer.baseline, workloads=_under(rows, "better"))
+    if undecided := _under(rows, "undecided"):
+        text += tr("; undecided under {workloads}", workloads=undecided)
+    if others:
+        text += tr("; also better, but not compared with {arm}: {others}", arm=arm, others=", ".join(others))
+    if suspect:
+        said = later("; {others} seems better too, but the verdict is suspect")
+        text += tr(said, others=", ".join(suspect))
+    return Advice(factor=factor, kind="set", text=text, recipe=recipes.get(f"{factor}={arm}"), arm=arm)
+
+
+def _mixed(arm: str, rows: Sequence[Judged]) -> str:
+    said = later("{verdict} under {workload}")
+    found = [tr(said, verdict=tr(row.answer.verdict), workload=row.answer.workload) for row in rows]
+    return f"{arm} " + tr(", ").join(found)
+
+
+def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], recipes: Mapping[str, Recipe]) -> Advice:
+    arms: dict[str, list[Judged]] = {}
+    for row in rows:
+        arms.setdefault(row.answer.arm, []).append(row)
+    words = {arm: {row.answer.verdict for row in mine} for arm, mine in arms.items()}
+    against = {"worse", "depends on load"}
+    clear = {arm: arms[arm] for arm, seen in words.items() if "better" in seen and not seen & against}
+    if clear:
+        return _set(factor, clear, recipes)
+    torn = [arm for arm, seen in words.items() if seen & {"better", "depends on load"}]
+    if torn:
+        text = tr("; ").join(_mixed(arm, arms[arm]) for arm in torn)
+        return Advice(factor=factor, kind="choose", text=tr("choose by your load: {arms}", arms=text), recipe=None)
+    open_arms = [arm for arm, seen in words.items() if "undecided" in seen]
+    worse = [arm for arm, seen in words.items() if "worse" in seen]
+    parts = [tr("do not set {arm}: worse", arm=arm) for arm in worse]
+    if open_arms:
+        parts += [tr("{arm} is undecided: more trials are needed", arm=arm) for arm in open_arms]
+    unknown = list(dict.fromkeys(answer.arm for answer in missing))
+    if unknown:
+        parts.append(f"{', '.join(unknown)}: " + tr(NONE))
+    if open_arms or unknown:
+        return Advice(factor=factor, kind="wait", text=tr("; ").join(parts), recipe=None)
+    baseline = rows[0].answer.baseline
+    said = {arm: tr(" and ").join(map(tr, sorted(seen))) for arm, seen in words.items()}
+    found = tr(", ").join(tr("{arm} is {verdicts}", arm=arm, verdicts=verdicts) for arm, verdicts in said.items())
+    text = tr("keep {baseline}: {found}", baseline=baseline, found=found)
+    recipe = recipes.get(f"{factor}={baseline}")
+    return Advice(factor=factor, kind="keep", text=text, recipe=recipe, arm=baseline)
+
+
+def advice(rows: Sequence[Judged], missing: Sequence[Answer], recipes: Mapping[str, Recipe]) -> tuple[Advice, ...]:
+    """What to do about every factor, in the order in which the rows and then the missing name them."""
+    factors = dict.fromkeys([*(row.answer.factor for row in rows), *(answer.factor for answer in missing)])
+    return tuple(
+        _factor(
+            factor,
+            [row for row in rows if row.answer.factor == factor],
+            [answer for answer in missing if answer.factor == factor],
+            recipes,
+        )
+        for factor in factors
+    )

@@ -1,0 +1,161 @@
+"""Why the numbers may be believed: trials by state and reason, the machine, the plan, every trial.
+
+In: the experiment, its trials and their summaries. Out: Trust. Called by the view.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from paribus.findings import Constancy, Preconditioned
+from paribus.i18n import later, spoken, tr
+from paribus.model import COMPARING, Experiment, ExperimentState, Measurement, Purpose, Trial, TrialState
+from paribus.report.sections.preconditioning import conditioned
+from paribus.report.sections.server_notes import served
+from paribus.report.sections.uncontrolled import NOT_TOLD, alike, unlike
+from paribus.report.view import numbers
+from paribus.report.view.evidence_models import Tally, TrialRow, Trust
+from paribus.report.view.numbers import METRICS
+from paribus.report.view.terms import word
+from paribus.units import show_duration
+
+_UNUSED = (TrialState.INVALID, TrialState.FAILED)
+_USUAL_S = 3600.0  # of one run, as field reports make them
+
+
+def clock(seconds: float) -> str:
+    """A time in UTC: `2026-11-21 09:14 UTC`."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _reasons(trial: Trial) -> tuple[str, ...]:
+    if trial.state is TrialState.FAILED:
+        return (": ".join(filter(None, [tr(trial.failure or "failed"), trial.failure_message])),)
+    return tuple(map(spoken, trial.invalid_because)) or (tr("no reason recorded"),)
+
+
+def tallies(trials: Sequence[Trial]) -> tuple[Tally, ...]:
+    """How many trials are in each state, and below invalid and failed why."""
+    found = []
+    for state in dict.fromkeys((TrialState.DONE, *_UNUSED, TrialState.SUPERSEDED, *TrialState)):
+        mine = [trial for trial in trials if trial.state is state]
+        if not mine:
+            continue
+        found.append(Tally(state=word(state), reason="", trials=tuple(t.order for t in mine)))
+        if state in _UNUSED:
+            for reason in dict.fromkeys(r for t in mine for r in _reasons(t)):
+                orders = tuple(t.order for t in mine if reason in _reasons(t))
+                found.append(Tally(state=word(state), reason=reason, trials=orders))
+    return tuple(found)
+
+
+def _remark(trial: Trial, replaced: Mapping[int, int]) -> str:
+    parts = list(_reasons(trial)) if trial.state in _UNUSED else list(map(spoken, trial.invalid_because))
+    if trial.supersedes is not None:
+        parts.append(tr("in place of {trial}", trial=trial.supersedes))
+    if trial.order in replaced:
+        parts.append(tr("replaced by {trial}", trial=replaced[trial.order]))
+    return tr("; ").join(parts)
+
+
+def _column(summaries: Mapping[int, Mapping[str, Measurement]], name: str) -> dict[int, str]:
+    """A metric of every trial that has it, all in one unit."""
+    found = {order: metrics[name].mean for order, metrics in summaries.items() if name in metrics}
+    scale = numbers.scale(METRICS[name].kind, found.values())
+    unit = f" {scale.unit}".replace(" /s", "")
+    shown = {order: value * scale.factor for order, value in found.items()}
+    return {order: numbers.number(v, numbers.decimals(v, None)) + unit for order, v in shown.items()}
+
+
+def _since(start: float, moment: float | None) -> str:
+    if moment is None:
+        return ""
+    minutes, seconds = divmod(max(0, round(moment - start)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}"
+
+
+def machine_s(trials: Sequence[Trial]) -> float:
+    """Seconds of the trials that a budget is for, reruns too: of all but preconditioning."""
+    return sum(trial.took_s for trial in trials if trial.purpose is not Purpose.PRECONDITION)
+
+
+def _rows(
+    experiment: Experiment, trials: Sequence[Trial], summaries: Mapping[int, Mapping[str, Measurement]]
+) -> tuple[TrialRow, ...]:
+    replaced = {t.supersedes: t.order for t in trials if t.supersedes is not None}
+    throughput, p95 = _column(summaries, "throughput_per_s"), _column(summaries, "response_p95_s")
+    return tuple(
+        TrialRow(
+            order=trial.order,
+            block=trial.block,
+            round=trial.round,
+            position=trial.position,
+            factor=trial.factor or word(trial.purpose),
+            arm=trial.arm,
+            workload=trial.workload,
+            load=trial.load.figure,
+            state=word(trial.state),
+            started=_since(experiment.started, trial.started),
+            throughput=throughput.get(trial.order, ""),
+            p95=p95.get(trial.order, ""),
+            remark=_remark(trial, replaced),
+        )
+        for trial in sorted(trials, key=lambda t: t.order)
+    )
+
+
+def usual_s(trials: Sequence[Trial]) -> float:
+    """Seconds that the usual way would take: an hour for each setting at each load level, one knob at a time."""
+    compared = [t for t in trials if t.purpose in COMPARING and t.state is not TrialState.SUPERSEDED]
+    single = [t for t in compared if t.purpose is not Purpose.SCREEN]
+    runs = {(t.workload, t.load, str(sorted(t.settings.items()))) for t in single}
+    for place in {(t.workload, t.load) for t in compared if t.purpose is Purpose.SCREEN}:
+        levels = {setting for t in compared if (t.workload, t.load) == place for setting in t.settings.items()}
+        runs |= {(*place, str(setting)) for setting in levels}
+    return _USUAL_S * len(runs)
+
+
+def _facts(
+    experiment: Experiment, made_s: float, planned_s: float | None, once_s: float
+) -> tuple[tuple[str, str], ...]:
+    if experiment.state is ExperimentState.IMPORTED:
+        known = [(tr("set"), experiment.id), (tr("imported"), clock(experiment.started))]
+        return (*known, *experiment.versions.items())
+    facts = [(tr("experiment"), experiment.id), (tr("state"), word(experiment.state))]
+    facts.append((tr("started"), clock(experiment.started)))
+    if experiment.ended is not None:
+        facts.append((tr("took"), show_duration(max(experiment.ended - experiment.started, 0))))
+    planned = "" if planned_s is None else tr(", of {duration} planned", duration=show_duration(planned_s))
+    usual = later("{duration}: an hour once for each setting at each load level, which says nothing of noise")
+    facts += [
+        (tr("machine time of trials and reruns"), show_duration(made_s) + planned),
+        *([(tr("the usual way would take"), tr(usual, duration=show_duration(once_s)))] if once_s else []),
+        (tr("rounds planned"), str(experiment.rounds)),
+        (tr("seed"), str(experiment.seed)),
+        (tr("schedule hash"), experiment.schedule_hash),
+        (tr("plan digest"), experiment.plan_digest),
+    ]
+    facts += [(tr("set on the command line: {key}", key=key), value) for key, value in experiment.overrides.items()]
+    return tuple(facts + [(tr(name), version) for name, version in experiment.versions.items()])
+
+
+def trust(
+    experiment: Experiment,
+    trials: Sequence[Trial],
+    summaries: Mapping[int, Mapping[str, Measurement]],
+    preconditioned: Sequence[Preconditioned] = (),
+    planned_s: float | None = None,
+    constancy: Constancy = NOT_TOLD,
+) -> Trust:
+    """All that a reader needs to check or repeat the experiment."""
+    return Trust(
+        tallies=tallies(trials),
+        notes=(*map(spoken, experiment.notes), *served(trials, summaries)),
+        conditioned=conditioned(preconditioned),
+        unlike=unlike(constancy),
+        alike=alike(constancy),
+        facts=_facts(experiment, machine_s(trials), planned_s, usual_s(trials)),
+        machine=tuple((tr(name).replace("_", " "), value) for name, value in experiment.fingerprint.items()),
+        plan_text=experiment.plan_text,
+        trials=_rows(experiment, trials, summaries),
+    )

@@ -1,0 +1,216 @@
+"""Why it came out so: what moved beside the response, what bounds each arm, and how the arms scale.
+
+In: contrasts, bounds and scalings of one factor under one workload. Out: tables of words. Called by the view.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from paribus.findings import Bounded, Contrast, Estimate, Limit, Moved, Scaling
+from paribus.i18n import tr
+from paribus.model import Cell
+from paribus.report.sections.counter_names import TITLES
+from paribus.report.view import numbers
+from paribus.report.view.explanation_models import WordTable
+from paribus.report.view.numbers import Kind
+from paribus.report.view.terms import word
+from paribus.units import show_percent
+
+_MOST_ROWS = 10
+_MANY_ARMS = 3
+_NOTHING = 0.0001  # percent
+_UNITS = {"s": Kind.TIME, "s/s": Kind.TIME, "B": Kind.SIZE, "B/s": Kind.SIZE}
+
+
+def tables(
+    contrasts: Iterable[Contrast],
+    bounds: Sequence[Bounded],
+    scalings: Sequence[Scaling],
+    cells: Sequence[Cell],
+    arms: Sequence[str],
+) -> list[WordTable]:
+    """Those of which there is something to say; `arms` in the order in which they are shown."""
+    over = normalised(cells, arms)
+    found = [_moved(one) for one in contrasts]
+    return [
+        *([over] if over else []),
+        *found,
+        *([_bounds(bounds, arms)] if bounds else []),
+        *([_scaling(scalings)] if scalings else []),
+    ]
+
+
+def normalised(cells: Sequence[Cell], arms: Sequence[str]) -> WordTable | None:
+    """The matrix of many arms: each over the best at its load level; None of fewer than three, which is an effect."""
+    rates = {(cell.load, cell.arm): cell for cell in cells if cell.metric == "throughput_per_s" and cell.arm in arms}
+    if len(arms) < _MANY_ARMS or not rates:
+        return None
+    rows = []
+    for load in sorted({load for load, _ in rates}):
+        best = max((cell for (at, _), cell in rates.items() if at == load), key=lambda cell: cell.mean)
+        rows.append((load.figure, *(_over(rates.get((load, arm)), best) for arm in arms)))
+    return WordTable(
+        title=tr("Each over the best"),
+        note=tr(
+            "throughput over that of the best arm at the load level; intervals take arms as independent of each other"
+        ),
+        head=(tr("load level"), *arms),
+        figures=(True,) * (1 + len(arms)),
+        rows=tuple(rows),
+        trials=(),
+    )
+
+
+def _over(cell: Cell | None, best: Cell) -> str:
+    if cell is None or best.mean <= 0:
+        return numbers.DASH
+    if cell is best:
+        return "1"
+    ratio = cell.mean / best.mean
+    shares = [
+        (one.high - one.low) / 2 / one.mean for one in (cell, best) if one.high is not None and one.low is not None
+    ]
+    half = ratio * math.hypot(*shares) if len(shares) == 2 else None
+    places = numbers.decimals(ratio, half)
+    return f"{numbers.number(ratio, places)}" + (f" ± {numbers.number(half, places)}" if half is not None else "")
+
+
+def _moved(one: Contrast) -> WordTable:
+    shown = one.moved[:_MOST_ROWS]
+    falsely = tr("{share:.0%} of these at most are expected not to have moved", share=1 - one.confidence)
+    left = len(one.moved) - len(shown)
+    said = [
+        tr("{n} of {examined} counters moved", n=len(one.moved), examined=one.examined),
+        *([tr("{n} moved less", n=left)] if left else []),
+        falsely,
+    ]
+    return WordTable(
+        title=tr("What moved with {arm} instead of {baseline}", arm=one.arm, baseline=one.baseline),
+        note=tr("; ").join(said)
+        if one.moved
+        else tr("none of {examined} counters moved beyond its noise", examined=one.examined),
+        head=(tr("counter"), one.baseline, one.arm, tr("change")),
+        figures=(False, True, True, True),
+        rows=tuple(_row(moved) for moved in shown),
+        trials=one.trials,
+    )
+
+
+def _row(moved: Moved) -> tuple[str, str, str, str]:
+    return (_title(moved), *_values(moved), _change(moved))
+
+
+def _title(moved: Moved) -> str:
+    name = tr(TITLES.get(moved.metric, moved.metric.replace("_", " ")))
+    return tr("{name} per operation", name=name) if moved.per_operation else name
+
+
+def _values(moved: Moved) -> tuple[str, str]:
+    """Both means in one unit; of processor time per operation only the ratio means anything."""
+    if moved.metric == "cpu_busy_share":
+        return "", ""
+    share = not moved.unit and moved.metric.endswith(("_share", "_utilisation"))
+    kind = Kind.SHARE if share else _UNITS.get(moved.unit, Kind.PLAIN)
+    scale = numbers.scale(kind, (moved.baseline, moved.compared))
+    first, second = (value * scale.factor for value in (moved.baseline, moved.compared))
+    unit = f" {scale.unit}" if scale.unit else ""
+    texts = [numbers.number(value, numbers.decimals(value, None)) for value in (first, second)]
+    return f"{texts[0]}{unit}", f"{texts[1]}{unit}"
+
+
+def _change(moved: Moved) -> str:
+    if moved.is_ratio:
+        return str(numbers.effect(moved.estimate, moved.low, moved.high))
+    if not moved.unit and moved.metric.endswith(("_share", "_utilisation")):
+        factor, unit = 100.0, tr(" points")
+    else:
+        scale = numbers.scale(_UNITS.get(moved.unit, Kind.PLAIN), (moved.baseline, moved.compared))
+        factor, unit = scale.factor, f" {scale.unit}" if scale.unit else ""
+    middle, low, high = (value * factor for value in (moved.estimate, moved.low, moved.high))
+    places = min(max(numbers.decimals(middle, (high - low) / 2), 0), 4)
+    texts = [numbers.signed(value, places) for value in (middle, low, high)]
+    return f"{texts[0]}{unit} [{texts[1]}, {texts[2]}]"
+
+
+def _bounds(bounds: Sequence[Bounded], arms: Sequence[str]) -> WordTable:
+    by_place = {(one.load, one.arm): one for one in bounds}
+    return WordTable(
+        title=tr("What bounds it"),
+        note=tr("read off the means of each load level; no test"),
+        head=(tr("load level"), *arms),
+        figures=(True, *[False] * len(arms)),
+        rows=tuple(
+            (load.figure, *(_bounded(by_place.get((load, arm))) for arm in arms))
+            for load in sorted({one.load for one in bounds})
+        ),
+        trials=(),
+    )
+
+
+def _bounded(one: Bounded | None) -> str:
+    if one is None:
+        return numbers.DASH
+    limit = tr("nothing is full") if one.limit is Limit.NOTHING else word(one.limit)
+    return tr("{limit} ({evidence})", limit=limit, evidence=one.evidence)
+
+
+def _scaling(scalings: Sequence[Scaling]) -> WordTable:
+    return WordTable(
+        title=tr("How it scales"),
+        note=tr(
+            "the knee is where more load begins only to wait longer; contention and coherency are the shares of the "
+            "Universal Scalability Law"
+        ),
+        head=(
+            tr("arm"),
+            tr("peak"),
+            tr("knee"),
+            tr("drive it at"),
+            tr("contention"),
+            tr("coherency"),
+            tr("the law"),
+        ),
+        figures=(False, True, True, True, True, True, False),
+        rows=tuple(_scaled(one) for one in scalings),
+        trials=tuple(sorted({trial for one in scalings for trial in one.trials})),
+    )
+
+
+def _scaled(one: Scaling) -> tuple[str, ...]:
+    knee = f"{_level(one.knee)}" if one.knee else tr("beyond")
+    drive = tr("{level} ({share:.0%} of the peak)", level=one.drive_at, share=one.drive_share)
+    if one.drive_at == one.highest:
+        drive = tr("{level} or more: the highest tried", level=one.drive_at)
+    law = ("", "", tr("needs 4 load levels in 2 rounds"))
+    if one.law:
+        shares = (_share(one.law.contention), _share(one.law.coherency))
+        maximum = tr("maximum at {level:,.0f}", level=one.law.peak_at) if one.law.peak_at else tr("no maximum")
+        missed = tr("{miss} off at {level}", miss=show_percent(math.log1p(one.law.miss)), level=one.law.miss_at)
+        holds = tr("holds, {missed}, {maximum}", missed=missed, maximum=maximum)
+        law = (*shares, holds if one.law.holds else tr("does not hold: {missed}", missed=missed))
+    peak = tr("{rate}/s at {level}", rate=_rate(one.peak_per_s), level=one.peak_at)
+    return (one.arm, peak, knee, drive, *law)
+
+
+def _rate(found: Estimate) -> str:
+    half = (found.high - found.low) / 2 if found.low is not None and found.high is not None else None
+    places = numbers.decimals(found.value, half)
+    spread = f" ± {numbers.number(half, places)}" if half is not None else ""
+    return f"{numbers.number(found.value, places)}{spread}"
+
+
+def _level(found: Estimate) -> str:
+    interval = f" [{found.low:.3g}, {found.high:.3g}]" if found.low is not None and found.high is not None else ""
+    return f"{found.value:.3g}{interval}"
+
+
+def _share(found: Estimate) -> str:
+    low, high = (found.value if bound is None else bound for bound in (found.low, found.high))
+    return f"{_percent(found.value)} % [{_percent(low)}, {_percent(high)}]"
+
+
+def _percent(share: float) -> str:
+    percent = 100 * share
+    if percent < _NOTHING:
+        return "0"
+    return f"{percent:.2g}" if percent < 100 else f"{percent:,.0f}"

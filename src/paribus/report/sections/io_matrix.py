@@ -1,0 +1,214 @@
+"""From an I/O matrix to what is shown of it: sentences, the tables that Orion prints, and the curve.
+
+In: the matrices that the analysis read. Out: MatrixSection. Called by the view; computes nothing but units.
+"""
+
+from collections.abc import Sequence
+
+from paribus.findings import Bound, Ceiling, Estimate, Matrix, MatrixPoint, MatrixSeries
+from paribus.i18n import later, tr
+from paribus.report.sections.tables import estimated
+from paribus.report.view import numbers
+from paribus.report.view.numbers import Kind, Scale
+from paribus.report.view.view_models import Figure, MatrixSection, MatrixShare, MatrixTable, ResponsePoint
+from paribus.units import show_size, show_time
+
+_BEYOND = {
+    Bound.IOPS: later("beyond it the device is IOPS-bound"),
+    Bound.BANDWIDTH: later("beyond it the device is bandwidth-bound"),
+    Bound.BOTH: later("beyond it small and large operations together use the device up"),
+}
+_WORDS = {
+    Bound.IOPS: "IOPS",
+    Bound.BANDWIDTH: later("bandwidth"),
+    Bound.BOTH: later("both"),
+    Bound.NOTHING: later("not bound"),
+}
+_ORDERS = (later("sequential"), later("random"))
+_IOPS = Scale("IOPS", 1.0)
+_READING = later(
+    "Bound: another step of small operations brings less than half of its proportion, and the device stands within "
+    "{near} of the most operations it made of small ones alone, or of the most bytes it moved with large ones; both: "
+    "the shares of the two add up to that."
+)
+_TABLES = (
+    ("small_per_s", later("small operations"), Kind.RATE),
+    ("bytes_per_s", later("bandwidth of all"), Kind.BYTES),
+    ("small_response_mean_s", later("mean response time of small operations"), Kind.TIME),
+    ("small_response_p99_s", later("p99 response time of small operations"), Kind.TIME),
+    ("large_response_mean_s", later("mean response time of large operations"), Kind.TIME),
+)
+
+
+def operations(size_bytes: int, order: str, write_share: float) -> str:
+    """What operations are called: `8 KiB random reads`, `1 MiB sequential I/O, 20 % writes`."""
+    size = show_size(size_bytes)
+    if write_share in (0.0, 1.0):
+        said = later("{size} {order} writes") if write_share else later("{size} {order} reads")
+        return tr(said, size=size, order=tr(order))
+    return tr("{size} {order} I/O, {share} writes", size=size, order=tr(order), share=_percent(write_share))
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.3g} %"
+
+
+def _beside(large: int) -> str:
+    return tr("beside {n} large", n=large) if large else tr("no large")
+
+
+def _level(level: float) -> str:
+    return f"{level:.0f}" if level >= 9.5 else f"{level:.2g}"
+
+
+def _knee_text(series: MatrixSeries) -> str:
+    knee = series.knee
+    if knee is None:
+        return tr("no knee up to there: more outstanding still brings more")
+    low, high = knee.level.low, knee.level.high
+    between = "" if low is None or high is None else f" [{_level(low)}, {_level(high)}]"
+    return tr(
+        "knee at {level}{between}, {rate} at {time}",
+        level=_level(knee.level.value),
+        between=between,
+        rate=_rate(knee.per_s),
+        time=show_time(knee.response_s),
+    )
+
+
+def _rate(per_s: float) -> str:
+    return f"{numbers.number(per_s, numbers.decimals(per_s, None) if per_s < 100 else 0)}/s"
+
+
+def _estimated(estimate: Estimate) -> str:
+    """A rate with the digits its interval supports."""
+    if estimate.low is None or estimate.high is None:
+        return _rate(estimate.value)
+    return f"{numbers.number(estimate.value, numbers.decimals(estimate.value, (estimate.high - estimate.low) / 2))}/s"
+
+
+def _small(series: MatrixSeries, matrix: Matrix) -> str:
+    """A series of small operations in one sentence; empty where there are none."""
+    peak = next((p for p in series.points if p.small == series.peak_at and p.small > 0), None)
+    if peak is None or series.peak_per_s is None:
+        return ""
+    what = operations(matrix.small_block_bytes, later("random"), series.write_share)
+    if series.large:
+        what += tr(", beside {n} large {order}", n=series.large, order=tr(matrix.large_order))
+    mean = peak.measured.get("small_response_mean_s")
+    at = tr(" at {time}", time=show_time(mean.value)) if mean else ""
+    said = later("{what}: {rate}{at} with {n} outstanding")
+    parts = [tr(said, what=what, rate=_estimated(series.peak_per_s), at=at, n=peak.small)]
+    if len([point for point in series.points if point.small > 0]) > 1:
+        parts.append(_knee_text(series))
+        if peak.bound in _BEYOND and series.knee:
+            parts.append(tr(_BEYOND[peak.bound]))
+    return tr("; ").join(parts)
+
+
+def _large(points: Sequence[MatrixPoint], share: float, matrix: Matrix) -> str:
+    """Large operations alone in one sentence; empty where they were never alone."""
+    alone = [point for point in points if point.small == 0 and "large_bytes_per_s" in point.measured]
+    if not alone:
+        return ""
+    best = max(alone, key=lambda point: point.measured["large_bytes_per_s"].value)
+    bandwidth = f"{show_size(best.measured['large_bytes_per_s'].value)}/s"
+    what = operations(matrix.large_block_bytes, matrix.large_order, share)
+    bounds = {Bound.BANDWIDTH: tr(", bandwidth-bound"), Bound.NOTHING: tr(", not bound yet")}
+    bound = bounds.get(best.bound or Bound.BOTH, "")
+    said = later("{what} alone: {bandwidth} with {n} outstanding{bound}")
+    return tr(said, what=what, bandwidth=bandwidth, n=best.large, bound=bound)
+
+
+def _figures(points: Sequence[MatrixPoint], metric: str, kind: Kind, title: str) -> MatrixTable | None:
+    known = [(point, point.measured[metric]) for point in points if metric in point.measured]
+    if not known:
+        return None
+    scale = _IOPS if kind is Kind.RATE else numbers.scale(kind, (mean.value for _, mean in known))
+    figures = {(point.small, point.large): estimated(mean, scale, point.trials) for point, mean in known}
+    return _table(points, tr(title), scale.unit, figures)
+
+
+def _bounds(points: Sequence[MatrixPoint]) -> MatrixTable | None:
+    known = {
+        (p.small, p.large): Figure(text=tr(_WORDS[p.bound]), spread="", places=0, trials=()) for p in points if p.bound
+    }
+    return _table(points, tr("bound by"), "", known) if known else None
+
+
+def _table(points: Sequence[MatrixPoint], title: str, unit: str, figures: dict[tuple[int, int], Figure]) -> MatrixTable:
+    smalls, larges = sorted({p.small for p in points}), tuple(sorted({p.large for p in points}))
+    rows = tuple((small, tuple(figures.get((small, large)) for large in larges)) for small in smalls)
+    return MatrixTable(title=title, unit=unit, columns=larges, rows=rows)
+
+
+def _curve(series: Sequence[MatrixSeries]) -> tuple[str, tuple[ResponsePoint, ...]]:
+    """The unit of the response times, and the points of every series over its rate."""
+    known = [
+        (point, point.measured["small_per_s"], point.measured["small_response_mean_s"])
+        for one in series
+        for point in one.points
+        if point.small > 0 and {"small_per_s", "small_response_mean_s"} <= set(point.measured)
+    ]
+    scale = numbers.scale(Kind.TIME, (time.value for _, _, time in known))
+    return scale.unit, tuple(_point(point, rate, time, scale) for point, rate, time in known)
+
+
+def _point(point: MatrixPoint, rate: Estimate, time: Estimate, scale: Scale) -> ResponsePoint:
+    shown = estimated(time, scale, point.trials)
+    time_text = f"{shown.text} {shown.spread} {scale.unit}".replace("  ", " ")
+    beside = _beside(point.large)
+    return ResponsePoint(
+        series=beside,
+        small=point.small,
+        rate=rate.value,
+        value=time.value * scale.factor,
+        low=None if time.low is None else time.low * scale.factor,
+        high=None if time.high is None else time.high * scale.factor,
+        text=tr(
+            "{n} small, {beside}: {rate} at {time}",
+            n=point.small,
+            beside=beside,
+            rate=_rate(rate.value),
+            time=time_text,
+        ),
+        trials=point.trials,
+    )
+
+
+def _share(ceiling: Ceiling, matrix: Matrix, key: str) -> MatrixShare:
+    series = [one for one in matrix.series if one.write_share == ceiling.write_share and one.points]
+    points = [point for one in series for point in one.points]
+    tables = [_figures(points, metric, kind, title) for metric, title, kind in _TABLES] + [_bounds(points)]
+    sentences = [*(_small(one, matrix) for one in series), _large(points, ceiling.write_share, matrix)]
+    unit, curve = _curve(series)
+    return MatrixShare(
+        key=key,
+        title=tr("reads only")
+        if ceiling.write_share == 0
+        else tr("{share} writes", share=_percent(ceiling.write_share)),
+        sentences=tuple(sentence for sentence in sentences if sentence),
+        tables=tuple(table for table in tables if table),
+        unit=unit,
+        points=curve if len(curve) > 1 else (),
+    )
+
+
+def section(matrix: Matrix, anchor: str) -> MatrixSection:
+    """A matrix as it is shown; the answer is its first sentence."""
+    shares = tuple(_share(ceiling, matrix, f"{anchor}-{n}") for n, ceiling in enumerate(matrix.ceilings, 1))
+    shares = tuple(share for share in shares if share.tables)
+    rounds = numbers.count(matrix.rounds, "round")
+    spread = (
+        tr(" with {confidence} intervals", confidence=f"{matrix.confidence * 100:.3g} %") if matrix.rounds > 1 else ""
+    )
+    return MatrixSection(
+        anchor=anchor,
+        name=matrix.name,
+        answer=next((sentence for share in shares for sentence in share.sentences), ""),
+        reading=tr(
+            "Means over {rounds}{spread}. {reading}", rounds=rounds, spread=spread, reading=tr(_READING, near="10 %")
+        ),
+        shares=shares,
+        empty="" if shares else tr("no point was measured validly yet"),
+    )

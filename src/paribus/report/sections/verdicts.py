@@ -1,0 +1,229 @@
+"""From effects to sentences: what is answered, in which words, in which order.
+
+In: effects as the analysis made them, and the trials (for arms that got none). Out: Answer and Judged.
+Called by the view. An undecided effect is never worded as if nothing had been found to differ.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from paribus.i18n import later, tr
+from paribus.model import RESPONSES, Effect, Purpose, Tag, Trial, TrialState, Verdict
+from paribus.report.view import numbers
+from paribus.report.view.view_models import Answer, CheckList, Judged
+
+NONE = later("no verdict")
+WORDS = {
+    Verdict.BETTER: later("better"),
+    Verdict.WORSE: later("worse"),
+    Verdict.DEPENDS_ON_LOAD: later("depends on load"),
+    Verdict.UNDECIDED: later("undecided"),
+    Verdict.EQUIVALENT: later("equivalent"),
+}
+RANKS = (*WORDS.values(), NONE)
+"""Verdict words, not translated, in the order in which they are read: what calls for action first."""
+
+_TAGS = {
+    Tag.MATERIAL: later("by more than the margin"),
+    Tag.NEGLIGIBLE: later("detectable but negligible"),
+    Tag.SUSPECT: later("suspect"),
+}
+
+_ALONE = (Purpose.COMPARE, Purpose.CONFIRM)
+
+Anchors = Mapping[tuple[str, str], str]
+
+
+def title(response: str) -> str:
+    """What a response is called."""
+    known = RESPONSES.get(response)
+    return tr(known.title) if known else response
+
+
+def decided(effect: Effect) -> str:
+    """`better` or `worse` where that is the verdict and nothing makes it suspect, else empty."""
+    if effect.verdict in (Verdict.BETTER, Verdict.WORSE) and Tag.SUSPECT not in effect.tags:
+        return WORDS[effect.verdict]
+    return ""
+
+
+def verdict_text(effect: Effect) -> str:
+    """The verdict with what qualifies it: `better, suspect`."""
+    word = WORDS[effect.verdict] if effect.verdict else NONE
+    return tr(", ").join(map(tr, [word, *(_TAGS[tag] for tag in effect.tags)]))
+
+
+def _at_loads(effect: Effect, effects: Sequence[Effect]) -> str:
+    levels = sorted(
+        (e for e in effects if e.load is not None and _comparison(e) == _comparison(effect)),
+        key=lambda e: e.load or 0,
+    )
+    if not levels:
+        return tr("{effect} over all load levels", effect=numbers.effect(effect.estimate, effect.low, effect.high))
+    shown = levels if len(levels) <= 4 else [levels[0], levels[len(levels) // 2], levels[-1]]
+    return tr(", ").join(
+        tr("{effect} at {load}", effect=numbers.effect(e.estimate, e.low, e.high), load=e.load) for e in shown
+    )
+
+
+def _comparison(effect: Effect) -> tuple[str, str, str, str]:
+    return effect.factor, effect.arm, effect.workload, effect.response
+
+
+def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
+    text = numbers.effect(effect.estimate, effect.low, effect.high)
+    what = tr("{response} under {workload}", response=title(effect.response), workload=effect.workload)
+    tags = "".join(tr(", ") + tr(_TAGS[tag]) for tag in effect.tags)
+    if effect.verdict is Verdict.EQUIVALENT:
+        said = tr(
+            "keep {baseline}: equivalent within {margin} {interval} {what}",
+            baseline=effect.baseline,
+            margin=numbers.margin(effect.margin),
+            interval=text.interval,
+            what=what,
+        )
+        return said + tags
+    if effect.verdict is Verdict.UNDECIDED and not effect.look:
+        why = effect.reasons[0] if effect.reasons else ""
+        return tr("undecided: {effect} {what}; {why}", effect=text, what=what, why=why) + tags
+    if effect.verdict is Verdict.UNDECIDED:
+        said = tr(
+            "undecided: between {low} and {high} {what}; more trials are needed",
+            low=text.low,
+            high=text.high,
+            what=what,
+        )
+        return said + tags
+    if effect.verdict is Verdict.DEPENDS_ON_LOAD:
+        return tr("depends on load: {what} {levels}", what=what, levels=_at_loads(effect, effects)) + tags
+    return tr("{effect} {what}, {verdict}", effect=text, what=what, verdict=verdict_text(effect))
+
+
+def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judged:
+    text = numbers.effect(effect.estimate, effect.low, effect.high)
+    return Judged(
+        answer=Answer(
+            factor=effect.factor,
+            arm=effect.arm,
+            baseline=effect.baseline,
+            workload=effect.workload,
+            response=title(effect.response),
+            verdict=WORDS[effect.verdict] if effect.verdict else NONE,
+            decided=decided(effect),
+            conclusion=_conclusion(effect, effects),
+            anchor=anchors[effect.factor, effect.workload],
+        ),
+        effect=text.estimate,
+        interval=text.interval,
+        estimate=numbers.percent_of(effect.estimate),
+        low=numbers.percent_of(effect.low),
+        high=numbers.percent_of(effect.high),
+        margin=numbers.margin(effect.margin),
+        margin_low=numbers.percent_of(-effect.margin),
+        margin_high=numbers.percent_of(effect.margin),
+        verdict=verdict_text(effect),
+        pairs=effect.pairs,
+        confidence=f"{effect.confidence * 100:.3g} %",
+        reasons=effect.reasons,
+        trials=effect.trials,
+    )
+
+
+def judged(effects: Sequence[Effect], anchors: Anchors) -> list[Judged]:
+    """A row for every effect that has a verdict; the view orders them."""
+    return [_judged(effect, effects, anchors) for effect in effects if effect.verdict is not None]
+
+
+def check_lists(effects: Iterable[Effect]) -> tuple[CheckList, ...]:
+    """The checks of every effect that has a verdict."""
+    found = []
+    for effect in effects:
+        if effect.verdict is None or not effect.checks:
+            continue
+        failed = sum(not check.passed for check in effect.checks)
+        standing = [] if effect.alpha_spent is None else [_spent(effect)]
+        if effect.better_probability is not None and effect.within_probability is not None:
+            better, within = (numbers.probability(p) for p in (effect.better_probability, effect.within_probability))
+            said = later("by a flat prior, for the better with {better}, within {margin} with {within}")
+            standing.append(tr(said, better=better, margin=numbers.margin(effect.margin), within=within))
+        passed = tr("all passed")
+        if failed:
+            passed = tr("{failed} of {all} failed", failed=numbers.count(failed, "check"), all=len(effect.checks))
+        name = tr(", ").join((effect.arm, title(effect.response)))
+        found.append(CheckList(title=name, summary=passed, standing=tr("; ").join(standing), checks=effect.checks))
+    return tuple(found)
+
+
+def _spent(effect: Effect) -> str:
+    """At which look it was seen, and how much of the error that its claim may have was spent up to there."""
+    spent, all_of_it = ((effect.alpha_spent or 0.0) * 100, (1 - effect.confidence) * 100)
+    said = later("look {look}, {spent} of {whole} error spent")
+    return tr(said, look=effect.look, spent=f"{spent:.2g} %", whole=f"{all_of_it:.2g} %")
+
+
+def why_unusable(trials: Iterable[Trial]) -> str:
+    """What became of trials that gave no valid data, in words; empty where all are done or still planned.
+
+    What made trials invalid is told where trust is: there may be many reasons.
+    """
+    found: dict[str, int] = {}
+    for trial in trials:
+        if trial.state is TrialState.FAILED:
+            reason = ": ".join(filter(None, [tr(trial.failure or "failed"), trial.failure_message]))
+            said = tr("failed ({reason})", reason=reason)
+            found[said] = found.get(said, 0) + 1
+        elif trial.state is TrialState.INVALID:
+            said = tr("invalid")
+            found[said] = found.get(said, 0) + 1
+    return tr("; ").join(tr("{trials} {why}", trials=numbers.count(n, "trial"), why=said) for said, n in found.items())
+
+
+def comparing(trials: Sequence[Trial], effects: Sequence[Effect]) -> list[Trial]:
+    """The trials that answer a question of the plan: of factors tried alone, and of a screen that shows nothing yet."""
+    alone = [trial for trial in trials if trial.purpose in _ALONE]
+    known = {(trial.factor, trial.workload) for trial in alone}
+    shown = {effect.workload for effect in effects if (effect.factor, effect.workload) not in known}
+    return alone + [t for t in trials if t.purpose is Purpose.SCREEN and t.workload not in shown]
+
+
+def unanswered(
+    trials: Sequence[Trial],
+    effects: Sequence[Effect],
+    anchors: Anchors,
+    refused: Mapping[tuple[str, str, str], str],
+) -> list[Answer]:
+    """An answer that there is none, for every arm that was planned and got no verdict, with the reason where one is."""
+    have = {(e.factor, e.arm, e.workload) for e in effects if e.verdict is not None}
+    compared = comparing(trials, effects)
+    baselines = {(t.factor, t.workload): t.arm for t in compared if t.baseline}
+    found = []
+    planned = dict.fromkeys((t.factor, t.arm, t.workload) for t in compared if not t.baseline)
+    for factor, arm, workload in planned:
+        if (factor, arm, workload) in have:
+            continue
+        mine = [t for t in compared if (t.factor, t.workload) == (factor, workload)]
+        reasons = [refused.get((factor, arm, workload), ""), why_unusable(mine)]
+        found.append(
+            Answer(
+                factor=factor,
+                arm=arm,
+                baseline=baselines.get((factor, workload), tr("the baseline")),
+                workload=workload,
+                response="",
+                verdict=NONE,
+                decided="",
+                conclusion=tr(
+                    "no verdict under {workload}: {reason}",
+                    workload=workload,
+                    reason=tr("; ").join(filter(None, reasons)) or tr("too few valid pairs so far"),
+                ),
+                anchor=anchors[factor, workload],
+            )
+        )
+    return found
+
+
+def headline(answers: Sequence[Answer]) -> str:
+    """All answers counted: `1 better, 2 equivalent, 1 undecided`."""
+    counts = [(sum(a.verdict == word for a in answers), word) for word in RANKS]
+    said = [tr("{n} {verdict}", n=n, verdict=tr(word)) for n, word in counts if n]
+    return tr(", ").join(said) or tr("nothing was compared")

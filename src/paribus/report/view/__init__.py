@@ -1,0 +1,1 @@
+"""The view of an experiment or a comparison: worded and rounded, in no output format."""

@@ -1,0 +1,184 @@
+"""Numbers as text: only the digits that the interval supports, one unit per column.
+
+In: plain numbers in seconds, bytes, ratios and log ratios. Out: text, and the scale that a column shares.
+Called by the view; nothing here knows records.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from paribus.i18n import later, laters, tr, trn
+
+MINUS = "\N{MINUS SIGN}"
+DASH = "\N{EN DASH}"
+
+
+class Kind(Enum):
+    """How a metric is scaled when it is shown."""
+
+    RATE = auto()
+    BYTES = auto()
+    SIZE = auto()
+    TIME = auto()
+    SHARE = auto()
+    PLAIN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric that can be shown: its title and its kind."""
+
+    name: str
+    title: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A unit, and by what a plain number is multiplied to be shown in it."""
+
+    unit: str
+    factor: float
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("offered_per_s", later("offered"), Kind.RATE),
+        Metric("throughput_per_s", later("throughput"), Kind.RATE),
+        Metric("bytes_per_s", later("bandwidth"), Kind.BYTES),
+        Metric("queries_per_s", later("queries"), Kind.RATE),
+        Metric("response_mean_s", later("mean response time"), Kind.TIME),
+        Metric("response_p95_s", later("p95 response time"), Kind.TIME),
+        Metric("response_p99_s", later("p99 response time"), Kind.TIME),
+        Metric("load_1m", later("load average"), Kind.PLAIN),
+        Metric("cpu_iowait_share", later("iowait"), Kind.SHARE),
+    )
+}
+
+_COUNTED = {
+    "trial": laters("{n:,} trial", "{n:,} trials"),
+    "condition": laters("{n:,} condition", "{n:,} conditions"),
+    "check": laters("{n:,} check", "{n:,} checks"),
+    "round": laters("{n:,} round", "{n:,} rounds"),
+    "fill": laters("{n:,} fill", "{n:,} fills"),
+}
+_SIZES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+
+
+def scale(kind: Kind, values: Iterable[float]) -> Scale:
+    """The unit in which all of these numbers are shown: that of the largest."""
+    largest = max((abs(value) for value in values), default=0.0)
+    if kind is Kind.SHARE:
+        return Scale("%", 100.0)
+    if kind is Kind.TIME:
+        if largest < 0.002:
+            return Scale("µs", 1e6)
+        return Scale("ms", 1e3) if largest < 2 else Scale("s", 1.0)
+    if kind in (Kind.BYTES, Kind.SIZE):
+        each = "/s" if kind is Kind.BYTES else ""
+        fitting = (Scale(unit + each, 1 / size) for size, unit in _SIZES if largest >= 2 * size)
+        return next(fitting, Scale(f"B{each}", 1.0))
+    return Scale("/s" if kind is Kind.RATE else "", 1.0)
+
+
+def decimals(value: float, half_width: float | None) -> int:
+    """How many decimals a number deserves: two digits of its uncertainty, or three of its own without one."""
+    if half_width is not None and half_width > 0:
+        return min(1 - math.floor(math.log10(half_width)), 4)
+    return min(max(2 - math.floor(math.log10(abs(value))), 0), 4) if value else 0
+
+
+def number(value: float, places: int) -> str:
+    """A number with that many decimals (negative: tens, hundreds), thousands set apart by commas."""
+    if not math.isfinite(value):
+        return DASH
+    rounded = round(value, places)
+    text = f"{abs(rounded):,.{max(places, 0)}f}"
+    return f"{MINUS}{text}" if rounded < 0 else text
+
+
+def percent_of(log_ratio: float) -> float:
+    """A natural-log ratio in percent; what is beyond measure becomes infinite."""
+    try:
+        return math.expm1(log_ratio) * 100
+    except OverflowError:
+        return math.inf
+
+
+def signed(value: float, places: int) -> str:
+    """A number with its sign, but for zero."""
+    if not math.isfinite(value):
+        return DASH if math.isnan(value) else "+∞" if value > 0 else f"{MINUS}∞"
+    text = f"{abs(value):,.{places}f}"
+    return text if float(text.replace(",", "")) == 0 else ("+" if value > 0 else MINUS) + text
+
+
+def _places(low: float, high: float) -> int:
+    half = (high - low) / 2
+    places = 0 if half >= 10 else 1 if half >= 0.1 else 2
+    if math.isfinite(half) and low * high > 0:
+        while places < 4 and round(min(abs(low), abs(high)), places) == 0:
+            places += 1
+    return places
+
+
+@dataclass(frozen=True, slots=True)
+class EffectText:
+    """A log ratio as people read it: `estimate` is `+6.1 %`, `interval` is `[+4.0, +8.3]`."""
+
+    estimate: str
+    interval: str
+    low: str
+    high: str
+
+    def __str__(self) -> str:
+        return f"{self.estimate} {self.interval}"
+
+
+def effect(estimate: float, low: float, high: float) -> EffectText:
+    """A log ratio and its interval in percent; a bound beside zero is never rounded into it."""
+    shares = [percent_of(value) for value in (estimate, low, high)]
+    places = _places(shares[1], shares[2])
+    middle, under, over = (signed(share, places) for share in shares)
+    if math.isfinite(estimate) and low == -math.inf and high == math.inf:
+        return EffectText(f"{signed(shares[0], 1)} %", tr("(no interval)"), DASH, DASH)
+    return EffectText(f"{middle} %", f"[{under}, {over}]", f"{under} %", f"{over} %")
+
+
+def probability(p: float) -> str:
+    """A probability as a percentage that is never 0 or 100: `97.3 %`, `over 99.9 %`."""
+    if p > 0.999 or p < 0.001:
+        return tr("over 99.9 %") if p > 0.5 else tr("under 0.1 %")
+    return f"{p * 100:.1f} %"
+
+
+def margin(log_ratio: float) -> str:
+    """A margin as it was declared: `±2 %`."""
+    return f"±{math.expm1(log_ratio) * 100:.3g} %"
+
+
+def orders(trials: Sequence[int]) -> str:
+    """Trial numbers with runs closed up: `7-9, 12, 15`, with a dash."""
+    parts: list[list[int]] = []
+    for order in sorted(set(trials)):
+        if parts and order == parts[-1][1] + 1:
+            parts[-1][1] = order
+        else:
+            parts.append([order, order])
+    return ", ".join(str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a}{DASH}{b}" for a, b in parts)
+
+
+def few(trials: Sequence[int]) -> str:
+    """Trial numbers for a glance: all of a few, else the first and how many: `7, 12, 15 … (96 trials)`."""
+    parts = orders(trials).split(", ")
+    if len(parts) <= 6:
+        return ", ".join(parts)
+    return f"{', '.join(parts[:5])} … ({count(len(set(trials)), 'trial')})"
+
+
+def count(n: int, noun: str) -> str:
+    """A count with its noun: `1 trial`, `12 trials`."""
+    return trn(*_COUNTED[noun], n)

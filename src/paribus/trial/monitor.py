@@ -1,0 +1,104 @@
+"""The machine during one window of a load: what the sampler saw, and who else used it.
+
+In: the moments at which the window opens and closes. Out: measurements, and reasons not to use the trial. Called by
+the loads of trials.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+from paribus.engine.protocol import Census, Counted, Sample
+from paribus.engine.run import Sampler
+from paribus.i18n import Recorded, recorded
+from paribus.model import Measurement
+from paribus.trial import telemetry
+from paribus.trial.validity import ForeignLoad, Work
+
+_CENSUS_PATIENCE_S = 5.0
+
+
+class Counting(Protocol):
+    """A server whose counters the sampler reads."""
+
+    @property
+    def family(self) -> str:
+        """Whose counters it has."""
+        ...
+
+    def uncounted(self, why: str) -> None:
+        """They cannot be read any more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was seen of the machine."""
+
+    measurements: tuple[Measurement, ...]
+    reasons: list[Recorded]
+
+
+class Watch:
+    """One window, `label` telling it from others; `device` is the disk under test, without /dev/, `server` what its
+    load works on, if it does."""
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        foreign: ForeignLoad,
+        label: str,
+        device: str | None,
+        server: Counting | None = None,
+    ) -> None:
+        self.sampler = sampler
+        self.foreign = foreign
+        self._label = label
+        self._device = device
+        self._server = server
+        self._counted: list[Counted] = []
+
+    def open(self) -> None:
+        """Now it begins. Raises HostError when the sampler is gone."""
+        self.sampler.ask_census(f"open {self._label}")
+
+    def close(self) -> None:
+        """Now it ends. Raises HostError when the sampler is gone."""
+        self.sampler.ask_census(f"close {self._label}")
+
+    def conclude(self, work: Work, start_s: float | None = None) -> Seen:
+        """What was seen while a load did this; where the load has no clock, the window began at its opening."""
+        samples, opened, closed = self._drain()
+        if closed is None:
+            return Seen((), [recorded("the sampler did not answer, so other load cannot be excluded")])
+        if start_s is None:
+            start_s = opened.monotonic_s if opened else closed.monotonic_s - work.duration_s
+        inside = telemetry.within(samples, start_s, start_s + work.duration_s)
+        reasons = self.foreign.judge(closed, work, inside)
+        found = telemetry.measurements(inside, start_s, self._device)
+        if self._server is not None:
+            counted = telemetry.within(self._counted, start_s, start_s + work.duration_s)
+            found += telemetry.of_a_server(self._server.family, counted, closed, start_s, work.duration_s)
+        return Seen(found, reasons)
+
+    def _drain(self) -> tuple[list[Sample], Census | None, Census | None]:
+        """The samples up to the census at the window's end, and those at both ends; counters are kept aside."""
+        samples: list[Sample] = []
+        opened: Census | None = None
+        deadline = time.monotonic() + _CENSUS_PATIENCE_S
+        while (left_s := deadline - time.monotonic()) > 0:
+            event = self.sampler.receive(left_s)
+            if isinstance(event, Sample):
+                samples.append(event)
+            elif isinstance(event, Counted):
+                self._take(event)
+            elif isinstance(event, Census) and event.label == f"open {self._label}":
+                opened = event
+            elif isinstance(event, Census) and event.label == f"close {self._label}":
+                return samples, opened, event
+        return samples, opened, None
+
+    def _take(self, counted: Counted) -> None:
+        if counted.failed and self._server is not None:
+            self._server.uncounted(counted.failed)
+        self._counted.append(counted)

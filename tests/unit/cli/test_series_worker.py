@@ -1,0 +1,124 @@
+"""The points of a large experiment, read by a process aside: the same as read here, whatever becomes of it."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import scripted
+from plan_samples import FILEIO, checked, simple
+from sqlalchemy.engine import Engine as Store
+from typer.testing import CliRunner
+
+from paribus.cli import series_worker
+from paribus.cli.main import app
+from paribus.experiment.time_series import courses
+from paribus.model import Experiment, ExperimentState, Plan, Trial
+from paribus.store import read, write
+from paribus.store.open import open_engine, store_url
+from paribus.worker_process import Aside, Unanswered
+
+Made = tuple[Store, Experiment, Plan, list[Trial]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    store = open_engine(store_url(str(tmp_path_factory.mktemp("secret") / "s.db")), create=True)
+    plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, '[protocol]\nbudget = "2h"'))
+    done = scripted.carry_out(store, plan, lambda trial: 0.06 * (trial.arm == "1"), wobble=0.01)
+    yield store, done, plan, read.trials(store, done.id)
+    store.dispose()
+
+
+@pytest.fixture
+def _aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series_worker, "_MANY", 1)
+
+
+def _forbid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is read here any more."""
+
+    def each_series(*_: object) -> None:
+        pytest.fail("read here")
+
+    monkeypatch.setattr(read, "each_series", each_series)
+
+
+@pytest.mark.usefixtures("_aside")
+def test_they_are_the_same_as_read_here(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, done, plan, trials = made
+    here = courses(store, done.id, plan, trials), series_worker.drawn(store, done.id, plan, trials)
+    assert any(course.points for course in here[0]["throughput_per_s"].values())
+    assert any(course.points for course in here[1].series["throughput_per_s"].values())
+    _forbid(monkeypatch)
+    with series_worker.Points(store, done, courses, series_worker.drawn) as reading:
+        assert reading.of(courses, plan, trials) == here[0]
+        assert reading.of(series_worker.drawn, plan, trials) == here[1]
+    with series_worker.Points(store, done, courses, series_worker.drawn) as reading:
+        assert reading.of(series_worker.drawn, plan, trials) == here[1], "nothing is lost of what was not wanted"
+
+
+@pytest.mark.usefixtures("_aside")
+def test_where_the_process_ends_they_are_read_here(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, done, plan, trials = made
+    begun: list[Aside] = []
+
+    def killed(module: str) -> Aside:
+        begun.append(Aside(module))
+        begun[0].end()
+        return begun[0]
+
+    monkeypatch.setattr(series_worker, "Aside", killed)
+    with series_worker.Points(store, done, courses, series_worker.drawn) as reading:
+        assert reading.of(courses, plan, trials) == courses(store, done.id, plan, trials)
+        assert reading.of(series_worker.drawn, plan, trials) == series_worker.drawn(store, done.id, plan, trials)
+    assert begun
+
+
+@pytest.mark.usefixtures("_aside")
+def test_who_waits_no_longer_leaves_none_behind_and_no_path_in_sight(made: Made) -> None:
+    store, done, _, _ = made
+    children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
+    before = set(children.read_text().split())
+    with pytest.raises(KeyError), series_worker.Points(store, done, courses):
+        (reader,) = set(children.read_text().split()) - before
+        assert b"secret" not in Path(f"/proc/{reader}/cmdline").read_bytes()
+        raise KeyError("something else failed")
+    assert set(children.read_text().split()) <= before
+
+
+@pytest.mark.usefixtures("_aside")
+def test_where_no_process_can_be_started_they_are_read_here(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, done, plan, trials = made
+
+    def none(module: str) -> None:
+        raise Unanswered(module)
+
+    monkeypatch.setattr(series_worker, "Aside", none)
+    with series_worker.Points(store, done, courses) as reading:
+        assert reading.of(courses, plan, trials) == courses(store, done.id, plan, trials)
+
+
+@pytest.mark.usefixtures("_aside")
+def test_of_what_goes_on_and_what_has_no_trial_nothing_is_read_aside(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, done, plan, _ = made
+    empty = replace(done, id="20260101-000000-0000")
+    write.begin(store, empty, plan, ())
+    monkeypatch.setattr(series_worker, "Aside", lambda _: pytest.fail("a process was started"))
+    for one in (empty, replace(done, state=ExperimentState.RUNNING)):
+        with series_worker.Points(store, one, courses):
+            pass
+
+
+@pytest.mark.parametrize("form", ["json", "text", "markdown"])
+def test_a_report_is_the_same(made: Made, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    asked = ["report", made[1].id, "--format", form, "--store", str(made[0].url.database)]
+    here = CliRunner().invoke(app, asked, catch_exceptions=False)
+    monkeypatch.setattr(series_worker, "_MANY", 1)
+    _forbid(monkeypatch)
+    aside = CliRunner().invoke(app, asked, catch_exceptions=False)
+    assert (here.exit_code, aside.exit_code) == (0, 0)
+    assert aside.output == here.output

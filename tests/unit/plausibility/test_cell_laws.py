@@ -1,0 +1,209 @@
+"""Laws within a cell: each example breaks one, or keeps it by a hair."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from published import log, printed, scaled, with_figure
+
+from paribus.plausibility import NAMES, Breach, Figure, Stated, of_cell
+
+_SETS = 600
+_PUBLISHED = {  # a run of sysbench 1.0.20 as a field report prints it
+    "throughput_per_s": Figure(491.43, "491.43"),
+    "queries_per_s": Figure(2948.62, "2948.62"),
+    "operations": Figure(147483, "147483"),
+    "queries": Figure(884902, "884902"),
+    "queries_read": Figure(0, "0"),
+    "queries_write": Figure(589934, "589934"),
+    "queries_other": Figure(294968, "294968"),
+    "duration_s": Figure(300.105, "300.1050"),
+    "response_min_s": Figure(0.00258, "2.58"),
+    "response_mean_s": Figure(0.01627, "16.27"),
+    "response_p95_s": Figure(0.03559, "35.59"),
+    "response_max_s": Figure(2.60834, "2608.34"),
+    "response_sum_s": Figure(2399.41558, "2399415.58"),
+}
+_RUN = Stated(figures=_PUBLISHED, source="run.log", line=3, load=8, closed=True)
+
+
+def _stated(**figures: str) -> Stated:
+    return Stated(figures={name: Figure(float(text), text) for name, text in figures.items()}, table="T", load=8)
+
+
+def _laws(cell: Stated) -> set[str]:
+    return {breach.law for breach in of_cell(cell)}
+
+
+def test_a_published_run_breaks_no_law() -> None:
+    assert of_cell(_RUN) == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "written", "law", "implied"),
+    [
+        ("duration_s", Figure(30.0105, "30.0105s"), "rate = events / time", 300.11),
+        ("response_mean_s", Figure(0.1627, "162.7"), "mean x count = sum", 0.01627),
+        ("throughput_per_s", Figure(941.43, "941.43"), "rate = events / time", 491.44),
+        ("queries", Figure(848902, "848902"), "read + write + other = total", 884902),
+        ("operations", Figure(174483, "174483"), "rate = events / time", 147481),
+        ("response_sum_s", Figure(2399415.58, "2399415.58s"), "mean x count = sum", 2399.5),
+    ],
+)
+def test_the_figure_that_alone_would_explain_it_is_singled_out(
+    metric: str, written: Figure, law: str, implied: float
+) -> None:
+    (breach,) = of_cell(with_figure(_RUN, metric, written))
+    assert (breach.law, breach.metric, breach.stated) == (law, metric, written.value)
+    assert breach.implied == pytest.approx(implied, rel=1e-3)
+    assert breach.grave
+
+
+def test_threads_that_cannot_have_been_are_a_breach_of_little() -> None:
+    (breach,) = of_cell(replace(_RUN, load=16))
+    assert (breach.law, breach.metric) == ("Little's law", "load")
+    assert breach.implied == pytest.approx(8, rel=0.01)
+
+
+def test_clients_that_think_keep_fewer_threads_busy_and_never_more() -> None:
+    assert of_cell(replace(_RUN, load=16, think=True)) == []
+    assert _laws(replace(_RUN, load=4, think=True)) == {"time available"}
+    assert of_cell(replace(_RUN, load=16, closed=False)) == []
+
+
+def test_an_operation_that_a_short_window_cuts_is_no_breach() -> None:
+    """Four outstanding, of which one of 44 ms was under way when 50 ms began."""
+    figures = {"throughput_per_s": 200.0, "response_mean_s": 0.027, "response_max_s": 0.044, "duration_s": 0.05}
+    cut = Stated(figures={name: Figure(value) for name, value in figures.items()}, load=4, closed=True)
+    assert of_cell(cut) == []
+    assert _laws(with_figure(cut, "response_max_s", Figure(0.028))) == set()
+    assert _laws(with_figure(replace(cut, load=2), "response_max_s", Figure(0.03))) == {"Little's law"}
+
+
+def test_figures_that_may_each_be_wrong_are_told_together() -> None:
+    cell = replace(_stated(throughput_per_s="1200", queries_per_s="18000"), queries_each=18)
+    cell = replace(cell, table="000-T15", levels={"OP": "15%"}, load=64)
+    (breach,) = of_cell(cell)
+    assert breach.words == (
+        "queries per transaction: TPS 1,200 does not fit QPS 18,000 at 18 queries a transaction; "
+        "TPS 1,000 or QPS 21,600 would [000-T15, OP 15%, 64 threads]"
+    )
+    assert (breach.metric, breach.implied) == ("", None)
+
+
+def test_a_figure_is_as_fine_as_it_is_written() -> None:
+    within = replace(_stated(throughput_per_s="34", bytes_per_s="557056"), block_bytes=16384)
+    assert of_cell(within) == []
+    assert of_cell(with_figure(within, "throughput_per_s", Figure(33.6, "34"))) == []
+    assert _laws(with_figure(within, "throughput_per_s", Figure(34.9, "34.90"))) == {"IOPS x block size"}
+
+
+@pytest.mark.parametrize(
+    ("factor", "mistake"), [(2**20 / 1e6, "MB and MiB"), (8, "bits and bytes"), (1024, "binary prefix")]
+)
+def test_a_mistaken_unit_is_named_and_singles_out_the_throughput(factor: float, mistake: str) -> None:
+    cell = Stated(
+        figures={
+            "throughput_per_s": Figure(24226.79, "24226.79"),
+            "bytes_per_s": printed(24226.79 * 16384 * factor, 2**20),
+        },
+        table="T",
+        block_bytes=16384,
+    )
+    (breach,) = of_cell(cell)
+    assert mistake in breach.words
+    assert breach.metric == "bytes_per_s"
+
+
+@pytest.mark.parametrize(
+    ("figures", "law"),
+    [
+        ({"iowait_share": "1.3"}, "shares"),
+        ({"throughput_per_s": "-5"}, "signs"),
+        ({"throughput_per_s": "0.00", "operations": "100000"}, "signs"),
+        ({"response_p95_s": "5.0", "response_p99_s": "4.0"}, "order of response times"),
+        ({"response_min_s": "3.0", "response_mean_s": "2.0"}, "order of response times"),
+        (
+            {"response_min_s": "1", "response_mean_s": "9", "response_p95_s": "5", "response_max_s": "20"},
+            "order of response times",
+        ),
+        ({"reads_per_s": "60.00", "writes_per_s": "40.00", "throughput_per_s": "120.00"}, "reads + writes = total"),
+        (
+            {"read_bytes_per_s": "160.99", "written_bytes_per_s": "163.99", "bytes_per_s": "334.98"},
+            "reads + writes = total",
+        ),
+    ],
+)
+def test_what_cannot_be_is_named(figures: dict[str, str], law: str) -> None:
+    assert _laws(_stated(**figures)) == {law}
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        {"iowait_share": "1.004"},  # tools print a little more than 100 %
+        {"response_min_s": "1", "response_mean_s": "9", "response_p95_s": "5", "response_max_s": "200"},  # a long tail
+        {"response_p95_s": "4.05", "response_max_s": "4.00"},  # read off a bucket
+        {"reads_per_s": "60.00", "writes_per_s": "40.00", "fsyncs_per_s": "20.00", "throughput_per_s": "120.00"},
+        {"throughput_per_s": "0.00", "operations": "100"},  # 100 in a day
+        {"response_p95_s": "0.00", "response_min_s": "0.10"},  # percentiles turned off
+    ],
+)
+def test_what_may_be_is_left_alone(figures: dict[str, str]) -> None:
+    assert of_cell(_stated(**figures)) == []
+
+
+def test_runs_without_an_error_give_no_alarm() -> None:
+    alarms = [breach.words for seed in range(_SETS) for breach in of_cell(log(random.Random(seed)))]
+    assert len(alarms) < _SETS / 100, alarms[:5]
+
+
+def test_one_wrong_figure_of_a_run_is_found_and_never_another_blamed() -> None:
+    metrics = ("throughput_per_s", "operations", "queries", "duration_s", "response_mean_s", "response_sum_s")
+    singled = 0
+    for seed in range(_SETS):
+        rng = random.Random(seed)
+        metric = rng.choice(metrics)
+        wrong = scaled(log(rng), metric, rng.choice((rng.uniform(1.1, 2), rng.uniform(0.5, 0.9), 10, 0.1)))
+        found = of_cell(wrong)
+        assert found, (seed, metric)
+        assert {breach.metric for breach in found} <= {metric, ""}, (seed, metric, found)
+        singled += any(breach.metric == metric for breach in found)
+    assert singled >= 0.95 * _SETS
+
+
+def test_every_breach_has_a_name_that_is_listed() -> None:
+    found: list[Breach] = [
+        breach for metric in _PUBLISHED for breach in of_cell(scaled(_RUN, metric, 7)) if _PUBLISHED[metric].value
+    ]
+    assert {breach.law for breach in found} <= set(NAMES)
+    assert all(breach.words.startswith(breach.law) and breach.where in breach.words for breach in found)
+
+
+def _report(**figures: tuple[float, str]) -> Stated:
+    told = {name.replace("_again", ":again"): Figure(*said) for name, said in figures.items()}
+    return Stated(figures=told, source="log", load=8)
+
+
+def test_what_threads_did_on_average_makes_the_total() -> None:
+    fits = {"operations": (147483, "147483"), "thread_events_mean": (18435.375, "18435.3750")}
+    times = {"response_sum_s": (2399.41558, "2399415.58"), "thread_time_mean_s": (299.9269, "299.9269")}
+    assert of_cell(_report(**fits, **times)) == []
+    (found,) = of_cell(_report(**{**fits, "thread_events_mean": (18935.375, "18935.3750")}))
+    assert (found.law, "18,435.375" in found.words) == ("mean of threads x threads = total", True)
+    (found,) = of_cell(_report(**{**times, "response_sum_s": (2899.41558, "2899415.58")}))
+    assert found.law == "mean of threads x threads = total"
+
+
+def test_a_count_under_two_names_is_one_number() -> None:
+    told = {"operations": (1000002.0, "1000002"), "operations_again": (1000002.0, "1000002")}
+    assert of_cell(_report(**told)) == []
+    (found,) = of_cell(_report(**{**told, "operations_again": (1300002.0, "1300002")}))
+    assert (found.law, "1,300,002 in another" in found.words) == ("one count, two figures", True)
+
+
+def test_bytes_that_were_written_in_a_time_make_the_throughput() -> None:
+    told = {"written_bytes_per_s": (427.24 * 2**20, "427.24 MiB/s"), "duration_s": (47.94, "47.94")}
+    assert of_cell(_report(bytes_written=(21474836480.0, "21474836480"), **told)) == []
+    (found,) = of_cell(_report(bytes_written=(21874836480.0, "21874836480"), **told))
+    assert found.law == "rate = events / time"

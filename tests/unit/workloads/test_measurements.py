@@ -1,0 +1,68 @@
+"""Results of the engine as measurements."""
+
+import pytest
+
+from paribus.engine.protocol import Cpu, Pacing, Result, Times
+from paribus.workloads.measurements import of_operations
+
+
+def _times(scale: float) -> Times:
+    return Times(
+        count=100,
+        mean_s=scale,
+        min_s=scale,
+        p50_s=scale,
+        p95_s=2 * scale,
+        p99_s=3 * scale,
+        p999_s=4 * scale,
+        max_s=5 * scale,
+        sum_s=100 * scale,
+        histogram="",
+    )
+
+
+def _result(pacing: Pacing | None) -> Result:
+    return Result(
+        event="result",
+        window="timed",
+        start_s=100.0,
+        start_unix_s=0.0,
+        duration_s=10.0,
+        operations=100,
+        reads=60,
+        writes=40,
+        fsyncs=0,
+        read_bytes=600,
+        written_bytes=400,
+        errors={},
+        throughput_per_s=10.0,
+        bytes_per_s=100.0,
+        response=_times(0.5),
+        service=_times(0.1),
+        cpu=Cpu(user_s=0.1, system_s=1.0),
+        cores_usable=2,
+        workers=1,
+        pacing=pacing,
+        parts=None,
+        registered_buffers=False,
+    )
+
+
+def _values(pacing: Pacing | None) -> dict[str, float]:
+    return {measurement.metric: measurement.mean for measurement in of_operations(_result(pacing), [])}
+
+
+def test_response_time_and_service_time_are_told_apart() -> None:
+    found = _values(None)
+    assert (found["response_p95_s"], found["service_p95_s"]) == (1.0, pytest.approx(0.2))
+    assert "offered_per_s" not in found
+
+
+def test_an_open_loop_tells_what_it_offered_and_what_it_still_owes() -> None:
+    pacing = Pacing(
+        offered=150, started=100, backlog_at_start=0, backlog_at_end=50, lag_s=3.5, late_mean_s=None, late_max_s=None
+    )
+    found = _values(pacing)
+    assert (found["offered_per_s"], found["throughput_per_s"]) == (15.0, 10.0)
+    assert (found["backlog_at_end"], found["lag_s"]) == (50, 3.5)
+    assert "late_mean_s" not in found  # nothing started in a free slot: unknown, not zero
