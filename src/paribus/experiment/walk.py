@@ -4,9 +4,12 @@ Every trial stands in the store before anything is touched; a block is tried, ke
 the machine is put back; what was measured is judged. A run that was cut off goes on from what the store holds.
 """
 
+import bisect
 import contextlib
+import dataclasses
 import functools
 import gc
+import operator
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
@@ -47,6 +50,7 @@ from paribus.trial.precondition import Onlooker
 from paribus.trial.runner import Record
 from paribus.trial.target_session import Site, put_back
 
+_order = operator.attrgetter("order")
 _MOST_FAILURES_IN_A_ROW = 3
 _MOST_LOSSES = 10
 
@@ -186,7 +190,7 @@ def _make_trials(
         refused = arms_given_up(trials)
         for trial in [trial for trial in block if arm_of(trial) not in refused]:
             done = bench.run(trial, audience)
-            trials[:] = [done if one.order == done.order else one for one in trials]
+            trials[bisect.bisect_left(trials, done.order, key=_order)] = done
             if stopped():
                 raise Interrupted("interrupted", f"go on with: paribus resume {done.experiment}")
             if done.failure is FailureClass.SETTING_REJECTED:
@@ -217,7 +221,11 @@ def _renew(block: list[Trial], trials: list[Trial], store: Store, audience: Audi
     if not again:
         return block
     write.rerun(store, block, again)
-    trials[:] = read.trials(store, block[0].experiment)
+    replaced = {trial.order for trial in block}
+    for place, trial in enumerate(trials):  # not read anew: all trials would be in memory twice
+        if trial.order in replaced:
+            trials[place] = dataclasses.replace(trial, state=TrialState.SUPERSEDED)
+    trials += again
     audience.begins(trials)
     return again
 
