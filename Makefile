@@ -71,7 +71,7 @@ schema: $(VENV)/dev ## write schema/ anew from the code
 
 CATALOGUE := src/paribus/locale/zh_CN/LC_MESSAGES/paribus
 catalogue: $(VENV)/dev ## collect the messages of reports and pages into the catalogue of translations, and compile it
-	$(BIN)/pybabel --quiet extract -F pyproject.toml -k 'tr trn:1,2 later laters:1,2 recorded' --no-location --sort-output \
+	$(BIN)/pybabel --quiet extract -F pyproject.toml -k 'N_plural:1,2 stored_message' --no-location --sort-output \
 		--project paribus --version '' -o $(VENV)/paribus.pot src/paribus
 	$(BIN)/pybabel --quiet update -i $(VENV)/paribus.pot -o $(CATALOGUE).po -l zh_CN --no-fuzzy-matching \
 		--ignore-obsolete --ignore-pot-creation-date --no-wrap

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from paribus.errors import UsageError
-from paribus.i18n import Recorded
+from paribus.i18n import StoredMessage
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -89,7 +89,7 @@ class Tool:
     """What a plan needs to know of a tool of the user's: its `program`, and what a reader must know of its figures."""
 
     program: Callable[["BaseModel"], str]
-    note: Recorded | None = None
+    note: StoredMessage | None = None
 
 
 class WorkloadKind(Protocol):

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from paribus.i18n import tr, trn
+from paribus.i18n import gettext, ngettext
 
 _BINARY = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SHORT = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -112,7 +112,7 @@ def show_percent(log_ratio: float) -> str:
     """A natural-log ratio as a signed percentage: `+6.1 %`, with a true minus sign."""
     percent = math.expm1(log_ratio) * 100
     if not math.isfinite(percent):
-        return tr("beyond measure")
+        return gettext("beyond measure")
     digits = 1 if abs(percent) < 100 else 0
     text = f"{abs(percent):.{digits}f}"
     sign = "" if float(text) == 0 else "+" if percent > 0 else "−"
@@ -141,12 +141,12 @@ class LoadLevel:
         if self.unit is LoadUnit.RATE_PER_S:
             return self.figure
         if self.unit is LoadUnit.NOT_STATED:
-            return tr("a load that is not stated")
-        return trn("{n} thread", "{n} threads", self.n)
+            return gettext("a load that is not stated")
+        return ngettext("{n} thread", "{n} threads", self.n)
 
     @property
     def figure(self) -> str:
         """The number as it stands in a column of load levels."""
         if self.unit is LoadUnit.NOT_STATED:
-            return tr("not stated")
+            return gettext("not stated")
         return f"{self.n:,}/s" if self.unit is LoadUnit.RATE_PER_S else str(self.n)

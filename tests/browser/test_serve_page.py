@@ -16,7 +16,7 @@ from seen import Seen, overflow
 from sqlalchemy.engine import Engine as Store
 from watched import Serving, serving
 
-from paribus.i18n import recorded
+from paribus.i18n import stored_message
 from paribus.store.open import open_engine, store_url
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ import web_samples as samples  # noqa: E402  found by the line above
 pytestmark = pytest.mark.browser
 ARTEFACTS = ROOT / "artefacts" / "serve"
 
-DISTURBED = recorded(
+DISTURBED = stored_message(
     "other processes took {cpu:.2f} of {cores} cores: {who}",
     cpu=1.85,
     cores=2,

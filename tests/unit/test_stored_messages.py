@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from paribus.i18n import Language, Recorded, recorded, speaking, spoken, tr
+from paribus.i18n import Language, StoredMessage, gettext, speaking, stored_message, translate_stored
 
-WHO = ["backup (7)", recorded("many short-lived ones")]
-SAID = recorded("other processes took {cpu:.2f} of {cores} cores: {who}", cpu=1.254, cores=2, who=WHO)
-LOST = recorded(
+WHO = ["backup (7)", stored_message("many short-lived ones")]
+SAID = stored_message("other processes took {cpu:.2f} of {cores} cores: {who}", cpu=1.254, cores=2, who=WHO)
+LOST = stored_message(
     "{why}; it was reached again, and went on",
-    why=recorded("the connection to {target} was lost: {words}", target="db1", words="Broken pipe"),
+    why=stored_message("the connection to {target} was lost: {words}", target="db1", words="Broken pipe"),
 )
 
 
@@ -25,31 +25,33 @@ def chinese() -> Iterator[None]:
 @pytest.mark.usefixtures("chinese")
 def test_recorded_words_are_english_whatever_is_spoken() -> None:
     assert SAID == "other processes took 1.25 of 2 cores: backup (7), many short-lived ones"
-    assert recorded("many short-lived ones") == "many short-lived ones"
+    assert stored_message("many short-lived ones") == "many short-lived ones"
     assert "; ".join([SAID, "x"]).endswith("short-lived ones; x")
     assert json.loads(json.dumps([SAID])) == [str(SAID)]
 
 
 @pytest.mark.usefixtures("chinese")
 def test_they_are_said_in_the_language_that_is_spoken() -> None:
-    assert spoken(SAID) == "其他进程占用了 1.25 个核（共 2 个）：backup (7)，许多短暂运行的进程"
-    assert spoken(LOST) == "与 db1 的连接中断：Broken pipe；重新连上之后继续进行"
+    assert translate_stored(SAID) == "其他进程占用了 1.25 个核（共 2 个）：backup (7)，许多短暂运行的进程"
+    assert translate_stored(LOST) == "与 db1 的连接中断：Broken pipe；重新连上之后继续进行"
 
 
 def test_in_english_they_are_said_as_they_were_recorded() -> None:
-    assert [spoken(SAID), spoken(LOST)] == [SAID, LOST]
+    assert [translate_stored(SAID), translate_stored(LOST)] == [SAID, LOST]
 
 
 @pytest.mark.usefixtures("chinese")
 def test_words_of_others_are_shown_as_they_are() -> None:
-    assert spoken("many short-lived ones") == "many short-lived ones"
-    assert tr("many short-lived ones") != "many short-lived ones"
-    assert spoken(recorded("a sentence of a later version, with {n} of something", n=3)).endswith("3 of something")
-    assert spoken(recorded("{not a placeholder}")) == "{not a placeholder}"
+    assert translate_stored("many short-lived ones") == "many short-lived ones"
+    assert gettext("many short-lived ones") != "many short-lived ones"
+    assert translate_stored(stored_message("a sentence of a later version, with {n} of something", n=3)).endswith(
+        "3 of something"
+    )
+    assert translate_stored(stored_message("{not a placeholder}")) == "{not a placeholder}"
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy])
-def test_a_copy_remembers_as_much(again: Callable[[Recorded], Recorded]) -> None:
+def test_a_copy_remembers_as_much(again: Callable[[StoredMessage], StoredMessage]) -> None:
     one = again(LOST)
     assert (one, one.message, one.values) == (LOST, LOST.message, LOST.values)
-    assert isinstance(one.values["why"], Recorded)
+    assert isinstance(one.values["why"], StoredMessage)

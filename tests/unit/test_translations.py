@@ -1,12 +1,12 @@
 """The catalogue of translations says all that the code says, and is compiled: `make catalogue` makes it so."""
 
 import ast
-import gettext
 import io
 import string
 import tomllib
 from collections.abc import Iterator
 from enum import StrEnum
+from gettext import GNUTranslations
 from pathlib import Path
 
 import pytest
@@ -16,14 +16,20 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
 from paribus.findings import Limit
-from paribus.i18n import LOCALE, Language, of_accepted, of_environment, speaking, tr, trn
+from paribus.i18n import LOCALE, Language, gettext, ngettext, of_accepted, of_environment, speaking
 from paribus.model import ExperimentState, NotTaken, Purpose, TrialState
 from paribus.report.sections.verdicts import RANKS
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "paribus"
 MESSAGES = LOCALE / "zh_CN" / "LC_MESSAGES"
-KEYWORDS = {"tr": None, "trn": (1, 2), "later": None, "laters": (1, 2), "recorded": None}  # as in the Makefile
+KEYWORDS = {
+    "gettext": None,
+    "ngettext": (1, 2),
+    "N_": None,
+    "N_plural": (1, 2),
+    "stored_message": None,
+}  # as in the Makefile
 
 Said = str | tuple[str, ...]
 
@@ -70,7 +76,7 @@ def test_what_is_compiled_is_the_catalogue(catalogue: Catalog) -> None:
     write_mo(compiled, catalogue)
     compiled.seek(0)
     with (MESSAGES / "paribus.mo").open("rb") as file:
-        assert _texts_by_id(gettext.GNUTranslations(file)) == _texts_by_id(gettext.GNUTranslations(compiled))
+        assert _texts_by_id(GNUTranslations(file)) == _texts_by_id(GNUTranslations(compiled))
 
 
 def test_no_message_hides_from_the_extraction() -> None:
@@ -93,9 +99,9 @@ def test_every_value_that_is_shown_has_a_translation(words: type[StrEnum], catal
 
 def test_verdicts_are_what_people_say() -> None:
     with speaking(Language.ZH):
-        assert [tr(word) for word in RANKS] == ["更好", "更差", "取决于负载", "无法判定", "等价", "没有结论"]
-        assert trn("{n:,} trial", "{n:,} trials", 1200) == "1,200 次试验"
-    assert tr("better") == "better"
+        assert [gettext(word) for word in RANKS] == ["更好", "更差", "取决于负载", "无法判定", "等价", "没有结论"]
+        assert ngettext("{n:,} trial", "{n:,} trials", 1200) == "1,200 次试验"
+    assert gettext("better") == "better"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +152,7 @@ def _placeholders(text: str) -> list[tuple[str | None, str | None]]:
     return sorted((name, spec) for _, name, spec, _ in string.Formatter().parse(text) if name is not None)
 
 
-def _texts_by_id(found: gettext.GNUTranslations) -> dict[object, str]:
+def _texts_by_id(found: GNUTranslations) -> dict[object, str]:
     catalogue: dict[object, str] = found._catalog  # type: ignore[attr-defined]
     return {name: text for name, text in catalogue.items() if name}
 

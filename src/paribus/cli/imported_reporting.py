@@ -14,7 +14,7 @@ from paribus.analysis.paired.judge import Judgement
 from paribus.errors import UsageError
 from paribus.experiment.evidence import Evidence
 from paribus.findings import Breach
-from paribus.i18n import later
+from paribus.i18n import N_
 from paribus.imports.claims import read_claims
 from paribus.model import Claim, Experiment, ExperimentState, Tested
 from paribus.plausibility.ceiling import CEILING
@@ -23,10 +23,8 @@ from paribus.report.view.explanation_models import WordTable
 from paribus.store import read, sources
 
 LASTING = (
-    later(
-        "these are other people's numbers: whether a difference holds on a machine of yours, paribus run shows there"
-    ),
-    later("runs were not interleaved as far as the files tell: a drift of the machine would look like a setting"),
+    N_("these are other people's numbers: whether a difference holds on a machine of yours, paribus run shows there"),
+    N_("runs were not interleaved as far as the files tell: a drift of the machine would look like a setting"),
 )
 
 

@@ -18,7 +18,7 @@ from paribus.experiment.evidence import Evidence, analyse, evidence
 from paribus.experiment.time_series import Series, courses
 from paribus.files import write_whole
 from paribus.findings import Preconditioned
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.knobs import recipe
 from paribus.model import Claim, Experiment, ExperimentState, Plan, TrialState
 from paribus.plan.budget import cost_s
@@ -77,10 +77,10 @@ def _preconditioned(store: Store, experiment: Experiment, found: Evidence) -> tu
 
 def _notes(experiment: Experiment, found: Judgement) -> tuple[str, ...]:
     """What a reader must know, with what could not be judged, and what breaks a law of arithmetic or physics."""
-    lasting = map(tr, imported_reporting.LASTING if experiment.state is ExperimentState.IMPORTED else ())
+    lasting = map(gettext, imported_reporting.LASTING if experiment.state is ExperimentState.IMPORTED else ())
     unlawful = [breach.words for breach in found.breaches[:_MOST_BREACHES]]
     if more := len(found.breaches) - len(unlawful):
-        unlawful.append(tr("and {n:,} more figures of trials that break a law", n=more))
+        unlawful.append(gettext("and {n:,} more figures of trials that break a law", n=more))
     return (*experiment.notes, *lasting, *found.unjudged, *unlawful)
 
 

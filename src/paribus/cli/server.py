@@ -17,7 +17,7 @@ from paribus.databases.server.variable import TakesEffect, Variable
 from paribus.errors import DatabaseError
 from paribus.hosts import environment
 from paribus.hosts.transport import Host
-from paribus.i18n import Recorded, later, recorded
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import FAMILIES, DatabaseFacts, Offer, RunningServer
 from paribus.plan import dsn
 from paribus.plan.database import DatabaseTable
@@ -160,17 +160,15 @@ def _wrong(live: Live) -> list[tuple[str, str]]:
     return found
 
 
-def _notes(live: Live, host: Host) -> list[Recorded]:
+def _notes(live: Live, host: Host) -> list[StoredMessage]:
     """What a reader must know of it."""
     place = live.server.place
-    shared = later(
-        "{server} is in use by others: what they do there is part of the noise, and of what the server counts"
-    )
-    found = [recorded(shared, server=place)]
+    shared = N_("{server} is in use by others: what they do there is part of the noise, and of what the server counts")
+    found = [stored_message(shared, server=place)]
     if live.process() is None:
-        said = later(
+        said = N_(
             "the process of {server} was not found on {host}: if it runs there, it is taken for other load; "
             "if not, the machine that is watched is not the server's"
         )
-        found.append(recorded(said, server=place, host=host.name))
+        found.append(stored_message(said, server=place, host=host.name))
     return found + live.notes()

@@ -12,7 +12,7 @@ from paribus.analysis.paired.effects import Summaries, metrics_of_pairs
 from paribus.analysis.paired.judge import take_looks
 from paribus.analysis.screening.screen import survivors
 from paribus.experiment import noise
-from paribus.i18n import Recorded, later, recorded
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Arm, Experiment, Look, Plan, Purpose, Trial, TrialState, arm_of
 from paribus.plan.budget import confirmed_within
 from paribus.plan.comparisons import Comparison, candidates, candidates_at, comparisons
@@ -73,7 +73,7 @@ def looks_at(
     ]
 
 
-def confirm(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> Recorded | None:
+def confirm(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> StoredMessage | None:
     """Plan the trials that confirm what the screens showed, once these are over; says in words what it planned.
 
     Doing it twice is doing it once. Raises StoreError.
@@ -91,7 +91,7 @@ def confirm(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[T
 
 def to_confirm(
     plan: Plan, trials: Sequence[Trial], looks: Sequence[Look], known: Mapping[str, float]
-) -> tuple[tuple[Trial, ...], Recorded | None]:
+) -> tuple[tuple[Trial, ...], StoredMessage | None]:
     """The trials that confirm what the screens showed, and in words what these are for; none while one goes on."""
     screens = [one for one in comparisons(plan) if one.screened]
     planned = any(trial.purpose is Purpose.CONFIRM for trial in trials)
@@ -100,13 +100,13 @@ def to_confirm(
         return (), None
     held, rounds = confirmed_within(plan, known, found, trials)
     more = confirmation(plan, held, rounds, trials) if held else ()
-    said = later("the screen shows an effect of {factors}: tried alone from here on")
-    tried = recorded(said, factors=_names(held))
+    said = N_("the screen shows an effect of {factors}: tried alone from here on")
+    tried = stored_message(said, factors=_names(held))
     if len(held) == len(found):
         return more, tried
-    said = later("the budget does not hold the trials that would confirm what the screen showed of {factors}")
-    left = recorded(said, factors=_names([one for one in found if one not in held]))
-    return more, recorded("{tried}; {left}", tried=tried, left=left) if held else left
+    said = N_("the budget does not hold the trials that would confirm what the screen showed of {factors}")
+    left = stored_message(said, factors=_names([one for one in found if one not in held]))
+    return more, stored_message("{tried}; {left}", tried=tried, left=left) if held else left
 
 
 def _names(places: Sequence[tuple[str, str]]) -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy.engine import Engine as Store
 
 from paribus.analysis.diagnostics.noise import KEEPS_S, calibrations, fingerprint_digest, level_sds, pair_sd, stack_of
-from paribus.i18n import Recorded, later, recorded
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Calibration, Experiment, Plan, Purpose, Trial, TrialState
 from paribus.plan.budget import rounds_needed, with_settle_runs
 from paribus.plan.comparisons import comparisons
@@ -91,7 +91,7 @@ def is_to_be_learned(trials: Sequence[Trial]) -> bool:
     )
 
 
-def learn(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> list[Recorded]:
+def learn(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> list[StoredMessage]:
     """Keep the noise that comparing equals showed, and drop the rounds that it makes needless.
 
     Returns in words what was learned. Doing it twice is doing it once. Raises StoreError.
@@ -112,13 +112,13 @@ def learn(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Tri
     return notes
 
 
-def promise(plan: Plan, workload: str, sd: float, rounds: int) -> Recorded | None:
+def promise(plan: Plan, workload: str, sd: float, rounds: int) -> StoredMessage | None:
     """What so many rounds can show at this noise; None where nothing is compared under the workload."""
     for one in comparisons(plan):
         if one.workload.name == workload:
             margin = plan.protocol.margins[one.workload.response]
             reached = smallest_margin(sd, rounds * one.blocks_per_round)
-            said = recorded(
+            said = stored_message(
                 "noise under {workload}: equal trials differ by {noise:.1%}; "
                 "{rounds} rounds show equivalence within {reached:.1%}",
                 workload=workload,
@@ -128,6 +128,6 @@ def promise(plan: Plan, workload: str, sd: float, rounds: int) -> Recorded | Non
             )
             if reached <= margin:
                 return said
-            short = later("{said}, not within {margin:.1%}: raise the budget or the margin")
-            return recorded(short, said=said, margin=math.expm1(margin))
+            short = N_("{said}, not within {margin:.1%}: raise the budget or the margin")
+            return stored_message(short, said=said, margin=math.expm1(margin))
     return None

@@ -22,7 +22,7 @@ from paribus.errors import EngineError, Interrupted, JournalOpen, StoreError, Un
 from paribus.experiment import block_hooks, noise
 from paribus.experiment.evidence import analyse, evidence
 from paribus.experiment.interim_analysis import look
-from paribus.i18n import recorded
+from paribus.i18n import stored_message
 from paribus.model import (
     Calibration,
     Change,
@@ -122,7 +122,7 @@ def carry_out(
                     raise
                 audience.loses(error.message)
                 put_back(site, experiment.id, stopped)
-                note = recorded("{why}; it was reached again, and went on", why=error.message)
+                note = stored_message("{why}; it was reached again, and went on", why=error.message)
                 write.add_note(store, experiment.id, note)
     except JournalOpen:
         raise  # it never began here; where it is going on elsewhere, its state is not ours
@@ -194,7 +194,7 @@ def _make_trials(
             if stopped():
                 raise Interrupted("interrupted", f"go on with: paribus resume {done.experiment}")
             if done.failure is FailureClass.SETTING_REJECTED:
-                said = recorded("the machine refuses {setting}", setting=done.failure_message)
+                said = stored_message("the machine refuses {setting}", setting=done.failure_message)
                 if done.purpose is Purpose.SCREEN:
                     raise EngineError("refused-in-screen", said, 'leave it out, or set protocol.design="one-at-a-time"')
                 write.add_note(store, done.experiment, said)
@@ -242,12 +242,12 @@ def _recorder(store: Store, audience: Audience) -> Record:
         write.save_trial(store, trial, changes, measurements, conditions)
         for change in changes:
             if change.state is ChangeState.WRITTEN:
-                as_is = recorded("as the machine is")
-                note = recorded(
+                as_is = stored_message("as the machine is")
+                note = stored_message(
                     "{where}, {knob} is {found}: {wanted} is not possible there",
-                    where=recorded("with {subject}", subject=trial.subject) if trial.factor else as_is,
+                    where=stored_message("with {subject}", subject=trial.subject) if trial.factor else as_is,
                     knob=change.knob,
-                    found=recorded("gone") if change.observed is None else change.observed,
+                    found=stored_message("gone") if change.observed is None else change.observed,
                     wanted=change.wanted,
                 )
                 write.add_note(store, trial.experiment, note)

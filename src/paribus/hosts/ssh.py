@@ -23,7 +23,7 @@ from paribus.hosts import address, bounded, engine_copy
 from paribus.hosts.ssh_process import HEARTBEAT_S, LOST, LOST_S, NETWORK, SILENCE, SshProcess
 from paribus.hosts.transport import Completed, of_errno
 from paribus.hosts.waiting import Report, Wait
-from paribus.i18n import later, recorded
+from paribus.i18n import N_, stored_message
 
 _CONNECT_S = 15
 _RECONNECT_S = 600.0
@@ -104,7 +104,7 @@ class SshHost:
             if self._master.poll() is not None or time.monotonic() > deadline:
                 words = self._words_of_master()
                 raise Unreachable(
-                    recorded("cannot reach {target}: {words}", target=self.name, words=words),
+                    stored_message("cannot reach {target}: {words}", target=self.name, words=words),
                     f"make this work without a question: ssh {shlex.join([*self._port, self._destination])} true",
                 )
             time.sleep(0.05)
@@ -213,8 +213,8 @@ class SshHost:
         return Completed(done.exit_code, done.stdout, words)
 
     def _lost(self, words: str) -> Unreachable:
-        said = later("the connection to {target} was lost: {words}")
-        return Unreachable(recorded(said, target=self.name, words=words or recorded(SILENCE)), NETWORK)
+        said = N_("the connection to {target} was lost: {words}")
+        return Unreachable(stored_message(said, target=self.name, words=words or stored_message(SILENCE)), NETWORK)
 
     # --- files ---
 

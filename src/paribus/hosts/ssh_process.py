@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from paribus.errors import HostError, Unreachable
 from paribus.hosts.local import LocalProcess
 from paribus.hosts.waiting import Wait
-from paribus.i18n import later, recorded
+from paribus.i18n import N_, stored_message
 
 HEARTBEAT_S = 20  # so long a silence means on the target that the controller is gone
 LOST_S = 10  # so long without an answer to ssh's own asking means here that the target is gone
 LOST = 255  # ssh's own exit code
-SILENCE = later("no answer")
+SILENCE = N_("no answer")
 NETWORK = "look at the network between the two; the target puts itself back"
 _PULSE_S = 4.0
 _SLICE_S = 1.0
@@ -69,8 +69,8 @@ class SshProcess(LocalProcess):
     def _raise_if_lost(self) -> None:
         """Raise Unreachable where it was the connection that ended."""
         if self.exit_code(LOST_S) == LOST:
-            said = later("the connection to the target was lost: {words}")
-            raise Unreachable(recorded(said, words=self.words() or recorded(SILENCE)), NETWORK)
+            said = N_("the connection to the target was lost: {words}")
+            raise Unreachable(stored_message(said, words=self.words() or stored_message(SILENCE)), NETWORK)
 
     def end_input(self) -> None:
         """End its stdin; what it says until it ends can still be received."""

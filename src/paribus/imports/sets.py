@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from paribus.i18n import later, recorded
+from paribus.i18n import N_, stored_message
 from paribus.imports.reading import Taken, TakenRun
 from paribus.model import (
     RESPONSES,
@@ -123,9 +123,9 @@ class Gathered:
             self._cells[cell] += 1
             self._seen[digest] = self._trials
         factor, arm = next(iter(labels.items()))
-        said = later("states the same figures as trial {trial}: one run told twice, counted once")
-        again = "" if twin is None else recorded(said, trial=twin)
-        nothing = "" if run.figures else recorded("states no figure")
+        said = N_("states the same figures as trial {trial}: one run told twice, counted once")
+        again = "" if twin is None else stored_message(said, trial=twin)
+        nothing = "" if run.figures else stored_message("states no figure")
         unused = tuple(filter(None, [again, nothing]))
         trial = Trial(
             experiment=self.experiment,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from paribus.i18n import later, recorded
+from paribus.i18n import N_, stored_message
 from paribus.model.words import ExperimentState, FailureClass, Purpose, Settings, Tag, TrialState, Verdict
 from paribus.units import LoadLevel
 
@@ -51,15 +51,15 @@ class Trial:
     def subject(self) -> str:
         """What it is made for: `block.scheduler = none`; where nothing is compared, `as it is` or `preconditioning`."""
         if self.purpose is Purpose.PRECONDITION:
-            with_data = later("preconditioning with {data}")
-            return recorded(with_data, data=self.arm) if self.arm else recorded("preconditioning")
+            with_data = N_("preconditioning with {data}")
+            return stored_message(with_data, data=self.arm) if self.arm else stored_message("preconditioning")
         if self.purpose is Purpose.CALIBRATE:
-            of_arm = later("settling of {factor} = {arm}")
-            alone = recorded("settling of the baseline")
-            return recorded(of_arm, factor=self.factor, arm=self.arm) if self.arm else alone
+            of_arm = N_("settling of {factor} = {arm}")
+            alone = stored_message("settling of the baseline")
+            return stored_message(of_arm, factor=self.factor, arm=self.arm) if self.arm else alone
         if self.purpose is Purpose.SCREEN:
             return f"{self.factor}, {self.arm}"
-        return f"{self.factor} = {self.arm}" if self.factor else recorded("as it is")
+        return f"{self.factor} = {self.arm}" if self.factor else stored_message("as it is")
 
 
 Arm = tuple[str, str, str]

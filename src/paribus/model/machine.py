@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from paribus.i18n import Recorded
+from paribus.i18n import StoredMessage
 from paribus.model.servers import PutStatements, RunningServer
 from paribus.model.words import ChangeState, Fitness, NotTaken, Value
 
@@ -192,7 +192,7 @@ class DatabaseFacts:
     reflink: bool = False
     running: RunningServer | None = None
     wrong: tuple[tuple[str, str], ...] = ()
-    notes: tuple[Recorded, ...] = ()
+    notes: tuple[StoredMessage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import dataclasses
 
 from paribus.errors import PlanError
-from paribus.i18n import later, recorded
+from paribus.i18n import N_, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.model import FAMILIES, Database, Facts, Plan, Target, Workload
 from paribus.plan import precondition
@@ -96,9 +96,9 @@ class _Check(Settings):
         on_files = any(not data.device for one in self.table.workload for data in data_in(one))
         on_disk = any(key.startswith("block.") for _, key in places) and on_files
         if on_disk and facts.device and facts.path_device != facts.device:
-            where = facts.path_device or recorded("no disk")
-            said = later("{path} lies on {where}: a load there may not reach {device}")
-            self.notes.append(recorded(said, path=facts.path, where=where, device=facts.device))
+            where = facts.path_device or stored_message("no disk")
+            said = N_("{path} lies on {where}: a load there may not reach {device}")
+            self.notes.append(stored_message(said, path=facts.path, where=where, device=facts.device))
         for place, key in places:
             knob = self.catalogue.find(key)
             if knob is not None and (risk := risk_of(knob)) and risk not in self.notes:
@@ -177,8 +177,8 @@ class _Check(Settings):
         resized = [key for key in resized if has_parameter(table, key)]
         if resized and "throughput_per_s" in responses:
             other = kind.size_response
-            said = later("{factor} changes the size of an operation, so {workload} is judged by {response}")
-            self.notes.append(recorded(said, factor=resized[0], workload=name, response=other))
+            said = N_("{factor} changes the size of an operation, so {workload} is judged by {response}")
+            self.notes.append(stored_message(said, factor=resized[0], workload=name, response=other))
             return list(dict.fromkeys(other if one == "throughput_per_s" else one for one in responses))
         return responses
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from paribus.i18n import Recorded, later, recorded
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import Catalogue, level_of
 from paribus.model import Combination, Factor, Facts, Knob, Value
 from paribus.plan.file import WorkloadTable
@@ -51,15 +51,15 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
     return Level(value, label_of(written))
 
 
-def risk_of(knob: Knob) -> Recorded | None:
+def risk_of(knob: Knob) -> StoredMessage | None:
     """In words, what trying the knob, or using it, may cost; None: nothing."""
     if knob.danger == "durability":
-        said = later("{knob} trades safety for speed: see what a crash or a power cut then loses before it is used")
-        return recorded(said, knob=knob.name)
+        said = N_("{knob} trades safety for speed: see what a crash or a power cut then loses before it is used")
+        return stored_message(said, knob=knob.name)
     if knob.danger != "data_loss":
         return None
-    said = later("{knob} can lose data at a power cut or a crash while it is tried: {documentation}")
-    return recorded(said, knob=knob.name, documentation=recorded(knob.documentation))
+    said = N_("{knob} can lose data at a power cut or a crash while it is tried: {documentation}")
+    return stored_message(said, knob=knob.name, documentation=stored_message(knob.documentation))
 
 
 def parameter_level(table: WorkloadTable, parameter: str, written: Any, complain: Complain) -> Level | None:

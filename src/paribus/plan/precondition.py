@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from paribus.i18n import Recorded, later, recorded
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Plan, Precondition, Purpose, Settings, Trial, Workload
 from paribus.plan.file import PreconditionTable
 from paribus.registry import DataSet, data_of, parameters_of
@@ -164,7 +164,7 @@ def _overwrites(other: Workload, its: Sequence[DataSet], ours: Sequence[DataSet]
     )
 
 
-def notes(plan: Plan) -> Iterator[Recorded]:
+def notes(plan: Plan) -> Iterator[StoredMessage]:
     """What makes preconditioning say less than it seems to."""
     for workload in {workload.plan_name: workload for workload in plan.workloads}.values():
         if workload.precondition is None:
@@ -172,5 +172,5 @@ def notes(plan: Plan) -> Iterator[Recorded]:
         baseline = _parameters(workload, plan.baseline)
         if not baseline.get("direct") and baseline.get("sync_writes") == "none":
             name = workload.plan_name
-            said = later("{workload} is preconditioned through the page cache, steady before the device is: use {key}")
-            yield recorded(said, workload=name, key="direct = true")
+            said = N_("{workload} is preconditioned through the page cache, steady before the device is: use {key}")
+            yield stored_message(said, workload=name, key="direct = true")

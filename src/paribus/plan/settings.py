@@ -9,7 +9,7 @@ import functools
 from typing import Any
 
 from paribus.errors import Problem
-from paribus.i18n import Recorded, later, recorded
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.model import FAMILIES, Combination, DatabaseFacts, Factor, Facts, Value, Workload
 from paribus.plan.file import WorkloadTable
@@ -29,7 +29,7 @@ class Settings:
         self.catalogue = catalogue.with_rows(self.server.rows)
         self.facts = facts
         self.problems: list[Problem] = list(parsed.problems)
-        self.notes: list[Recorded] = []
+        self.notes: list[StoredMessage] = []
         self.laid_out: list[Workload] = []
         self.tables: dict[str, WorkloadTable] = {name_of(table): table for table in self.table.workload}
         self.family = FAMILIES[self.table.database.kind] if self.table.database else ""
@@ -134,17 +134,19 @@ class Settings:
             why = self.impossible(key.partition(".")[2], level.value, owners) if owners else ""
             if why:
                 dropped = True
-                self.notes.append(recorded("{key} = {level} is left out: {why}", key=key, level=level.label, why=why))
+                self.notes.append(
+                    stored_message("{key} = {level} is left out: {why}", key=key, level=level.label, why=why)
+                )
             elif level.value in [other.value for other in found] and len(written) == 2:
-                said = later("{key}: both levels are {level}, so that what differs is noise")
-                self.notes.append(recorded(said, key=key, level=level.label))
+                said = N_("{key}: both levels are {level}, so that what differs is noise")
+                self.notes.append(stored_message(said, key=key, level=level.label))
                 found.append(dataclasses.replace(level, label=f"{level.label} again"))
             elif level.value in [other.value for other in found]:
                 self.complain((*place, number), f"{level.label} stands twice", "name each level once")
             else:
                 found.append(level)
         if len(found) < 2 and dropped:
-            self.notes.append(recorded("{key} is left out: one level is nothing to compare", key=key))
+            self.notes.append(stored_message("{key} is left out: one level is nothing to compare", key=key))
         elif len(found) < 2 and len(self.problems) == before:
             self.complain(place, "one level is nothing to compare", "add a level, or move it to [hold]")
         return found

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator
 
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.plausibility.quantity import COUNTS, TOLD_AGAIN, Range, Stated
 from paribus.plausibility.violation import Misfit, near, operations, summed, value_of
 from paribus.plausibility.wording import named, said, shown
 
-BLOCK = later("IOPS x block size")
-RATE = later("rate = events / time")
-QUERIES = later("read + write + other = total")
-EACH = later("queries per transaction")
-PARTS = later("reads + writes = total")
-SHARES = later("shares")
-SIGNS = later("signs")
-SHARED = later("mean of threads x threads = total")
-AGAIN = later("one count, two figures")
+BLOCK = N_("IOPS x block size")
+RATE = N_("rate = events / time")
+QUERIES = N_("read + write + other = total")
+EACH = N_("queries per transaction")
+PARTS = N_("reads + writes = total")
+SHARES = N_("shares")
+SIGNS = N_("signs")
+SHARED = N_("mean of threads x threads = total")
+AGAIN = N_("one count, two figures")
 
 BLOCK_SLACK, _ROUND = 0.001, 0.024
 _CLOCKS, _EDGES_S = 0.002, 0.1
@@ -59,11 +59,13 @@ def block_size(cell: Stated) -> Iterator[Misfit]:
 
 def unlike_block(cell: Stated, rates: tuple[str, ...], moved: str, block: float) -> str:
     """`IOPS 24,226.79 does not fit throughput 361.00 MiB/s at 16 KiB an operation`."""
-    name, iops = tr("IOPS"), shown("throughput_per_s", value_of(cell, rates))
+    name, iops = gettext("IOPS"), shown("throughput_per_s", value_of(cell, rates))
     if len(rates) == 1:
         name, iops = named(rates[0], cell), said(cell, rates[0])
-    message = later("{name} {iops} does not fit {other} {throughput} at {kib:.4g} KiB an operation")
-    return tr(message, name=name, iops=iops, other=named(moved, cell), throughput=said(cell, moved), kib=block / 1024)
+    message = N_("{name} {iops} does not fit {other} {throughput} at {kib:.4g} KiB an operation")
+    return gettext(
+        message, name=name, iops=iops, other=named(moved, cell), throughput=said(cell, moved), kib=block / 1024
+    )
 
 
 def rate(cell: Stated) -> Iterator[Misfit]:
@@ -83,8 +85,8 @@ def rate(cell: Stated) -> Iterator[Misfit]:
             counts.append(Range(max(events.low - besides.high, 0.0), max(events.high - besides.low, 0.0)))
         if any(near(one, number / time, slack) for one in rates for number in counts):
             continue
-        words = tr(
-            later("{name} {rate} does not fit {count:,.0f} in {time:,.6g} s"),
+        words = gettext(
+            N_("{name} {rate} does not fit {count:,.0f} in {time:,.6g} s"),
             name=named(metric, cell),
             rate=said(cell, metric),
             count=cell.figures[count].value,
@@ -102,8 +104,8 @@ def shared(cell: Stated) -> Iterator[Misfit]:
         each, whole = cell.range(mean), cell.range(total)
         if each is None or whole is None or near(each.times(cell.load), whole, _SHARED_SLACK if "time" in mean else 0):
             continue
-        words = tr(
-            later("{each} on average in each of {threads:g} threads make {product:,.6g}, and {total:,.6g} are stated"),
+        words = gettext(
+            N_("{each} on average in each of {threads:g} threads make {product:,.6g}, and {total:,.6g} are stated"),
             each=f"{cell.figures[mean].value:,.6g}",
             threads=cell.load,
             product=cell.figures[mean].value * cell.load,
@@ -118,8 +120,8 @@ def again(cell: Stated) -> Iterator[Misfit]:
     for metric in ("operations", "queries"):
         one, other = cell.range(metric), cell.range(f"{metric}{TOLD_AGAIN}")
         if one is not None and other is not None and not one.meets(other):
-            words = tr(
-                later("{name} is {here:,.0f} in one place and {there:,.0f} in another"),
+            words = gettext(
+                N_("{name} is {here:,.0f} in one place and {there:,.0f} in another"),
                 name=named(metric, cell),
                 here=cell.figures[metric].value,
                 there=cell.figures[f"{metric}{TOLD_AGAIN}"].value,
@@ -154,9 +156,9 @@ def queries_each(cell: Stated) -> Iterator[Misfit]:
 
 def unlike_each(cell: Stated, of: str, total: str, each: float) -> str:
     """`TPS 1,200 does not fit QPS 18,000 at 18 queries a transaction`."""
-    message = later("{one} {n} does not fit {other} {m} at {each:.4g} queries a transaction")
+    message = N_("{one} {n} does not fit {other} {m} at {each:.4g} queries a transaction")
     names = {"one": named(of, cell), "other": named(total, cell)}
-    return tr(message, n=said(cell, of), m=said(cell, total), each=each, **names)
+    return gettext(message, n=said(cell, of), m=said(cell, total), each=each, **names)
 
 
 def parts(cell: Stated) -> Iterator[Misfit]:
@@ -173,8 +175,8 @@ def _parts(
     ways, total = [summed(cell, names), summed(cell, otherwise) if otherwise else None], cell.range(whole)
     if ways[0] is None or total is None or any(one is not None and near(one, total, slack) for one in ways):
         return
-    words = tr(
-        later("{parts} make {sum}, and {total} is stated"),
+    words = gettext(
+        N_("{parts} make {sum}, and {total} is stated"),
         parts=" + ".join(said(cell, name) for name in names),
         sum=said(cell, whole, value_of(cell, names)),
         total=said(cell, whole),
@@ -194,7 +196,7 @@ def shares(cell: Stated) -> Iterator[Misfit]:
     for metric, figure in cell.figures.items():
         is_share = metric.endswith("_share") or metric == "device_utilisation"
         if is_share and figure.range(metric).low > 1 + _SHARE_SLACK:
-            words = tr(later("{name} {value} is more than all"), name=named(metric, cell), value=said(cell, metric))
+            words = gettext(N_("{name} {value} is more than all"), name=named(metric, cell), value=said(cell, metric))
             yield Misfit(law=SHARES, words=words, tolerance=_SHARE_SLACK)
 
 
@@ -202,12 +204,12 @@ def signs(cell: Stated) -> Iterator[Misfit]:
     """Nothing that is counted or timed is negative, and what was done was done at some rate, in a day at most."""
     for metric, figure in cell.figures.items():
         if figure.value < 0 and (metric in COUNTS or metric.endswith(_NEVER_NEGATIVE)):
-            words = tr(later("{name} {value} is negative"), name=named(metric, cell), value=said(cell, metric))
+            words = gettext(N_("{name} {value} is negative"), name=named(metric, cell), value=said(cell, metric))
             yield Misfit(law=SIGNS, words=words)
     for metric, count in (("throughput_per_s", "operations"), ("queries_per_s", "queries")):
         zero, done = cell.range(metric), cell.value(count)
         if zero is None or done is None or cell.value(metric) != 0 or "duration_s" in cell.figures:
             continue
         if done / _LONGEST_RUN_S > zero.high:
-            words = tr(later("{name} is 0, and {count:,.0f} were counted"), name=named(metric, cell), count=done)
+            words = gettext(N_("{name} is 0, and {count:,.0f} were counted"), name=named(metric, cell), count=done)
             yield Misfit(law=SIGNS, words=words)

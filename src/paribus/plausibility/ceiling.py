@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from paribus.findings import Breach
-from paribus.i18n import later, tr, trn
+from paribus.i18n import N_, gettext, ngettext
 from paribus.plausibility.curve import Grid, Setting
 from paribus.plausibility.quantity import heading
 from paribus.plausibility.wording import sentence, shown, together
 
-CEILING = later("physical ceiling")
+CEILING = N_("physical ceiling")
 
 _BAND = 0.01
 _TOP_LOADS = 3
@@ -99,7 +99,7 @@ def _told(found: Sequence[tuple[float, str, Grid, Mapping[Setting, float]]]) -> 
     ]
     names = (", ".join(filter(None, (grid.table, heading(dict(setting))))) for grid, setting in settings)
     where = together(names)
-    reached = trn(
+    reached = ngettext(
         "{n} setting reaches {value} from {load:g} threads on, within {band:.0%}",
         "{n} settings reach {value} from {load:g} threads on, within {band:.0%}",
         len(settings),
@@ -107,10 +107,10 @@ def _told(found: Sequence[tuple[float, str, Grid, Mapping[Setting, float]]]) -> 
         load=since,
         band=_BAND,
     )
-    message = later("{reached}: a limit was measured there, not the setting")
-    words = tr(message, reached=reached)
+    message = N_("{reached}: a limit was measured there, not the setting")
+    words = gettext(message, reached=reached)
     near = [name for low, high, name in _LINKS if low <= value <= high] if metric == "bytes_per_s" else []
     if near:
-        words += tr(later(" (near what {link} carries)"), link=near[0])
+        words += gettext(N_(" (near what {link} carries)"), link=near[0])
     words = sentence(CEILING, words, where)
     return Breach(law=CEILING, where=where, cells=tuple(cells), words=words, stated=value, tolerance=_BAND, grave=False)

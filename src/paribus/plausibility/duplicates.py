@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from paribus.findings import Breach
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.plausibility.curve import Grid, Place, Setting
 from paribus.plausibility.quantity import Figure, Stated, heading
 from paribus.plausibility.wording import named, sentence, shown, together
 
-COPY = later("identical figures")
-TWICE = later("one run, two figures")
+COPY = N_("identical figures")
+TWICE = N_("one run, two figures")
 
 _DIGITS = 4  # fewer are equal by chance
 _LEAST = 4  # load levels
@@ -100,12 +100,12 @@ def _name(column: Column) -> str:
 
 def _copied(pairs: Sequence[tuple[Column, Column, int]]) -> Breach:
     within = pairs[0][0][0] is pairs[0][1][0]
-    said = later("equal to the digit at {n} load levels: one measurement under two headings, which counts once")
+    said = N_("equal to the digit at {n} load levels: one measurement under two headings, which counts once")
     if within:
-        said = later("equal to the digit at {n} load levels, though the setting differs: one of them is a copy")
-    where = together(tr("{one} = {other}", one=_name(one), other=_name(other)) for one, other, _ in pairs)
+        said = N_("equal to the digit at {n} load levels, though the setting differs: one of them is a copy")
+    where = together(gettext("{one} = {other}", one=_name(one), other=_name(other)) for one, other, _ in pairs)
     cells = (place for one, other, _ in pairs for column in (one, other) for place in _places(column))
-    words = sentence(COPY, tr(said, n=max(n for *_, n in pairs)), where)
+    words = sentence(COPY, gettext(said, n=max(n for *_, n in pairs)), where)
     return Breach(law=COPY, where=where, cells=tuple(cells), words=words, grave=within)
 
 
@@ -122,8 +122,8 @@ def _twice(one: Column, other: Column, same: Sequence[float], unlike: Sequence[f
         ((metric, a.value, b.value) for metric, a, b in _shared(*cells) if not _equal(metric, a, b)),
         key=lambda found: abs(found[1] - found[2]) / max(found[1], found[2]),
     )
-    said = later("equal to the digit at {n} of {all} load levels, but {name} is {here} here and {there} there")
-    words = tr(
+    said = N_("equal to the digit at {n} of {all} load levels, but {name} is {here} here and {there} there")
+    words = gettext(
         said,
         n=len(same),
         all=len(same) + len(unlike),
@@ -137,8 +137,8 @@ def _twice(one: Column, other: Column, same: Sequence[float], unlike: Sequence[f
     )]  # fmt: skip
     singled = wrong.index(True) if wrong.count(True) == 1 else None
     if singled is not None:
-        words += tr(later("; {value} lies on the curve"), value=shown(metric, (there, here)[singled]))
-    where = tr("{one} = {other}", one=cells[0].where, other=cells[1].where)
+        words += gettext(N_("; {value} lies on the curve"), value=shown(metric, (there, here)[singled]))
+    where = gettext("{one} = {other}", one=cells[0].where, other=cells[1].where)
     at = one[0].at[places[0]], other[0].at[places[1]]
     return Breach(
         law=TWICE,
@@ -166,7 +166,7 @@ def rows(cells: Sequence[Stated]) -> Iterator[Breach]:
     for positions in known.values():
         if len(positions) > 1:
             where = together(cells[at].where for at in positions)
-            words = sentence(COPY, tr(later("all figures are equal to the digit: one row may be a copy")), where)
+            words = sentence(COPY, gettext(N_("all figures are equal to the digit: one row may be a copy")), where)
             yield Breach(law=COPY, where=where, cells=tuple(positions), words=words, grave=False)
 
 
@@ -203,16 +203,16 @@ def _differing(one: Stated, other: Stated) -> str:
 def _two_reports(cells: Sequence[Stated], differing: Sequence[tuple[int, int, str]]) -> Breach:
     first, second, metric = differing[0]
     a, b = cells[first], cells[second]
-    said = later("{name} is {here} here and {there} there, at {n} of the load levels: two runs, or a wrong figure")
-    words = tr(
+    said = N_("{name} is {here} here and {there} there, at {n} of the load levels: two runs, or a wrong figure")
+    words = gettext(
         said,
         name=named(metric, a),
         here=shown(metric, a.figures[metric].value),
         there=shown(metric, b.figures[metric].value),
         n=len(differing),
     )
-    where = tr("{one} = {other}", one=a.where, other=b.where)
+    where = gettext("{one} = {other}", one=a.where, other=b.where)
     if a.table == b.table:
-        where = tr("{where}, lines {one} and {other}", where=a.where, one=a.line, other=b.line)
+        where = gettext("{where}, lines {one} and {other}", where=a.where, one=a.line, other=b.line)
     at: Mapping[int, None] = dict.fromkeys(position for one, other, _ in differing for position in (one, other))
     return Breach(law=TWICE, where=where, cells=tuple(at), words=sentence(TWICE, words, where), grave=False)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.units import LoadLevel
 
 _NUMBER = re.compile(r"[-+]?(\d[\d,_]*|(?=\.\d))(?:\.(\d+))?(?:[eE]([-+]?\d+))?")
@@ -202,13 +202,13 @@ class Stated:
         """For a person: `000-T15, over-provisioning 15%, 64 threads`."""
         parts = [self.table or self.source]
         if not self.table and self.line:
-            parts.append(tr("line {n}", n=self.line))
+            parts.append(gettext("line {n}", n=self.line))
         parts += [heading(self.levels)]
         if self.load is not None:
             parts.append(str(LoadLevel(round(self.load))))
         if self.sample is not None:
-            parts.append(tr("sample {n}", n=self.sample))
-        return tr(", ").join(part for part in parts if part)
+            parts.append(gettext("sample {n}", n=self.sample))
+        return gettext(", ").join(part for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,4 +232,4 @@ class Claimed:
 
 def heading(levels: Mapping[str, str]) -> str:
     """Factors with their levels: `NUMA off, IO scheduler noop`."""
-    return tr(", ").join(f"{factor} {level}".strip() for factor, level in levels.items())
+    return gettext(", ").join(f"{factor} {level}".strip() for factor, level in levels.items())

@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import median
 
 from paribus.findings import Breach
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.plausibility.amounts import BLOCK, BLOCK_SLACK, EACH, EACH_LESS, EACH_MORE, unlike_block, unlike_each
 from paribus.plausibility.curve import Grid, Place, Setting
 from paribus.plausibility.quantity import Range, Stated
@@ -128,10 +128,10 @@ def _disagreeing(grid: Grid, law: str, found: Mapping[Place, Range]) -> list[Bre
     if _of_loads_that_differ(found, law):
         return []
     where = together(grid.cells[place].where for place in found)
-    said = later("between {low:.4g} and {high:.4g} queries a transaction, and nothing says which is right")
+    said = N_("between {low:.4g} and {high:.4g} queries a transaction, and nothing says which is right")
     if law == BLOCK:
-        said = later("between {low:,.0f} and {high:,.0f} bytes an operation, and nothing says which is right")
-    words = sentence(law, tr(said, low=low.middle, high=high.middle), where)
+        said = N_("between {low:,.0f} and {high:,.0f} bytes an operation, and nothing says which is right")
+    words = sentence(law, gettext(said, low=low.middle, high=high.middle), where)
     return [Breach(law=law, where=where, cells=tuple(grid.at[place] for place in found), words=words)]
 
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.plausibility.quantity import Range, Stated
 from paribus.plausibility.violation import Misfit, near, operations, summed
 from paribus.plausibility.wording import named, said, shown
 
-LITTLE = later("Little's law")
-SUM = later("mean x count = sum")
-TIME = later("time available")
-ORDER = later("order of response times")
+LITTLE = N_("Little's law")
+SUM = N_("mean x count = sum")
+TIME = N_("time available")
+ORDER = N_("order of response times")
 
 _MORE, _LESS, _CLIENT_S = 0.05, 0.30, 50e-6
 _FEWEST, _MOST = 3, 0.6  # of a table's cells that obey a law, before the others are asked to
@@ -50,8 +50,8 @@ def little(cell: Stated) -> Iterator[Misfit]:
     implied = {"load": rate * mean, "response_mean_s": stated / rate}
     if ways and len(ways[0]) == 1:
         implied[ways[0][0]] = stated / mean
-    words = tr(
-        later("{rate} a second of {mean} each keep {seen:.3g} threads busy, and {threads:g} are stated"),
+    words = gettext(
+        N_("{rate} a second of {mean} each keep {seen:.3g} threads busy, and {threads:g} are stated"),
         rate=shown("throughput_per_s", rate.middle),
         mean=said(cell, "response_mean_s"),
         seen=(rate * mean).middle,
@@ -79,8 +79,8 @@ def total_time(cell: Stated) -> Iterator[Misfit]:
     if mean is None or count is None or total is None or near(mean * count, total, _SUM_SLACK):
         return
     m, n, s = (cell.figures[name].value for name in names)
-    words = tr(
-        later("{mean} on average over {count:,.0f} operations make {product:,.6g} s, and {total:,.6g} s are stated"),
+    words = gettext(
+        N_("{mean} on average over {count:,.0f} operations make {product:,.6g} s, and {total:,.6g} s are stated"),
         mean=said(cell, "response_mean_s"),
         count=n,
         product=m * n,
@@ -98,8 +98,8 @@ def time_available(cell: Stated) -> Iterator[Misfit]:
     if total.low <= threads * time.high * (1 + _MORE + _cut(cell)):
         return
     s, d = cell.figures["response_sum_s"].value, cell.figures["duration_s"].value
-    words = tr(
-        later("operations took {total:,.6g} s together, and {threads:g} threads have {all:,.6g} s in {time:,.6g} s"),
+    words = gettext(
+        N_("operations took {total:,.6g} s together, and {threads:g} threads have {all:,.6g} s in {time:,.6g} s"),
         total=s,
         threads=threads,
         all=threads * d,
@@ -119,8 +119,8 @@ def order(cell: Stated) -> Iterator[Misfit]:
     known = [(share, name, cell.figures[name].range(name)) for share, name in sorted(steps) if cell.value(name)]
     for (_, lower, low), (_, upper, high) in pairwise(known):
         if low.low > high.high * (1 + _BUCKET):
-            words = tr(
-                later("{one} {low} is more than {other} {high}"),
+            words = gettext(
+                N_("{one} {low} is more than {other} {high}"),
                 one=named(lower, cell),
                 low=said(cell, lower),
                 other=named(upper, cell),
@@ -137,8 +137,8 @@ def order(cell: Stated) -> Iterator[Misfit]:
         starts = [0.0, *(share for share, _, _ in known[:-1])]
         most = sum((share - start) * one.high for (share, _, one), start in zip(known, starts, strict=True))
     if not least * (1 - _BUCKET) <= mean.high or not mean.low <= most * (1 + _BUCKET):
-        message = later("the mean {mean} does not lie where shortest, longest and percentiles allow it")
-        yield Misfit(law=ORDER, words=tr(message, mean=said(cell, "response_mean_s")), tolerance=_BUCKET)
+        message = N_("the mean {mean} does not lie where shortest, longest and percentiles allow it")
+        yield Misfit(law=ORDER, words=gettext(message, mean=said(cell, "response_mean_s")), tolerance=_BUCKET)
 
 
 def _cut(cell: Stated) -> float:

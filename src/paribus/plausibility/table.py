@@ -6,15 +6,15 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from paribus.findings import Breach
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.plausibility.curve import Curve, Grid, Place, Setting
 from paribus.plausibility.quantity import Stated
 from paribus.plausibility.wording import mistaken_unit, named, said, sentence, shown, together
 from paribus.units import LoadLevel
 
-GAP = later("missing or zero cells")
-BEST = later("ratio to the best")
-JUMP = later("a jump in the curve")
+GAP = N_("missing or zero cells")
+BEST = N_("ratio to the best")
+JUMP = N_("a jump in the curve")
 
 _RATES = ("throughput_per_s", "queries_per_s", "bytes_per_s", "reads_per_s", "writes_per_s", "normalised")
 _CURVES = ("throughput_per_s", "queries_per_s", "bytes_per_s", "normalised", "response_mean_s", "response_p95_s")
@@ -80,9 +80,9 @@ def _gap(
         for load in absent
     ]
     where = together(cell.where for cell in places)
-    message = later("{name} is 0, where its neighbours have figures") if zero else later("{name} is missing")
-    name = tr(", ").join(named(metric, _fullest(grid)) for metric in metrics)
-    words = sentence(GAP, tr(message, name=name), where)
+    message = N_("{name} is 0, where its neighbours have figures") if zero else N_("{name} is missing")
+    name = gettext(", ").join(named(metric, _fullest(grid)) for metric in metrics)
+    words = sentence(GAP, gettext(message, name=name), where)
     cells = tuple(grid.at[setting, load] for load in absent if (setting, load) in grid.at)
     only = metrics[0] if zero else ""
     return Breach(
@@ -99,8 +99,8 @@ def best(grid: Grid) -> Iterator[Breach]:
     ratios = {place: cell.figures["normalised"] for place, cell in grid.cells.items() if "normalised" in cell.figures}
     for place, figure in ratios.items():
         if figure.range("normalised").low > 1 + _BEST_SLACK:
-            message = later("a ratio of {value} to the best is more than 1")
-            words = sentence(BEST, tr(message, value=shown("normalised", figure.value)), grid.cells[place].where)
+            message = N_("a ratio of {value} to the best is more than 1")
+            words = sentence(BEST, gettext(message, value=shown("normalised", figure.value)), grid.cells[place].where)
             yield Breach(
                 law=BEST,
                 where=grid.cells[place].where,
@@ -121,9 +121,9 @@ def best(grid: Grid) -> Iterator[Breach]:
         return
     cells = tuple(grid.at[place] for place in ratios if place[1] in without)
     where = together(
-        tr(", ").join(filter(None, (grid.table, str(LoadLevel(round(load))) if load else ""))) for load in without
+        gettext(", ").join(filter(None, (grid.table, str(LoadLevel(round(load))) if load else ""))) for load in without
     )
-    words = sentence(BEST, tr(later("ratios to the best, and none of them is 1")), where)
+    words = sentence(BEST, gettext(N_("ratios to the best, and none of them is 1")), where)
     yield Breach(law=BEST, where=where, cells=cells, words=words, tolerance=_BEST_SLACK)
 
 
@@ -194,11 +194,11 @@ def _jump(grid: Grid, place: Place, metric: str, curve: Curve, left: Curve) -> B
     stated = cell.figures[metric].value
     implied = math.exp(left.expected(place) or curve.columns[place[0]][place[1]])
     off = max(stated, implied) / min(stated, implied)
-    words = tr(
-        later("{name} {value} lies {times} off the {implied} that its neighbours let expect"),
+    words = gettext(
+        N_("{name} {value} lies {times} off the {implied} that its neighbours let expect"),
         name=named(metric, cell),
         value=said(cell, metric),
-        times=tr("{n} times", n=f"{off:.3g}") if off >= _TWICE else f"{off - 1:.0%}",
+        times=gettext("{n} times", n=f"{off:.3g}") if off >= _TWICE else f"{off - 1:.0%}",
         implied=shown(metric, implied),
     )
     unit = mistaken_unit(metric, stated, implied, _UNIT_SLACK)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from paribus.findings import Breach
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.plausibility import amounts, response_times
 from paribus.plausibility.quantity import Figure, Range, Stated
 from paribus.plausibility.violation import Misfit
@@ -100,18 +100,18 @@ def told(
         typed = {m: v for m in ways if m in cell.figures and (v := cell.figures[m].mistyped(mending[m])) is not None}
         slips = [metric for metric in ways if mistaken_unit(metric, stated(cell, metric), values[metric])]
         if len(on_curve) == 1:
-            ways, why = on_curve, tr(later(", as its neighbours on the curve say"))
+            ways, why = on_curve, gettext(N_(", as its neighbours on the curve say"))
         elif len(typed) == 1 and not on_curve:
-            ways, why = list(typed), tr(later(", one digit or a swap of two away"))
+            ways, why = list(typed), gettext(N_(", one digit or a swap of two away"))
             values |= typed
         elif len(slips) == 1 and not on_curve:
             ways = slips
     words = wrong[0].words
     if ways:
-        said_so = tr(" or ").join(f"{named(metric, cell)} {said(cell, metric, values[metric])}" for metric in ways)
-        words += tr(later("; {values} would"), values=said_so) + why
-        if also := dict.fromkeys(tr(misfit.law) for misfit in wrong if misfit.law != law):
-            words += tr(later(", by {laws} too"), laws=tr(", ").join(also))
+        said_so = gettext(" or ").join(f"{named(metric, cell)} {said(cell, metric, values[metric])}" for metric in ways)
+        words += gettext(N_("; {values} would"), values=said_so) + why
+        if also := dict.fromkeys(gettext(misfit.law) for misfit in wrong if misfit.law != law):
+            words += gettext(N_(", by {laws} too"), laws=gettext(", ").join(also))
         slack = _ROUGH if law == response_times.LITTLE else UNIT_SLACK
         if unit := mistaken_unit(ways[0], stated(cell, ways[0]), values[ways[0]], slack):
             words += f" ({unit})"

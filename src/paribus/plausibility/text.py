@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from paribus.findings import Breach
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.plausibility.curve import Grid, Place
 from paribus.plausibility.quantity import Claimed, Range
 from paribus.plausibility.wording import sentence
 
-PROSE = later("percentages in prose")
+PROSE = N_("percentages in prose")
 
 _ABOUT = 4.0  # roundings
 _RATES = ("throughput_per_s", "bytes_per_s", "queries_per_s", "normalised")
@@ -46,8 +46,8 @@ def changes(grid: Grid) -> Iterator[Breach]:
             shares = [(one.low - 1, one.high - 1) for one in (here / there, there / here)]
             if any(low - half <= sign * figure.value <= high + half for low, high in shares for sign in signs):
                 continue
-            words = tr(
-                later("a change of {stated} stands beside two levels whose figures give {implied}"),
+            words = gettext(
+                N_("a change of {stated} stands beside two levels whose figures give {implied}"),
                 stated=f"{figure.value * 100:+.4g} %",
                 implied=f"{sum(shares[0]) * 50:+.3g} %",
             )
@@ -73,14 +73,14 @@ def _tried(claim: Claimed, grids: Sequence[Grid]) -> Breach | None:
         return None
     grid, found = seen[0]
     middle = (found.low + found.high) / 2
-    words = tr(
-        later("{stated} from {start} to {end} is said, and the table gives {implied}"),
+    words = gettext(
+        N_("{stated} from {start} to {end} is said, and the table gives {implied}"),
         stated=f"{claim.percent.value:+.4g} %",
         start=claim.start,
         end=claim.end,
         implied=f"{(middle - 1) * 100:+.3g} %",
     )
-    where = tr(", ").join(dict.fromkeys((claim.where, grid.table)))
+    where = gettext(", ").join(dict.fromkeys((claim.where, grid.table)))
     return Breach(
         law=PROSE,
         where=where,

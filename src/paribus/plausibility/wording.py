@@ -5,28 +5,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from paribus.findings import Breach
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.plausibility.quantity import TOLD_AGAIN, Stated
 
 _FEW = 4
 _SPOKEN = {
-    "queries_per_s": later("QPS"),
-    "bytes_per_s": later("throughput"),
-    "reads_per_s": later("reads per second"),
-    "writes_per_s": later("writes per second"),
-    "read_bytes_per_s": later("read throughput"),
-    "written_bytes_per_s": later("written throughput"),
-    "duration_s": later("time"),
-    "operations": later("number of operations"),
-    "queries": later("number of queries"),
-    "thread_events_mean": later("operations of a thread"),
-    "thread_time_mean_s": later("time of a thread"),
-    "response_min_s": later("shortest response time"),
-    "response_mean_s": later("mean response time"),
-    "response_max_s": later("longest response time"),
-    "response_sum_s": later("sum of response times"),
-    "load": later("threads"),
-    "load_average": later("load average"),
+    "queries_per_s": N_("QPS"),
+    "bytes_per_s": N_("throughput"),
+    "reads_per_s": N_("reads per second"),
+    "writes_per_s": N_("writes per second"),
+    "read_bytes_per_s": N_("read throughput"),
+    "written_bytes_per_s": N_("written throughput"),
+    "duration_s": N_("time"),
+    "operations": N_("number of operations"),
+    "queries": N_("number of queries"),
+    "thread_events_mean": N_("operations of a thread"),
+    "thread_time_mean_s": N_("time of a thread"),
+    "response_min_s": N_("shortest response time"),
+    "response_mean_s": N_("mean response time"),
+    "response_max_s": N_("longest response time"),
+    "response_sum_s": N_("sum of response times"),
+    "load": N_("threads"),
+    "load_average": N_("load average"),
 }
 
 
@@ -35,9 +35,9 @@ def named(metric: str, cell: Stated) -> str:
     metric = metric.removesuffix(TOLD_AGAIN)
     if metric == "throughput_per_s":
         if {"queries_per_s", "queries"} & cell.figures.keys():
-            return tr("TPS")
-        return tr("IOPS") if cell.block_bytes or "bytes_per_s" in cell.figures else tr("rate")
-    return tr(_SPOKEN[metric]) if metric in _SPOKEN else metric.removesuffix("_s").replace("_", " ")
+            return gettext("TPS")
+        return gettext("IOPS") if cell.block_bytes or "bytes_per_s" in cell.figures else gettext("rate")
+    return gettext(_SPOKEN[metric]) if metric in _SPOKEN else metric.removesuffix("_s").replace("_", " ")
 
 
 _SCALES = {
@@ -89,20 +89,20 @@ def _digits(value: float) -> str:
 def together(names: Iterable[str]) -> str:
     """The first of many names, and how many more."""
     names = list(dict.fromkeys(names))
-    first, more = tr("; ").join(names[:3]), len(names) - 3
-    return tr("{first} and {n} more", first=first, n=more) if more > 0 else first
+    first, more = gettext("; ").join(names[:3]), len(names) - 3
+    return gettext("{first} and {n} more", first=first, n=more) if more > 0 else first
 
 
 _UNITS = (
-    (1.024, "bytes_per_s", later("as if M were 1,000 Ki or 1,024 k")),
-    (2**20 / 1e6, "bytes_per_s", later("as if MB and MiB were mixed up")),
-    (8.0, "bytes_per_s", later("as if bits and bytes were mixed up")),
-    (1024.0, "bytes_per_s", later("as if a binary prefix were lost")),
-    (60.0, "_s", later("as if minutes and seconds were mixed up")),
-    (1000.0, "_s", later("as if ms and s, or thousands, were mixed up")),
-    (10.0, "", later("as if a digit were lost or added")),
-    (100.0, "", later("as if two digits were lost or added")),
-    (1000.0, "", later("as if three digits were lost or added")),
+    (1.024, "bytes_per_s", N_("as if M were 1,000 Ki or 1,024 k")),
+    (2**20 / 1e6, "bytes_per_s", N_("as if MB and MiB were mixed up")),
+    (8.0, "bytes_per_s", N_("as if bits and bytes were mixed up")),
+    (1024.0, "bytes_per_s", N_("as if a binary prefix were lost")),
+    (60.0, "_s", N_("as if minutes and seconds were mixed up")),
+    (1000.0, "_s", N_("as if ms and s, or thousands, were mixed up")),
+    (10.0, "", N_("as if a digit were lost or added")),
+    (100.0, "", N_("as if two digits were lost or added")),
+    (1000.0, "", N_("as if three digits were lost or added")),
 )
 UNIT_SLACK = 0.004
 
@@ -114,12 +114,12 @@ def mistaken_unit(metric: str, stated: float, implied: float, slack: float = UNI
     ratio = max(stated, implied) / min(stated, implied)
     kind = "_s" if metric.endswith("_s") and not metric.endswith("per_s") else metric
     known = [words for factor, of, words in _UNITS if abs(ratio / factor - 1) < slack and kind.endswith(of)]
-    return tr(known[0]) if known else ""
+    return gettext(known[0]) if known else ""
 
 
 def sentence(law: str, words: str, where: str) -> str:
     """`queries per transaction: TPS 1,200 does not fit QPS 18,000 at …; TPS 1,000 would [000-T15, OP 15%]`."""
-    return tr("{law}: {words} [{where}]", law=tr(law), words=words, where=where)
+    return gettext("{law}: {words} [{where}]", law=gettext(law), words=words, where=where)
 
 
 def alike(found: Sequence[Breach], cells: Sequence[Stated]) -> list[Breach]:
@@ -134,8 +134,8 @@ def alike(found: Sequence[Breach], cells: Sequence[Stated]) -> list[Breach]:
         if name and len(group) >= max(_FEW, size[name] / 2):
             ((usual, _),) = Counter(one.metric for one in group).most_common(1)
             first = next(one for one in group if one.metric == usual)
-            message = later("{words} and likewise in {n} of the table's {all} cells")
-            words = tr(message, words=first.words, n=len(group), all=size[name])
+            message = N_("{words} and likewise in {n} of the table's {all} cells")
+            words = gettext(message, words=first.words, n=len(group), all=size[name])
             told.append(replace(first, words=words, cells=tuple(one.cells[0] for one in group)))
         else:
             told += group

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from paribus.findings import Between, EffectBetween, Estimate
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import Effect, Experiment, Plan, Verdict
 from paribus.report.sections import verdicts
 from paribus.report.view import numbers
 from paribus.report.view.comparison_models import BaselineRow, Change, ComparedView, EffectRow
 
-_ONE_SITTING = later(
+_ONE_SITTING = N_(
     "each experiment is one sitting: what differs from one sitting to the next on the same machine is not in these "
     "intervals, so repeat both before buying anything"
 )
@@ -61,7 +61,7 @@ def document(
 
     `asked` are workloads and responses in both plans, `alone` the effects that are judged in one experiment only.
     """
-    notes = [*_left_out(experiments, asked, between, alone), tr(_ONE_SITTING)]
+    notes = [*_left_out(experiments, asked, between, alone), gettext(_ONE_SITTING)]
     return ComparedDocument(
         first=experiments[0].id,
         second=experiments[1].id,
@@ -82,17 +82,17 @@ def _left_out(
     """What a reader might look for, and why it is not there."""
     compared = {(one.workload, one.response) for one in between}
     if not compared:
-        notes = [tr("no workload has three whole rounds of its baseline in both experiments: nothing is compared")]
+        notes = [gettext("no workload has three whole rounds of its baseline in both experiments: nothing is compared")]
     else:
-        said = later("{response} under {workload} is not compared: its baseline has not three whole rounds in both")
+        said = N_("{response} under {workload} is not compared: its baseline has not three whole rounds in both")
         notes = [
-            tr(said, response=verdicts.title(response), workload=workload)
+            gettext(said, response=verdicts.title(response), workload=workload)
             for workload, response in asked
             if (workload, response) not in compared
         ]
-    said = later("{factor}: {arm} instead of {baseline} under {workload} is judged in {experiment} alone")
+    said = N_("{factor}: {arm} instead of {baseline} under {workload} is judged in {experiment} alone")
     return notes + [
-        tr(said, factor=e.factor, arm=e.arm, baseline=e.baseline, workload=e.workload, experiment=experiment.id)
+        gettext(said, factor=e.factor, arm=e.arm, baseline=e.baseline, workload=e.workload, experiment=experiment.id)
         for experiment, effects in zip(experiments, alone, strict=True)
         for e in effects
     ]
@@ -107,18 +107,18 @@ def _differences(
     sides: list[dict[str, str]] = []
     both = {workload.name for workload in plans[0].workloads} & {workload.name for workload in plans[1].workloads}
     for experiment, plan, stayed in zip(experiments, plans, conditions, strict=True):
-        facts = {tr(name).replace("_", " "): value for name, value in experiment.fingerprint.items()}
-        facts |= {tr("version of {name}", name=name): value for name, value in experiment.versions.items()}
-        facts |= {tr(name): value for name, value in stayed.items() if name != "boot"}
+        facts = {gettext(name).replace("_", " "): value for name, value in experiment.fingerprint.items()}
+        facts |= {gettext("version of {name}", name=name): value for name, value in experiment.versions.items()}
+        facts |= {gettext(name): value for name, value in stayed.items() if name != "boot"}
         facts |= {name: str(value) for name, value in plan.baseline.items()}
         for workload in plan.workloads:
             if workload.name not in both:
-                facts[tr("workload {name}", name=workload.name)] = workload.kind
+                facts[gettext("workload {name}", name=workload.name)] = workload.kind
                 continue
             facts |= {f"{workload.name}.{name}": str(value) for name, value in workload.parameters.items()}
-            facts[f"{workload.name}." + tr("load levels")] = ", ".join(map(str, workload.load_levels))
-        facts[tr("seconds of a trial")] = f"{plan.protocol.trial_s:g}"
-        facts[tr("path")] = plan.target.path
+            facts[f"{workload.name}." + gettext("load levels")] = ", ".join(map(str, workload.load_levels))
+        facts[gettext("seconds of a trial")] = f"{plan.protocol.trial_s:g}"
+        facts[gettext("path")] = plan.target.path
         sides.append(facts)
     first, second = sides
     return [
@@ -132,7 +132,7 @@ def view(found: ComparedDocument) -> ComparedView:
     """What of it is shown, worded and rounded."""
     baseline = tuple(_row(one) for one in found.between)
     said = [
-        tr(
+        gettext(
             "{workload}: {effect} {what}, {verdict}",
             workload=row.workload,
             effect=f"{row.change.effect} {row.change.interval}",
@@ -144,13 +144,13 @@ def view(found: ComparedDocument) -> ComparedView:
     ]
     ids, named = (found.first, found.second), found.names[0] != found.names[1]
     first, second = found.names if named else ids
-    which = tr(", ").join(
-        tr("{name} is {experiment}", name=n, experiment=i) for n, i in zip(found.names, ids, strict=True)
+    which = gettext(", ").join(
+        gettext("{name} is {experiment}", name=n, experiment=i) for n, i in zip(found.names, ids, strict=True)
     )
     return ComparedView(
-        title=tr("{second} against {first}", second=second, first=first),
+        title=gettext("{second} against {first}", second=second, first=first),
         experiments=which if named else found.names[0],
-        headline=tr("; ").join(said) or tr("no baseline could be compared"),
+        headline=gettext("; ").join(said) or gettext("no baseline could be compared"),
         first=first,
         second=second,
         differences=tuple(
@@ -166,21 +166,23 @@ def _row(one: Between) -> BaselineRow:
     return BaselineRow(
         workload=one.workload,
         response=verdicts.title(one.response),
-        load=tr("all") if one.load is None else one.load.figure,
+        load=gettext("all") if one.load is None else one.load.figure,
         whole=one.load is None,
         change=_change(one, one.margin, _DECIDED.get(one.verdict, "") if one.verdict else ""),
-        verdict=tr(verdicts.WORDS[one.verdict]) if one.verdict else "",
+        verdict=gettext(verdicts.WORDS[one.verdict]) if one.verdict else "",
         rounds=one.rounds,
         trials=one.trials,
     )
 
 
 def _effect_row(one: EffectBetween) -> EffectRow:
-    said = {True: tr("alike"), False: tr("differs"), None: tr("whether it differs is not shown")}[one.alike]
+    said = {True: gettext("alike"), False: gettext("differs"), None: gettext("whether it differs is not shown")}[
+        one.alike
+    ]
     first, second = (_change(side, one.margin, "") for side in (one.first, one.second))
     return EffectRow(
         factor=one.factor,
-        arms=tr("{arm} instead of {baseline}", arm=one.arm, baseline=one.baseline),
+        arms=gettext("{arm} instead of {baseline}", arm=one.arm, baseline=one.baseline),
         workload=one.workload,
         response=verdicts.title(one.response),
         first=f"{first.effect} {first.interval}",

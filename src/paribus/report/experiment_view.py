@@ -17,7 +17,7 @@ from paribus.findings import (
     Preconditioned,
     Scaling,
 )
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.model import Cell, Effect, Experiment, ExperimentState, Measurement, Trial, TrialState
 from paribus.report.sections import advice, curves, evidence, explanation, io_matrix, tables, verdicts
 from paribus.report.sections.uncontrolled import NOT_TOLD
@@ -74,9 +74,9 @@ def _section(
     names = [arm.name for arm in arms]
     table, empty = tables.level_table(cells, names), ""
     if not cells and not effects:
-        empty = verdicts.why_unusable(trials) or tr("no trial has been made yet")
+        empty = verdicts.why_unusable(trials) or gettext("no trial has been made yet")
     elif table is None and not effects:
-        empty = tr("nothing was measured of it that a report shows; all that was is in the export")
+        empty = gettext("nothing was measured of it that a report shows; all that was is in the export")
     return Section(
         anchor=anchor,
         factor=pair[0],
@@ -98,11 +98,11 @@ def _section(
 
 def _when(experiment: Experiment) -> str:
     if experiment.state is ExperimentState.IMPORTED:
-        return tr("imported {clock}", clock=evidence.clock(experiment.started))
+        return gettext("imported {clock}", clock=evidence.clock(experiment.started))
     if experiment.ended is None:
-        return tr("started {clock}, not ended", clock=evidence.clock(experiment.started))
+        return gettext("started {clock}, not ended", clock=evidence.clock(experiment.started))
     took = show_duration(max(experiment.ended - experiment.started, 0))
-    return tr("{clock}, took {duration}", clock=evidence.clock(experiment.started), duration=took)
+    return gettext("{clock}, took {duration}", clock=evidence.clock(experiment.started), duration=took)
 
 
 def _reasons(rows: Sequence[Judged]) -> tuple[str, ...]:
@@ -163,7 +163,9 @@ def view(
     answers = sorted([*(row.answer for row in rows), *missing], key=key)
     shown = tuple(io_matrix.section(one, f"matrix-{number}") for number, one in enumerate(matrices, 1))
     found = (
-        verdicts.headline(answers) if answers or not shown else tr("; ").join(one.answer or one.empty for one in shown)
+        verdicts.headline(answers)
+        if answers or not shown
+        else gettext("; ").join(one.answer or one.empty for one in shown)
     )
     order = sorted(pairs, key=lambda p: (ranks.get(p[0], len(verdicts.RANKS)), places[p[0]]))
 
@@ -175,7 +177,7 @@ def view(
         when=_when(experiment),
         headline=found
         if experiment.state in (ExperimentState.DONE, ExperimentState.IMPORTED)
-        else tr("{found}; the experiment is {state}", found=found, state=word(experiment.state)),
+        else gettext("{found}; the experiment is {state}", found=found, state=word(experiment.state)),
         answers=tuple(answers),
         verdicts=tuple(rows),
         sections=tuple(

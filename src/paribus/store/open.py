@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 
 from paribus.errors import StoreError, UsageError
 from paribus.files import distrust, distrust_entry
-from paribus.i18n import later, recorded
+from paribus.i18n import N_, stored_message
 from paribus.store import schema
 from paribus.store.migrations import HEAD
 from paribus.units import show_size
@@ -24,7 +24,7 @@ _BESIDE = ("journal", "wal", "shm")  # what SQLite has beside a store
 _LEAST_FREE_BYTES = 2**20
 _PATIENCE_S = 10.0
 _READING_PATIENCE_S = 1.0
-_DAMAGED = recorded(
+_DAMAGED = stored_message(
     "move it aside and keep it (sqlite3's .recover may save what it holds), or name another with --store"
 )
 
@@ -89,17 +89,17 @@ def failing_as_store_error(shown: str) -> Iterator[None]:
     except DBAPIError as error:
         cause = str(error.orig)
         if "not a database" in cause or "malformed" in cause:
-            said = recorded("the store {store} is damaged: {cause}", store=shown, cause=cause)
+            said = stored_message("the store {store} is damaged: {cause}", store=shown, cause=cause)
             raise StoreError(said, _DAMAGED) from error
         if "full" in cause:
             raise StoreError(f"the store {shown} cannot grow: {cause}", "free some space, then resume") from error
         if "locked" in cause:
-            said = recorded("the store {store} is locked by another program: {cause}", store=shown, cause=cause)
-            raise StoreError(said, recorded("try again later")) from error
-        said = recorded("the store {store} failed: {cause}", store=shown, cause=cause)
-        raise StoreError(said, recorded("name another with --store")) from error
+            said = stored_message("the store {store} is locked by another program: {cause}", store=shown, cause=cause)
+            raise StoreError(said, stored_message("try again later")) from error
+        said = stored_message("the store {store} failed: {cause}", store=shown, cause=cause)
+        raise StoreError(said, stored_message("name another with --store")) from error
     except SQLAlchemyError as error:
-        raise StoreError(recorded("the store {store} failed: {cause}", store=shown, cause=str(error))) from error
+        raise StoreError(stored_message("the store {store} failed: {cause}", store=shown, cause=str(error))) from error
 
 
 def _refuse_stranger(file: Path) -> None:
@@ -224,14 +224,14 @@ def open_for_reading(url: str) -> Engine:
         )
     with failing_as_store_error(shown), engine.connect() as connection:
         if _version(connection, shown) != HEAD:
-            said = recorded("the store {store} is of an older Paribus", store=shown)
-            raise StoreError(said, recorded("bring it up to this one: paribus status"))
+            said = stored_message("the store {store} is of an older Paribus", store=shown)
+            raise StoreError(said, stored_message("bring it up to this one: paribus status"))
     return engine
 
 
 def _missing(shown: str) -> StoreError:
-    said = recorded("there is no store at {store}", store=shown)
-    return StoreError(said, recorded("run a plan first, or name the store with --store"))
+    said = stored_message("there is no store at {store}", store=shown)
+    return StoreError(said, stored_message("run a plan first, or name the store with --store"))
 
 
 def _version(connection: Connection, shown: str) -> str | None:
@@ -240,9 +240,7 @@ def _version(connection: Connection, shown: str) -> str | None:
         return None
     version: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
     if version is not None and version > HEAD:
-        newer = later(
-            "the store {store} was written by a newer Paribus (its tables are {version}, known here: {known})"
-        )
-        said = recorded(newer, store=shown, version=version, known=HEAD)
-        raise StoreError(said, recorded("upgrade Paribus, or name another store with --store"))
+        newer = N_("the store {store} was written by a newer Paribus (its tables are {version}, known here: {known})")
+        said = stored_message(newer, store=shown, version=version, known=HEAD)
+        raise StoreError(said, stored_message("upgrade Paribus, or name another store with --store"))
     return version

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from paribus.errors import UsageError
-from paribus.i18n import recorded
+from paribus.i18n import stored_message
 from paribus.model import (
     Calibration,
     Change,
@@ -118,7 +118,7 @@ def find(store: Engine, name: str) -> Experiment:
     """
     known = experiments(store)
     if not known:
-        raise UsageError(recorded("the store holds no experiment"), recorded("run a plan first"))
+        raise UsageError(stored_message("the store holds no experiment"), stored_message("run a plan first"))
     if name == "last":
         return known[0]
     exact = [e for e in known if e.id == name] or [e for e in known if e.name == name]
@@ -128,10 +128,10 @@ def find(store: Engine, name: str) -> Experiment:
     if len(starting) == 1:
         return starting[0]
     shown = ", ".join(f"{e.id} ({e.name})" for e in (starting or known)[:5])
-    wrong = recorded("there is no experiment {name}", name=repr(name))
+    wrong = stored_message("there is no experiment {name}", name=repr(name))
     if starting:
-        wrong = recorded("{n} experiments start with {name}", n=len(starting), name=repr(name))
-    raise UsageError(wrong, recorded("choose one of: {experiments}", experiments=shown))
+        wrong = stored_message("{n} experiments start with {name}", n=len(starting), name=repr(name))
+    raise UsageError(wrong, stored_message("choose one of: {experiments}", experiments=shown))
 
 
 def plan(store: Engine, experiment: str) -> Plan:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import JSON, Dialect
 from sqlalchemy.types import TypeDecorator
 
-from paribus.i18n import Recorded, recorded
+from paribus.i18n import StoredMessage, stored_message
 
 
 class Words(TypeDecorator[Sequence[str]]):
@@ -25,7 +25,7 @@ class Words(TypeDecorator[Sequence[str]]):
 
 
 def _kept(value: object) -> object:
-    if isinstance(value, Recorded):
+    if isinstance(value, StoredMessage):
         return {"message": value.message, "values": {name: _kept(one) for name, one in value.values.items()}}
     return [_kept(one) for one in value] if isinstance(value, list) else value
 
@@ -34,7 +34,7 @@ def _given_back(value: Any) -> Any:
     if isinstance(value, dict):
         try:
             message, values = value["message"], value["values"]
-            return recorded(message, **{name: _given_back(one) for name, one in values.items()})
+            return stored_message(message, **{name: _given_back(one) for name, one in values.items()})
         except (LookupError, ValueError, TypeError, AttributeError):  # damaged, or of a release that says it otherwise
             return str(value.get("message", value))
     return [_given_back(one) for one in value] if isinstance(value, list) else value

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection, Engine
 
 from paribus.errors import StoreError
-from paribus.i18n import Recorded
+from paribus.i18n import StoredMessage
 from paribus.model import (
     Calibration,
     Change,
@@ -84,7 +84,7 @@ def set_state(store: Engine, experiment: str, state: ExperimentState, ended: flo
         connection.execute(sa.update(table).where(table.c.id == experiment).values(state=state, ended=ended))
 
 
-def add_note(store: Engine, experiment: str, note: Recorded) -> None:
+def add_note(store: Engine, experiment: str, note: StoredMessage) -> None:
     """Keep something a reader of the report must know, once."""
     table = schema.experiment
     with transaction(store) as connection:

@@ -9,7 +9,7 @@ from paribus.engine import folder
 from paribus.engine.run import Sampler
 from paribus.errors import EngineError, HostError, JournalError, JournalLost, NotRestored, Unreachable
 from paribus.hosts.drives import error_counters
-from paribus.i18n import Recorded, later, recorded
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs import journal
 from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions
@@ -28,7 +28,7 @@ from paribus.trial.tool_session import Tools
 from paribus.workloads import jobs
 from paribus.workloads.tools import tool_of
 
-_JOURNAL_DELETED = later("the journal file was deleted meanwhile; all settings are restored")
+_JOURNAL_DELETED = N_("the journal file was deleted meanwhile; all settings are restored")
 
 Progress = Callable[[int, int], None]
 
@@ -67,7 +67,7 @@ class Bench:
         self._made: dict[str, object] = {}
         self._served = False
         self._application: object = None
-        self.closing_notes: list[Recorded] = []  # what was seen when the machine was restored
+        self.closing_notes: list[StoredMessage] = []  # what was seen when the machine was restored
 
     def __enter__(self) -> Self:
         """Make the target ready. Raises JournalOpen, JournalError and HostError, with nothing changed."""
@@ -133,7 +133,7 @@ class Bench:
     def _restore(self, error: BaseException | None) -> None:
         try:
             if not self._applier.restore():
-                self.closing_notes.append(recorded(_JOURNAL_DELETED))
+                self.closing_notes.append(stored_message(_JOURNAL_DELETED))
         except (JournalError, Unreachable):  # its process died or cannot be heard; the journal is enough
             experiment = self._trials[0].experiment
             put_back(self._site, experiment, self._stopped)
@@ -264,7 +264,7 @@ class Bench:
         device = self._plan.target.device
         return error_counters(self._site.host, device) if device else {}
 
-    def notes(self) -> list[Recorded]:
+    def notes(self) -> list[StoredMessage]:
         """What a reader of the report must know of the machine."""
         served = self._servers.notes() if self._servers is not None else []
         return [note for note in [self._runner.usual_load(), *served] if note]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from paribus.databases import Variable
 from paribus.engine.protocol import Job, MysqlServer, PostgresServer
 from paribus.errors import ParibusError
-from paribus.i18n import Recorded, recorded
+from paribus.i18n import StoredMessage, stored_message
 from paribus.model import Change, ChangeState, Measurement, NotTaken, Settings, Trial, Value, Workload
 from paribus.registry import data_of
 
@@ -32,7 +32,7 @@ class Served(ABC):
         self.family = family
         self.readied: tuple[Measurement, ...] = ()
         self._in_force = InForce()
-        self._remarks: dict[Recorded, None] = {}
+        self._remarks: dict[StoredMessage, None] = {}
 
     @abstractmethod
     def make_data(
@@ -72,13 +72,13 @@ class Served(ABC):
 
     def uncounted(self, why: str) -> None:
         """The server's counters cannot be read any more."""
-        self._remark(recorded("the server's counters were not read all the time: {why}", why=why))
+        self._remark(stored_message("the server's counters were not read all the time: {why}", why=why))
 
-    def notes(self) -> list[Recorded]:
+    def notes(self) -> list[StoredMessage]:
         """What a reader of the report must know of the servers, each once, in the order in which it came up."""
         return list(self._remarks)
 
-    def _remark(self, words: Recorded | None) -> None:
+    def _remark(self, words: StoredMessage | None) -> None:
         """Keep it, unless there is nothing."""
         if words:
             self._remarks[words] = None

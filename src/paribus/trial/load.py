@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from paribus.engine.protocol import Hello, Interval, Phase, Result
 from paribus.errors import EngineError, Interrupted
-from paribus.i18n import Recorded
+from paribus.i18n import StoredMessage
 from paribus.model import Limits, Measurement
 from paribus.trial import limits, machine, validity
 from paribus.trial.load_session import Flight
@@ -65,7 +65,7 @@ class TrialLoad:
         wrong = validity.of_settings(self._job, self._flight.hello)
         yield machine.LoadEnded((*wrong, *self._conclude(result, intervals)))
 
-    def _conclude(self, result: Result, intervals: list[Interval]) -> list[Recorded]:
+    def _conclude(self, result: Result, intervals: list[Interval]) -> list[StoredMessage]:
         """Take the measurements; what is wrong with them."""
         reasons = validity.of_load(result, intervals, self._job)
         seen = self._watch.conclude(validity.work_of(result), result.start_s)

@@ -7,7 +7,7 @@ real machine shows once a year, can be tried in a unit test.
 import dataclasses
 from dataclasses import dataclass
 
-from paribus.i18n import Recorded, recorded
+from paribus.i18n import StoredMessage, stored_message
 from paribus.model import Change, ChangeState, FailureClass, Trial, TrialState
 
 
@@ -37,7 +37,7 @@ class Measuring:
 class LoadEnded:
     """The load ended by itself; `invalid_because` says why its figures must not be used, if so."""
 
-    invalid_because: tuple[Recorded, ...]
+    invalid_because: tuple[StoredMessage, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +128,15 @@ def _is_refused(change: Change) -> bool:
     return change.state is ChangeState.MISMATCHED and bool(change.refused)
 
 
-def _mismatches(changes: tuple[Change, ...]) -> tuple[Recorded, ...]:
+def _mismatches(changes: tuple[Change, ...]) -> tuple[StoredMessage, ...]:
     """Words for each setting that is not as wanted."""
     return tuple(
-        recorded(
+        stored_message(
             "{knob} {outcome}: wanted {wanted}, found {found}",
             knob=c.knob,
-            outcome=recorded(str(c.not_taken)),
+            outcome=stored_message(str(c.not_taken)),
             wanted=c.wanted,
-            found=recorded("nothing") if c.observed is None else c.observed,
+            found=stored_message("nothing") if c.observed is None else c.observed,
         )
         for c in changes
         if c.state is ChangeState.MISMATCHED

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from paribus.engine.protocol import Census, Counted, Sample
 from paribus.engine.run import Sampler
-from paribus.i18n import Recorded, recorded
+from paribus.i18n import StoredMessage, stored_message
 from paribus.model import Measurement
 from paribus.trial import telemetry
 from paribus.trial.validity import ForeignLoad, Work
@@ -36,7 +36,7 @@ class Seen:
     """What was seen of the machine."""
 
     measurements: tuple[Measurement, ...]
-    reasons: list[Recorded]
+    reasons: list[StoredMessage]
 
 
 class Watch:
@@ -70,7 +70,7 @@ class Watch:
         """What was seen while a load did this; where the load has no clock, the window began at its opening."""
         samples, opened, closed = self._drain()
         if closed is None:
-            return Seen((), [recorded("the sampler did not answer, so other load cannot be excluded")])
+            return Seen((), [stored_message("the sampler did not answer, so other load cannot be excluded")])
         if start_s is None:
             start_s = opened.monotonic_s if opened else closed.monotonic_s - work.duration_s
         inside = telemetry.within(samples, start_s, start_s + work.duration_s)

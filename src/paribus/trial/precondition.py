@@ -13,7 +13,7 @@ from paribus.engine.protocol import Hello, Interval, Job
 from paribus.engine.run import Engine, Sampler
 from paribus.errors import EngineError, Interrupted
 from paribus.hosts.transport import Host
-from paribus.i18n import Recorded
+from paribus.i18n import StoredMessage
 from paribus.model import Measurement, Workload
 from paribus.trial import machine, validity
 from paribus.units import LoadLevel
@@ -61,7 +61,7 @@ class Preconditioning:
         self._onlooker = onlooker
         self._stopped = stopped
         self._engine: Engine | None = None
-        self._wrong: list[Recorded] = []
+        self._wrong: list[StoredMessage] = []
         self.measurements: tuple[Measurement, ...] = ()
 
     def stop(self) -> None:

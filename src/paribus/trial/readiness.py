@@ -9,7 +9,7 @@ from collections.abc import Callable
 from paribus.databases import Instance
 from paribus.databases.server import quiescence, row_counts
 from paribus.errors import DataDamaged, Interrupted
-from paribus.i18n import Recorded, later, recorded
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Measurement
 from paribus.trial.telemetry import measured_once
 from paribus.units import show_duration
@@ -36,7 +36,7 @@ def warm(instance: Instance, database: str, read: Callable[[], None]) -> tuple[M
 
 def come_to_rest(
     instance: Instance, trial: int, stopped: Callable[[], bool]
-) -> tuple[tuple[Measurement, ...], Recorded | None]:
+) -> tuple[tuple[Measurement, ...], StoredMessage | None]:
     """Wait until the server has done what was left to do; what the report must say where patience ended first.
 
     Raises QueryRefused and Interrupted.
@@ -52,22 +52,22 @@ def come_to_rest(
     )
     if not found.restless:
         return measured, None
-    said = later("trial {trial} began before the server had come to rest, after {waited}: {what}")
-    what = [recorded(one) for one in found.restless]
-    return measured, recorded(said, trial=trial, waited=show_duration(found.waited_s), what=what)
+    said = N_("trial {trial} began before the server had come to rest, after {waited}: {what}")
+    what = [stored_message(one) for one in found.restless]
+    return measured, stored_message(said, trial=trial, waited=show_duration(found.waited_s), what=what)
 
 
-def check_rows(instance: Instance, database: str, made: row_counts.Contents) -> Recorded | None:
+def check_rows(instance: Instance, database: str, made: row_counts.Contents) -> StoredMessage | None:
     """Raise DataDamaged where the tables of a database that was put back have not the rows that were made.
 
     Where counting them takes too long, what the report must say of that.
     """
     if made.took_s > row_counts.LONGEST_S:
-        said = later(
+        said = N_(
             "the rows of {database} were not counted again when it was put back, which takes {duration}: "
             "the name and size of every file were compared"
         )
-        return recorded(said, database=database, duration=show_duration(made.took_s))
+        return stored_message(said, database=database, duration=show_duration(made.took_s))
     with instance.inside(database) as ask:
         found = row_counts.count(instance.state, ask)
     if wrong := row_counts.difference(made, found):

@@ -17,7 +17,7 @@ from paribus.errors import (
     Unreachable,
 )
 from paribus.hosts.transport import Host
-from paribus.i18n import Recorded
+from paribus.i18n import StoredMessage
 from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions, digest
 from paribus.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
@@ -139,7 +139,7 @@ class Runner:
         """From now on by what became known of settling."""
         self._plan = plan
 
-    def usual_load(self) -> Recorded | None:
+    def usual_load(self) -> StoredMessage | None:
         """In words, what other load was always there."""
         return self._foreign.usual()
 

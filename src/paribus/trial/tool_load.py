@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from paribus.engine.protocol import Ended
 from paribus.errors import EngineError, Interrupted
-from paribus.i18n import Recorded, later, recorded
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import Measurement, Settings, Workload
 from paribus.parsers.report import NotUnderstood
 from paribus.registry import parameters_of
@@ -74,8 +74,8 @@ class ToolLoad:
         reasons = self._conclude(started, last)
         if took_s < last.settle_s + _CUT_SHORT * last.measure_s:
             told_s = last.settle_s + last.measure_s
-            said = later("{workload} ended after {took:.2f} s, though it was told {told:g} s")
-            reasons.append(recorded(said, workload=self._workload.name, took=took_s, told=told_s))
+            said = N_("{workload} ended after {took:.2f} s, though it was told {told:g} s")
+            reasons.append(stored_message(said, workload=self._workload.name, took=took_s, told=told_s))
         yield machine.LoadEnded(tuple(reasons))
 
     def _start(self, run: Run) -> Started:
@@ -95,7 +95,7 @@ class ToolLoad:
         elif to_its_end:
             raise EngineError("no-data", f"{self._workload.name} did not end within {_LATE_S:g} s after its time")
 
-    def _conclude(self, started: Started, run: Run) -> list[Recorded]:
+    def _conclude(self, started: Started, run: Run) -> list[StoredMessage]:
         """Take the measurements; what is wrong with them. Raises EngineError where something is missing."""
         name = self._workload.name
         parameters = parameters_of(self._workload, self._settings)

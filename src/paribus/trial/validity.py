@@ -17,7 +17,7 @@ from paribus.engine.protocol import (
     SqliteFile,
     SqlMixJob,
 )
-from paribus.i18n import Recorded, later, recorded
+from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.units import show_size, show_time
 
 _ENGINE_BOUND = 0.80  # of the cores the engine may use, in user mode: its system time is the work measured
@@ -32,7 +32,7 @@ _WORTH_A_NOTE_CPU = 0.1  # cores
 _LITTLE_CPU_S = 0.05  # the kernel counts processor time in ticks of up to 10 ms, for each process
 
 
-def of_load(result: Result, intervals: Sequence[Interval], job: Job) -> list[Recorded]:
+def of_load(result: Result, intervals: Sequence[Interval], job: Job) -> list[StoredMessage]:
     """What is wrong with the load itself."""
     reasons = []
     if result.errors:
@@ -40,27 +40,27 @@ def of_load(result: Result, intervals: Sequence[Interval], job: Job) -> list[Rec
     cores = min(result.cores_usable, result.workers)
     user = result.cpu.user_s / result.duration_s / cores
     if not _is_the_work(job) and user >= _ENGINE_BOUND:
-        said = later("the load engine was the bound: {user:.0%} of the {cores} cores it can use, in user mode")
-        reasons.append(recorded(said, user=user, cores=cores))
+        said = N_("the load engine was the bound: {user:.0%} of the {cores} cores it can use, in user mode")
+        reasons.append(stored_message(said, user=user, cores=cores))
     late_s = (result.pacing.late_mean_s or 0.0) if result.pacing else 0.0
     mean_s = result.response.mean_s or 0.0
     if late_s > max(_LITTLE_LATENESS_S, _LATE * mean_s):
-        said = later(
+        said = N_(
             "the load engine was the bound: operations started {late} late on average though there was room for them, "
             "against a response time of {response}"
         )
-        reasons.append(recorded(said, late=show_time(late_s), response=show_time(mean_s)))
+        reasons.append(stored_message(said, late=show_time(late_s), response=show_time(mean_s)))
     # Intervals follow each other without a gap: a stall of the engine makes one of them long.
     longest = max((interval.duration_s for interval in intervals), default=result.duration_s)
     if longest > job.interval_s + _LONGEST_STALL_S:
-        said = later("the engine stalled: an interval of {interval:g} s took {longest:.1f} s")
-        reasons.append(recorded(said, interval=job.interval_s, longest=longest))
+        said = N_("the engine stalled: an interval of {interval:g} s took {longest:.1f} s")
+        reasons.append(stored_message(said, interval=job.interval_s, longest=longest))
     return reasons
 
 
-def of_errors(errors: Mapping[str, int]) -> Recorded:
+def of_errors(errors: Mapping[str, int]) -> StoredMessage:
     """That a load met errors, so many of each name."""
-    return recorded(
+    return stored_message(
         "the load met errors: {errors}", errors=[f"{number} {name}" for name, number in sorted(errors.items())]
     )
 
@@ -72,11 +72,11 @@ def _is_the_work(job: Job) -> bool:
     return job.workload.io.engine == "null"
 
 
-def of_settings(job: Job, hello: Hello | None) -> list[Recorded]:
+def of_settings(job: Job, hello: Hello | None) -> list[StoredMessage]:
     """What of the job the engine took otherwise than it was asked: the reading back of workload parameters."""
     effective = _leaves(hello.effective if hello else {})
     return [
-        recorded(
+        stored_message(
             "the engine took {name} = {taken}, not {asked}", name=name, taken=str(effective[name]), asked=str(value)
         )
         for name, value in _leaves(job.model_dump()).items()
@@ -123,7 +123,7 @@ class ForeignLoad:
         self._cpu: deque[float] = deque(maxlen=_REMEMBERED)
         self._io: deque[float] = deque(maxlen=_REMEMBERED)
 
-    def judge(self, census: Census, work: Work, samples: Sequence[Sample]) -> list[Recorded]:
+    def judge(self, census: Census, work: Work, samples: Sequence[Sample]) -> list[StoredMessage]:
         """What is wrong with the machine during a window; what is always there is not."""
         duration = census.duration_s or work.duration_s
         others = [process for process in census.processes if process.pid not in self.own]
@@ -134,20 +134,22 @@ class ForeignLoad:
         reasons = []
         if cpu - usual_cpu > max(_FOREIGN_CPU * cores, _LITTLE_CPU_S / duration):
             who = _names(others, lambda process: process.cpu_s)
-            said = later("other processes took {cpu:.2f} of {cores} cores: {who}")
-            reasons.append(recorded(said, cpu=cpu, cores=cores, who=who))
+            said = N_("other processes took {cpu:.2f} of {cores} cores: {who}")
+            reasons.append(stored_message(said, cpu=cpu, cores=cores, who=who))
         if io - usual_io > max(_FOREIGN_IO * work.bytes_per_s, _LITTLE_IO_PER_S):
             who = _names(others, _bytes)
-            reasons.append(recorded("other processes read and wrote {size}/s: {who}", size=show_size(io), who=who))
+            reasons.append(
+                stored_message("other processes read and wrote {size}/s: {who}", size=show_size(io), who=who)
+            )
         return reasons
 
-    def usual(self) -> Recorded | None:
+    def usual(self) -> StoredMessage | None:
         """In words, what other load is always there; nothing on a quiet machine."""
         cpu, io = (statistics.median(seen) if seen else 0.0 for seen in (self._cpu, self._io))
         if cpu < _WORTH_A_NOTE_CPU and io < _LITTLE_IO_PER_S:
             return None
-        said = later("other processes usually took {cpu:.2f} cores and moved {size}/s while trials were made")
-        return recorded(said, cpu=cpu, size=show_size(io))
+        said = N_("other processes usually took {cpu:.2f} cores and moved {size}/s while trials were made")
+        return stored_message(said, cpu=cpu, size=show_size(io))
 
     def _usual(self, cpu: float, io: float) -> tuple[float, float]:
         """The medians so far, this window included; a short history counts as a quiet machine."""
@@ -178,4 +180,4 @@ def _bytes(process: ProcessUse) -> int:
 def _names(processes: Sequence[ProcessUse], use: Callable[[ProcessUse], float]) -> list[str]:
     """The three that used most; processes that lived shortly are in no census."""
     used = sorted((p for p in processes if use(p) > 0), key=use, reverse=True)
-    return [f"{process.command} ({process.pid})" for process in used[:3]] or [recorded("many short-lived ones")]
+    return [f"{process.command} ({process.pid})" for process in used[:3]] or [stored_message("many short-lived ones")]

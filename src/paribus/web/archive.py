@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.i18n import tag, tr
+from paribus.i18n import gettext, tag
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.render import html
 from paribus.report.sections import evidence
@@ -149,14 +149,14 @@ class Archive:
         counted = tally.total() - tally[TrialState.SUPERSEDED] - tally[TrialState.SPARED]
         made = sum(tally[state] for state in OVER)
         unusable = made - tally[TrialState.DONE]
-        said = tr("{made} of {counted} trials", made=made, counted=counted)
+        said = gettext("{made} of {counted} trials", made=made, counted=counted)
         answer = self._answer(experiment)
         return Listed(
             id=experiment.id,
             name=experiment.name,
             state=str(experiment.state),
             when=evidence.clock(experiment.started),
-            counts=said + (tr(", {n} invalid or failed", n=unusable) if unusable else ""),
+            counts=said + (gettext(", {n} invalid or failed", n=unusable) if unusable else ""),
             made=made,
             counted=counted,
             live=experiment.state in (ExperimentState.RUNNING, ExperimentState.PLANNED),
@@ -200,4 +200,4 @@ class Archive:
         try:
             return self._view_of(self._open(), experiment).headline
         except Exception as error:  # whatever is wrong with one, the others do not wait for it
-            return tr("no answer: {error}", error=error)
+            return gettext("no answer: {error}", error=error)

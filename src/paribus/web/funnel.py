@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.model import RESPONSES, Look, Purpose, Verdict
 from paribus.report.sections import verdicts
 from paribus.report.view import numbers
@@ -62,8 +62,8 @@ class Funnel:
         """The picture in words."""
         first, last = self.steps[0], self.steps[-1]
         if first is last:
-            return tr("interval at the first look {interval} %", interval=first.interval)
-        return tr(
+            return gettext("interval at the first look {interval} %", interval=first.interval)
+        return gettext(
             "interval at look {first} {before} %, at look {last} {now} %",
             first=first.number,
             before=first.interval,
@@ -108,12 +108,12 @@ def _funnel(looks: Sequence[Look], margins: Mapping[str, float]) -> Funnel:
         )
 
     verdict = last.verdict
-    screened = tr(", screened") if last.purpose is Purpose.SCREEN else ""
+    screened = gettext(", screened") if last.purpose is Purpose.SCREEN else ""
     return Funnel(
         title=f"{last.factor} = {last.arm}{screened}",
         workload=last.workload,
         response=verdicts.title(last.response),
-        verdict=tr(verdicts.WORDS[verdict]) if verdict else "",
+        verdict=gettext(verdicts.WORDS[verdict]) if verdict else "",
         decided=str(verdict) if verdict in (Verdict.BETTER, Verdict.WORSE) else "",
         margin=numbers.margin(margin),
         margin_low=place(low),

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.web import markup
 from paribus.web.addresses import is_loopback
 from paribus.web.connection import ADMIT
@@ -95,17 +95,19 @@ class Guard:
     def _refusal(self, scope: MutableMapping[str, Any]) -> Response | None:
         headers = Headers(scope=scope)
         if not self._hosts.allow(headers.get("host", "")):
-            return PlainTextResponse(tr("This is no name of this machine.") + "\n", 403, _CLOSE)
+            return PlainTextResponse(gettext("This is no name of this machine.") + "\n", 403, _CLOSE)
         known = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
         if not (self._is_token(known) or self._is_token(_token_in(scope))):
-            said = tr("Open the URL that paribus serve printed when it was started.")
+            said = gettext("Open the URL that paribus serve printed when it was started.")
             return PlainTextResponse(f"{said}\n", 403, _CLOSE)
         if not scope.get("state", {}).get(ADMIT, lambda: True)():
-            return PlainTextResponse(tr("Too many pages are open: close some.") + "\n", 503, _CLOSE)
+            return PlainTextResponse(gettext("Too many pages are open: close some.") + "\n", 503, _CLOSE)
         if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
-            return PlainTextResponse(tr("A request to these pages has no body.") + "\n", 413, _CLOSE)
+            return PlainTextResponse(gettext("A request to these pages has no body.") + "\n", 413, _CLOSE)
         if scope["method"] not in _READING:
-            return PlainTextResponse(tr("These pages can only be read.") + "\n", 405, {"allow": ", ".join(_READING)})
+            return PlainTextResponse(
+                gettext("These pages can only be read.") + "\n", 405, {"allow": ", ".join(_READING)}
+            )
         return None
 
     def _entrance(self, scope: MutableMapping[str, Any]) -> Response | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from paribus.i18n import later, spoken, tr
+from paribus.i18n import N_, gettext, translate_stored
 from paribus.model import Measurement, Trial, TrialState
 from paribus.report.view import numbers
 from paribus.report.view.numbers import Kind, Metric
@@ -17,23 +17,23 @@ _TRIALS = 12
 _WITH_TELEMETRY = 3
 
 _OF_THE_MACHINE = (
-    Metric("cpu_user_share", later("processors, user"), Kind.SHARE),
-    Metric("cpu_system_share", later("processors, system"), Kind.SHARE),
-    Metric("cpu_iowait_share", later("processors, iowait"), Kind.SHARE),
-    Metric("cpu_steal_share", later("processors, stolen"), Kind.SHARE),
-    Metric("server_cpu_cores", later("cores the server took"), Kind.PLAIN),
-    Metric("load_1m", later("load average"), Kind.PLAIN),
-    Metric("memory_available_bytes", later("memory available"), Kind.BYTES),
-    Metric("memory_dirty_bytes", later("memory dirty"), Kind.BYTES),
-    Metric("io_pressure_share", later("pressure of I/O"), Kind.SHARE),
-    Metric("device_utilisation", later("device, utilisation"), Kind.SHARE),
-    Metric("device_queue", later("device, queue"), Kind.PLAIN),
-    Metric("device_reads_per_s", later("device, reads"), Kind.RATE),
-    Metric("device_writes_per_s", later("device, writes"), Kind.RATE),
-    Metric("device_read_bytes_per_s", later("device, read"), Kind.BYTES),
-    Metric("device_written_bytes_per_s", later("device, written"), Kind.BYTES),
-    Metric("device_read_await_s", later("device, time of a read"), Kind.TIME),
-    Metric("device_write_await_s", later("device, time of a write"), Kind.TIME),
+    Metric("cpu_user_share", N_("processors, user"), Kind.SHARE),
+    Metric("cpu_system_share", N_("processors, system"), Kind.SHARE),
+    Metric("cpu_iowait_share", N_("processors, iowait"), Kind.SHARE),
+    Metric("cpu_steal_share", N_("processors, stolen"), Kind.SHARE),
+    Metric("server_cpu_cores", N_("cores the server took"), Kind.PLAIN),
+    Metric("load_1m", N_("load average"), Kind.PLAIN),
+    Metric("memory_available_bytes", N_("memory available"), Kind.BYTES),
+    Metric("memory_dirty_bytes", N_("memory dirty"), Kind.BYTES),
+    Metric("io_pressure_share", N_("pressure of I/O"), Kind.SHARE),
+    Metric("device_utilisation", N_("device, utilisation"), Kind.SHARE),
+    Metric("device_queue", N_("device, queue"), Kind.PLAIN),
+    Metric("device_reads_per_s", N_("device, reads"), Kind.RATE),
+    Metric("device_writes_per_s", N_("device, writes"), Kind.RATE),
+    Metric("device_read_bytes_per_s", N_("device, read"), Kind.BYTES),
+    Metric("device_written_bytes_per_s", N_("device, written"), Kind.BYTES),
+    Metric("device_read_await_s", N_("device, time of a read"), Kind.TIME),
+    Metric("device_write_await_s", N_("device, time of a write"), Kind.TIME),
 )
 
 
@@ -75,14 +75,14 @@ def _made(trial: Trial, measured: Mapping[str, Measurement]) -> MadeTrial:
     throughput, p95 = measured.get("throughput_per_s"), measured.get("response_p95_s")
     return MadeTrial(
         order=trial.order,
-        what=spoken(trial.subject),
+        what=translate_stored(trial.subject),
         workload=trial.workload,
         load=str(trial.load),
         throughput=numbers.number(throughput.mean, numbers.decimals(throughput.mean, None)) if throughput else "",
         p95=show_time(p95.mean) if p95 else "",
         took=show_duration(trial.took_s),
         state=word(trial.state),
-        reasons=(*map(spoken, trial.invalid_because), *filter(None, [trial.failure_message])),
+        reasons=(*map(translate_stored, trial.invalid_because), *filter(None, [trial.failure_message])),
     )
 
 
@@ -97,7 +97,7 @@ def telemetry(trials: Sequence[Trial], summaries: Summaries) -> Telemetry:
         if known:
             scale = numbers.scale(metric.kind, (one.mean for one in known))
             unit = scale.unit if known[0].unit != "B" else scale.unit.removesuffix("/s")  # an amount, not a rate
-            title = tr(", ").join(filter(None, [tr(metric.title), unit]))
+            title = gettext(", ").join(filter(None, [gettext(metric.title), unit]))
             rows.append((title, tuple(_cell(one, scale.factor) for one in found)))
     return Telemetry(trials=tuple(trial.order for trial in measured), rows=tuple(rows))
 
@@ -107,4 +107,4 @@ def _cell(measured: Measurement | None, factor: float) -> tuple[str, str]:
         return numbers.DASH, ""
     mean, high = measured.mean * factor, measured.high * factor
     shown, highest = (numbers.number(value, numbers.decimals(value, None)) for value in (mean, high))
-    return shown, tr("up to {highest}", highest=highest) if highest != shown else ""
+    return shown, gettext("up to {highest}", highest=highest) if highest != shown else ""

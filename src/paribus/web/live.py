@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from paribus.i18n import later, spoken, tr
+from paribus.i18n import N_, gettext, translate_stored
 from paribus.model import Experiment, ExperimentState, Look, Measurement, Plan, Purpose, Trial, TrialState
 from paribus.report.sections import evidence
 from paribus.report.view.terms import word
@@ -18,16 +18,16 @@ from paribus.web.funnel import Funnel, funnels
 from paribus.web.latest import MadeTrial, Telemetry, latest, made_trials, telemetry
 
 _DOING = {
-    TrialState.APPLYING: later("the settings are being made and read back"),
-    TrialState.SETTLING: later("the load runs: it settles or is measured"),
+    TrialState.APPLYING: N_("the settings are being made and read back"),
+    TrialState.SETTLING: N_("the load runs: it settles or is measured"),
 }
 _PURPOSES = {
-    Purpose.CALIBRATE: later("to see how long the load takes to settle"),
-    Purpose.NOISE_FLOOR: later("to learn the noise of this machine"),
-    Purpose.SCREEN: later("to screen many factors at once"),
-    Purpose.PLACEBO: later("a placebo: the baseline against itself"),
-    Purpose.CONFIRM: later("to confirm what the screen showed"),
-    Purpose.PRECONDITION: later("to bring the device to its steady state"),
+    Purpose.CALIBRATE: N_("to see how long the load takes to settle"),
+    Purpose.NOISE_FLOOR: N_("to learn the noise of this machine"),
+    Purpose.SCREEN: N_("to screen many factors at once"),
+    Purpose.PLACEBO: N_("a placebo: the baseline against itself"),
+    Purpose.CONFIRM: N_("to confirm what the screen showed"),
+    Purpose.PRECONDITION: N_("to bring the device to its steady state"),
 }
 _STEP = 10  # a screen reader is told of every so many percent
 
@@ -112,7 +112,7 @@ def live(
         funnels=seen,
         made=made_trials(trials, summaries),
         telemetry=telemetry(trials, summaries),
-        notes=tuple(map(spoken, experiment.notes)),
+        notes=tuple(map(translate_stored, experiment.notes)),
     )
 
 
@@ -122,24 +122,24 @@ def clock(seconds: float) -> str:
 
 
 def _counts(seen: pace.Pace) -> str:
-    words = [tr("{made} of {counted} trials made", made=seen.made, counted=seen.counted)]
+    words = [gettext("{made} of {counted} trials made", made=seen.made, counted=seen.counted)]
     if seen.unusable:
-        words.append(tr("{n} of them invalid or failed", n=seen.unusable))
+        words.append(gettext("{n} of them invalid or failed", n=seen.unusable))
     if seen.spared:
-        words.append(tr("{n} spared, since what they were for is decided", n=seen.spared))
-    return tr(", ").join(words)
+        words.append(gettext("{n} spared, since what they were for is decided", n=seen.spared))
+    return gettext(", ").join(words)
 
 
 def _time(experiment: Experiment, seen: pace.Pace, now: float) -> str:
     if experiment.ended is not None and experiment.state is not ExperimentState.RUNNING:
-        return tr("took {duration}", duration=show_duration(max(0.0, experiment.ended - experiment.started)))
+        return gettext("took {duration}", duration=show_duration(max(0.0, experiment.ended - experiment.started)))
     if experiment.state is not ExperimentState.RUNNING:
-        return tr("not begun")
+        return gettext("not begun")
     since = show_duration(max(0.0, now - experiment.started))
     if seen.left_s is None:
-        return tr("{duration} since the start; how long it takes shows after the first trials", duration=since)
-    said = later("{duration} since the start; about {left} left if every trial is needed")
-    return tr(said, duration=since, left=show_duration(seen.left_s))
+        return gettext("{duration} since the start; how long it takes shows after the first trials", duration=since)
+    said = N_("{duration} since the start; about {left} left if every trial is needed")
+    return gettext(said, duration=since, left=show_duration(seen.left_s))
 
 
 def silence(experiment: Experiment, sign: tuple[float, float], trial_s: float, now: float) -> str:
@@ -147,16 +147,16 @@ def silence(experiment: Experiment, sign: tuple[float, float], trial_s: float, n
     last = max(experiment.started, sign[0])
     if experiment.state is not ExperimentState.RUNNING or not pace.may_be_cut_off(last, sign[1], trial_s, now):
         return ""
-    said = later("Nothing was written since {last}: it makes data, or it was cut off. Ask: paribus status")
-    return tr(said, last=evidence.clock(last))
+    said = N_("Nothing was written since {last}: it makes data, or it was cut off. Ask: paribus status")
+    return gettext(said, last=evidence.clock(last))
 
 
 def _announced(experiment: Experiment, seen: pace.Pace, decided: Sequence[Funnel]) -> str:
     found = [f"{one.title} {one.verdict}" for one in decided if one.verdict]
-    words = tr("The experiment is {state}", state=word(experiment.state))
+    words = gettext("The experiment is {state}", state=word(experiment.state))
     if experiment.state is ExperimentState.RUNNING:
-        words = tr("{share} of the trials are made", share=f"{int(seen.share * 100) // _STEP * _STEP} %")
-    return tr("; ").join([words, *found])
+        words = gettext("{share} of the trials are made", share=f"{int(seen.share * 100) // _STEP * _STEP} %")
+    return gettext("; ").join([words, *found])
 
 
 def _current(trials: Sequence[Trial]) -> Current | None:
@@ -166,10 +166,10 @@ def _current(trials: Sequence[Trial]) -> Current | None:
     trial = underway[-1]
     return Current(
         order=trial.order,
-        what=spoken(trial.subject),
+        what=translate_stored(trial.subject),
         workload=trial.workload,
         load=str(trial.load),
-        why=tr(_PURPOSES[trial.purpose]) if trial.purpose in _PURPOSES else "",
-        doing=tr(_DOING.get(trial.state, str(trial.state))),
+        why=gettext(_PURPOSES[trial.purpose]) if trial.purpose in _PURPOSES else "",
+        doing=gettext(_DOING.get(trial.state, str(trial.state))),
         since=clock(trial.applied or trial.started) if trial.started else "",
     )

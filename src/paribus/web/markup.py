@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paribus.i18n import spoken, tag, tr
+from paribus.i18n import gettext, tag, translate_stored
 from paribus.report.render import charts
 from paribus.web import funnel
 
@@ -29,7 +29,12 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"strip_width": funnel.WIDTH, "tr": tr, "tag": tag, "spoken": spoken}
+    environment.globals |= {
+        "strip_width": funnel.WIDTH,
+        "gettext": gettext,
+        "tag": tag,
+        "translate_stored": translate_stored,
+    }
     return environment
 
 

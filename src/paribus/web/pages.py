@@ -20,13 +20,13 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from paribus.errors import ParibusError, StoreError, UsageError
-from paribus.i18n import later, tag, tr
+from paribus.i18n import N_, gettext, tag
 from paribus.web import markup
 from paribus.web.archive import Archive
 from paribus.web.feed import Feed
 
 _Made = TypeVar("_Made")
-_SAID_BY_STARLETTE = (later("Not Found"),)
+_SAID_BY_STARLETTE = (N_("Not Found"),)
 _LOOK_EVERY_S = 1.0
 _ALIVE_EVERY_S = 15.0
 _PAGES_AT_ONCE, _REPORTS_AT_ONCE, _FEEDS_AT_ONCE = 8, 2, 2  # each opens the store
@@ -58,7 +58,7 @@ class Ending:
         Raises HTTPException when the server ends.
         """
         if self._event.is_set():
-            raise HTTPException(503, later("the server ends"))
+            raise HTTPException(503, N_("the server ends"))
         loop = asyncio.get_running_loop()
         made: asyncio.Future[_Made] = loop.create_future()
 
@@ -80,7 +80,7 @@ class Ending:
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         ended.cancel()
         if not made.done():
-            raise HTTPException(503, later("the server ends"))
+            raise HTTPException(503, N_("the server ends"))
         return made.result()
 
 
@@ -167,7 +167,7 @@ def _or_trouble(made: Callable[[], dict[str, str]]) -> dict[str, str]:
     try:
         return made()
     except ParibusError as error:
-        return markup.parts("trouble.html", title=tr("Trouble"), error=error)
+        return markup.parts("trouble.html", title=gettext("Trouble"), error=error)
 
 
 def _stream(events: AsyncIterator[str]) -> Response:
@@ -185,14 +185,14 @@ async def _trouble(_request: Request, error: Exception) -> Response:
     """What is wrong with the store, or that it holds no such experiment."""
     assert isinstance(error, ParibusError)
     is_unknown = isinstance(error, UsageError)
-    title = tr("The store cannot be read") if isinstance(error, StoreError) else tr("The page cannot be made")
-    title = tr("No such experiment") if is_unknown else title
+    title = gettext("The store cannot be read") if isinstance(error, StoreError) else gettext("The page cannot be made")
+    title = gettext("No such experiment") if is_unknown else title
     page = markup.page("trouble.html", title=title, error=error, again=not is_unknown)
     return HTMLResponse(page, 404 if is_unknown else 503)
 
 
 async def _no_page(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    known = ParibusError(f"{error.status_code}: {tr(error.detail)}", tr("start from the list of experiments"))
-    page = markup.page("trouble.html", title=tr("No such page"), error=known, again=False)
+    known = ParibusError(f"{error.status_code}: {gettext(error.detail)}", gettext("start from the list of experiments"))
+    page = markup.page("trouble.html", title=gettext("No such page"), error=known, again=False)
     return HTMLResponse(page, error.status_code)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
-from paribus.i18n import recorded
+from paribus.i18n import stored_message
 from paribus.parsers.report import Report
 from paribus.parsers.sysbench import sysbench_output
 from paribus.registry import Tool, workload_kinds
@@ -18,7 +18,7 @@ _OURS = {
     "report-interval": "Paribus, which reads each second",
     "events": "protocol.trial, since a run ends by time",
 }
-_NOTE = recorded(
+_NOTE = stored_message(
     "sysbench runs for settle and trial in whole seconds, and one more: what counts are its lines of each second after "
     "settle; percentiles are the means of those of the seconds, and there is one alone (options.percentile)"
 )

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from paribus.analysis.diagnostics.bottlenecks import bounds
 from paribus.findings import Limit
-from paribus.i18n import LOCALE, Language, recorded, speaking, spoken
+from paribus.i18n import LOCALE, Language, speaking, stored_message, translate_stored
 from paribus.knobs.catalog import load
 from paribus.model import Change, ChangeState, NotTaken, TrialState
 from paribus.plan.levels import risk_of
@@ -29,7 +29,7 @@ from paribus.workloads.sysbench import Sysbench
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
 MISMATCHED = ChangeState.MISMATCHED
-BOUND = recorded(
+BOUND = stored_message(
     "the load engine was the bound: {user:.0%} of the {cores} cores it can use, in user mode", user=0.85, cores=2
 )
 NUMBER = re.compile(r"[+−]?\d[\d.,]*")
@@ -108,7 +108,7 @@ def test_what_was_recorded_while_measuring_is_said_in_either_language(show: Call
     english = show(bench.view())
     with speaking(Language.ZH):
         chinese = show(bench.view())
-        assert [said for said in kept if spoken(said) not in chinese] == []
+        assert [said for said in kept if translate_stored(said) not in chinese] == []
     assert [said for said in kept if said not in english] == []
     assert _english_left(chinese) == []
     assert "vm.dirty 被取整：应为 2，实为 1" in chinese

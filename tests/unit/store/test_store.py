@@ -15,7 +15,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from paribus.errors import StoreError, UsageError
-from paribus.i18n import Recorded, recorded
+from paribus.i18n import StoredMessage, stored_message
 from paribus.model import (
     Change,
     ChangeState,
@@ -198,14 +198,14 @@ def test_a_look_is_kept_once(store: sa.engine.Engine) -> None:
 
 
 def test_notes_and_states_are_kept(store: sa.engine.Engine) -> None:
-    write.add_note(store, EXPERIMENT.id, recorded("more"))
-    write.add_note(store, EXPERIMENT.id, recorded("more"))
+    write.add_note(store, EXPERIMENT.id, stored_message("more"))
+    write.add_note(store, EXPERIMENT.id, stored_message("more"))
     write.set_state(store, EXPERIMENT.id, ExperimentState.DONE, ended=9.0)
-    write.save_trial(store, dataclasses.replace(_trial(1), invalid_because=("spoilt", recorded("more"))))
+    write.save_trial(store, dataclasses.replace(_trial(1), invalid_because=("spoilt", stored_message("more"))))
     found = read.find(store, "last")
     assert (found.notes, found.state, found.ended) == (("note", "more"), ExperimentState.DONE, 9.0)
     for told in (found.notes, read.trials(store, EXPERIMENT.id)[0].invalid_because):
-        assert [isinstance(words, Recorded) for words in told] == [False, True]
+        assert [isinstance(words, StoredMessage) for words in told] == [False, True]
 
 
 @pytest.mark.parametrize("name", ["last", EXPERIMENT.id, "2026", "n"])

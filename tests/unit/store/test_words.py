@@ -6,12 +6,14 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from paribus.i18n import Language, Recorded, recorded, speaking, spoken
+from paribus.i18n import Language, StoredMessage, speaking, stored_message, translate_stored
 from paribus.store.words import Words
 
 TABLE = sa.Table("told", sa.MetaData(), sa.Column("words", Words))
-SHORT = recorded("many short-lived ones")
-TOLD = recorded("other processes took {cpu:.2f} of {cores} cores: {who}", cpu=1.254, cores=2, who=["backup (7)", SHORT])
+SHORT = stored_message("many short-lived ones")
+TOLD = stored_message(
+    "other processes took {cpu:.2f} of {cores} cores: {who}", cpu=1.254, cores=2, who=["backup (7)", SHORT]
+)
 
 
 @pytest.fixture
@@ -25,10 +27,10 @@ def connection() -> Iterator[sa.Connection]:
 def test_words_come_out_with_what_they_were_made_of(connection: sa.Connection) -> None:
     connection.execute(sa.insert(TABLE), {"words": ("plain", TOLD)})
     plain, words = connection.scalar(sa.select(TABLE.c.words))
-    assert (plain, isinstance(plain, Recorded)) == ("plain", False)
+    assert (plain, isinstance(plain, StoredMessage)) == ("plain", False)
     assert (words, words.message, words.values) == (TOLD, TOLD.message, TOLD.values)
     with speaking(Language.ZH):
-        assert spoken(words) == "其他进程占用了 1.25 个核（共 2 个）：backup (7)，许多短暂运行的进程"
+        assert translate_stored(words) == "其他进程占用了 1.25 个核（共 2 个）：backup (7)，许多短暂运行的进程"
 
 
 def test_what_is_kept_is_a_message_and_its_values(connection: sa.Connection) -> None:

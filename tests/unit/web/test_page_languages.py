@@ -12,7 +12,7 @@ from asked import KNOWN, TOKEN, Answer, Site
 from sqlalchemy.engine import Engine as Store
 
 from paribus.cli import reporting
-from paribus.i18n import Language, recorded, speaking
+from paribus.i18n import Language, speaking, stored_message
 from paribus.model import ExperimentState, Purpose, Verdict
 from paribus.store import read, write
 from paribus.store.open import open_engine, store_url
@@ -25,7 +25,9 @@ NAMES = {
     *("Which", "for", "this", "SSD", "UTC", "iowait", "GiB", "MiB", "ms", "min"),
     *("Paribus", "paribus", "serve", "status", "run", "PLAN", "store"),
 }
-FOREIGN = recorded("other processes took {cpu:.2f} of {cores} cores: {who}", cpu=1.85, cores=2, who="rustc (11365)")
+FOREIGN = stored_message(
+    "other processes took {cpu:.2f} of {cores} cores: {who}", cpu=1.85, cores=2, who="rustc (11365)"
+)
 
 
 class _Words(HTMLParser):

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from paribus.findings import Bounded, Limit
-from paribus.i18n import later, spoken, tr
+from paribus.i18n import N_, gettext, translate_stored
 from paribus.model import Cell, Trial
 from paribus.units import LoadLevel, LoadUnit
 
@@ -19,7 +19,7 @@ _COMMITS = 0.1  # syncs for each operation: a group of ten shares one
 _WAITS = 0.05  # lock waits or conflicts for each operation
 _LOCKS = ("server_row_lock_waits_per_s", "server_deadlocks_per_s", "conflicts_per_s", "lock_timeouts_per_s")
 _ENGINE = "the load engine was the bound"  # as trials have it, whatever language is spoken
-_COUNTED = (later("row lock waits"), later("deadlocks"), later("conflicts"), later("lock timeouts"))
+_COUNTED = (N_("row lock waits"), N_("deadlocks"), N_("conflicts"), N_("lock timeouts"))
 
 _Place = tuple[str, str, str, LoadLevel]
 
@@ -37,7 +37,9 @@ def bounds(cells: Sequence[Cell], trials: Iterable[Trial]) -> tuple[Bounded, ...
     }
     found = []
     for place in [*measured, *(place for place in said if place not in measured)]:
-        told = (Limit.ENGINE, spoken(said[place])) if place in said else _limit(measured[place], place[3].unit)
+        told = (
+            (Limit.ENGINE, translate_stored(said[place])) if place in said else _limit(measured[place], place[3].unit)
+        )
         if told is not None:
             factor, workload, arm, load = place
             found.append(Bounded(factor=factor, workload=workload, arm=arm, load=load, limit=told[0], evidence=told[1]))
@@ -51,22 +53,24 @@ def _limit(means: Mapping[str, float], unit: LoadUnit) -> tuple[Limit, str] | No
         return None
     offered = means.get("offered_per_s", 0.0)
     if unit is LoadUnit.RATE_PER_S and rate >= _KEPT_UP * offered:
-        return Limit.OFFERED, tr("{rate:,.0f}/s of {offered:,.0f}/s offered are served", rate=rate, offered=offered)
+        return Limit.OFFERED, gettext(
+            "{rate:,.0f}/s of {offered:,.0f}/s offered are served", rate=rate, offered=offered
+        )
     busy = sum(means.get(f"cpu_{kind}_share", 0.0) for kind in ("user", "system", "steal"))
     if busy >= _FULL:
-        return Limit.CPU, tr("processors {busy:.0%} busy", busy=busy)
+        return Limit.CPU, gettext("processors {busy:.0%} busy", busy=busy)
     for name in _LOCKS:
         if means.get(name, 0.0) >= _WAITS * rate:
             what = name.removeprefix("server_").removesuffix("_per_s").replace("_", " ")
-            return Limit.LOCKS, tr("{n:.2g} {what} for each operation", n=means[name] / rate, what=tr(what))
+            return Limit.LOCKS, gettext("{n:.2g} {what} for each operation", n=means[name] / rate, what=gettext(what))
     device = means.get("device_utilisation", 0.0)
     if device >= _FULL:
         return _of_the_device(means, device)
     syncs = max(means.get("server_fsyncs_per_s", 0.0), means.get("fsyncs_per_s", 0.0)) / rate
     if syncs >= _COMMITS:
-        said = later("{n:.2g} syncs for each operation, device {device:.0%} and processors {busy:.0%} busy")
-        return Limit.COMMITS, tr(said, n=syncs, device=device, busy=busy)
-    return Limit.NOTHING, tr("processors {busy:.0%}, device {device:.0%} busy", busy=busy, device=device)
+        said = N_("{n:.2g} syncs for each operation, device {device:.0%} and processors {busy:.0%} busy")
+        return Limit.COMMITS, gettext(said, n=syncs, device=device, busy=busy)
+    return Limit.NOTHING, gettext("processors {busy:.0%}, device {device:.0%} busy", busy=busy, device=device)
 
 
 def _of_the_device(means: Mapping[str, float], busy: float) -> tuple[Limit, str]:
@@ -74,5 +78,5 @@ def _of_the_device(means: Mapping[str, float], busy: float) -> tuple[Limit, str]
     moved = sum(means.get(f"device_{kind}_bytes_per_s", 0.0) for kind in ("read", "written"))
     each = moved / requests if requests else 0.0
     limit = Limit.BANDWIDTH if each >= _LARGE_BYTES else Limit.OPERATIONS
-    said = later("device {busy:.0%} busy, {requests:,.0f} requests/s of {size:,.0f} KiB")
-    return limit, tr(said, busy=busy, requests=requests, size=each / 1024)
+    said = N_("device {busy:.0%} busy, {requests:,.0f} requests/s of {size:,.0f} KiB")
+    return limit, gettext(said, busy=busy, requests=requests, size=each / 1024)

@@ -6,7 +6,7 @@ In: cell means. Out: sentences by factor, workload and arm. Called by the judge.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import Cell
 
 Place = tuple[str, str, str]
@@ -21,6 +21,6 @@ def overloads(cells: Sequence[Cell]) -> Mapping[Place, Sequence[str]]:
         achieved = means.get((factor, workload, arm, load, "throughput_per_s"))
         owed = means.get((factor, workload, arm, load, "backlog_at_end"), 0.0)
         if metric == "offered_per_s" and achieved is not None and owed > 0 and achieved < _KEPT_UP * offered:
-            said = later("{arm}: offered {offered:,.0f}/s, achieved {achieved:,.0f}/s: overloaded")
-            found[factor, workload, arm].append(tr(said, arm=arm, offered=offered, achieved=achieved))
+            said = N_("{arm}: offered {offered:,.0f}/s, achieved {achieved:,.0f}/s: overloaded")
+            found[factor, workload, arm].append(gettext(said, arm=arm, offered=offered, achieved=achieved))
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from paribus.analysis.paired.effects import Series, Summaries
 from paribus.findings import Breach
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import Check, Measurement, Trial, TrialState
 from paribus.plausibility import Figure, Stated, of_cell
 from paribus.units import LoadUnit
@@ -52,10 +52,10 @@ class Lawful:
         if not orders:
             return None
         wrong = [order for order in orders if order in self.breaches]
-        said = later("the figures of {n} of {all} trials contradict each other")
-        words = [tr(said, n=len(wrong), all=len(orders))]
+        said = N_("the figures of {n} of {all} trials contradict each other")
+        words = [gettext(said, n=len(wrong), all=len(orders))]
         words += [breach.words for order in wrong[:_TOLD] for breach in self.breaches[order]]
-        return Check(tr("the laws"), not wrong, tr("; ").join(words))
+        return Check(gettext("the laws"), not wrong, gettext("; ").join(words))
 
 
 def stated(trial: Trial, measured: Mapping[str, Measurement]) -> Stated:
@@ -76,7 +76,7 @@ def stated(trial: Trial, measured: Mapping[str, Measurement]) -> Stated:
     kept = trial.load.unit is LoadUnit.OUTSTANDING and "offered_per_s" not in measured
     return Stated(
         figures=figures,
-        source=tr("trial {n}", n=trial.order),
+        source=gettext("trial {n}", n=trial.order),
         workload=trial.workload,
         levels={trial.factor: trial.arm} if trial.factor else {},
         load=trial.load.n,

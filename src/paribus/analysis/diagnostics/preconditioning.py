@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from paribus.analysis.paired.effects import Summaries
 from paribus.findings import Preconditioned
-from paribus.i18n import spoken, tr
+from paribus.i18n import gettext, translate_stored
 from paribus.model import Measurement, Purpose, Trial, TrialState, Workload
 
 
@@ -47,7 +47,9 @@ def preconditioned(
                 data=trial.arm,
                 asked=wanted,
                 state=TrialState.DONE if ended else trial.state,
-                reason=tr("; ").join([*map(spoken, trial.invalid_because), *filter(None, [trial.failure_message])]),
+                reason=gettext("; ").join(
+                    [*map(translate_stored, trial.invalid_because), *filter(None, [trial.failure_message])]
+                ),
                 course=courses[trial.order].points if ended else (),
                 average_per_s=measured.get("steady_per_s"),
                 spread=measured.get("spread"),

@@ -8,7 +8,7 @@ import math
 from collections import defaultdict
 
 from paribus.analysis.paired.effects import Pair, Series
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.stats import scaling
 from paribus.stats.pairs import CannotJudge
 from paribus.units import LoadLevel, LoadUnit, show_percent
@@ -51,10 +51,10 @@ def _peak(baseline: Passes, compared: Passes, confidence: float) -> str:
     found = scaling.peak_ratio(baseline, compared, confidence)
     interval = f"{show_percent(found.estimate)} [{show_percent(found.low)}, {show_percent(found.high)}]"
     before, now = found.places
-    said = later("not judged, the peak: {interval}, at {now} outstanding")
+    said = N_("not judged, the peak: {interval}, at {now} outstanding")
     if before != now:
-        said = later("not judged, the peak: {interval}, at {now} outstanding instead of {before}")
-    return tr(said, interval=interval, now=now, before=before)
+        said = N_("not judged, the peak: {interval}, at {now} outstanding instead of {before}")
+    return gettext(said, interval=interval, now=now, before=before)
 
 
 def _knee(one: Series, baseline: Passes, compared: Passes, confidence: float) -> list[str]:
@@ -62,13 +62,13 @@ def _knee(one: Series, baseline: Passes, compared: Passes, confidence: float) ->
     if None in knees:
         names = [name for name, knee in zip((one.baseline, one.arm), knees, strict=True) if knee is None]
         most = max(itertools.chain(*baseline))
-        said = later("the knee lies beyond {n} outstanding with {arm}")
-        return [tr(said, n=most, arm=names[0])] if len(names) == 1 else []
+        said = N_("the knee lies beyond {n} outstanding with {arm}")
+        return [gettext(said, n=most, arm=names[0])] if len(names) == 1 else []
     found = scaling.knee_ratio(baseline, compared, confidence)
     times = f"x{math.exp(found.estimate):.2f} [{math.exp(found.low):.2f}, {math.exp(found.high):.2f}]"
     before, now = (f"{knee.level:.3g}" for knee in knees if knee)
     if found.low > 0 or found.high < 0:
-        said = later("not judged, the knee moved from {before} to {now} outstanding, {times}")
+        said = N_("not judged, the knee moved from {before} to {now} outstanding, {times}")
     else:
-        said = later("whether the knee moved is not shown: {before} to {now} outstanding, {times}")
-    return [tr(said, before=before, now=now, times=times)]
+        said = N_("whether the knee moved is not shown: {before} to {now} outstanding, {times}")
+    return [gettext(said, before=before, now=now, times=times)]

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from paribus.analysis.imported import matched_runs
 from paribus.analysis.imported.magnitudes import Stated, stated
 from paribus.analysis.paired.effects import Summaries
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import Claim, Evidence, Factor, Plan, Standing, Tested, Trial, TrialState
 from paribus.stats.unpaired import RUN_TO_RUN_SD, spread
 from paribus.units import show_percent
@@ -58,32 +58,34 @@ def _test(claim: Claim, sets: Sequence[Numbers], *, tables_named: bool) -> Teste
         parts, lacking = _parts(claim, sets, tables_named=tables_named)
         found = [one for part in parts for one in _evidence(claim, part)]
         if not found:
-            raise _Untestable(tr("its tables have no two of these levels under the same load"))
+            raise _Untestable(gettext("its tables have no two of these levels under the same load"))
         evidence = [one.evidence for one in found]
         standing, reason = _judge(claim, evidence)
     except _Untestable as why:
         return Tested(claim=claim, standing=Standing.UNTESTABLE, reason=str(why))
     if any(one.doubtful for one in found):
-        reason += tr("; some of these figures do not fit each other")
+        reason += gettext("; some of these figures do not fit each other")
         standing = Standing.WEAK if standing is Standing.SUPPORTED else standing
     if any(one.limited for one in found) and claim.claim in ("no_difference", "recommend"):
-        reason += tr("; both come to the same limit, which hides what the setting does")
+        reason += gettext("; both come to the same limit, which hides what the setting does")
         standing = Standing.WEAK if standing is Standing.SUPPORTED else standing
     if lacking:
-        reason += tr("; {tables} not looked at", tables=", ".join(lacking))
+        reason += gettext("; {tables} not looked at", tables=", ".join(lacking))
     return Tested(claim=claim, standing=standing, reason=reason, evidence=tuple(evidence))
 
 
 def _parts(claim: Claim, sets: Sequence[Numbers], *, tables_named: bool) -> tuple[list[Numbers], list[str]]:
     """What the claim is about of each set, and its tables that are nowhere."""
     if claim.claim not in ("better", "worse", "no_difference", "ratio", "recommend"):
-        raise _Untestable(tr("{claim} is nothing that numbers show", claim=claim.claim))
+        raise _Untestable(gettext("{claim} is nothing that numbers show", claim=claim.claim))
     if other := _NO_SPEED.search(claim.factor):
-        raise _Untestable(tr("these figures do not show {what}", what=other[1]))
+        raise _Untestable(gettext("these figures do not show {what}", what=other[1]))
     if claim.factor.casefold() == "threads":
-        raise _Untestable(tr("it compares load levels with each other; here settings are compared at each of them"))
+        raise _Untestable(
+            gettext("it compares load levels with each other; here settings are compared at each of them")
+        )
     if tables_named and not claim.tables:
-        raise _Untestable(tr("no table is behind it"))
+        raise _Untestable(gettext("no table is behind it"))
     found: list[Numbers] = []
     there: set[str] = set()
     for one in sets:
@@ -97,8 +99,8 @@ def _parts(claim: Claim, sets: Sequence[Numbers], *, tables_named: bool) -> tupl
         if mine:
             found.append(replace(one, trials=mine))
     if not found:
-        said = later("its numbers are not here: {tables}") if claim.tables else later("nothing here has its factor")
-        raise _Untestable(tr(said, tables=", ".join(claim.tables)))
+        said = N_("its numbers are not here: {tables}") if claim.tables else N_("nothing here has its factor")
+        raise _Untestable(gettext(said, tables=", ".join(claim.tables)))
     return found, [table for table in claim.tables if table not in there]
 
 
@@ -144,7 +146,7 @@ def _evidence(claim: Claim, part: Numbers) -> Iterator[_Found]:
     levels = {key: list(dict.fromkeys(str(t.settings[key]) for t in part.trials if key in t.settings)) for key in keys}
     factor = factor or next((key for key in keys if all(_level(claim, w, levels[key]) for w in claim.aliases)), "")
     if not factor:
-        raise _Untestable(tr("its tables have no factor {factor}", factor=claim.factor))
+        raise _Untestable(gettext("its tables have no factor {factor}", factor=claim.factor))
     known = levels[factor]
     for level, other in _compared(claim, known):
         wanted = [trial for trial in part.trials if _within(claim, trial)]
@@ -168,11 +170,11 @@ def _compared(claim: Claim, known: Sequence[str]) -> list[tuple[str, str]]:
     if claim.claim == "no_difference":
         return [(level, others[0]) for level in others[1:]] if len(others) > 1 else []
     if not words and claim.claim == "ratio":
-        raise _Untestable(tr("it states figures of one setting, and compares nothing"))
+        raise _Untestable(gettext("it states figures of one setting, and compares nothing"))
     if not words:
-        raise _Untestable(tr("it does not say which of two levels is better"))
+        raise _Untestable(gettext("it does not say which of two levels is better"))
     if not firsts:
-        raise _Untestable(tr("its tables do not have {level}", level=tr(", ").join(dict.fromkeys(words))))
+        raise _Untestable(gettext("its tables do not have {level}", level=gettext(", ").join(dict.fromkeys(words))))
     return [(first, other) for first in firsts for other in others if other not in firsts]
 
 
@@ -214,50 +216,52 @@ def _judge(claim: Claim, evidence: Sequence[Evidence]) -> tuple[Standing, str]:
     figure = stated(claim.magnitude)
     if claim.claim == "ratio" or (figure and figure.share and claim.claim in ("better", "worse")):
         if figure is None:
-            raise _Untestable(tr("it states no ratio that numbers could have"))
+            raise _Untestable(gettext("it states no ratio that numbers could have"))
         return _as_stated(figure, evidence)
     judged = [_of_one(claim, one) for one in evidence]
     order = (Standing.CONTRADICTED, Standing.WEAK, Standing.SUPPORTED)
     worst = min((standing for standing, _ in judged), key=order.index)
     judged.sort(key=lambda one: order.index(one[0]))
     reasons = list(dict.fromkeys(reason for _, reason in judged))
-    more = tr("; and {n} more", n=len(reasons) - _MOST) if len(reasons) > _MOST else ""
-    return worst, tr("; ").join(reasons[:_MOST]) + more
+    more = gettext("; and {n} more", n=len(reasons) - _MOST) if len(reasons) > _MOST else ""
+    return worst, gettext("; ").join(reasons[:_MOST]) + more
 
 
 def _of_one(claim: Claim, one: Evidence) -> tuple[Standing, str]:
     """How one pair of levels under one workload stands to it."""
-    where = tr("{level} over {other} under {workload}", level=one.level, other=one.other, workload=one.workload)
+    where = gettext("{level} over {other} under {workload}", level=one.level, other=one.other, workload=one.workload)
     found = f"{where}: {show_percent(one.estimate)}"
     if claim.keep:
         if one.estimate < -_SMALL:
-            return Standing.CONTRADICTED, tr("{found}: the other is better", found=found)
-        return Standing.SUPPORTED, tr("{found}: nothing speaks for the other", found=found)
+            return Standing.CONTRADICTED, gettext("{found}: the other is better", found=found)
+        return Standing.SUPPORTED, gettext("{found}: nothing speaks for the other", found=found)
     if claim.claim == "no_difference":
         if one.low > 0 or one.high < 0:
             return Standing.CONTRADICTED, _beyond(found, one)
         if abs(one.estimate) <= _SMALL:
-            return Standing.SUPPORTED, tr("{found}, as little as two runs of the same differ", found=found)
-        return Standing.WEAK, tr("{found}, which one run of each cannot tell from nothing, nor from much", found=found)
+            return Standing.SUPPORTED, gettext("{found}, as little as two runs of the same differ", found=found)
+        return Standing.WEAK, gettext(
+            "{found}, which one run of each cannot tell from nothing, nor from much", found=found
+        )
     if one.low > 0:
         return Standing.SUPPORTED, _beyond(found, one)
     if one.estimate < -_SMALL or one.high < 0:
-        return Standing.CONTRADICTED, tr("{found}: its own numbers go the other way", found=found)
+        return Standing.CONTRADICTED, gettext("{found}: its own numbers go the other way", found=found)
     if abs(one.estimate) <= _MARGIN:
-        return Standing.WEAK, tr("{found}: no difference", found=found)
-    said = later("{found}, which chance alone may be")
+        return Standing.WEAK, gettext("{found}: no difference", found=found)
+    said = N_("{found}, which chance alone may be")
     if not one.repeated and one.estimate < 0:
-        said = later("{found}, the other way, by no more than the spread or what single runs may differ by")
+        said = N_("{found}, the other way, by no more than the spread or what single runs may differ by")
     elif not one.repeated:
-        said = later("{found}, no more than the spread over load levels or what single runs may differ by")
-    return Standing.WEAK, tr(said, found=found)
+        said = N_("{found}, no more than the spread over load levels or what single runs may differ by")
+    return Standing.WEAK, gettext(said, found=found)
 
 
 def _beyond(found: str, one: Evidence) -> str:
-    said = later("{found}, beyond chance")
+    said = N_("{found}, beyond chance")
     if not one.repeated:
-        said = later("{found}, more than the spread over load levels and than single runs may differ by")
-    return tr(said, found=found)
+        said = N_("{found}, more than the spread over load levels and than single runs may differ by")
+    return gettext(said, found=found)
 
 
 def _as_stated(figure: Stated, evidence: Sequence[Evidence]) -> tuple[Standing, str]:
@@ -265,7 +269,7 @@ def _as_stated(figure: Stated, evidence: Sequence[Evidence]) -> tuple[Standing, 
     ratios = [math.exp(one.estimate) for one in evidence]
     words = ", ".join(map(figure.told, ratios))
     miss = max(figure.miss(ratio) for ratio in ratios)
-    found = tr("its tables give {ratios}, it says {stated}", ratios=words, stated=figure.words)
+    found = gettext("its tables give {ratios}, it says {stated}", ratios=words, stated=figure.words)
     if miss <= figure.rounding:
         return Standing.SUPPORTED, found
     return (Standing.WEAK if miss <= 3 * figure.rounding else Standing.CONTRADICTED), found

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paribus.analysis.paired.effects import Summaries, counting
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import RESPONSES, Factor, Measurement, Trial, TrialState
 from paribus.stats.pairs import CannotJudge
 from paribus.stats.unpaired import Known, Place, Pooled, compared, pooled, spread
@@ -103,8 +103,8 @@ def comparisons(
         either = {load for (load, _), arms in places.items() if baseline in arms or arm in arms}
         lone = sorted(either - {one.load for one in met} - set(worthless))
         if not met:
-            said = later("{factor} = {arm} under {workload} was not judged: there is no figure of {baseline} beside it")
-            lacking.append(tr(said, factor=factor.key, arm=arm, workload=workload, baseline=baseline))
+            said = N_("{factor} = {arm} under {workload} was not judged: there is no figure of {baseline} beside it")
+            lacking.append(gettext(said, factor=factor.key, arm=arm, workload=workload, baseline=baseline))
             continue
         found.append(
             Comparison(

@@ -14,7 +14,7 @@ from paribus.analysis.diagnostics.plausibility import Lawful
 from paribus.analysis.diagnostics.uncontrolled import Facts, unlike
 from paribus.analysis.paired.decision import LEAST_UNITS, Finding, Pairs, Question
 from paribus.analysis.paired.effects import Pair, Series, Summaries
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import Check, Measurement, Trial
 from paribus.stats import diagnostics
 from paribus.stats.diagnostics import Coefficient
@@ -113,8 +113,8 @@ def _order(seen: Coefficient | None, question: Question) -> Check | None:
     if seen is None:
         return None
     failed = _fails(seen, question.margin)
-    words = tr("whoever runs later gains {effect}", effect=show_percent(seen.estimate))
-    return Check(tr("order"), not failed, words + (tr(": settle longer") if failed else ""))
+    words = gettext("whoever runs later gains {effect}", effect=show_percent(seen.estimate))
+    return Check(gettext("order"), not failed, words + (gettext(": settle longer") if failed else ""))
 
 
 def _carry_over(one: Series, pairs: Pairs, question: Question, timeline: Timeline) -> Check | None:
@@ -123,9 +123,9 @@ def _carry_over(one: Series, pairs: Pairs, question: Question, timeline: Timelin
     if seen is None:
         return None
     failed = _fails(seen, question.margin)
-    todo = tr(": settle longer, or make the data anew for each application") if failed else ""
-    words = tr("a trial after one of {arm} gains {effect}", arm=one.arm, effect=show_percent(seen.estimate))
-    return Check(tr("carry-over"), not failed, words + todo)
+    todo = gettext(": settle longer, or make the data anew for each application") if failed else ""
+    words = gettext("a trial after one of {arm} gains {effect}", arm=one.arm, effect=show_percent(seen.estimate))
+    return Check(gettext("carry-over"), not failed, words + todo)
 
 
 def _comes_after(order: int, one: Series, timeline: Timeline) -> bool:
@@ -140,9 +140,9 @@ def _settled(one: Series, question: Question, courses: Courses) -> Check | None:
     if seen is None:
         return None
     failed = _fails(seen, question.margin, _UNSETTLED)
-    said = later("from the first third of the trials to the last the effect changes by {change}")
-    words = tr(said, change=show_percent(seen.estimate))
-    return Check(tr("settled"), not failed, words + (tr(": settle longer") if failed else ""))
+    said = N_("from the first third of the trials to the last the effect changes by {change}")
+    words = gettext(said, change=show_percent(seen.estimate))
+    return Check(gettext("settled"), not failed, words + (gettext(": settle longer") if failed else ""))
 
 
 def _points(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | None:
@@ -154,25 +154,27 @@ def _points(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | Non
 def _outliers(found: Finding, one: Series) -> Check:
     slow, base = found.slow
     failed = diagnostics.unequal(slow, base) < _CHANCE
-    said = later("{n} trials of {arm} and {others} of {baseline} lie far off")
-    return Check(tr("outliers"), not failed, tr(said, n=slow, arm=one.arm, others=base, baseline=one.baseline))
+    said = N_("{n} trials of {arm} and {others} of {baseline} lie far off")
+    return Check(
+        gettext("outliers"), not failed, gettext(said, n=slow, arm=one.arm, others=base, baseline=one.baseline)
+    )
 
 
 def _faults(one: Series) -> Check:
     base, arm = one.faults
     failed = diagnostics.unequal(base, arm) < _CHANCE
-    said = later("in {n} blocks a trial of {arm} could not be used, and in {others} one of {baseline}")
-    return Check(tr("reruns"), not failed, tr(said, n=arm, arm=one.arm, others=base, baseline=one.baseline))
+    said = N_("in {n} blocks a trial of {arm} could not be used, and in {others} one of {baseline}")
+    return Check(gettext("reruns"), not failed, gettext(said, n=arm, arm=one.arm, others=base, baseline=one.baseline))
 
 
 def _of_the_machine(one: Series, known: Circumstances) -> list[Check | None]:
     """Whether the machine was the same for both arms."""
     return [
-        _equals(later("noise floor"), known.noise, later("before anything was compared")),
-        _equals(later("placebo"), known.placebo, later("meanwhile")),
+        _equals(N_("noise floor"), known.noise, N_("before anything was compared")),
+        _equals(N_("placebo"), known.placebo, N_("meanwhile")),
         _clock(one, known.summaries),
-        _never(later("throttling"), "cpu_throttled", one, known.summaries, later("heat slowed the processors")),
-        _never(later("disk errors"), "device_errors", one, known.summaries, later("requests to the disk failed")),
+        _never(N_("throttling"), "cpu_throttled", one, known.summaries, N_("heat slowed the processors")),
+        _never(N_("disk errors"), "device_errors", one, known.summaries, N_("requests to the disk failed")),
         _drives(known.drives),
         _conditions(one, known.conditions),
         _stolen(one, known.summaries),
@@ -182,9 +184,9 @@ def _of_the_machine(one: Series, known: Circumstances) -> list[Check | None]:
 def _equals(name: str, seen: tuple[float, float] | None, when: str) -> Check | None:
     if seen is None:
         return None
-    said = later("{when} the baseline differed from itself by {difference}")
-    words = tr(said, when=tr(when), difference=show_percent(seen[0]))
-    return Check(tr(name), seen[1] >= _SUSPICIOUS, words)
+    said = N_("{when} the baseline differed from itself by {difference}")
+    words = gettext(said, when=gettext(when), difference=show_percent(seen[0]))
+    return Check(gettext(name), seen[1] >= _SUSPICIOUS, words)
 
 
 def _both(metric: str, one: Series, summaries: Summaries) -> Array:
@@ -199,10 +201,10 @@ def _clock(one: Series, summaries: Summaries) -> Check | None:
     if len(both) < LEAST_UNITS["application"] or both.min() <= 0:
         return None
     seen = diagnostics.shift(np.log(both[:, 1] / both[:, 0]))
-    said = later("with {arm} the processors ran {difference} faster than with {baseline}")
-    words = tr(said, arm=one.arm, difference=show_percent(seen.estimate), baseline=one.baseline)
+    said = N_("with {arm} the processors ran {difference} faster than with {baseline}")
+    words = gettext(said, arm=one.arm, difference=show_percent(seen.estimate), baseline=one.baseline)
     meant = one.factor.startswith("cpu.")  # then it is how the factor works
-    return Check(tr("clock"), meant or abs(seen.estimate) < _UNLIKE or seen.p >= _SUSPICIOUS, words)
+    return Check(gettext("clock"), meant or abs(seen.estimate) < _UNLIKE or seen.p >= _SUSPICIOUS, words)
 
 
 def _never(name: str, metric: str, one: Series, summaries: Summaries, words: str) -> Check | None:
@@ -210,8 +212,8 @@ def _never(name: str, metric: str, one: Series, summaries: Summaries, words: str
     seen = [summaries.get(order, {}).get(metric) for pair in one.pairs for order in pair.trials]
     known = [trial for trial in seen if trial is not None]
     struck = sum(trial.high > 0 for trial in known)
-    found = tr("{what} in {n} of {all} trials", what=tr(words), n=struck, all=len(known))
-    return Check(tr(name), struck == 0, found) if known else None
+    found = gettext("{what} in {n} of {all} trials", what=gettext(words), n=struck, all=len(known))
+    return Check(gettext(name), struck == 0, found) if known else None
 
 
 def _drives(counters: Mapping[str, Sequence[int]]) -> Check | None:
@@ -219,17 +221,17 @@ def _drives(counters: Mapping[str, Sequence[int]]) -> Check | None:
     if not counters:
         return None
     grown = [
-        tr("{name} from {before} to {now}", name=name, before=min(seen), now=max(seen))
+        gettext("{name} from {before} to {now}", name=name, before=min(seen), now=max(seen))
         for name, seen in counters.items()
         if len(set(seen)) > 1
     ]
     failing = [
-        tr("{drive} says that it is failing", drive=name.partition(" ")[0])
+        gettext("{drive} says that it is failing", drive=name.partition(" ")[0])
         for name, seen in counters.items()
         if name.endswith(" failing") and any(seen)
     ]
-    words = tr("; ").join([*grown, *failing])
-    words = words or tr("none of the drives' {n} counters of errors moved", n=len(counters))
+    words = gettext("; ").join([*grown, *failing])
+    words = words or gettext("none of the drives' {n} counters of errors moved", n=len(counters))
     return Check("SMART", not grown and not failing, words)
 
 
@@ -240,10 +242,10 @@ def _conditions(one: Series, conditions: Facts) -> Check | None:
     seen = [unlike(pair.trials, conditions) for pair in one.pairs]
     names = sorted({name for found in seen for name in found})
     if not names:
-        return Check(tr("conditions"), True, tr("what no trial sets was alike in both trials of every pair"))
-    said = later("{names} differed within {n} of {all} pairs, and no trial sets that")
-    words = tr(said, names=tr(", ").join(map(tr, names)), n=sum(map(bool, seen)), all=len(seen))
-    return Check(tr("conditions"), False, words)
+        return Check(gettext("conditions"), True, gettext("what no trial sets was alike in both trials of every pair"))
+    said = N_("{names} differed within {n} of {all} pairs, and no trial sets that")
+    words = gettext(said, names=gettext(", ").join(map(gettext, names)), n=sum(map(bool, seen)), all=len(seen))
+    return Check(gettext("conditions"), False, words)
 
 
 def _stolen(one: Series, summaries: Summaries) -> Check | None:
@@ -252,9 +254,9 @@ def _stolen(one: Series, summaries: Summaries) -> Check | None:
         return None
     seen = diagnostics.shift(both[:, 1] - both[:, 0])
     base, compared = both.mean(axis=0)
-    said = later("other guests took {share:.1%} of the processors with {arm}, {usual:.1%} with {baseline}")
-    words = tr(said, share=compared, arm=one.arm, usual=base, baseline=one.baseline)
-    return Check(tr("steal"), abs(seen.estimate) < _UNLIKE or seen.p >= _SUSPICIOUS, words)
+    said = N_("other guests took {share:.1%} of the processors with {arm}, {usual:.1%} with {baseline}")
+    words = gettext(said, share=compared, arm=one.arm, usual=base, baseline=one.baseline)
+    return Check(gettext("steal"), abs(seen.estimate) < _UNLIKE or seen.p >= _SUSPICIOUS, words)
 
 
 def _completions(one: Series, pairs: Pairs) -> Check | None:
@@ -263,16 +265,18 @@ def _completions(one: Series, pairs: Pairs) -> Check | None:
     if least is None or pairs.count == 0:
         return None
     failed = pairs.count < least
-    words = tr("the shortest trial completed {n:,} operations", n=pairs.count)
-    todo = tr(", and {n:,} are needed: lengthen trial", n=least) if failed else ""
-    return Check(tr("completions"), not failed, words + todo)
+    words = gettext("the shortest trial completed {n:,} operations", n=pairs.count)
+    todo = gettext(", and {n:,} are needed: lengthen trial", n=least) if failed else ""
+    return Check(gettext("completions"), not failed, words + todo)
 
 
 def _neighbours(fitted: Regression) -> Check:
     r = diagnostics.lag_one(fitted.residuals)
     failed = abs(r) > 2.58 / np.sqrt(len(fitted.residuals))
-    words = tr("a pair and the next correlate by {r}", r=f"{r:+.2f}".replace("-", "−"))
-    return Check(tr("independence"), not failed, words + (tr(": what disturbs outlasts a block") if failed else ""))
+    words = gettext("a pair and the next correlate by {r}", r=f"{r:+.2f}".replace("-", "−"))
+    return Check(
+        gettext("independence"), not failed, words + (gettext(": what disturbs outlasts a block") if failed else "")
+    )
 
 
 def _drift(one: Series, timeline: Timeline) -> Check | None:
@@ -288,5 +292,5 @@ def _drift(one: Series, timeline: Timeline) -> Check | None:
     slope, low, high = diagnostics.drift(at, values)
     hours = float(np.ptp(at))
     slopes = f"[{show_percent(low * hours)}, {show_percent(high * hours)}]"
-    said = later("the machine itself changed by {change} {interval} meanwhile; pairs are made side by side")
-    return Check(tr("drift"), True, tr(said, change=show_percent(slope * hours), interval=slopes))
+    said = N_("the machine itself changed by {change} {interval} meanwhile; pairs are made side by side")
+    return Check(gettext("drift"), True, gettext(said, change=show_percent(slope * hours), interval=slopes))

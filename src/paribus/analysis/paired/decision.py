@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paribus.analysis.paired.alpha_spending import Looked, Method, Spending
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import Verdict
 from paribus.stats import diagnostics
 from paribus.stats.huber import Array, Regression, huber, least_squares
@@ -234,10 +234,10 @@ def _units(pairs: Pairs, unit: Unit) -> Pairs:
 def too_few(unit: Unit) -> str:
     """That there are fewer units than a look needs, in words."""
     said = {
-        "pair": later("{n} valid pairs are needed"),
-        "application": later("{n} valid pairs of applications are needed"),
+        "pair": N_("{n} valid pairs are needed"),
+        "application": N_("{n} valid pairs of applications are needed"),
     }
-    return tr(said[unit], n=LEAST_UNITS[unit])
+    return gettext(said[unit], n=LEAST_UNITS[unit])
 
 
 def refuse(data: Pairs, question: Question) -> None:
@@ -246,13 +246,13 @@ def refuse(data: Pairs, question: Question) -> None:
     if n < least:
         raise CannotJudge(too_few(question.unit))
     if not np.isfinite(data.difference).all():
-        raise CannotJudge(later("a trial measured nothing, or no positive number"))
+        raise CannotJudge(N_("a trial measured nothing, or no positive number"))
     if question.margin < 2 * data.resolution:
         raise CannotJudge(
-            later("the response is measured in steps of more than half the margin: longer trials measure finer")
+            N_("the response is measured in steps of more than half the margin: longer trials measure finer")
         )
     if np.ptp(data.difference) == 0 and (data.resolution == 0 or data.count < _LEAST_COUNT):
-        raise CannotJudge(later("all pairs are exactly alike, which no real machine gives"))
+        raise CannotJudge(N_("all pairs are exactly alike, which no real machine gives"))
 
 
 def _mean(d: Array) -> Regression:

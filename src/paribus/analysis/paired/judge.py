@@ -24,7 +24,7 @@ from paribus.analysis.paired.questions import arrays, looked, looks_at, place_of
 from paribus.analysis.paired.reasons import method_of, reasons_of, tags_of
 from paribus.analysis.screening import screen
 from paribus.findings import Bounded, Breach, Constancy, Contrast, Drift, Matrix, Scaling
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import (
     Cell,
     Check,
@@ -117,13 +117,13 @@ def judge(
             checks = checks_of(found, question, seen, arrays(seen), known)
             whole, *levels = _effects_of(found, question, seen, last[-1], checks, timeline, finished=finished)
         except CannotJudge as why:
-            refused.setdefault((one.factor, one.arm, one.workload), tr(str(why)))
+            refused.setdefault((one.factor, one.arm, one.workload), gettext(str(why)))
             what = f"{one.factor} = {one.arm}"
             if mine is not None:
-                what = tr("the screen of {n} factors", n=len(mine.factors))
-            said = later("{what} under {workload} was not judged: {why} ({n} of {planned} planned pairs are valid)")
+                what = gettext("the screen of {n} factors", n=len(mine.factors))
+            said = N_("{what} under {workload} was not judged: {why} ({n} of {planned} planned pairs are valid)")
             unjudged.append(
-                tr(said, what=what, workload=one.workload, why=tr(str(why)), n=one.units, planned=one.planned)
+                gettext(said, what=what, workload=one.workload, why=gettext(str(why)), n=one.units, planned=one.planned)
             )
             continue
         arms = (one.baseline, one.arm)
@@ -203,9 +203,9 @@ def _look_again(one: Series, question: Question, looks: Sequence[Look], *, finis
     """What the last look saw, and the comparison as it was then."""
     if not looks:
         refuse(arrays(one), question)
-        raise CannotJudge(later("it was not looked at"))
+        raise CannotJudge(N_("it was not looked at"))
     if one.units < looks[-1].pairs:
-        raise CannotJudge(later("pairs that were looked at are not valid any more"))
+        raise CannotJudge(N_("pairs that were looked at are not valid any more"))
     seen = one.first(looks[-1].pairs)
     over = finished or looks[-1].verdict is not None
     return look(arrays(seen), question, looked(looks, question), over=over), seen

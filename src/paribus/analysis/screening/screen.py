@@ -15,7 +15,7 @@ from paribus.analysis.paired.effects import Series, factors_of_screen
 from paribus.analysis.paired.questions import arrays, looked, looks_at
 from paribus.analysis.paired.reasons import method_of, tags_of, what_it_takes, why
 from paribus.analysis.screening.screen_look import FactorFinding, ScreenFinding, look_at_screen, next_look_at_screen
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import Effect, Factor, Look, Purpose, Tag, Trial, Verdict
 from paribus.stats.foldover import least_valid
 from paribus.stats.huber import Array
@@ -108,9 +108,9 @@ def _look_again(
     taken = _looks_of(one, factor, looks)
     if not taken:
         arrays(one.series)  # raises where values are no numbers
-        raise CannotJudge(tr("{n} valid pairs are needed", n=least_valid(len(one.factors))))
+        raise CannotJudge(gettext("{n} valid pairs are needed", n=least_valid(len(one.factors))))
     if one.series.units < taken[-1].pairs:
-        raise CannotJudge(later("pairs that were looked at are not valid any more"))
+        raise CannotJudge(N_("pairs that were looked at are not valid any more"))
     then = one.first(taken[-1].pairs)
     over = finished or taken[-1].verdict is not None
     seen = look_at_screen(arrays(then.series), then.settings, question, looked(taken, question), over=over)
@@ -137,9 +137,9 @@ def with_confirmation(screened: Sequence[Effect], alone: Sequence[Effect]) -> li
 
 def _confirmed(effect: Effect, before: Effect) -> Effect:
     """What was found alone, beside what the screen claimed."""
-    said = tr("before, a screen showed {effect}", effect=show_percent(before.estimate))
+    said = gettext("before, a screen showed {effect}", effect=show_percent(before.estimate))
     if effect.verdict in _CLAIMS and effect.verdict is not before.verdict:
-        said += tr(": the two contradict each other")
+        said += gettext(": the two contradict each other")
         return replace(effect, verdict=Verdict.UNDECIDED, tags=(Tag.SUSPECT,), reasons=(*effect.reasons, said))
     return replace(effect, reasons=(*effect.reasons, said))
 
@@ -169,13 +169,17 @@ def _effect(
     failed = tuple(check.found for check in checks if not check.passed)
     better, within = probabilities(found.estimate, found.error, seen.fitted.freedom, question)
     takes = what_it_takes(seen.fitted.scale, question, last.pairs, known.timeline.pair_s(one.series))
-    so_far = later("{n} of {planned} planned pairs so far, and not decided yet")
+    so_far = N_("{n} of {planned} planned pairs so far, and not decided yet")
     reasons = [
-        tr("screened with {n} other factors: this is the effect over all their settings", n=len(one.factors) - 1),
+        gettext("screened with {n} other factors: this is the effect over all their settings", n=len(one.factors) - 1),
         *why(found.verdict, found.interval, found.inner, question),
         *([takes] if found.verdict is Verdict.UNDECIDED else []),
-        *([tr("not confirmed in trials of its own; false discovery rate {rate:.2g}", rate=rate)] if is_claim else []),
-        *([] if found.verdict else [tr(so_far, n=last.pairs, planned=one.series.planned)]),
+        *(
+            [gettext("not confirmed in trials of its own; false discovery rate {rate:.2g}", rate=rate)]
+            if is_claim
+            else []
+        ),
+        *([] if found.verdict else [gettext(so_far, n=last.pairs, planned=one.series.planned)]),
     ]
     return Effect(
         factor=factor.key,

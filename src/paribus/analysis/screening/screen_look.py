@@ -11,7 +11,7 @@ import numpy as np
 
 from paribus.analysis.paired.alpha_spending import Looked
 from paribus.analysis.paired.decision import Interval, Pairs, Question, verdict_of
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import Verdict
 from paribus.stats import screen
 from paribus.stats.foldover import least_valid
@@ -50,17 +50,17 @@ def look_at_screen(
     """
     d, least = pairs.difference, least_valid(settings.shape[1])
     if len(d) < least:
-        raise CannotJudge(tr("{n} valid pairs are needed, and there are {valid}", n=least, valid=len(d)))
+        raise CannotJudge(gettext("{n} valid pairs are needed, and there are {valid}", n=least, valid=len(d)))
     if not np.isfinite(d).all():
-        raise CannotJudge(later("a trial measured nothing, or no positive number"))
+        raise CannotJudge(N_("a trial measured nothing, or no positive number"))
     if question.margin < 2 * pairs.resolution:
         raise CannotJudge(
-            later("the response is measured in steps of more than half the margin: longer trials measure finer")
+            N_("the response is measured in steps of more than half the margin: longer trials measure finer")
         )
     fitted = screen.fit(d, settings, pairs.order)
     errors = np.sqrt(np.diag(fitted.covariance))[:-1].tolist()
     if min(errors) == 0:
-        raise CannotJudge(later("all pairs are exactly alike, which no real machine gives"))
+        raise CannotJudge(N_("all pairs are exactly alike, which no real machine gives"))
     outer, inner = (question.spending.standard_errors(looks, sides, fitted.freedom) for sides in (2, 1))
     found = []
     for estimate, error in zip(fitted.coefficients.tolist(), errors, strict=False):

@@ -28,7 +28,7 @@ def resume(
     from paribus.cli import reporting, target
     from paribus.errors import UsageError
     from paribus.hosts.transport import described
-    from paribus.i18n import later, recorded
+    from paribus.i18n import N_, stored_message
     from paribus.model import ExperimentState
     from paribus.plan.parse import parse, read_file
     from paribus.store import read, write
@@ -53,6 +53,8 @@ def resume(
             now = target.fingerprint(site, plan.target.path, plan.target.device)
         for name, before in found.fingerprint.items():
             if now.get(name) != before:
-                said = later("resumed with another {name}: {now!r}, before {before!r}")
-                write.add_note(opened, found.id, recorded(said, name=recorded(name), now=now.get(name), before=before))
+                said = N_("resumed with another {name}: {now!r}, before {before!r}")
+                write.add_note(
+                    opened, found.id, stored_message(said, name=stored_message(name), now=now.get(name), before=before)
+                )
         carry_out(found, opened, site, report_file, as_json=as_json)

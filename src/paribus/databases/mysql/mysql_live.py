@@ -8,7 +8,7 @@ from paribus.databases.server.live_kind import Back, LiveKind, live_kinds
 from paribus.databases.server.variable import Variable
 from paribus.errors import QueryRefused
 from paribus.hosts.transport import Host
-from paribus.i18n import Recorded, recorded
+from paribus.i18n import StoredMessage, stored_message
 from paribus.model import Said
 
 _MARK = "made_by_paribus"  # a table, whose comment says for which experiment
@@ -91,11 +91,13 @@ class MySqlLive(LiveKind):
         ours = f"SELECT COUNT(*) FROM {there} AND ({marked} OR NOT EXISTS {tables}))"  # noqa: S608
         return (f"DROP DATABASE IF EXISTS `{database}`",), Said(shown, "no database"), Said(ours, "1")
 
-    def notes(self, ask: Ask) -> list[Recorded]:
+    def notes(self, ask: Ask) -> list[StoredMessage]:
         """What a reader must know of it."""
         if ask("SELECT @@GLOBAL.log_bin").rows[0][0] != "1":
             return []
-        return [recorded("the server keeps a binary log: the data of the workloads goes into it, and to its replicas")]
+        return [
+            stored_message("the server keeps a binary log: the data of the workloads goes into it, and to its replicas")
+        ]
 
     def process(self, ask: Ask, host: Host) -> int:
         """The server's process, as it says itself. Raises ValueError and HostError where it cannot be told."""

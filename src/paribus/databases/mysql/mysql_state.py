@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from paribus.databases.server.quiescence import Left
 from paribus.databases.server.state import Ask, Cache
 from paribus.databases.server.variable import number_of
-from paribus.i18n import later
+from paribus.i18n import N_
 
 _STATUS = """SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_buffer_pool_pages_dirty',
 'Innodb_buffer_pool_pages_total', 'Innodb_buffer_pool_bytes_data', 'Innodb_checkpoint_age',
@@ -52,17 +52,17 @@ class MysqlState:
         found = {}
         if (dirty := numbers.get("Innodb_buffer_pool_pages_dirty")) is not None:
             little = _LITTLE_SHARE * numbers.get("Innodb_buffer_pool_pages_total", 0.0)
-            found[later("dirty pages")] = Left(dirty, little, _STIR)
+            found[N_("dirty pages")] = Left(dirty, little, _STIR)
         age = numbers.get("Innodb_checkpoint_age")
         if age is None and "Innodb_redo_log_current_lsn" in numbers:
             age = numbers["Innodb_redo_log_current_lsn"] - numbers.get("Innodb_redo_log_checkpoint_lsn", 0.0)
         if age is not None:
-            found[later("checkpoint age")] = Left(age, _LITTLE_LOG_BYTES, _LITTLE_LOG_BYTES)
+            found[N_("checkpoint age")] = Left(age, _LITTLE_LOG_BYTES, _LITTLE_LOG_BYTES)
         if (history := numbers.get("Innodb_history_list_length")) is not None:
-            found[later("history")] = Left(history, _LITTLE_HISTORY, _STIR)
+            found[N_("history")] = Left(history, _LITTLE_HISTORY, _STIR)
         told = status.get("Innodb_buffer_pool_load_status", "")
         loads = bool(told) and not any(word in told for word in _LOADED)
-        found[later("loading the buffer pool")] = Left(float(loads), to_the_end=True)
+        found[N_("loading the buffer pool")] = Left(float(loads), to_the_end=True)
         return found
 
     def tables(self, ask: Ask) -> list[str]:

@@ -13,7 +13,7 @@ from paribus.databases.server.kind import Ask
 from paribus.databases.server.live_kind import Back, LiveKind, live_kinds
 from paribus.databases.server.variable import Variable
 from paribus.hosts.transport import Host
-from paribus.i18n import Recorded, recorded
+from paribus.i18n import StoredMessage, stored_message
 from paribus.model import Said
 
 _FORCE_SINCE, _PARAMETER_RIGHTS_SINCE = 130000, 150000
@@ -102,11 +102,11 @@ class PostgresLive(LiveKind):
             statements = (ended, f'DROP DATABASE IF EXISTS "{database}"')
         return statements, Said(shown, "no database"), Said(ours, "1")
 
-    def notes(self, ask: Ask) -> list[Recorded]:
+    def notes(self, ask: Ask) -> list[StoredMessage]:
         """What a reader must know of it."""
         if ask("SELECT count(*) FROM pg_stat_replication").rows[0][0] == "0":
             return []
-        return [recorded("the server has replicas: the data of the workloads goes to them too")]
+        return [stored_message("the server has replicas: the data of the workloads goes to them too")]
 
     def process(self, ask: Ask, host: Host) -> int:
         """The process above the one that answers. Raises ValueError, IndexError and HostError where it is not here."""

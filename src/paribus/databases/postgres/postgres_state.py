@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from paribus.databases.server.quiescence import Left
 from paribus.databases.server.state import Ask, Cache
 from paribus.databases.server.variable import number_of
-from paribus.i18n import later
+from paribus.i18n import N_
 
 _TABLES = """SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) FROM pg_tables
 WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"""
@@ -48,7 +48,7 @@ class PostgresState:
     def left(self, ask: Ask) -> dict[str, Left]:
         """Vacuum that is under way; all else was written out."""
         workers = number_of(ask(_WORKERS).rows[0][0] or "")
-        return {later("autovacuum"): Left(workers or 0.0, to_the_end=True)}
+        return {N_("autovacuum"): Left(workers or 0.0, to_the_end=True)}
 
     def tables(self, ask: Ask) -> list[str]:
         """Those of the database that the connection is in."""

@@ -14,7 +14,7 @@ from paribus.engine.protocol import Counting, MysqlServer, PostgresServer, Rows,
 from paribus.engine.sql import Sql
 from paribus.errors import DatabaseError, EngineError, HostError, QueryRefused, ServerGone, Unreachable
 from paribus.hosts.transport import Host
-from paribus.i18n import Recorded
+from paribus.i18n import StoredMessage
 from paribus.model import PutStatements, RunningServer, UntilRestart
 
 _CONNECTING_S = 10.0
@@ -116,7 +116,7 @@ class Live:
         """Those that are there with our prefix."""
         return self._live.databases(self.query, self.server.prefix)
 
-    def notes(self) -> list[Recorded]:
+    def notes(self) -> list[StoredMessage]:
         """What a reader must know of it."""
         return self._live.notes(self.query)
 

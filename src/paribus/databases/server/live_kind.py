@@ -7,7 +7,7 @@ from typing import Protocol
 from paribus.databases.server.kind import Ask
 from paribus.databases.server.variable import Variable
 from paribus.hosts.transport import Host
-from paribus.i18n import Recorded
+from paribus.i18n import StoredMessage
 from paribus.model import Said
 from paribus.registry import Registry
 
@@ -69,7 +69,7 @@ class LiveKind(Protocol):
         """The statements that remove it, what shows that it is gone, and what shows that it is the one marked so."""
         ...
 
-    def notes(self, ask: Ask) -> list[Recorded]:
+    def notes(self, ask: Ask) -> list[StoredMessage]:
         """What a reader must know of it."""
         ...
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.report.view import numbers
 
 Spec = dict[str, Any]
@@ -29,7 +29,7 @@ def _short(value: Any) -> Any:
 
 def hint(text: str, trials: Sequence[int]) -> str:
     """What is told of a point where one points at it."""
-    return tr("{text} · trials {trials}", text=text, trials=numbers.few(trials))
+    return gettext("{text} · trials {trials}", text=text, trials=numbers.few(trials))
 
 
 def quantity(field: str, **more: Any) -> Spec:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from paribus.files import write_whole
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.report.render import chart_worker
 from paribus.report.render.chart_parts import (
     FROM_ZERO,
@@ -83,9 +83,9 @@ CONFIG: Spec = {
 }
 _WIDTH, _HEIGHT, _ROW = 272, 168, 22
 _LOADS = {
-    LoadUnit.OUTSTANDING: later("outstanding operations"),
-    LoadUnit.RATE_PER_S: later("operations per second"),
-    LoadUnit.NOT_STATED: later("not stated"),
+    LoadUnit.OUTSTANDING: N_("outstanding operations"),
+    LoadUnit.RATE_PER_S: N_("operations per second"),
+    LoadUnit.NOT_STATED: N_("not stated"),
 }
 
 
@@ -101,7 +101,7 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
     """A metric over the load levels: a line per arm, its interval as a band (as a bar where there is one level)."""
     colours = {arm.name: _colour(arm) for arm in arms}
     rows = [
-        row(p, tr("{arm} at {load}: {figure}", arm=p.arm, load=p.load, figure=p.text)) | {"colour": colours[p.arm]}
+        row(p, gettext("{arm} at {load}: {figure}", arm=p.arm, load=p.load, figure=p.text)) | {"colour": colours[p.arm]}
         for p in shown.points
     ]
     loads = sorted({p.load.n for p in shown.points})
@@ -110,12 +110,14 @@ def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
         "width": _WIDTH,
         "height": _HEIGHT,
         "title": f"{shown.title}, {shown.unit}",
-        "description": tr("{title} over load level, one line per arm; the numbers are in the table", title=shown.title),
+        "description": gettext(
+            "{title} over load level, one line per arm; the numbers are in the table", title=shown.title
+        ),
         "data": inline(rows),
         "encoding": {
             "x": quantity(
                 "load",
-                title=tr("load level ({unit})", unit=tr(_LOADS[shown.points[0].load.unit])),
+                title=gettext("load level ({unit})", unit=gettext(_LOADS[shown.points[0].load.unit])),
                 scale={"type": "log", "base": 2, "padding": 14, "nice": False},
                 axis={"values": loads, "format": "d", "grid": False, "labelOverlap": "greedy"},
             )
@@ -149,7 +151,7 @@ def _clamped(point: EffectPoint, limit: float) -> Spec:
         return min(max(value, -limit), limit)
 
     return {
-        "load": tr("all levels") if point.load is None else point.load.figure,
+        "load": gettext("all levels") if point.load is None else point.load.figure,
         "estimate": within(point.estimate),
         "low": within(point.low),
         "high": within(point.high),
@@ -163,16 +165,16 @@ def forest(shown: EffectTable) -> Spec:
     """Effects with intervals, a row per load level and a panel per arm; the band is what is too small to matter."""
     estimates = [abs(p.estimate) for p in shown.points if math.isfinite(p.estimate)]
     limit = max(3 * shown.margin_high, 2.5 * max(estimates, default=0.0))
-    labels = [tr("all levels") if load is None else load.figure for load in shown.loads]
+    labels = [gettext("all levels") if load is None else load.figure for load in shown.loads]
     return {
         "vconcat": [_panel(shown, arm, labels, limit) for arm in shown.arms],
         "spacing": 14,
         "resolve": {"scale": {"x": "shared"}},
         "title": {
-            "text": tr("effect on {title}, %", title=shown.title),
-            "subtitle": tr("shaded: within {margin}", margin=shown.margin),
+            "text": gettext("effect on {title}, %", title=shown.title),
+            "subtitle": gettext("shaded: within {margin}", margin=shown.margin),
         },
-        "description": tr(
+        "description": gettext(
             "effect on {title} with intervals by load level; the numbers are in the table", title=shown.title
         ),
     }
@@ -197,7 +199,7 @@ def _panel(shown: EffectTable, arm: str, labels: Sequence[str], limit: float) ->
         "width": _WIDTH - 20,
         "height": _ROW * len(labels),
         "title": {
-            "text": tr("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline),
+            "text": gettext("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline),
             "fontWeight": "normal",
             "limit": _WIDTH,
         },

@@ -3,7 +3,7 @@
 In: a view. Out: text. Called by `compare`.
 """
 
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.report.render.markdown import as_table, plain
 from paribus.report.view import numbers
 from paribus.report.view.comparison_models import BaselineRow, ComparedView, EffectRow
@@ -16,25 +16,44 @@ def render(view: ComparedView) -> str:
         "",
         plain(view.experiments),
         "",
-        tr("{sentence}.", sentence=plain(view.headline)),
+        gettext("{sentence}.", sentence=plain(view.headline)),
         "",
     ]
-    lines += [f"## {tr('What else differs')}", ""]
+    lines += [f"## {gettext('What else differs')}", ""]
     if view.differences:
         rows = [[plain(cell) for cell in row] for row in view.differences]
-        lines += as_table([tr("what differs"), plain(view.first), plain(view.second)], [False] * 3, rows)
+        lines += as_table([gettext("what differs"), plain(view.first), plain(view.second)], [False] * 3, rows)
     else:
-        lines += [tr("nothing else differs"), ""]
+        lines += [gettext("nothing else differs"), ""]
     if view.baseline:
-        head = [tr("workload"), tr("response"), tr("load"), tr("change"), tr("margin"), tr("verdict"), tr("rounds")]
-        head += [tr("trials")]
+        head = [
+            gettext("workload"),
+            gettext("response"),
+            gettext("load"),
+            gettext("change"),
+            gettext("margin"),
+            gettext("verdict"),
+            gettext("rounds"),
+        ]
+        head += [gettext("trials")]
         right = [False, False, True, True, True, False, True, False]
-        lines += [f"## {tr('What the baseline does')}", "", *as_table(head, right, [*map(_row, view.baseline)])]
+        lines += [f"## {gettext('What the baseline does')}", "", *as_table(head, right, [*map(_row, view.baseline)])]
     if view.effects:
-        head = [tr("factor"), tr("effect"), tr("workload"), tr("response"), plain(view.first), plain(view.second)]
-        head += [tr("difference"), ""]
+        head = [
+            gettext("factor"),
+            gettext("effect"),
+            gettext("workload"),
+            gettext("response"),
+            plain(view.first),
+            plain(view.second),
+        ]
+        head += [gettext("difference"), ""]
         right = [False, False, False, False, True, True, True, False]
-        lines += [f"## {tr('Whether effects are alike')}", "", *as_table(head, right, [*map(_effect, view.effects)])]
+        lines += [
+            f"## {gettext('Whether effects are alike')}",
+            "",
+            *as_table(head, right, [*map(_effect, view.effects)]),
+        ]
     return "\n".join([*lines, *(f"- {plain(note)}" for note in view.notes)]) + "\n"
 
 

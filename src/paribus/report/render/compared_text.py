@@ -6,7 +6,7 @@ In: a view and a rich console. Out: what is printed. Called by `compare`.
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.report.render.text_tables import STYLES, new_table, plain
 from paribus.report.view.comparison_models import BaselineRow, Change, ComparedView
 
@@ -21,15 +21,22 @@ def render(view: ComparedView, console: "Console") -> None:
     console.print(plain(view.headline))
     console.print()
     if view.differences:
-        _table(console, (tr("what differs"), view.first, view.second), view.differences, figures=())
+        _table(console, (gettext("what differs"), view.first, view.second), view.differences, figures=())
     else:
-        console.print(tr("nothing else differs"))
+        console.print(gettext("nothing else differs"))
     if view.baseline:
-        head = (tr("baseline under"), tr("response"), tr("load"), tr("change"), tr("margin"), tr("verdict"))
+        head = (
+            gettext("baseline under"),
+            gettext("response"),
+            gettext("load"),
+            gettext("change"),
+            gettext("margin"),
+            gettext("verdict"),
+        )
         styles = [STYLES.get(row.change.decided, "") for row in view.baseline]
         _table(console, head, map(_row, view.baseline), figures=(2, 3, 4), styles=styles)
     if view.effects:
-        head = (tr("effect"), tr("under"), view.first, view.second, tr("difference"), "")
+        head = (gettext("effect"), gettext("under"), view.first, view.second, gettext("difference"), "")
         rows = [
             (f"{row.factor}: {row.arms}", row.workload, row.first, row.second, _both(row.difference), row.said)
             for row in view.effects

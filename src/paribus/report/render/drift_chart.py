@@ -3,7 +3,7 @@
 In: what is shown of a drift. Out: a Vega-Lite spec. Called by `charts`.
 """
 
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.report.render.chart_parts import (
     FROM_ZERO,
     HINT,
@@ -21,13 +21,13 @@ from paribus.report.view.curve_models import DriftCurve
 
 def drift_chart(shown: DriftCurve, width: int, height: int) -> Spec:
     """A point for each block, and a smooth line through them."""
-    firsts = [tr("{arm} first", arm=one) for one in dict.fromkeys(point.first for point in shown.points)]
+    firsts = [gettext("{arm} first", arm=one) for one in dict.fromkeys(point.first for point in shown.points)]
     rows = [
         {
             "time": point.time,
             "value": point.value,
             "smooth": smooth,
-            "first": tr("{arm} first", arm=point.first),
+            "first": gettext("{arm} first", arm=point.first),
             "hint": hint(point.text, point.trials),
         }
         for point, smooth in zip(shown.points, shown.course, strict=True)
@@ -52,17 +52,17 @@ def drift_chart(shown: DriftCurve, width: int, height: int) -> Spec:
         "width": width,
         "height": height,
         "title": {
-            "text": tr("{title} of all arms over time, %", title=shown.title),
-            "subtitle": tr("against the usual at the load level"),
+            "text": gettext("{title} of all arms over time, %", title=shown.title),
+            "subtitle": gettext("against the usual at the load level"),
         },
-        "description": tr(
+        "description": gettext(
             "{title} of each block over time, as a deviation from the usual at its load level", title=shown.title
         ),
         "data": inline(rows),
         "encoding": {
             "x": quantity(
                 "time",
-                title=tr("{unit} since the beginning", unit=shown.unit),
+                title=gettext("{unit} since the beginning", unit=shown.unit),
                 scale={"nice": False, "padding": 10},
                 axis={"tickCount": 5, "grid": False, "format": ",~f"},
             )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paribus.i18n import tag, tr
+from paribus.i18n import gettext, tag
 from paribus.report.render import chart_worker, charts
 from paribus.report.render.chart_library import vega_embed
 from paribus.report.view import numbers
@@ -132,7 +132,13 @@ def environment() -> "Environment":
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     environment.filters |= {"aligned": _aligned, "few": numbers.few, "unbroken": _unbroken}
-    environment.globals |= {"count": numbers.count, "places": _places, "course": _course, "tr": tr, "tag": tag}
+    environment.globals |= {
+        "count": numbers.count,
+        "places": _places,
+        "course": _course,
+        "gettext": gettext,
+        "tag": tag,
+    }
     return environment
 
 

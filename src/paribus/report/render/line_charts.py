@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.report.render.chart_parts import (
     DASHES,
     FROM_ZERO,
@@ -84,7 +84,7 @@ def _told_of_quantile(unit: str) -> str:
         "time": "format(datum.value, '.4~r')",
         "unit": json.dumps(unit),
     }
-    pieces = re.split(r"{(\w+)}", tr("{arm}: {share} % within {time} {unit}"))
+    pieces = re.split(r"{(\w+)}", gettext("{arm}: {share} % within {time} {unit}"))
     return " + ".join(written[piece] if place % 2 else json.dumps(piece) for place, piece in enumerate(pieces))
 
 
@@ -98,7 +98,7 @@ def path_chart(shown: PathCurve, colours: Mapping[str, str], width: int, height:
     rows = [
         row(
             p.time,
-            tr(
+            gettext(
                 "{arm} at {load}: {rate:,.0f}/s, {figure}",
                 arm=p.time.arm,
                 load=p.time.load,
@@ -113,13 +113,13 @@ def path_chart(shown: PathCurve, colours: Mapping[str, str], width: int, height:
     return {
         "width": width,
         "height": height,
-        "title": tr("mean response time, {unit}, over throughput", unit=shown.unit),
-        "description": tr("mean response time over throughput, one line per arm; the numbers are in the table"),
+        "title": gettext("mean response time, {unit}, over throughput", unit=shown.unit),
+        "description": gettext("mean response time over throughput, one line per arm; the numbers are in the table"),
         "data": inline(rows),
         "encoding": {
             "x": quantity(
                 "rate",
-                title=tr("throughput, {unit}", unit=shown.rate_unit),
+                title=gettext("throughput, {unit}", unit=shown.rate_unit),
                 scale=FROM_ZERO,
                 axis={"tickCount": 5, "format": ",~f", "grid": False},
             )
@@ -137,19 +137,19 @@ def quantile_chart(shown: QuantileCurve, colours: Mapping[str, str], width: int,
     most = max(point.one_in for point in shown.points)
     chosen: Spec = {"name": "level", "value": levels[-1].n}
     if levels[1:]:
-        chosen["bind"] = _choice(tr("load level"), [one.n for one in levels])
+        chosen["bind"] = _choice(gettext("load level"), [one.n for one in levels])
     y = quantity(
         "value",
         title=None,
         scale={"type": "log", "nice": False, "padding": 8},
         axis=value_axis(",~r", grid=False),
     )
-    at = tr("at {load}", load=levels[-1]) if len(levels) == 1 else tr("first at {load}", load=levels[-1])
+    at = gettext("at {load}", load=levels[-1]) if len(levels) == 1 else gettext("first at {load}", load=levels[-1])
     return {
         "width": width,
         "height": height,
-        "title": {"text": tr("response time, {unit}, by percentile", unit=shown.unit), "subtitle": at},
-        "description": tr("response time by percentile, one line per arm"),
+        "title": {"text": gettext("response time, {unit}, by percentile", unit=shown.unit), "subtitle": at},
+        "description": gettext("response time by percentile, one line per arm"),
         "params": [chosen],
         "data": inline(rows),
         "transform": [
@@ -159,7 +159,7 @@ def quantile_chart(shown: QuantileCurve, colours: Mapping[str, str], width: int,
         "encoding": {
             "x": quantity(
                 "beyond",
-                title=tr("percentile"),
+                title=gettext("percentile"),
                 scale={"type": "log", "domain": [1, most], "nice": False, "padding": 8},
                 axis={
                     "values": [tick for tick in (1, 10, 100, 1000, 10_000, 100_000) if tick <= most],
@@ -181,9 +181,9 @@ def course_chart(shown: Courses) -> Spec:
     """A metric of one trial over time; both are chosen."""
     trials = list(dict.fromkeys(course.trial for course in shown.courses))
     metrics = list(dict.fromkeys(course.metric for course in shown.courses))
-    at = tr(" at ")
+    at = gettext(" at ")
     told = f"format(datum.value, ',.4~r') + '{at}' + format(datum.time, '.3~r') + ' s'"
-    title = {"text": tr("one trial over time"), **({"subtitle": shown.note} if shown.note else {})}
+    title = {"text": gettext("one trial over time"), **({"subtitle": shown.note} if shown.note else {})}
     rows = [
         {"trial": course.trial, "metric": course.metric, "step": course.step_s, "value": course.values}
         for course in shown.courses
@@ -192,10 +192,10 @@ def course_chart(shown: Courses) -> Spec:
         "width": _WIDE,
         "height": 180,
         "title": title,
-        "description": tr("a metric of the chosen trial, second by second"),
+        "description": gettext("a metric of the chosen trial, second by second"),
         "params": [
-            {"name": "trial", "value": trials[0], "bind": _choice(tr("trial"), trials)},
-            {"name": "metric", "value": metrics[0], "bind": _choice(tr("of"), metrics)},
+            {"name": "trial", "value": trials[0], "bind": _choice(gettext("trial"), trials)},
+            {"name": "metric", "value": metrics[0], "bind": _choice(gettext("of"), metrics)},
         ],
         "data": {"values": rows},
         "transform": [
@@ -212,7 +212,7 @@ def course_chart(shown: Courses) -> Spec:
             "point": {"size": 18, "fill": "var(--paper)", "stroke": "var(--ink)"},
         },
         "encoding": {
-            "x": quantity("time", title=tr("seconds of the trial"), scale={"zero": True}, axis={"grid": False}),
+            "x": quantity("time", title=gettext("seconds of the trial"), scale={"zero": True}, axis={"grid": False}),
             "y": quantity("value", title=None, scale=FROM_ZERO, axis=value_axis(",~r", grid=True)),
             "tooltip": HINT,
         },

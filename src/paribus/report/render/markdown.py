@@ -7,7 +7,7 @@ Called by the command line. Names and plans are not trusted: they cannot end a t
 import re
 from collections.abc import Mapping, Sequence
 
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.report.view import numbers
 from paribus.report.view.evidence_models import Trust
 from paribus.report.view.explanation_models import WordTable
@@ -43,7 +43,7 @@ def _answer(answer: Answer) -> str:
 
 def _verdicts(view: ReportView) -> list[str]:
     if not view.verdicts:
-        return [tr("No effect could be judged."), ""]
+        return [gettext("No effect could be judged."), ""]
     rows = [
         [
             plain(row.answer.factor),
@@ -63,20 +63,20 @@ def _verdicts(view: ReportView) -> list[str]:
             plain(answer.factor),
             f"{plain(answer.baseline)} → {plain(answer.arm)}",
             plain(answer.workload),
-            *(numbers.DASH, "", tr(answer.verdict), "", plain(answer.conclusion), ""),
+            *(numbers.DASH, "", gettext(answer.verdict), "", plain(answer.conclusion), ""),
         ]
         for answer in view.unanswered
     ]
     head = [
-        tr("factor"),
-        tr("from → to"),
-        tr("workload"),
-        tr("effect"),
-        tr("margin"),
-        tr("verdict"),
-        tr("pairs"),
-        tr("reasons"),
-        tr("trials"),
+        gettext("factor"),
+        gettext("from → to"),
+        gettext("workload"),
+        gettext("effect"),
+        gettext("margin"),
+        gettext("verdict"),
+        gettext("pairs"),
+        gettext("reasons"),
+        gettext("trials"),
     ]
     return as_table(head, [False, False, False, True, True, False, True, False, False], rows)
 
@@ -94,20 +94,20 @@ def _point(point: EffectPoint | None) -> str:
 def _effects(section: Section) -> list[str]:
     lines = []
     for shown in section.effects:
-        said = tr(
+        said = gettext(
             "Effect on {title}, {confidence} interval, margin {margin}{judged}:",
             title=plain(shown.title),
             confidence=shown.confidence,
             margin=shown.margin,
-            judged="" if shown.judged else tr(", not judged"),
+            judged="" if shown.judged else gettext(", not judged"),
         )
         lines += [said, ""]
         rows = [
-            [tr("all") if load is None else load.figure, *(_point(shown.point(arm, load)) for arm in shown.arms)]
+            [gettext("all") if load is None else load.figure, *(_point(shown.point(arm, load)) for arm in shown.arms)]
             for load in shown.loads
         ]
-        changes = (tr("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline) for arm in shown.arms)
-        head = [tr("load level"), *map(plain, changes)]
+        changes = (gettext("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline) for arm in shown.arms)
+        head = [gettext("load level"), *map(plain, changes)]
         lines += as_table(head, [True] * len(head), rows)
     return lines
 
@@ -126,32 +126,28 @@ def _levels(section: Section) -> list[str]:
         [row.load.figure, *(numbers.orders(f.trials) if f else numbers.DASH for f in row.figures[0])]
         for row in section.table.rows
     ]
-    head = [tr("trials at load level"), *(plain(arm.name) for arm in section.arms)]
+    head = [gettext("trials at load level"), *(plain(arm.name) for arm in section.arms)]
     return lines + as_table(head, [True, *[False] * len(section.arms)], rows)
 
 
 def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
-    said = tr("{factor} under {workload}", factor=plain(section.factor), workload=plain(section.workload))
+    said = gettext("{factor} under {workload}", factor=plain(section.factor), workload=plain(section.workload))
     lines = [f"### {said}", ""]
     if section.empty:
         return [*lines, plain(section.empty), ""]
     lines += [_answer(answer) for answer in section.answers]
     lines += [f"- {plain(reason)}" for reason in section.reasons] + [""]
-    failed = tr("failed")
+    failed = gettext("failed")
     for listed in section.checks:
-        said = (
-            later("Checks of {title}: {summary}; {standing}")
-            if listed.standing
-            else later("Checks of {title}: {summary}")
-        )
-        lines += [tr(said, title=plain(listed.title), summary=listed.summary, standing=plain(listed.standing)), ""]
-        marks = [(check, tr("ok") if check.passed else f"**{failed}**") for check in listed.checks]
+        said = N_("Checks of {title}: {summary}; {standing}") if listed.standing else N_("Checks of {title}: {summary}")
+        lines += [gettext(said, title=plain(listed.title), summary=listed.summary, standing=plain(listed.standing)), ""]
+        marks = [(check, gettext("ok") if check.passed else f"**{failed}**") for check in listed.checks]
         lines += [f"- {mark}, {check.name}: {plain(check.found)}" for check, mark in marks] + [""]
-    drawn = [(table.key, tr("effect on {title}", title=table.title)) for table in section.effects]
+    drawn = [(table.key, gettext("effect on {title}", title=table.title)) for table in section.effects]
     drawn += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
-    drawn += [(section.path.key, tr("response time over throughput"))] if section.path else []
-    drawn += [(section.quantiles.key, tr("response time by percentile"))] if section.quantiles else []
-    drawn += [(section.drift.key, tr("{title} over time", title=section.drift.title))] if section.drift else []
+    drawn += [(section.path.key, gettext("response time over throughput"))] if section.path else []
+    drawn += [(section.quantiles.key, gettext("response time by percentile"))] if section.quantiles else []
+    drawn += [(section.drift.key, gettext("{title} over time", title=section.drift.title))] if section.drift else []
     shown = [f"![{plain(title)}](<{pictures[key]}>)" for key, title in drawn if key in pictures]
     return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section) + _why(section)
 
@@ -159,7 +155,7 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
 def _why(section: Section) -> list[str]:
     lines = []
     for table in section.why:
-        trials = tr("; trials {trials}", trials=numbers.few(table.trials)) if table.trials else ""
+        trials = gettext("; trials {trials}", trials=numbers.few(table.trials)) if table.trials else ""
         lines += [f"{plain(table.title)}: {plain(table.note)}{trials}", ""]
         lines += _rows(table)
     return lines
@@ -185,12 +181,15 @@ def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:
     for share in matrix.shares:
         lines += [f"#### {share.title}", "", *(f"- {plain(sentence)}" for sentence in share.sentences), ""]
         if share.key in pictures:
-            title = tr("response time over rate, {share}", share=share.title)
+            title = gettext("response time over rate, {share}", share=share.title)
             lines += [f"![{title}](<{pictures[share.key]}>)", ""]
         for table in share.tables:
             name = f"{table.title}, {table.unit}" if table.unit else table.title
             rows = [[str(small), *(_figure(f) for f in figures)] for small, figures in table.rows]
-            head = [tr("{name}: small outstanding", name=name), *(tr("{n} large", n=large) for large in table.columns)]
+            head = [
+                gettext("{name}: small outstanding", name=name),
+                *(gettext("{n} large", n=large) for large in table.columns),
+            ]
             lines += as_table(head, [True] * len(head), rows)
     return lines
 
@@ -198,7 +197,7 @@ def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:
 def _trust(trust: Trust) -> list[str]:
     conditioned = [(plain(one.sentence), one) for one in trust.conditioned]
     said = [
-        tr("{sentence} (trial {trial})", sentence=f"**{what}**" if one.missed else what, trial=one.trial)
+        gettext("{sentence} (trial {trial})", sentence=f"**{what}**" if one.missed else what, trial=one.trial)
         for what, one in conditioned
     ]
     said += [plain(note) for note in trust.notes]
@@ -207,12 +206,14 @@ def _trust(trust: Trust) -> list[str]:
         [tally.state, plain(tally.reason), str(len(tally.trials)), numbers.orders(tally.trials)]
         for tally in trust.tallies
     ]
-    lines += as_table([tr("trials"), tr("reason"), tr("count"), tr("which")], [False, False, True, False], rows)
-    lines += [tr("What differed between trials that should not have") + ":", ""]
+    lines += as_table(
+        [gettext("trials"), gettext("reason"), gettext("count"), gettext("which")], [False, False, True, False], rows
+    )
+    lines += [gettext("What differed between trials that should not have") + ":", ""]
     lines += [*(f"- **{plain(said)}**" for said in trust.unlike), f"- {plain(trust.alike)}", ""]
     facts = [[plain(name), plain(value)] for name, value in (*trust.facts, *trust.machine)]
-    lines += as_table([tr("experiment and machine"), ""], [False, False], facts)
-    return [*lines, tr("The plan:"), "", *_code(trust.plan_text, "toml"), ""]
+    lines += as_table([gettext("experiment and machine"), ""], [False, False], facts)
+    return [*lines, gettext("The plan:"), "", *_code(trust.plan_text, "toml"), ""]
 
 
 def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
@@ -221,32 +222,32 @@ def render(view: ReportView, pictures: Mapping[str, str] | None = None) -> str:
         f"# {plain(view.title)}",
         "",
         *([plain(view.question), ""] if view.question else []),
-        tr("Experiment {experiment}, {when}.", experiment=plain(view.experiment), when=view.when),
+        gettext("Experiment {experiment}, {when}.", experiment=plain(view.experiment), when=view.when),
         "",
     ]
-    lines += [tr("{sentence}.", sentence=view.headline), ""]
+    lines += [gettext("{sentence}.", sentence=view.headline), ""]
     if view.matrices:
-        lines += _head(tr("I/O matrices"))
+        lines += _head(gettext("I/O matrices"))
     for matrix in view.matrices:
         lines += _matrix(matrix, pictures or {})
     if view.sections or not view.matrices:
         lines += _compared(view, pictures or {})
-    lines += [*_head(tr("Trust")), *_trust(view.trust), *_beside(view.files)]
+    lines += [*_head(gettext("Trust")), *_trust(view.trust), *_beside(view.files)]
     return "\n".join(lines).rstrip("\n").replace("\n\n\n", "\n\n") + "\n"
 
 
 def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
     """What was found of the factors: answers, verdicts, what to do, and each factor."""
-    lines = [*_head(tr("Answers")), *map(_answer, view.answers), ""]
-    lines += [*_head(tr("Verdicts")), *_verdicts(view), *_head(tr("What to do"))]
+    lines = [*_head(gettext("Answers")), *map(_answer, view.answers), ""]
+    lines += [*_head(gettext("Verdicts")), *_verdicts(view), *_head(gettext("What to do"))]
     for advice in view.advice:
         lines.append(f"- **{plain(advice.factor)}**: {plain(advice.text)}")
         if advice.recipe:
             block = _code(f"{advice.recipe.set}\n{advice.recipe.check}", "sh")
             lines += ["", *(f"  {line}" for line in block), ""]
-            lines += [f"  {tr('To last beyond the next start:')}", ""]
+            lines += [f"  {gettext('To last beyond the next start:')}", ""]
             lines += [*(f"  {line}" for line in _code(advice.recipe.last, "")), ""]
-    lines += ["", *_beside(view.field), *_head(tr("Factor by factor"))]
+    lines += ["", *_beside(view.field), *_head(gettext("Factor by factor"))]
     lines += [view.reading, ""] if view.reading else []
     for section in view.sections:
         lines += _section(section, pictures)

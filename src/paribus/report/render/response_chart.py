@@ -3,7 +3,7 @@
 In: what is shown of a write share. Out: a Vega-Lite spec, as `charts` makes them. Called by `charts`.
 """
 
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.report.render.chart_parts import (
     DASHES,
     FROM_ZERO,
@@ -65,13 +65,13 @@ def response_curve(share: MatrixShare) -> Spec:
     return {
         "width": WIDTH,
         "height": HEIGHT,
-        "title": tr("mean response time, {unit}, {share}", unit=share.unit, share=share.title),
-        "description": tr("mean response time of small operations over their rate; the numbers are in the tables"),
+        "title": gettext("mean response time, {unit}, {share}", unit=share.unit, share=share.title),
+        "description": gettext("mean response time of small operations over their rate; the numbers are in the tables"),
         "data": inline(rows),
         "encoding": {
             "x": quantity(
                 "rate",
-                title=tr("small operations per second"),
+                title=gettext("small operations per second"),
                 scale=FROM_ZERO,
                 axis={"tickCount": 5, "format": ",~f", "grid": False},
             )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.report.render.text_tables import STYLES, grid, level_tables, plain, verdict_table, word_table
 from paribus.report.view import numbers
 from paribus.report.view.explanation_models import WordTable
@@ -36,22 +36,18 @@ def _sentence(answer: Answer) -> "Text":
 def _section(section: Section, console: "Console") -> None:
     console.print()
     heading = plain(section.factor, "bold")
-    console.print(heading.append_text(plain(tr(" under {workload}", workload=section.workload), "dim")))
+    console.print(heading.append_text(plain(gettext(" under {workload}", workload=section.workload), "dim")))
     if section.empty:
         console.print(plain(section.empty))
     for reason in section.reasons:
         console.print(plain(reason, "dim"))
     for listed in section.checks:
-        said = (
-            later("checks of {title}: {summary}; {standing}")
-            if listed.standing
-            else later("checks of {title}: {summary}")
-        )
+        said = N_("checks of {title}: {summary}; {standing}") if listed.standing else N_("checks of {title}: {summary}")
         console.print(
-            plain(tr(said, title=listed.title, summary=listed.summary, standing=listed.standing), "dim"),
+            plain(gettext(said, title=listed.title, summary=listed.summary, standing=listed.standing), "dim"),
         )
         for check in listed.checks:
-            mark = tr("ok    ") if check.passed else tr("FAILED")
+            mark = gettext("ok    ") if check.passed else gettext("FAILED")
             console.print(plain(f"  {mark} {check.name}: {check.found}", "dim" if check.passed else ""))
     if section.table:
         first = section.effects[0] if section.effects else None
@@ -80,7 +76,7 @@ def _conditioned(view: ReportView, console: "Console", *, only_missed: bool) -> 
         if one.missed or not only_missed:
             console.print(
                 plain(
-                    tr("{sentence} (trial {trial})", sentence=one.sentence, trial=one.trial),
+                    gettext("{sentence} (trial {trial})", sentence=one.sentence, trial=one.trial),
                     "bold" if one.missed else "",
                 )
             )
@@ -114,11 +110,11 @@ def render(view: ReportView, console: "Console") -> None:
     console.print()
     for tally in view.trust.tallies:
         where = f" ({numbers.orders(tally.trials)})" if tally.reason else ""
-        label = f"  {tally.reason}" if tally.reason else tr("trials {state}", state=tally.state)
+        label = f"  {tally.reason}" if tally.reason else gettext("trials {state}", state=tally.state)
         console.print(plain(f"{label}: {len(tally.trials)}{where}"))
     _conditioned(view, console, only_missed=False)
-    question = tr("What differed between trials that should not have")
-    answer = tr("; ").join([*view.trust.unlike, view.trust.alike])
+    question = gettext("What differed between trials that should not have")
+    answer = gettext("; ").join([*view.trust.unlike, view.trust.alike])
     console.print(plain(f"{question}: {answer}"))
     for note in view.trust.notes:
         console.print(plain(note))
@@ -127,7 +123,7 @@ def render(view: ReportView, console: "Console") -> None:
     for name, value in (*view.trust.facts, *view.trust.machine):
         console.print(plain(f"{name}: {value}"))
     console.print()
-    console.print(plain(tr("The plan:")))
+    console.print(plain(gettext("The plan:")))
     console.print(plain(view.trust.plan_text.rstrip("\n")), soft_wrap=True)
 
 
@@ -143,10 +139,10 @@ def _compared(view: ReportView, console: "Console") -> None:
         line = plain(f"{advice.factor}: ", "bold")
         console.print(line.append_text(plain(advice.text)))
         if advice.recipe:
-            console.print(plain(tr("  set    {command}", command=advice.recipe.set)), soft_wrap=True)
-            console.print(plain(tr("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
+            console.print(plain(gettext("  set    {command}", command=advice.recipe.set)), soft_wrap=True)
+            console.print(plain(gettext("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
             for how in advice.recipe.last.split("\n"):
-                console.print(plain(tr("  last   {command}", command=how)), soft_wrap=True)
+                console.print(plain(gettext("  last   {command}", command=how)), soft_wrap=True)
     _beside(view.field, console)
     if view.reading:
         console.print()
@@ -164,5 +160,5 @@ def _beside(tables: Sequence[WordTable], console: "Console") -> None:
         if table.rows:
             console.print(word_table(replace(table, rows=table.rows[:_MOST_ROWS]), console.width))
         if len(table.rows) > _MOST_ROWS:
-            said = later("{n:,} more: paribus report --format markdown")
-            console.print(plain(tr(said, n=len(table.rows) - _MOST_ROWS), "dim"))
+            said = N_("{n:,} more: paribus report --format markdown")
+            console.print(plain(gettext(said, n=len(table.rows) - _MOST_ROWS), "dim"))

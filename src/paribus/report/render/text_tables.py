@@ -7,7 +7,7 @@ markup or as control sequences.
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.report.view import numbers
 from paribus.report.view.explanation_models import WordTable
 from paribus.report.view.view_models import (
@@ -61,13 +61,13 @@ def verdict_table(view: ReportView) -> "Table":
     """All verdicts as a rich table: under each factor a line per change and workload."""
     table = new_table()
     workloads = len({answer.workload for answer in view.answers}) > 1
-    table.add_column(tr("factor, from → to"), overflow="fold", ratio=1)
+    table.add_column(gettext("factor, from → to"), overflow="fold", ratio=1)
     if workloads:
-        table.add_column(tr("workload"), overflow="fold", max_width=12)
-    table.add_column(tr("effect"), justify="right", no_wrap=True)
-    table.add_column(tr("interval"), justify="right", no_wrap=True)
-    table.add_column(tr("pairs"), justify="right", no_wrap=True)
-    table.add_column(tr("verdict"), overflow="fold", max_width=18)
+        table.add_column(gettext("workload"), overflow="fold", max_width=12)
+    table.add_column(gettext("effect"), justify="right", no_wrap=True)
+    table.add_column(gettext("interval"), justify="right", no_wrap=True)
+    table.add_column(gettext("pairs"), justify="right", no_wrap=True)
+    table.add_column(gettext("verdict"), overflow="fold", max_width=18)
     judged = {id(row.answer): row for row in view.verdicts}
     before = ""
     for answer in view.answers:
@@ -79,7 +79,7 @@ def verdict_table(view: ReportView) -> "Table":
         cells: list[RenderableType] = [plain(f"  {answer.baseline} → {answer.arm}")]
         cells += [plain(answer.workload)] if workloads else []
         cells += [plain(row.effect, style), plain(row.interval)] if row else ["", ""]
-        cells += [str(row.pairs) if row else "", plain(row.verdict if row else tr(answer.verdict), style)]
+        cells += [str(row.pairs) if row else "", plain(row.verdict if row else gettext(answer.verdict), style)]
         table.add_row(*cells)
     return table
 
@@ -115,12 +115,12 @@ def _measured(
 
     table = new_table()
     table.box, table.padding = box.SIMPLE_HEAD, (0, 1, 0, 0)
-    table.add_column(tr("load"), justify="right", no_wrap=True)
-    table.add_column(tr("arm"), overflow="fold")
+    table.add_column(gettext("load"), justify="right", no_wrap=True)
+    table.add_column(gettext("arm"), overflow="fold")
     for _, column in places:
         table.add_column(f"{_short(column.title)} {column.unit}".strip(), justify="right", no_wrap=True)
     if first:
-        table.add_column(tr("effect on {title}", title=_short(first.title)), justify="right", no_wrap=True)
+        table.add_column(gettext("effect on {title}", title=_short(first.title)), justify="right", no_wrap=True)
     for row in shown.rows:
         for place, arm in enumerate(section.arms):
             cells: list[RenderableType] = [row.load.figure if place == 0 else "", plain(arm.name)]
@@ -131,7 +131,7 @@ def _measured(
 
 
 def _short(title: str) -> str:
-    return title.replace(tr(" response time"), "")
+    return title.replace(gettext(" response time"), "")
 
 
 def word_table(shown: WordTable, room: int) -> "Table":
@@ -153,9 +153,9 @@ def word_table(shown: WordTable, room: int) -> "Table":
 def grid(shown: MatrixTable) -> "Table":
     """Small operations outstanding down, large ones across."""
     table = new_table(f"{shown.title}, {shown.unit}" if shown.unit else shown.title)
-    table.add_column(tr("small"), justify="right", no_wrap=True)
+    table.add_column(gettext("small"), justify="right", no_wrap=True)
     for large in shown.columns:
-        table.add_column(tr("{n} large", n=large), justify="right", no_wrap=True)
+        table.add_column(gettext("{n} large", n=large), justify="right", no_wrap=True)
     for small, figures in shown.rows:
         table.add_row(str(small), *(_figure(f) for f in figures))
     return table

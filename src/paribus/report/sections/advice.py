@@ -6,7 +6,7 @@ Nothing is recommended that a workload of the same experiment speaks against.
 
 from collections.abc import Mapping, Sequence
 
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.report.sections.verdicts import NONE
 from paribus.report.view.view_models import Advice, Answer, Judged, Recipe
 
@@ -28,25 +28,25 @@ def _set(factor: str, arms: Mapping[str, list[Judged]], recipes: Mapping[str, Re
     arm, *others = [name for name in by_gain if name not in suspect] or by_gain
     rows = arms[arm]
     if arm in suspect:
-        said = later("{arm} seems better under {workloads}, but the verdict is suspect: repeat it first")
-        text = tr(said, arm=arm, workloads=_under(rows, "better"))
+        said = N_("{arm} seems better under {workloads}, but the verdict is suspect: repeat it first")
+        text = gettext(said, arm=arm, workloads=_under(rows, "better"))
         return Advice(factor=factor, kind="wait", text=text, recipe=None)
-    said = later("set {arm}: better than {baseline} under {workloads}")
-    text = tr(said, arm=arm, baseline=rows[0].answer.baseline, workloads=_under(rows, "better"))
+    said = N_("set {arm}: better than {baseline} under {workloads}")
+    text = gettext(said, arm=arm, baseline=rows[0].answer.baseline, workloads=_under(rows, "better"))
     if undecided := _under(rows, "undecided"):
-        text += tr("; undecided under {workloads}", workloads=undecided)
+        text += gettext("; undecided under {workloads}", workloads=undecided)
     if others:
-        text += tr("; also better, but not compared with {arm}: {others}", arm=arm, others=", ".join(others))
+        text += gettext("; also better, but not compared with {arm}: {others}", arm=arm, others=", ".join(others))
     if suspect:
-        said = later("; {others} seems better too, but the verdict is suspect")
-        text += tr(said, others=", ".join(suspect))
+        said = N_("; {others} seems better too, but the verdict is suspect")
+        text += gettext(said, others=", ".join(suspect))
     return Advice(factor=factor, kind="set", text=text, recipe=recipes.get(f"{factor}={arm}"), arm=arm)
 
 
 def _mixed(arm: str, rows: Sequence[Judged]) -> str:
-    said = later("{verdict} under {workload}")
-    found = [tr(said, verdict=tr(row.answer.verdict), workload=row.answer.workload) for row in rows]
-    return f"{arm} " + tr(", ").join(found)
+    said = N_("{verdict} under {workload}")
+    found = [gettext(said, verdict=gettext(row.answer.verdict), workload=row.answer.workload) for row in rows]
+    return f"{arm} " + gettext(", ").join(found)
 
 
 def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], recipes: Mapping[str, Recipe]) -> Advice:
@@ -60,22 +60,24 @@ def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], reci
         return _set(factor, clear, recipes)
     torn = [arm for arm, seen in words.items() if seen & {"better", "depends on load"}]
     if torn:
-        text = tr("; ").join(_mixed(arm, arms[arm]) for arm in torn)
-        return Advice(factor=factor, kind="choose", text=tr("choose by your load: {arms}", arms=text), recipe=None)
+        text = gettext("; ").join(_mixed(arm, arms[arm]) for arm in torn)
+        return Advice(factor=factor, kind="choose", text=gettext("choose by your load: {arms}", arms=text), recipe=None)
     open_arms = [arm for arm, seen in words.items() if "undecided" in seen]
     worse = [arm for arm, seen in words.items() if "worse" in seen]
-    parts = [tr("do not set {arm}: worse", arm=arm) for arm in worse]
+    parts = [gettext("do not set {arm}: worse", arm=arm) for arm in worse]
     if open_arms:
-        parts += [tr("{arm} is undecided: more trials are needed", arm=arm) for arm in open_arms]
+        parts += [gettext("{arm} is undecided: more trials are needed", arm=arm) for arm in open_arms]
     unknown = list(dict.fromkeys(answer.arm for answer in missing))
     if unknown:
-        parts.append(f"{', '.join(unknown)}: " + tr(NONE))
+        parts.append(f"{', '.join(unknown)}: " + gettext(NONE))
     if open_arms or unknown:
-        return Advice(factor=factor, kind="wait", text=tr("; ").join(parts), recipe=None)
+        return Advice(factor=factor, kind="wait", text=gettext("; ").join(parts), recipe=None)
     baseline = rows[0].answer.baseline
-    said = {arm: tr(" and ").join(map(tr, sorted(seen))) for arm, seen in words.items()}
-    found = tr(", ").join(tr("{arm} is {verdicts}", arm=arm, verdicts=verdicts) for arm, verdicts in said.items())
-    text = tr("keep {baseline}: {found}", baseline=baseline, found=found)
+    said = {arm: gettext(" and ").join(map(gettext, sorted(seen))) for arm, seen in words.items()}
+    found = gettext(", ").join(
+        gettext("{arm} is {verdicts}", arm=arm, verdicts=verdicts) for arm, verdicts in said.items()
+    )
+    text = gettext("keep {baseline}: {found}", baseline=baseline, found=found)
     recipe = recipes.get(f"{factor}={baseline}")
     return Advice(factor=factor, kind="keep", text=text, recipe=recipe, arm=baseline)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paribus.findings import Distribution
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import Cell, Measurement
 from paribus.report.sections import tables
 from paribus.report.view import numbers
@@ -16,12 +16,12 @@ from paribus.report.view.curve_models import Course, Courses, PathCurve, PathPoi
 from paribus.report.view.numbers import Kind
 
 TIMED = {
-    "throughput_per_s": (later("throughput, /s"), 1.0),
-    "response_p95_s": (later("p95 response time, ms"), 1e3),
-    "device_utilisation": (later("device busy, %"), 100.0),
-    "cpu_user_share": (later("processors in user mode, %"), 100.0),
-    "cpu_system_share": (later("processors in system mode, %"), 100.0),
-    "cpu_iowait_share": (later("processors waiting for I/O, %"), 100.0),
+    "throughput_per_s": (N_("throughput, /s"), 1.0),
+    "response_p95_s": (N_("p95 response time, ms"), 1e3),
+    "device_utilisation": (N_("device busy, %"), 100.0),
+    "cpu_user_share": (N_("processors in user mode, %"), 100.0),
+    "cpu_system_share": (N_("processors in system mode, %"), 100.0),
+    "cpu_iowait_share": (N_("processors waiting for I/O, %"), 100.0),
 }
 """What is drawn of a trial over time: title with unit, and what a value is multiplied by."""
 
@@ -115,14 +115,16 @@ def courses(series: Mapping[str, Mapping[int, Measurement]], made: int) -> Cours
     drawn = len({course.trial for course in found})
     thin = any(one.n > len(one.points) > 1 for mine in series.values() for one in mine.values())
     left_out = [
-        *([tr("{n} of {all} trials are here: export has all", n=drawn, all=made)] if drawn < made else []),
-        *([tr("of each stretch the lowest and the highest point is drawn")] if thin else []),
+        *([gettext("{n} of {all} trials are here: export has all", n=drawn, all=made)] if drawn < made else []),
+        *([gettext("of each stretch the lowest and the highest point is drawn")] if thin else []),
     ]
-    return Courses(key="trial-course", note=tr("; ").join(left_out), courses=tuple(found))
+    return Courses(key="trial-course", note=gettext("; ").join(left_out), courses=tuple(found))
 
 
 def _course(order: int, title: str, factor: float, one: Measurement) -> Course:
-    return Course(trial=order, metric=tr(title), step_s=one.step_s or 1.0, values=tuple(_rounded(one.points, factor)))
+    return Course(
+        trial=order, metric=gettext(title), step_s=one.step_s or 1.0, values=tuple(_rounded(one.points, factor))
+    )
 
 
 def _rounded(values: Iterable[float], factor: float) -> Iterable[float]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from paribus.findings import Constancy, Preconditioned
-from paribus.i18n import later, spoken, tr
+from paribus.i18n import N_, gettext, translate_stored
 from paribus.model import COMPARING, Experiment, ExperimentState, Measurement, Purpose, Trial, TrialState
 from paribus.report.sections.preconditioning import conditioned
 from paribus.report.sections.server_notes import served
@@ -29,8 +29,8 @@ def clock(seconds: float) -> str:
 
 def _reasons(trial: Trial) -> tuple[str, ...]:
     if trial.state is TrialState.FAILED:
-        return (": ".join(filter(None, [tr(trial.failure or "failed"), trial.failure_message])),)
-    return tuple(map(spoken, trial.invalid_because)) or (tr("no reason recorded"),)
+        return (": ".join(filter(None, [gettext(trial.failure or "failed"), trial.failure_message])),)
+    return tuple(map(translate_stored, trial.invalid_because)) or (gettext("no reason recorded"),)
 
 
 def tallies(trials: Sequence[Trial]) -> tuple[Tally, ...]:
@@ -49,12 +49,12 @@ def tallies(trials: Sequence[Trial]) -> tuple[Tally, ...]:
 
 
 def _remark(trial: Trial, replaced: Mapping[int, int]) -> str:
-    parts = list(_reasons(trial)) if trial.state in _UNUSED else list(map(spoken, trial.invalid_because))
+    parts = list(_reasons(trial)) if trial.state in _UNUSED else list(map(translate_stored, trial.invalid_because))
     if trial.supersedes is not None:
-        parts.append(tr("in place of {trial}", trial=trial.supersedes))
+        parts.append(gettext("in place of {trial}", trial=trial.supersedes))
     if trial.order in replaced:
-        parts.append(tr("replaced by {trial}", trial=replaced[trial.order]))
-    return tr("; ").join(parts)
+        parts.append(gettext("replaced by {trial}", trial=replaced[trial.order]))
+    return gettext("; ").join(parts)
 
 
 def _column(summaries: Mapping[int, Mapping[str, Measurement]], name: str) -> dict[int, str]:
@@ -119,24 +119,26 @@ def _facts(
     experiment: Experiment, made_s: float, planned_s: float | None, once_s: float
 ) -> tuple[tuple[str, str], ...]:
     if experiment.state is ExperimentState.IMPORTED:
-        known = [(tr("set"), experiment.id), (tr("imported"), clock(experiment.started))]
+        known = [(gettext("set"), experiment.id), (gettext("imported"), clock(experiment.started))]
         return (*known, *experiment.versions.items())
-    facts = [(tr("experiment"), experiment.id), (tr("state"), word(experiment.state))]
-    facts.append((tr("started"), clock(experiment.started)))
+    facts = [(gettext("experiment"), experiment.id), (gettext("state"), word(experiment.state))]
+    facts.append((gettext("started"), clock(experiment.started)))
     if experiment.ended is not None:
-        facts.append((tr("took"), show_duration(max(experiment.ended - experiment.started, 0))))
-    planned = "" if planned_s is None else tr(", of {duration} planned", duration=show_duration(planned_s))
-    usual = later("{duration}: an hour once for each setting at each load level, which says nothing of noise")
+        facts.append((gettext("took"), show_duration(max(experiment.ended - experiment.started, 0))))
+    planned = "" if planned_s is None else gettext(", of {duration} planned", duration=show_duration(planned_s))
+    usual = N_("{duration}: an hour once for each setting at each load level, which says nothing of noise")
     facts += [
-        (tr("machine time of trials and reruns"), show_duration(made_s) + planned),
-        *([(tr("the usual way would take"), tr(usual, duration=show_duration(once_s)))] if once_s else []),
-        (tr("rounds planned"), str(experiment.rounds)),
-        (tr("seed"), str(experiment.seed)),
-        (tr("schedule hash"), experiment.schedule_hash),
-        (tr("plan digest"), experiment.plan_digest),
+        (gettext("machine time of trials and reruns"), show_duration(made_s) + planned),
+        *([(gettext("the usual way would take"), gettext(usual, duration=show_duration(once_s)))] if once_s else []),
+        (gettext("rounds planned"), str(experiment.rounds)),
+        (gettext("seed"), str(experiment.seed)),
+        (gettext("schedule hash"), experiment.schedule_hash),
+        (gettext("plan digest"), experiment.plan_digest),
     ]
-    facts += [(tr("set on the command line: {key}", key=key), value) for key, value in experiment.overrides.items()]
-    return tuple(facts + [(tr(name), version) for name, version in experiment.versions.items()])
+    facts += [
+        (gettext("set on the command line: {key}", key=key), value) for key, value in experiment.overrides.items()
+    ]
+    return tuple(facts + [(gettext(name), version) for name, version in experiment.versions.items()])
 
 
 def trust(
@@ -150,12 +152,12 @@ def trust(
     """All that a reader needs to check or repeat the experiment."""
     return Trust(
         tallies=tallies(trials),
-        notes=(*map(spoken, experiment.notes), *served(trials, summaries)),
+        notes=(*map(translate_stored, experiment.notes), *served(trials, summaries)),
         conditioned=conditioned(preconditioned),
         unlike=unlike(constancy),
         alike=alike(constancy),
         facts=_facts(experiment, machine_s(trials), planned_s, usual_s(trials)),
-        machine=tuple((tr(name).replace("_", " "), value) for name, value in experiment.fingerprint.items()),
+        machine=tuple((gettext(name).replace("_", " "), value) for name, value in experiment.fingerprint.items()),
         plan_text=experiment.plan_text,
         trials=_rows(experiment, trials, summaries),
     )

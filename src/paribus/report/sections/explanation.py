@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from paribus.findings import Bounded, Contrast, Estimate, Limit, Moved, Scaling
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.model import Cell
 from paribus.report.sections.counter_names import TITLES
 from paribus.report.view import numbers
@@ -50,11 +50,11 @@ def normalised(cells: Sequence[Cell], arms: Sequence[str]) -> WordTable | None:
         best = max((cell for (at, _), cell in rates.items() if at == load), key=lambda cell: cell.mean)
         rows.append((load.figure, *(_over(rates.get((load, arm)), best) for arm in arms)))
     return WordTable(
-        title=tr("Each over the best"),
-        note=tr(
+        title=gettext("Each over the best"),
+        note=gettext(
             "throughput over that of the best arm at the load level; intervals take arms as independent of each other"
         ),
-        head=(tr("load level"), *arms),
+        head=(gettext("load level"), *arms),
         figures=(True,) * (1 + len(arms)),
         rows=tuple(rows),
         trials=(),
@@ -77,19 +77,19 @@ def _over(cell: Cell | None, best: Cell) -> str:
 
 def _moved(one: Contrast) -> WordTable:
     shown = one.moved[:_MOST_ROWS]
-    falsely = tr("{share:.0%} of these at most are expected not to have moved", share=1 - one.confidence)
+    falsely = gettext("{share:.0%} of these at most are expected not to have moved", share=1 - one.confidence)
     left = len(one.moved) - len(shown)
     said = [
-        tr("{n} of {examined} counters moved", n=len(one.moved), examined=one.examined),
-        *([tr("{n} moved less", n=left)] if left else []),
+        gettext("{n} of {examined} counters moved", n=len(one.moved), examined=one.examined),
+        *([gettext("{n} moved less", n=left)] if left else []),
         falsely,
     ]
     return WordTable(
-        title=tr("What moved with {arm} instead of {baseline}", arm=one.arm, baseline=one.baseline),
-        note=tr("; ").join(said)
+        title=gettext("What moved with {arm} instead of {baseline}", arm=one.arm, baseline=one.baseline),
+        note=gettext("; ").join(said)
         if one.moved
-        else tr("none of {examined} counters moved beyond its noise", examined=one.examined),
-        head=(tr("counter"), one.baseline, one.arm, tr("change")),
+        else gettext("none of {examined} counters moved beyond its noise", examined=one.examined),
+        head=(gettext("counter"), one.baseline, one.arm, gettext("change")),
         figures=(False, True, True, True),
         rows=tuple(_row(moved) for moved in shown),
         trials=one.trials,
@@ -101,8 +101,8 @@ def _row(moved: Moved) -> tuple[str, str, str, str]:
 
 
 def _title(moved: Moved) -> str:
-    name = tr(TITLES.get(moved.metric, moved.metric.replace("_", " ")))
-    return tr("{name} per operation", name=name) if moved.per_operation else name
+    name = gettext(TITLES.get(moved.metric, moved.metric.replace("_", " ")))
+    return gettext("{name} per operation", name=name) if moved.per_operation else name
 
 
 def _values(moved: Moved) -> tuple[str, str]:
@@ -122,7 +122,7 @@ def _change(moved: Moved) -> str:
     if moved.is_ratio:
         return str(numbers.effect(moved.estimate, moved.low, moved.high))
     if not moved.unit and moved.metric.endswith(("_share", "_utilisation")):
-        factor, unit = 100.0, tr(" points")
+        factor, unit = 100.0, gettext(" points")
     else:
         scale = numbers.scale(_UNITS.get(moved.unit, Kind.PLAIN), (moved.baseline, moved.compared))
         factor, unit = scale.factor, f" {scale.unit}" if scale.unit else ""
@@ -135,9 +135,9 @@ def _change(moved: Moved) -> str:
 def _bounds(bounds: Sequence[Bounded], arms: Sequence[str]) -> WordTable:
     by_place = {(one.load, one.arm): one for one in bounds}
     return WordTable(
-        title=tr("What bounds it"),
-        note=tr("read off the means of each load level; no test"),
-        head=(tr("load level"), *arms),
+        title=gettext("What bounds it"),
+        note=gettext("read off the means of each load level; no test"),
+        head=(gettext("load level"), *arms),
         figures=(True, *[False] * len(arms)),
         rows=tuple(
             (load.figure, *(_bounded(by_place.get((load, arm))) for arm in arms))
@@ -150,25 +150,25 @@ def _bounds(bounds: Sequence[Bounded], arms: Sequence[str]) -> WordTable:
 def _bounded(one: Bounded | None) -> str:
     if one is None:
         return numbers.DASH
-    limit = tr("nothing is full") if one.limit is Limit.NOTHING else word(one.limit)
-    return tr("{limit} ({evidence})", limit=limit, evidence=one.evidence)
+    limit = gettext("nothing is full") if one.limit is Limit.NOTHING else word(one.limit)
+    return gettext("{limit} ({evidence})", limit=limit, evidence=one.evidence)
 
 
 def _scaling(scalings: Sequence[Scaling]) -> WordTable:
     return WordTable(
-        title=tr("How it scales"),
-        note=tr(
+        title=gettext("How it scales"),
+        note=gettext(
             "the knee is where more load begins only to wait longer; contention and coherency are the shares of the "
             "Universal Scalability Law"
         ),
         head=(
-            tr("arm"),
-            tr("peak"),
-            tr("knee"),
-            tr("drive it at"),
-            tr("contention"),
-            tr("coherency"),
-            tr("the law"),
+            gettext("arm"),
+            gettext("peak"),
+            gettext("knee"),
+            gettext("drive it at"),
+            gettext("contention"),
+            gettext("coherency"),
+            gettext("the law"),
         ),
         figures=(False, True, True, True, True, True, False),
         rows=tuple(_scaled(one) for one in scalings),
@@ -177,18 +177,20 @@ def _scaling(scalings: Sequence[Scaling]) -> WordTable:
 
 
 def _scaled(one: Scaling) -> tuple[str, ...]:
-    knee = f"{_level(one.knee)}" if one.knee else tr("beyond")
-    drive = tr("{level} ({share:.0%} of the peak)", level=one.drive_at, share=one.drive_share)
+    knee = f"{_level(one.knee)}" if one.knee else gettext("beyond")
+    drive = gettext("{level} ({share:.0%} of the peak)", level=one.drive_at, share=one.drive_share)
     if one.drive_at == one.highest:
-        drive = tr("{level} or more: the highest tried", level=one.drive_at)
-    law = ("", "", tr("needs 4 load levels in 2 rounds"))
+        drive = gettext("{level} or more: the highest tried", level=one.drive_at)
+    law = ("", "", gettext("needs 4 load levels in 2 rounds"))
     if one.law:
         shares = (_share(one.law.contention), _share(one.law.coherency))
-        maximum = tr("maximum at {level:,.0f}", level=one.law.peak_at) if one.law.peak_at else tr("no maximum")
-        missed = tr("{miss} off at {level}", miss=show_percent(math.log1p(one.law.miss)), level=one.law.miss_at)
-        holds = tr("holds, {missed}, {maximum}", missed=missed, maximum=maximum)
-        law = (*shares, holds if one.law.holds else tr("does not hold: {missed}", missed=missed))
-    peak = tr("{rate}/s at {level}", rate=_rate(one.peak_per_s), level=one.peak_at)
+        maximum = (
+            gettext("maximum at {level:,.0f}", level=one.law.peak_at) if one.law.peak_at else gettext("no maximum")
+        )
+        missed = gettext("{miss} off at {level}", miss=show_percent(math.log1p(one.law.miss)), level=one.law.miss_at)
+        holds = gettext("holds, {missed}, {maximum}", missed=missed, maximum=maximum)
+        law = (*shares, holds if one.law.holds else gettext("does not hold: {missed}", missed=missed))
+    peak = gettext("{rate}/s at {level}", rate=_rate(one.peak_per_s), level=one.peak_at)
     return (one.arm, peak, knee, drive, *law)
 
 

@@ -6,17 +6,17 @@ In: claims as tested, sources and origins. Out: tables of words. Called by the c
 from collections.abc import Mapping, Sequence
 
 from paribus.findings import Breach
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import Evidence, Origin, Source, Standing, Tested
 from paribus.report.view import numbers
 from paribus.report.view.explanation_models import WordTable
 
 _ORDER = (Standing.CONTRADICTED, Standing.WEAK, Standing.SUPPORTED, Standing.UNTESTABLE)
 _WORDS = {
-    Standing.SUPPORTED: later("supported"),
-    Standing.WEAK: later("weak"),
-    Standing.CONTRADICTED: later("contradicted"),
-    Standing.UNTESTABLE: later("untestable"),
+    Standing.SUPPORTED: N_("supported"),
+    Standing.WEAK: N_("weak"),
+    Standing.CONTRADICTED: N_("contradicted"),
+    Standing.UNTESTABLE: N_("untestable"),
 }
 _MOST_LINES = 200
 _MOST_FILES = 500
@@ -25,18 +25,18 @@ _HASH = 12
 
 def standing(one: Standing) -> str:
     """How a claim stands, in the language that is spoken."""
-    return tr(_WORDS[one])
+    return gettext(_WORDS[one])
 
 
 def misfits(found: Sequence[Breach]) -> WordTable:
     """What does not fit, contradictions first."""
     ordered = sorted(found, key=lambda one: not one.grave)
     grave = sum(one.grave for one in found)
-    said = later("{n} contradict each other; what else is told may be right, and says less than it seems to")
+    said = N_("{n} contradict each other; what else is told may be right, and says less than it seems to")
     return WordTable(
-        title=tr("What does not fit"),
-        note=tr(said, n=grave),
-        head=(tr("what is stated, and what the others imply"), tr("trials")),
+        title=gettext("What does not fit"),
+        note=gettext(said, n=grave),
+        head=(gettext("what is stated, and what the others imply"), gettext("trials")),
         figures=(False, False),
         rows=tuple((one.words, numbers.few(one.cells)) for one in ordered[:_MOST_LINES]),
         trials=(),
@@ -46,16 +46,16 @@ def misfits(found: Sequence[Breach]) -> WordTable:
 def claims(found: Sequence[Tested]) -> WordTable:
     """Every claim, those first that the numbers contradict."""
     counts = [(sum(one.standing is kind for one in found), kind) for kind in _ORDER]
-    said = tr(", ").join(tr("{n} {verdict}", n=n, verdict=standing(kind)) for n, kind in counts if n)
+    said = gettext(", ").join(gettext("{n} {verdict}", n=n, verdict=standing(kind)) for n, kind in counts if n)
     ordered = sorted(found, key=lambda one: _ORDER.index(one.standing))
     return WordTable(
-        title=tr("Claims beside the numbers"),
-        note=tr(
+        title=gettext("Claims beside the numbers"),
+        note=gettext(
             "{counts}; supported: the numbers go that way by more than chance and the spread over load levels; "
             "weak: by less; contradicted: the other way",
             counts=said,
         ),
-        head=(tr("claim"), tr("it says"), tr("it stands"), tr("why"), tr("numbers")),
+        head=(gettext("claim"), gettext("it says"), gettext("it stands"), gettext("why"), gettext("numbers")),
         figures=(False, False, False, False, False),
         rows=tuple(
             (one.claim.id, one.claim.statement, standing(one.standing), one.reason, _figures(one.evidence))
@@ -68,7 +68,7 @@ def claims(found: Sequence[Tested]) -> WordTable:
 def _figures(evidence: Sequence[Evidence]) -> str:
     shown = (f"{one.level}/{one.other} {numbers.effect(one.estimate, one.low, one.high)}" for one in evidence[:4])
     more = f" … {len(evidence) - 4}" if len(evidence) > 4 else ""
-    return tr("; ").join(shown) + more
+    return gettext("; ").join(shown) + more
 
 
 def files(found: Sequence[Source], origins: Mapping[int, Origin]) -> list[WordTable]:
@@ -87,12 +87,12 @@ def files(found: Sequence[Source], origins: Mapping[int, Origin]) -> list[WordTa
         for one in found[:_MOST_FILES]
     ]
     left = len(found) - len(rows)
-    note = tr("kept as they were read, without passwords, with the hash of their bytes")
+    note = gettext("kept as they were read, without passwords, with the hash of their bytes")
     if left > 0:
-        note += tr("; {n} more are not shown", n=left)
-    head = (tr("file"), tr("format"), tr("trials"), tr("lines not understood"), "SHA-256")
+        note += gettext("; {n} more are not shown", n=left)
+    head = (gettext("file"), gettext("format"), gettext("trials"), gettext("lines not understood"), "SHA-256")
     places = (False, False, False, True, False)
-    shown = WordTable(title=tr("Files"), note=note, head=head, figures=places, rows=tuple(rows), trials=())
+    shown = WordTable(title=gettext("Files"), note=note, head=head, figures=places, rows=tuple(rows), trials=())
     return [shown, *_remarks(found), *_cut_off(found, origins), *_lines(found)]
 
 
@@ -100,9 +100,9 @@ def _remarks(found: Sequence[Source]) -> list[WordTable]:
     rows = tuple((one.path, remark) for one in found for remark in one.remarks)[:_MOST_LINES]
     if not rows:
         return []
-    note = tr("what their readers say of them")
-    head = (tr("file"), tr("remark"))
-    return [WordTable(title=tr("Remarks"), note=note, head=head, figures=(False, False), rows=rows, trials=())]
+    note = gettext("what their readers say of them")
+    head = (gettext("file"), gettext("remark"))
+    return [WordTable(title=gettext("Remarks"), note=note, head=head, figures=(False, False), rows=rows, trials=())]
 
 
 def _cut_off(found: Sequence[Source], origins: Mapping[int, Origin]) -> list[WordTable]:
@@ -113,9 +113,9 @@ def _cut_off(found: Sequence[Source], origins: Mapping[int, Origin]) -> list[Wor
     rows = tuple((str(one.trial), f"{paths[one.source]}:{one.lines[0]}", one.missing) for one in broken[:_MOST_LINES])
     return [
         WordTable(
-            title=tr("Cut off"),
-            note=tr("runs whose text ends too early: what it has is used"),
-            head=(tr("trial"), tr("where"), tr("what is missing")),
+            title=gettext("Cut off"),
+            note=gettext("runs whose text ends too early: what it has is used"),
+            head=(gettext("trial"), gettext("where"), gettext("what is missing")),
             figures=(True, False, False),
             rows=rows,
             trials=(),
@@ -127,14 +127,14 @@ def _lines(found: Sequence[Source]) -> list[WordTable]:
     lines = [(one.path, number, text) for one in found for number, text in one.not_understood]
     if not lines:
         return []
-    note = tr("{n:,} lines that no reader understood; none of their figures is used", n=len(lines))
+    note = gettext("{n:,} lines that no reader understood; none of their figures is used", n=len(lines))
     if len(lines) > _MOST_LINES:
-        note += tr("; the first {n:,}", n=_MOST_LINES)
+        note += gettext("; the first {n:,}", n=_MOST_LINES)
     return [
         WordTable(
-            title=tr("Not understood"),
+            title=gettext("Not understood"),
             note=note,
-            head=(tr("where"), tr("line")),
+            head=(gettext("where"), gettext("line")),
             figures=(False, False),
             rows=tuple((f"{path}:{number}", text.strip()[:200]) for path, number, text in lines[:_MOST_LINES]),
             trials=(),

@@ -6,7 +6,7 @@ In: the matrices that the analysis read. Out: MatrixSection. Called by the view;
 from collections.abc import Sequence
 
 from paribus.findings import Bound, Ceiling, Estimate, Matrix, MatrixPoint, MatrixSeries
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.report.sections.tables import estimated
 from paribus.report.view import numbers
 from paribus.report.view.numbers import Kind, Scale
@@ -14,29 +14,29 @@ from paribus.report.view.view_models import Figure, MatrixSection, MatrixShare, 
 from paribus.units import show_size, show_time
 
 _BEYOND = {
-    Bound.IOPS: later("beyond it the device is IOPS-bound"),
-    Bound.BANDWIDTH: later("beyond it the device is bandwidth-bound"),
-    Bound.BOTH: later("beyond it small and large operations together use the device up"),
+    Bound.IOPS: N_("beyond it the device is IOPS-bound"),
+    Bound.BANDWIDTH: N_("beyond it the device is bandwidth-bound"),
+    Bound.BOTH: N_("beyond it small and large operations together use the device up"),
 }
 _WORDS = {
     Bound.IOPS: "IOPS",
-    Bound.BANDWIDTH: later("bandwidth"),
-    Bound.BOTH: later("both"),
-    Bound.NOTHING: later("not bound"),
+    Bound.BANDWIDTH: N_("bandwidth"),
+    Bound.BOTH: N_("both"),
+    Bound.NOTHING: N_("not bound"),
 }
-_ORDERS = (later("sequential"), later("random"))
+_ORDERS = (N_("sequential"), N_("random"))
 _IOPS = Scale("IOPS", 1.0)
-_READING = later(
+_READING = N_(
     "Bound: another step of small operations brings less than half of its proportion, and the device stands within "
     "{near} of the most operations it made of small ones alone, or of the most bytes it moved with large ones; both: "
     "the shares of the two add up to that."
 )
 _TABLES = (
-    ("small_per_s", later("small operations"), Kind.RATE),
-    ("bytes_per_s", later("bandwidth of all"), Kind.BYTES),
-    ("small_response_mean_s", later("mean response time of small operations"), Kind.TIME),
-    ("small_response_p99_s", later("p99 response time of small operations"), Kind.TIME),
-    ("large_response_mean_s", later("mean response time of large operations"), Kind.TIME),
+    ("small_per_s", N_("small operations"), Kind.RATE),
+    ("bytes_per_s", N_("bandwidth of all"), Kind.BYTES),
+    ("small_response_mean_s", N_("mean response time of small operations"), Kind.TIME),
+    ("small_response_p99_s", N_("p99 response time of small operations"), Kind.TIME),
+    ("large_response_mean_s", N_("mean response time of large operations"), Kind.TIME),
 )
 
 
@@ -44,9 +44,9 @@ def operations(size_bytes: int, order: str, write_share: float) -> str:
     """What operations are called: `8 KiB random reads`, `1 MiB sequential I/O, 20 % writes`."""
     size = show_size(size_bytes)
     if write_share in (0.0, 1.0):
-        said = later("{size} {order} writes") if write_share else later("{size} {order} reads")
-        return tr(said, size=size, order=tr(order))
-    return tr("{size} {order} I/O, {share} writes", size=size, order=tr(order), share=_percent(write_share))
+        said = N_("{size} {order} writes") if write_share else N_("{size} {order} reads")
+        return gettext(said, size=size, order=gettext(order))
+    return gettext("{size} {order} I/O, {share} writes", size=size, order=gettext(order), share=_percent(write_share))
 
 
 def _percent(share: float) -> str:
@@ -54,7 +54,7 @@ def _percent(share: float) -> str:
 
 
 def _beside(large: int) -> str:
-    return tr("beside {n} large", n=large) if large else tr("no large")
+    return gettext("beside {n} large", n=large) if large else gettext("no large")
 
 
 def _level(level: float) -> str:
@@ -64,10 +64,10 @@ def _level(level: float) -> str:
 def _knee_text(series: MatrixSeries) -> str:
     knee = series.knee
     if knee is None:
-        return tr("no knee up to there: more outstanding still brings more")
+        return gettext("no knee up to there: more outstanding still brings more")
     low, high = knee.level.low, knee.level.high
     between = "" if low is None or high is None else f" [{_level(low)}, {_level(high)}]"
-    return tr(
+    return gettext(
         "knee at {level}{between}, {rate} at {time}",
         level=_level(knee.level.value),
         between=between,
@@ -92,18 +92,18 @@ def _small(series: MatrixSeries, matrix: Matrix) -> str:
     peak = next((p for p in series.points if p.small == series.peak_at and p.small > 0), None)
     if peak is None or series.peak_per_s is None:
         return ""
-    what = operations(matrix.small_block_bytes, later("random"), series.write_share)
+    what = operations(matrix.small_block_bytes, N_("random"), series.write_share)
     if series.large:
-        what += tr(", beside {n} large {order}", n=series.large, order=tr(matrix.large_order))
+        what += gettext(", beside {n} large {order}", n=series.large, order=gettext(matrix.large_order))
     mean = peak.measured.get("small_response_mean_s")
-    at = tr(" at {time}", time=show_time(mean.value)) if mean else ""
-    said = later("{what}: {rate}{at} with {n} outstanding")
-    parts = [tr(said, what=what, rate=_estimated(series.peak_per_s), at=at, n=peak.small)]
+    at = gettext(" at {time}", time=show_time(mean.value)) if mean else ""
+    said = N_("{what}: {rate}{at} with {n} outstanding")
+    parts = [gettext(said, what=what, rate=_estimated(series.peak_per_s), at=at, n=peak.small)]
     if len([point for point in series.points if point.small > 0]) > 1:
         parts.append(_knee_text(series))
         if peak.bound in _BEYOND and series.knee:
-            parts.append(tr(_BEYOND[peak.bound]))
-    return tr("; ").join(parts)
+            parts.append(gettext(_BEYOND[peak.bound]))
+    return gettext("; ").join(parts)
 
 
 def _large(points: Sequence[MatrixPoint], share: float, matrix: Matrix) -> str:
@@ -114,10 +114,10 @@ def _large(points: Sequence[MatrixPoint], share: float, matrix: Matrix) -> str:
     best = max(alone, key=lambda point: point.measured["large_bytes_per_s"].value)
     bandwidth = f"{show_size(best.measured['large_bytes_per_s'].value)}/s"
     what = operations(matrix.large_block_bytes, matrix.large_order, share)
-    bounds = {Bound.BANDWIDTH: tr(", bandwidth-bound"), Bound.NOTHING: tr(", not bound yet")}
+    bounds = {Bound.BANDWIDTH: gettext(", bandwidth-bound"), Bound.NOTHING: gettext(", not bound yet")}
     bound = bounds.get(best.bound or Bound.BOTH, "")
-    said = later("{what} alone: {bandwidth} with {n} outstanding{bound}")
-    return tr(said, what=what, bandwidth=bandwidth, n=best.large, bound=bound)
+    said = N_("{what} alone: {bandwidth} with {n} outstanding{bound}")
+    return gettext(said, what=what, bandwidth=bandwidth, n=best.large, bound=bound)
 
 
 def _figures(points: Sequence[MatrixPoint], metric: str, kind: Kind, title: str) -> MatrixTable | None:
@@ -126,14 +126,16 @@ def _figures(points: Sequence[MatrixPoint], metric: str, kind: Kind, title: str)
         return None
     scale = _IOPS if kind is Kind.RATE else numbers.scale(kind, (mean.value for _, mean in known))
     figures = {(point.small, point.large): estimated(mean, scale, point.trials) for point, mean in known}
-    return _table(points, tr(title), scale.unit, figures)
+    return _table(points, gettext(title), scale.unit, figures)
 
 
 def _bounds(points: Sequence[MatrixPoint]) -> MatrixTable | None:
     known = {
-        (p.small, p.large): Figure(text=tr(_WORDS[p.bound]), spread="", places=0, trials=()) for p in points if p.bound
+        (p.small, p.large): Figure(text=gettext(_WORDS[p.bound]), spread="", places=0, trials=())
+        for p in points
+        if p.bound
     }
-    return _table(points, tr("bound by"), "", known) if known else None
+    return _table(points, gettext("bound by"), "", known) if known else None
 
 
 def _table(points: Sequence[MatrixPoint], title: str, unit: str, figures: dict[tuple[int, int], Figure]) -> MatrixTable:
@@ -165,7 +167,7 @@ def _point(point: MatrixPoint, rate: Estimate, time: Estimate, scale: Scale) -> 
         value=time.value * scale.factor,
         low=None if time.low is None else time.low * scale.factor,
         high=None if time.high is None else time.high * scale.factor,
-        text=tr(
+        text=gettext(
             "{n} small, {beside}: {rate} at {time}",
             n=point.small,
             beside=beside,
@@ -184,9 +186,9 @@ def _share(ceiling: Ceiling, matrix: Matrix, key: str) -> MatrixShare:
     unit, curve = _curve(series)
     return MatrixShare(
         key=key,
-        title=tr("reads only")
+        title=gettext("reads only")
         if ceiling.write_share == 0
-        else tr("{share} writes", share=_percent(ceiling.write_share)),
+        else gettext("{share} writes", share=_percent(ceiling.write_share)),
         sentences=tuple(sentence for sentence in sentences if sentence),
         tables=tuple(table for table in tables if table),
         unit=unit,
@@ -200,15 +202,20 @@ def section(matrix: Matrix, anchor: str) -> MatrixSection:
     shares = tuple(share for share in shares if share.tables)
     rounds = numbers.count(matrix.rounds, "round")
     spread = (
-        tr(" with {confidence} intervals", confidence=f"{matrix.confidence * 100:.3g} %") if matrix.rounds > 1 else ""
+        gettext(" with {confidence} intervals", confidence=f"{matrix.confidence * 100:.3g} %")
+        if matrix.rounds > 1
+        else ""
     )
     return MatrixSection(
         anchor=anchor,
         name=matrix.name,
         answer=next((sentence for share in shares for sentence in share.sentences), ""),
-        reading=tr(
-            "Means over {rounds}{spread}. {reading}", rounds=rounds, spread=spread, reading=tr(_READING, near="10 %")
+        reading=gettext(
+            "Means over {rounds}{spread}. {reading}",
+            rounds=rounds,
+            spread=spread,
+            reading=gettext(_READING, near="10 %"),
         ),
         shares=shares,
-        empty="" if shares else tr("no point was measured validly yet"),
+        empty="" if shares else gettext("no point was measured validly yet"),
     )

@@ -6,7 +6,7 @@ In: findings. Out: Conditioned, a sentence for each data set. Called by the view
 from collections.abc import Sequence
 
 from paribus.findings import Preconditioned
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.model import TrialState
 from paribus.report.view import numbers
 from paribus.report.view.evidence_models import Conditioned
@@ -22,19 +22,19 @@ def conditioned(found: Sequence[Preconditioned]) -> tuple[Conditioned, ...]:
 
 
 def _sentence(one: Preconditioned) -> str:
-    what = tr("{workload} with {data}", workload=one.workload, data=one.data) if one.data else one.workload
+    what = gettext("{workload} with {data}", workload=one.workload, data=one.data) if one.data else one.workload
     if one.average_per_s is None or one.spread is None or one.drift is None:
         because = f": {one.reason}" if one.reason else ""
-        why = tr("not yet") if one.state is TrialState.PLANNED else f"{word(one.state)}{because}"
-        return tr("{what} was not preconditioned ({why})", what=what, why=why)
+        why = gettext("not yet") if one.state is TrialState.PLANNED else f"{word(one.state)}{because}"
+        return gettext("{what} was not preconditioned ({why})", what=what, why=why)
     asked = one.asked
     sign = "+" if one.drift > 0 else numbers.MINUS if one.drift < 0 else ""
-    return tr(
+    return gettext(
         "{what} was {judged} after {fills} and {rounds} of {round}: {average:,.0f} IOPS on average of the last "
         "{window}, spread {spread:.1f} % (at most {most_spread:.3g} %), "
         "drift {sign}{drift:.1f} % (at most {most_drift:.3g} %)",
         what=what,
-        judged=tr("steady") if one.steady else tr("NOT STEADY"),
+        judged=gettext("steady") if one.steady else gettext("NOT STEADY"),
         fills=numbers.count(asked.fills, "fill"),
         rounds=numbers.count(len(one.course), "round"),
         round=show_duration(asked.round_s),

@@ -6,7 +6,7 @@ In: trials and what each measured. Out: sentences. Called by the trust part.
 import statistics
 from collections.abc import Mapping, Sequence
 
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.model import Measurement, Trial
 from paribus.report.view.numbers import count, few
 from paribus.units import show_duration, show_size
@@ -27,25 +27,25 @@ def served(trials: Sequence[Trial], summaries: Mapping[int, Mapping[str, Measure
 
 def _of_workload(workload: str, ready: Mapping[int, Mapping[str, Measurement]]) -> list[str]:
     warmed = [metrics for metrics in ready.values() if "server_warm_s" in metrics]
-    times = tr("before {trials} under {workload}", trials=count(len(ready), "trial"), workload=workload)
-    began = _warming(warmed) if warmed else tr("the server was started anew, with nothing cached")
+    times = gettext("before {trials} under {workload}", trials=count(len(ready), "trial"), workload=workload)
+    began = _warming(warmed) if warmed else gettext("the server was started anew, with nothing cached")
     waited = [metrics["server_rest_s"].mean for metrics in ready.values()]
     longest, usual = show_duration(max(waited)), show_duration(statistics.mean(waited))
     restless = [order for order, metrics in ready.items() if metrics["server_restless"].mean > 0]
-    said = tr(
+    said = gettext(
         "{times} the server was given time to come to rest, {usual} on average and {longest} at most",
         times=times,
         usual=usual,
         longest=longest,
     )
-    late = [tr("it had not by then before {trials}", trials=few(restless))] if restless else []
-    return [tr("{times} {what}", times=times, what=began), tr("; ").join([said, *late])]
+    late = [gettext("it had not by then before {trials}", trials=few(restless))] if restless else []
+    return [gettext("{times} {what}", times=times, what=began), gettext("; ").join([said, *late])]
 
 
 def _warming(warmed: Sequence[Mapping[str, Measurement]]) -> str:
     """How the cache was warmed, what was in it then, and whether it can hold the data."""
     took_s = statistics.mean(metrics["server_warm_s"].mean for metrics in warmed)
-    read = tr(
+    read = gettext(
         "the server was started and all tables were read once, in {duration} on average",
         duration=show_duration(took_s),
     )
@@ -55,12 +55,14 @@ def _warming(warmed: Sequence[Mapping[str, Measurement]]) -> str:
     shares = [
         min(1.0, metrics["server_cached_bytes"].mean / data) for metrics in warmed if "server_cached_bytes" in metrics
     ]
-    share = tr("an unknown part") if not shares else tr("all") if min(shares) >= _ALL else f"{min(shares):.0%}"
-    holds = tr(
+    share = (
+        gettext("an unknown part") if not shares else gettext("all") if min(shares) >= _ALL else f"{min(shares):.0%}"
+    )
+    holds = gettext(
         "then its cache of {size} had {share} of the data of {data}",
         size=show_size(size),
         share=share,
         data=show_size(data),
     )
-    larger = tr(", which is larger, so that trials read from disk") if data > size else ""
-    return tr("; ").join((read, holds + larger))
+    larger = gettext(", which is larger, so that trials read from disk") if data > size else ""
+    return gettext("; ").join((read, holds + larger))

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from paribus.findings import Drift, Estimate
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import Cell, Effect
 from paribus.report.sections import verdicts
 from paribus.report.view import numbers
@@ -32,7 +32,7 @@ def drift_curve(found: Drift | None, anchor: str) -> DriftCurve | None:
     """A drift in minutes, or in hours where it is long."""
     if found is None:
         return None
-    unit, factor = (tr("hours"), 1.0) if found.points[-1].hours >= _LONG_H else (tr("minutes"), 60.0)
+    unit, factor = (gettext("hours"), 1.0) if found.points[-1].hours >= _LONG_H else (gettext("minutes"), 60.0)
     return DriftCurve(
         key=f"{anchor}-drift",
         title=verdicts.title(found.response),
@@ -42,7 +42,7 @@ def drift_curve(found: Drift | None, anchor: str) -> DriftCurve | None:
                 time=point.hours * factor,
                 value=numbers.percent_of(point.log_ratio),
                 first=point.first,
-                text=tr(
+                text=gettext(
                     "{change} after {duration}",
                     change=show_percent(point.log_ratio),
                     duration=show_duration(point.hours * 3600),
@@ -95,7 +95,7 @@ def level_table(cells: Sequence[Cell], arms: Sequence[str]) -> LevelTable | None
     if not scales:
         return None
     by_place = {(cell.load, cell.metric, cell.arm): cell for cell in cells if cell.metric in scales}
-    columns = tuple(Column(metric=m, title=tr(METRICS[m].title), unit=s.unit) for m, s in scales.items())
+    columns = tuple(Column(metric=m, title=gettext(METRICS[m].title), unit=s.unit) for m, s in scales.items())
     rows = []
     for load in sorted({load for load, _, _ in by_place}):
         figures = tuple(
@@ -118,7 +118,7 @@ def curves(cells: Sequence[Cell], arms: Sequence[str], key: str) -> tuple[Curve,
         unit = scales[metric]
         points = tuple(curve_point(cell, unit) for cell in sorted(mine, key=lambda c: (arms.index(c.arm), c.load)))
         name = "throughput" if metric == "throughput_per_s" else "p95"
-        found.append(Curve(key=f"{key}-{name}", title=tr(METRICS[metric].title), unit=unit.unit, points=points))
+        found.append(Curve(key=f"{key}-{name}", title=gettext(METRICS[metric].title), unit=unit.unit, points=points))
     return tuple(found)
 
 
@@ -136,7 +136,7 @@ def curve_point(cell: Cell, scale: Scale) -> CurvePoint:
     )
 
 
-_SHRUNK = later(
+_SHRUNK = N_(
     "At single load levels the estimates are drawn towards the effect over all of them, and their intervals are not: "
     "so an estimate need not lie in the middle."
 )
@@ -144,7 +144,7 @@ _SHRUNK = later(
 
 def reading(effects: Sequence[Effect]) -> str:
     """What a reader of several load levels must know; empty where there is one."""
-    return tr(_SHRUNK) if len({effect.load for effect in effects} - {None}) > 1 else ""
+    return gettext(_SHRUNK) if len({effect.load for effect in effects} - {None}) > 1 else ""
 
 
 def effect_tables(effects: Sequence[Effect], key: str) -> tuple[EffectTable, ...]:

@@ -6,26 +6,26 @@ Called by the view. An undecided effect is never worded as if nothing had been f
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from paribus.i18n import later, tr
+from paribus.i18n import N_, gettext
 from paribus.model import RESPONSES, Effect, Purpose, Tag, Trial, TrialState, Verdict
 from paribus.report.view import numbers
 from paribus.report.view.view_models import Answer, CheckList, Judged
 
-NONE = later("no verdict")
+NONE = N_("no verdict")
 WORDS = {
-    Verdict.BETTER: later("better"),
-    Verdict.WORSE: later("worse"),
-    Verdict.DEPENDS_ON_LOAD: later("depends on load"),
-    Verdict.UNDECIDED: later("undecided"),
-    Verdict.EQUIVALENT: later("equivalent"),
+    Verdict.BETTER: N_("better"),
+    Verdict.WORSE: N_("worse"),
+    Verdict.DEPENDS_ON_LOAD: N_("depends on load"),
+    Verdict.UNDECIDED: N_("undecided"),
+    Verdict.EQUIVALENT: N_("equivalent"),
 }
 RANKS = (*WORDS.values(), NONE)
 """Verdict words, not translated, in the order in which they are read: what calls for action first."""
 
 _TAGS = {
-    Tag.MATERIAL: later("by more than the margin"),
-    Tag.NEGLIGIBLE: later("detectable but negligible"),
-    Tag.SUSPECT: later("suspect"),
+    Tag.MATERIAL: N_("by more than the margin"),
+    Tag.NEGLIGIBLE: N_("detectable but negligible"),
+    Tag.SUSPECT: N_("suspect"),
 }
 
 _ALONE = (Purpose.COMPARE, Purpose.CONFIRM)
@@ -36,7 +36,7 @@ Anchors = Mapping[tuple[str, str], str]
 def title(response: str) -> str:
     """What a response is called."""
     known = RESPONSES.get(response)
-    return tr(known.title) if known else response
+    return gettext(known.title) if known else response
 
 
 def decided(effect: Effect) -> str:
@@ -49,7 +49,7 @@ def decided(effect: Effect) -> str:
 def verdict_text(effect: Effect) -> str:
     """The verdict with what qualifies it: `better, suspect`."""
     word = WORDS[effect.verdict] if effect.verdict else NONE
-    return tr(", ").join(map(tr, [word, *(_TAGS[tag] for tag in effect.tags)]))
+    return gettext(", ").join(map(gettext, [word, *(_TAGS[tag] for tag in effect.tags)]))
 
 
 def _at_loads(effect: Effect, effects: Sequence[Effect]) -> str:
@@ -58,10 +58,10 @@ def _at_loads(effect: Effect, effects: Sequence[Effect]) -> str:
         key=lambda e: e.load or 0,
     )
     if not levels:
-        return tr("{effect} over all load levels", effect=numbers.effect(effect.estimate, effect.low, effect.high))
+        return gettext("{effect} over all load levels", effect=numbers.effect(effect.estimate, effect.low, effect.high))
     shown = levels if len(levels) <= 4 else [levels[0], levels[len(levels) // 2], levels[-1]]
-    return tr(", ").join(
-        tr("{effect} at {load}", effect=numbers.effect(e.estimate, e.low, e.high), load=e.load) for e in shown
+    return gettext(", ").join(
+        gettext("{effect} at {load}", effect=numbers.effect(e.estimate, e.low, e.high), load=e.load) for e in shown
     )
 
 
@@ -71,10 +71,10 @@ def _comparison(effect: Effect) -> tuple[str, str, str, str]:
 
 def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
     text = numbers.effect(effect.estimate, effect.low, effect.high)
-    what = tr("{response} under {workload}", response=title(effect.response), workload=effect.workload)
-    tags = "".join(tr(", ") + tr(_TAGS[tag]) for tag in effect.tags)
+    what = gettext("{response} under {workload}", response=title(effect.response), workload=effect.workload)
+    tags = "".join(gettext(", ") + gettext(_TAGS[tag]) for tag in effect.tags)
     if effect.verdict is Verdict.EQUIVALENT:
-        said = tr(
+        said = gettext(
             "keep {baseline}: equivalent within {margin} {interval} {what}",
             baseline=effect.baseline,
             margin=numbers.margin(effect.margin),
@@ -84,9 +84,9 @@ def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
         return said + tags
     if effect.verdict is Verdict.UNDECIDED and not effect.look:
         why = effect.reasons[0] if effect.reasons else ""
-        return tr("undecided: {effect} {what}; {why}", effect=text, what=what, why=why) + tags
+        return gettext("undecided: {effect} {what}; {why}", effect=text, what=what, why=why) + tags
     if effect.verdict is Verdict.UNDECIDED:
-        said = tr(
+        said = gettext(
             "undecided: between {low} and {high} {what}; more trials are needed",
             low=text.low,
             high=text.high,
@@ -94,8 +94,8 @@ def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
         )
         return said + tags
     if effect.verdict is Verdict.DEPENDS_ON_LOAD:
-        return tr("depends on load: {what} {levels}", what=what, levels=_at_loads(effect, effects)) + tags
-    return tr("{effect} {what}, {verdict}", effect=text, what=what, verdict=verdict_text(effect))
+        return gettext("depends on load: {what} {levels}", what=what, levels=_at_loads(effect, effects)) + tags
+    return gettext("{effect} {what}, {verdict}", effect=text, what=what, verdict=verdict_text(effect))
 
 
 def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judged:
@@ -143,21 +143,21 @@ def check_lists(effects: Iterable[Effect]) -> tuple[CheckList, ...]:
         standing = [] if effect.alpha_spent is None else [_spent(effect)]
         if effect.better_probability is not None and effect.within_probability is not None:
             better, within = (numbers.probability(p) for p in (effect.better_probability, effect.within_probability))
-            said = later("by a flat prior, for the better with {better}, within {margin} with {within}")
-            standing.append(tr(said, better=better, margin=numbers.margin(effect.margin), within=within))
-        passed = tr("all passed")
+            said = N_("by a flat prior, for the better with {better}, within {margin} with {within}")
+            standing.append(gettext(said, better=better, margin=numbers.margin(effect.margin), within=within))
+        passed = gettext("all passed")
         if failed:
-            passed = tr("{failed} of {all} failed", failed=numbers.count(failed, "check"), all=len(effect.checks))
-        name = tr(", ").join((effect.arm, title(effect.response)))
-        found.append(CheckList(title=name, summary=passed, standing=tr("; ").join(standing), checks=effect.checks))
+            passed = gettext("{failed} of {all} failed", failed=numbers.count(failed, "check"), all=len(effect.checks))
+        name = gettext(", ").join((effect.arm, title(effect.response)))
+        found.append(CheckList(title=name, summary=passed, standing=gettext("; ").join(standing), checks=effect.checks))
     return tuple(found)
 
 
 def _spent(effect: Effect) -> str:
     """At which look it was seen, and how much of the error that its claim may have was spent up to there."""
     spent, all_of_it = ((effect.alpha_spent or 0.0) * 100, (1 - effect.confidence) * 100)
-    said = later("look {look}, {spent} of {whole} error spent")
-    return tr(said, look=effect.look, spent=f"{spent:.2g} %", whole=f"{all_of_it:.2g} %")
+    said = N_("look {look}, {spent} of {whole} error spent")
+    return gettext(said, look=effect.look, spent=f"{spent:.2g} %", whole=f"{all_of_it:.2g} %")
 
 
 def why_unusable(trials: Iterable[Trial]) -> str:
@@ -168,13 +168,15 @@ def why_unusable(trials: Iterable[Trial]) -> str:
     found: dict[str, int] = {}
     for trial in trials:
         if trial.state is TrialState.FAILED:
-            reason = ": ".join(filter(None, [tr(trial.failure or "failed"), trial.failure_message]))
-            said = tr("failed ({reason})", reason=reason)
+            reason = ": ".join(filter(None, [gettext(trial.failure or "failed"), trial.failure_message]))
+            said = gettext("failed ({reason})", reason=reason)
             found[said] = found.get(said, 0) + 1
         elif trial.state is TrialState.INVALID:
-            said = tr("invalid")
+            said = gettext("invalid")
             found[said] = found.get(said, 0) + 1
-    return tr("; ").join(tr("{trials} {why}", trials=numbers.count(n, "trial"), why=said) for said, n in found.items())
+    return gettext("; ").join(
+        gettext("{trials} {why}", trials=numbers.count(n, "trial"), why=said) for said, n in found.items()
+    )
 
 
 def comparing(trials: Sequence[Trial], effects: Sequence[Effect]) -> list[Trial]:
@@ -206,15 +208,15 @@ def unanswered(
             Answer(
                 factor=factor,
                 arm=arm,
-                baseline=baselines.get((factor, workload), tr("the baseline")),
+                baseline=baselines.get((factor, workload), gettext("the baseline")),
                 workload=workload,
                 response="",
                 verdict=NONE,
                 decided="",
-                conclusion=tr(
+                conclusion=gettext(
                     "no verdict under {workload}: {reason}",
                     workload=workload,
-                    reason=tr("; ").join(filter(None, reasons)) or tr("too few valid pairs so far"),
+                    reason=gettext("; ").join(filter(None, reasons)) or gettext("too few valid pairs so far"),
                 ),
                 anchor=anchors[factor, workload],
             )
@@ -225,5 +227,5 @@ def unanswered(
 def headline(answers: Sequence[Answer]) -> str:
     """All answers counted: `1 better, 2 equivalent, 1 undecided`."""
     counts = [(sum(a.verdict == word for a in answers), word) for word in RANKS]
-    said = [tr("{n} {verdict}", n=n, verdict=tr(word)) for n, word in counts if n]
-    return tr(", ").join(said) or tr("nothing was compared")
+    said = [gettext("{n} {verdict}", n=n, verdict=gettext(word)) for n, word in counts if n]
+    return gettext(", ").join(said) or gettext("nothing was compared")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from paribus.i18n import later, laters, tr, trn
+from paribus.i18n import N_, N_plural, gettext, ngettext
 
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
@@ -46,24 +46,24 @@ class Scale:
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("offered_per_s", later("offered"), Kind.RATE),
-        Metric("throughput_per_s", later("throughput"), Kind.RATE),
-        Metric("bytes_per_s", later("bandwidth"), Kind.BYTES),
-        Metric("queries_per_s", later("queries"), Kind.RATE),
-        Metric("response_mean_s", later("mean response time"), Kind.TIME),
-        Metric("response_p95_s", later("p95 response time"), Kind.TIME),
-        Metric("response_p99_s", later("p99 response time"), Kind.TIME),
-        Metric("load_1m", later("load average"), Kind.PLAIN),
-        Metric("cpu_iowait_share", later("iowait"), Kind.SHARE),
+        Metric("offered_per_s", N_("offered"), Kind.RATE),
+        Metric("throughput_per_s", N_("throughput"), Kind.RATE),
+        Metric("bytes_per_s", N_("bandwidth"), Kind.BYTES),
+        Metric("queries_per_s", N_("queries"), Kind.RATE),
+        Metric("response_mean_s", N_("mean response time"), Kind.TIME),
+        Metric("response_p95_s", N_("p95 response time"), Kind.TIME),
+        Metric("response_p99_s", N_("p99 response time"), Kind.TIME),
+        Metric("load_1m", N_("load average"), Kind.PLAIN),
+        Metric("cpu_iowait_share", N_("iowait"), Kind.SHARE),
     )
 }
 
 _COUNTED = {
-    "trial": laters("{n:,} trial", "{n:,} trials"),
-    "condition": laters("{n:,} condition", "{n:,} conditions"),
-    "check": laters("{n:,} check", "{n:,} checks"),
-    "round": laters("{n:,} round", "{n:,} rounds"),
-    "fill": laters("{n:,} fill", "{n:,} fills"),
+    "trial": N_plural("{n:,} trial", "{n:,} trials"),
+    "condition": N_plural("{n:,} condition", "{n:,} conditions"),
+    "check": N_plural("{n:,} check", "{n:,} checks"),
+    "round": N_plural("{n:,} round", "{n:,} rounds"),
+    "fill": N_plural("{n:,} fill", "{n:,} fills"),
 }
 _SIZES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
@@ -144,14 +144,14 @@ def effect(estimate: float, low: float, high: float) -> EffectText:
     places = _places(shares[1], shares[2])
     middle, under, over = (signed(share, places) for share in shares)
     if math.isfinite(estimate) and low == -math.inf and high == math.inf:
-        return EffectText(f"{signed(shares[0], 1)} %", tr("(no interval)"), DASH, DASH)
+        return EffectText(f"{signed(shares[0], 1)} %", gettext("(no interval)"), DASH, DASH)
     return EffectText(f"{middle} %", f"[{under}, {over}]", f"{under} %", f"{over} %")
 
 
 def probability(p: float) -> str:
     """A probability as a percentage that is never 0 or 100: `97.3 %`, `over 99.9 %`."""
     if p > 0.999 or p < 0.001:
-        return tr("over 99.9 %") if p > 0.5 else tr("under 0.1 %")
+        return gettext("over 99.9 %") if p > 0.5 else gettext("under 0.1 %")
     return f"{p * 100:.1f} %"
 
 
@@ -181,4 +181,4 @@ def few(trials: Sequence[int]) -> str:
 
 def count(n: int, noun: str) -> str:
     """A count with its noun: `1 trial`, `12 trials`."""
-    return trn(*_COUNTED[noun], n)
+    return ngettext(*_COUNTED[noun], n)

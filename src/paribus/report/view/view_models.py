@@ -6,7 +6,7 @@ Made by `views.view`; read by every renderer. Percentages are percentages, not r
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from paribus.i18n import tr
+from paribus.i18n import gettext
 from paribus.model import Check
 from paribus.report.view.curve_models import Courses, Curve, DriftCurve, PathCurve, QuantileCurve
 from paribus.report.view.evidence_models import Trust
@@ -43,7 +43,7 @@ class Answer:
     @property
     def change(self) -> str:
         """What was put in place of what."""
-        return tr("{arm} instead of {baseline}", arm=self.arm, baseline=self.baseline)
+        return gettext("{arm} instead of {baseline}", arm=self.arm, baseline=self.baseline)
 
     @property
     def sentence(self) -> str:
