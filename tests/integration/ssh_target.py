@@ -3,6 +3,7 @@
 It shares this kernel and its file systems, so that what is done there can be looked at from here.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -81,6 +82,21 @@ def wait_until_reachable(ssh: Path, name: str) -> None:
     raise AssertionError("sshd cannot be reached")
 
 
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _is_alive(pid: int, begins: str) -> bool:
+    """Whether a process of such a name runs; what only waits to be reaped does not."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    name, _, state = stat.partition(" (")[2].rpartition(") ")
+    return name.startswith(begins) and state[0] not in "ZX"
+
+
 class SshTarget:
     """The target and the link to it. `ssh://target` names it for an ssh that is found first in `path`."""
 
@@ -128,21 +144,20 @@ class SshTarget:
 
     def kill_connections(self) -> None:
         """SIGKILL the sshd of every connection; the one that listens stays."""
-        self._kill("sshd")
+        for pid in self._pids("sshd"):
+            _kill(pid)
 
     def kill_all(self) -> None:
-        """SIGKILL every process there but the sshd that listens."""
-        self._kill("")
+        """SIGKILL every process there but the sshd that listens, until none is left: one may have been starting."""
+        while pids := self._pids(""):
+            for pid in pids:
+                _kill(pid)
 
-    def _kill(self, begins: str) -> None:
-        pids = subprocess.run(["ip", "netns", "pids", self._namespace], capture_output=True, text=True, check=True)
-        for pid in map(int, pids.stdout.split()):
-            try:
-                name = Path(f"/proc/{pid}/comm").read_text().strip()
-                if name.startswith(begins) and pid != self._listening:
-                    os.kill(pid, signal.SIGKILL)
-            except (FileNotFoundError, ProcessLookupError):
-                continue
+    def _pids(self, begins: str) -> list[int]:
+        """The living processes there whose names begin so, but for the sshd that listens."""
+        command = ["ip", "netns", "pids", self._namespace]
+        pids = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        return [pid for pid in map(int, pids) if pid != self._listening and _is_alive(pid, begins)]
 
     def engines(self) -> list[str]:
         """The command lines of the engines that run there."""

@@ -149,7 +149,7 @@ def test_a_directory_that_others_can_change_is_refused(db1: HostileTarget, place
 @pytest.mark.parametrize("how", ["alone", "member", "list"])
 def test_a_group_of_one_may_write_to_the_directory(db1: HostileTarget, place: Path, how: str) -> None:
     """As where the umask is 002, and each user has a group of the same name."""
-    user, home = "paribus-test", place / "home"
+    user, home = f"paribus-{os.getpid()}", place / "home"  # another test may run beside this one
     subprocess.run(["useradd", "--user-group", "--no-create-home", "--home-dir", str(home), user], check=True)
     try:
         (home / ".cache").mkdir(parents=True)

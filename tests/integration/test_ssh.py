@@ -4,11 +4,15 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from command import RUN_ENDED, Running, settings_of
 from ssh_target import SshTarget
 
+from paribus.engine.find import binary
+from paribus.errors import Unreachable
+from paribus.hosts.ssh import SshHost
 from paribus.model import TrialState
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
@@ -93,6 +97,35 @@ def test_killed_connections_are_made_again(over_ssh, target: SshTarget, loop: st
     assert done.code in RUN_ENDED, done.err
     assert settings_of(loop) == before
     _arms_count_once(32)
+
+
+def test_without_the_master_connection_nothing_connects(target: SshTarget, tmp_path: Path) -> None:
+    """ssh would open a connection of its own, on which the engine was never checked, perhaps to another machine."""
+    host = SshHost(target.address, binary())
+    try:
+        target.kill_all()
+        _wait_until(lambda: not host.is_connected(), 20, "the master connection stands")
+        with pytest.raises(Unreachable, match="was lost"):
+            host.run(["touch", str(tmp_path / "ran")])
+        with pytest.raises(Unreachable, match="was lost"):
+            host.read("/proc/sys/kernel/ostype")
+        assert not (tmp_path / "ran").exists()
+    finally:
+        host.close()
+
+
+def test_the_engine_is_checked_again_with_each_connection(target: SshTarget, tmp_path: Path) -> None:
+    host = SshHost(target.address, binary())
+    try:
+        Path(host.engine).unlink()
+        Path(host.engine).write_text(f"#!/bin/sh\ntouch {tmp_path / 'ran'}\n")
+        Path(host.engine).chmod(0o755)
+        target.kill_all()
+        host.reconnect(lambda: False)
+        assert host.read("/proc/sys/kernel/ostype").strip() == "Linux"
+        assert not (tmp_path / "ran").exists()
+    finally:
+        host.close()
 
 
 def test_an_engine_that_a_power_cut_tore_is_pushed_again(paribus, target: SshTarget) -> None:

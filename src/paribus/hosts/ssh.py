@@ -25,6 +25,7 @@ from paribus.hosts.transport import Completed, of_errno
 from paribus.hosts.waiting import Report, Wait
 from paribus.i18n import N_, stored_message
 
+_MASTER_ONLY = ("-o", "ProxyCommand=false")  # where the master is gone, ssh would connect anew, past all checks
 _CONNECT_S = 15
 _RECONNECT_S = 600.0
 _PATIENCE_S = 30.0
@@ -71,6 +72,7 @@ class SshHost:
         self._become = ["sudo", "--non-interactive", "--"] if become else []
         self._destination = where.destination
         self._port = ["-p", where.port] if where.port else []
+        self._local_engine = Path(local_engine)
         self._folder = Path(tempfile.mkdtemp(prefix="paribus-ssh-"))
         self._master: subprocess.Popen[str] | None = None
         self._eyes: SshProcess | None = None
@@ -78,7 +80,7 @@ class SshHost:
         self._asking = threading.Lock()
         try:
             self.connect()
-            self.engine = self._push(Path(local_engine))
+            self.engine = self._push(self._local_engine)
         except BaseException:
             self.close()
             raise
@@ -110,11 +112,13 @@ class SshHost:
             time.sleep(0.05)
 
     def reconnect(self, stopped: Callable[[], bool]) -> None:
-        """Connect again, trying for some minutes or until `stopped`. Raises Unreachable with the last cause."""
+        """Connect and check the engine again, for some minutes or until `stopped`. Raises Unreachable and HostError."""
         deadline = time.monotonic() + _RECONNECT_S
         while True:
             try:
-                return self.connect()
+                self.connect()
+                self.engine = self._push(self._local_engine)  # the target may have restarted, or been changed
+                return
             except Unreachable as error:
                 if stopped() or time.monotonic() > deadline:
                     todo = f"it puts itself back when it has heard nothing for {HEARTBEAT_S} s; look at it with:"
@@ -145,7 +149,8 @@ class SshHost:
     def _command(self, argv: Sequence[str], *, become: bool = True) -> list[str]:
         """The local command that runs `argv` there; ssh knows only strings, so each word is quoted for the shell."""
         words = [*(self._become if become else []), *argv]
-        return [*self._ssh("-o", "ControlMaster=no"), self._destination, "--", shlex.join(words)]
+        options = self._ssh("-o", "ControlMaster=no", *_MASTER_ONLY)
+        return [*options, self._destination, "--", shlex.join(words)]
 
     def _drop(self) -> None:
         self._close_eyes()

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable
 
-from paribus.errors import JournalOpen, Unreachable
+from paribus.errors import HostError, JournalOpen, Unreachable
 from paribus.hosts.transport import Host
 from paribus.knobs import journal
 from paribus.knobs.catalog import Catalogue
@@ -50,7 +50,7 @@ def put_back(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
         try:
             site.host.reconnect(stopped)
             return journal.undo(site.host, site.engine, lambda _event: None, lost=experiment)
-        except Unreachable as error:
-            if stopped() or attempt == _MOST_LOSSES - 1:
+        except HostError as error:
+            if stopped() or attempt == _MOST_LOSSES - 1 or not isinstance(error, Unreachable):
                 raise journal.not_inspected(site.host.name, error.message, error.todo) from error
     return None
