@@ -1,7 +1,8 @@
 """How much memory the controller takes for each trial of a long experiment.
 
 Runs a plan of the null engine whose comparisons are never decided, and reads the private memory of the controller
-after every 250 of about 6,100 trials. The growth is that of the second half: caches are full by then. Takes 25 minutes.
+after every 250 of about 6,100 trials. Prints the growth over the whole run and in its second half, when caches are
+full. Takes 25 minutes.
 
     .venv/bin/python bench/overhead/memory.py
 """
@@ -80,8 +81,10 @@ def main() -> None:
     print("| trials | private memory, KiB |\n|---:|---:|")
     for made, kib in seen:
         print(f"| {made} | {kib} |")
-    (first, before), (last, after) = seen[len(seen) // 2], seen[-1]
-    print(f"\nfrom trial {first} to {last}: {(after - before) / (last - first):.2f} KiB per trial")
+    last, after = seen[-1]
+    print()
+    for first, before in (seen[0], seen[len(seen) // 2]):
+        print(f"from trial {first} to {last}: {(after - before) / (last - first):.2f} KiB per trial")
 
 
 if __name__ == "__main__":
