@@ -73,7 +73,7 @@ class DataSet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
+class WorkloadSeries:
     """One workload of those that a workload table of a plan stands for; `name` is empty where it is the only one.
 
     `parameters` are of the kind's `parameters`, `threads` the load levels.
@@ -111,7 +111,7 @@ class WorkloadKind(Protocol):
     on_database: bool
     tool: Tool | None
 
-    def series(self, table: Any) -> Sequence[Series]:
+    def series(self, table: Any) -> Sequence[WorkloadSeries]:
         """The workloads that a table stands for; it has the fields of `table`, and `threads`."""
         ...
 

@@ -16,11 +16,11 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 
-class Unanswered(Exception):
+class WorkerFailed(Exception):
     """No answer comes; with the exit code, or why there is no process."""
 
 
-class Aside:
+class WorkerProcess:
     """A process that runs a module which serves, and answers one request after another."""
 
     def __init__(self, module: str) -> None:
@@ -33,7 +33,7 @@ class Aside:
                 process_group=0,  # what is typed to end us, we decide upon; in our session, where to be nice counts
             )
         except OSError as error:
-            raise Unanswered(error.strerror) from error
+            raise WorkerFailed(error.strerror) from error
 
     def ask(self, request: Any) -> Any:
         """Its answer. Raises Unanswered."""
@@ -44,10 +44,10 @@ class Aside:
             self._process.stdin.flush()
             return pickle.load(self._process.stdout)  # noqa: S301  of our own process
         except (OSError, EOFError) as error:
-            raise Unanswered(self._process.wait()) from error
+            raise WorkerFailed(self._process.wait()) from error
         except Exception as error:  # something else was said, which may be anything
             self._process.kill()
-            raise Unanswered(self._process.wait()) from error
+            raise WorkerFailed(self._process.wait()) from error
 
     def end(self) -> None:
         """Let it go, whatever it is doing."""
@@ -59,7 +59,7 @@ class Aside:
                 pipe.close()
 
 
-def share(workers: Sequence[Aside], requests: Sequence[Any]) -> list[Future[Any]]:
+def share(workers: Sequence[WorkerProcess], requests: Sequence[Any]) -> list[Future[Any]]:
     """The answers to come, each of whoever is free; when none is left to begin, a worker is let go.
 
     A future may raise Unanswered. Nobody waits for the rest of them when we end.
@@ -69,13 +69,13 @@ def share(workers: Sequence[Aside], requests: Sequence[Any]) -> list[Future[Any]
     for one in zip(requests, futures, strict=True):
         waiting.put(one)
 
-    def work(worker: Aside) -> None:
+    def work(worker: WorkerProcess) -> None:
         with suppress(Empty):
             while True:
                 request, future = waiting.get_nowait()
                 try:
                     future.set_result(worker.ask(request))
-                except Unanswered as error:
+                except WorkerFailed as error:
                     future.set_exception(error)
         worker.end()
 

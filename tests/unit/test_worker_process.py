@@ -1,5 +1,6 @@
 """Processes of our own: what comes of requests, whatever they say and however they or we end."""
 
+import os
 import subprocess
 import sys
 import time
@@ -9,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from paribus import worker_process
-from paribus.worker_process import Aside, Unanswered, share
+from paribus.worker_process import WorkerFailed, WorkerProcess, share
 
 LOUD = """from paribus import worker_process
 def answer(asked):
@@ -21,7 +22,7 @@ WAIT_S = 30
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of a module that talks while it answers, and serves."""
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     (tmp_path / "loud.py").write_text(f"import os\n{LOUD}worker_process.serve(answer)\n")
     (tmp_path / "louder.py").write_text(f"import os\nprint('hello', flush=True)\n{LOUD}worker_process.serve(answer)\n")
     (tmp_path / "slow.py").write_text(
@@ -32,25 +33,25 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_each_request_has_its_answer_whoever_gives_it(module: str, capfd: pytest.CaptureFixture[str]) -> None:
     asked = [f"request {n}" for n in range(30)]
-    futures = share([Aside(module), Aside(module)], asked)
+    futures = share([WorkerProcess(module), WorkerProcess(module)], asked)
     assert [future.result(WAIT_S) for future in futures] == [one.upper() for one in asked]
     assert "said" in capfd.readouterr().err
 
 
 @pytest.mark.usefixtures("module")
 def test_what_was_said_before_is_no_answer_and_nobody_waits_for_one() -> None:
-    (future,) = share([Aside("louder")], ["request"])
-    with pytest.raises(Unanswered):
+    (future,) = share([WorkerProcess("louder")], ["request"])
+    with pytest.raises(WorkerFailed):
         future.result(WAIT_S)
 
 
 @pytest.mark.usefixtures("module")
 def test_one_that_is_let_go_answers_nothing_any_more() -> None:
-    worker = Aside("slow")
+    worker = WorkerProcess("slow")
     futures = share([worker], [600.0, 0.0])
     worker.end()
     for future in futures:
-        with pytest.raises(Unanswered):
+        with pytest.raises(WorkerFailed):
             future.result(WAIT_S)
 
 
@@ -59,13 +60,14 @@ def test_a_process_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatc
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(worker_process.subprocess, "Popen", popen)
-    with pytest.raises(Unanswered, match="temporarily unavailable"):
-        Aside("any")
+    with pytest.raises(WorkerFailed, match="temporarily unavailable"):
+        WorkerProcess("any")
 
 
 def test_we_end_at_once_though_they_are_at_work_and_they_end_without_a_word(module: str) -> None:
     code = (
-        "from paribus.worker_process import Aside, share; worker = Aside('slow'); share([worker], [1.0, 600.0]);"
+        "from paribus.worker_process import WorkerProcess, share; worker = WorkerProcess('slow');"
+        "share([worker], [1.0, 600.0]);"
         "print(worker._process.pid, flush=True)"
     )
     begun = time.monotonic()

@@ -19,7 +19,7 @@ from paribus.registry import parameters_of
 from paribus.stats.planner import smallest_effect, smallest_margin
 from paribus.trial.target_session import Site, data_folder
 from paribus.units import LoadUnit
-from paribus.workloads.tools import order_of, tool_of
+from paribus.workloads.tools import request_of, tool_of
 
 
 class _Document(BaseModel):
@@ -210,7 +210,7 @@ def _tools(plan: Plan) -> list[ToolRun]:
             parameters = parameters_of(workload, plan.baseline)
             directory = f"{data_folder(plan.target.path, 'EXPERIMENT')}/{workload.plan_name}"
             level, protocol = workload.levels[0], plan.protocol
-            order = order_of(workload, directory, level, protocol.settle_s, protocol.trial_s)
+            order = request_of(workload, directory, level, protocol.settle_s, protocol.trial_s)
             argvs = [tool.preparing(parameters, order), *(run.argv for run in tool.runs(parameters, order))]
             argvs.append(tool.cleaning(parameters, order))
             found.append(ToolRun(workload=workload.name, commands=[shlex.join(argv) for argv in argvs if argv]))

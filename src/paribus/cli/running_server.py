@@ -29,7 +29,7 @@ def variables_of(plan: Plan, site: Site) -> Iterator[Asked | None]:
             variable = live.variables()[name]
             now, refused = live.read(name), live.may_not_set(variable)
         except KeyError:
-            return None, f"{live.server.place} has no variable {name} any more"
+            return None, f"{live.server.address} has no variable {name} any more"
         except ParibusError as error:
             return None, "; ".join(filter(None, (error.message, error.todo)))
         return (wanted if variable.is_same(text_of(wanted), now) else now), refused
@@ -59,7 +59,7 @@ def leave_all(plan: Plan, site: Site, experiment: str, wanted: Settings, stopped
             *place,
             ours,
             stopped,
-            [live.server.place],
+            [live.server.address],
             lambda journal: leave_set(live, journal, database.family, theirs),
         )
     finally:

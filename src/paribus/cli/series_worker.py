@@ -22,7 +22,7 @@ from paribus.model import Experiment, ExperimentState, Plan, Trial, TrialState
 from paribus.report.sections import curves
 from paribus.store import read
 from paribus.store.open import open_for_reading
-from paribus.worker_process import Aside, Unanswered, serve, share
+from paribus.worker_process import WorkerFailed, WorkerProcess, serve, share
 
 _MANY = 4000  # trials; with fewer we are done before the process has started
 
@@ -65,8 +65,8 @@ class Points:
         if not parts or experiment.state is ExperimentState.RUNNING:  # which is read at one moment
             return
         if read.tallies(store).get(experiment.id, Counter())[TrialState.DONE] >= _MANY:
-            with suppress(Unanswered):
-                reader = Aside(__name__)
+            with suppress(WorkerFailed):
+                reader = WorkerProcess(__name__)
                 self._leaving.callback(reader.end)
                 url = store.url.render_as_string(hide_password=False)
                 asked = [(part, url, experiment.id) for part in parts]
@@ -75,7 +75,7 @@ class Points:
     def of(self, part: Part[Read], plan: Plan, trials: Sequence[Trial]) -> Read:
         """One of the parts, or any. Raises StoreError."""
         if part in self._coming:
-            with suppress(Unanswered):
+            with suppress(WorkerFailed):
                 return cast("Read", self._coming.pop(part).result())
         return part(self._store, self._experiment, plan, trials)
 

@@ -135,14 +135,16 @@ def _possible(live: Live, variable: Variable, one: Offer) -> Offer:
     if one.refused:
         return one
     if variable.takes_effect in _AT_A_START:
-        wrong = f"{variable.name} takes effect only when the server is started again, which {live.server.place} is not"
+        wrong = (
+            f"{variable.name} takes effect only when the server is started again, which {live.server.address} is not"
+        )
         return dataclasses.replace(
             one, refused=wrong, todo="leave out the dsn: a private server is started for each of its values"
         )
     if words := live.may_not_set(variable):
         todo = "give this user the right to, connect as another, or take it out"
         return dataclasses.replace(
-            one, refused=f"{live.server.place} does not let {variable.name} be set: {words}", todo=todo
+            one, refused=f"{live.server.address} does not let {variable.name} be set: {words}", todo=todo
         )
     return dataclasses.replace(one, undo=(live.way_back(variable)[1],))
 
@@ -153,16 +155,16 @@ def _wrong(live: Live) -> list[tuple[str, str]]:
     found = []
     if words := live.may_not_make():
         right = f"give this user all rights on databases whose names begin with {prefix}_, or connect as another"
-        found.append((f"{live.server.place} does not let databases {prefix}_… be made: {words}", right))
+        found.append((f"{live.server.address} does not let databases {prefix}_… be made: {words}", right))
     for name in live.databases():
         right = f"where it was {MARK}that was cut off, run `paribus undo` there; else set another schema"
-        found.append((f"{live.server.place} has a database {name} already", right))
+        found.append((f"{live.server.address} has a database {name} already", right))
     return found
 
 
 def _notes(live: Live, host: Host) -> list[StoredMessage]:
     """What a reader must know of it."""
-    place = live.server.place
+    place = live.server.address
     shared = N_("{server} is in use by others: what they do there is part of the noise, and of what the server counts")
     found = [stored_message(shared, server=place)]
     if live.process() is None:

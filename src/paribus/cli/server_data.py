@@ -55,11 +55,11 @@ def server_data(plan: Plan, facts: Facts, trials: Sequence[Trial]) -> ServerData
 def on_server(plan: Plan) -> OnServer | None:
     """What a running server will hold at once."""
     server = plan.database.running if plan.database else None
-    size_bytes = plan_data.size_bytes(plan).get(server.place) if server else None
+    size_bytes = plan_data.size_bytes(plan).get(server.address) if server else None
     if server is None or size_bytes is None:
         return None
     return OnServer(
-        server=server.place, prefix=f"{server.prefix}_", rows=plan_data.rows_on_server(plan), size_bytes=size_bytes
+        server=server.address, prefix=f"{server.prefix}_", rows=plan_data.rows_on_server(plan), size_bytes=size_bytes
     )
 
 

@@ -13,7 +13,7 @@ from paribus.analysis.paired.judge import take_looks
 from paribus.analysis.screening.screen import survivors
 from paribus.experiment import noise
 from paribus.i18n import N_, StoredMessage, stored_message
-from paribus.model import Arm, Experiment, Look, Plan, Purpose, Trial, TrialState, arm_of
+from paribus.model import ArmKey, Experiment, Look, Plan, Purpose, Trial, TrialState, arm_of
 from paribus.plan.budget import confirmed_within
 from paribus.plan.comparisons import Comparison, candidates, candidates_at, comparisons
 from paribus.plan.design import confirmation, schedule_hash
@@ -32,12 +32,12 @@ def look(
     due = [
         one
         for one in underway(plan, trials)
-        if over or is_due(one, plan, made.get(one.place, 0)) or (one.screened and is_over(one, trials))
+        if over or is_due(one, plan, made.get(one.key, 0)) or (one.screened and is_over(one, trials))
     ]
     if not due:
         return []
     before = read.looks(store, experiment.id)
-    places = {one.place for one in due}
+    places = {one.key for one in due}
     summaries = read.summaries(store, experiment.id, metrics=metrics_of_pairs(plan.workloads), places=sorted(places))
     taken = looks_at(due, plan, trials, summaries, before, over=over)
     decided = decided_arms(plan, [*before, *taken])
@@ -56,7 +56,7 @@ def looks_at(
     over: bool,
 ) -> list[Look]:
     """The looks at these comparisons; a screen is over when it has no more trials, the others when all are."""
-    ended = {one.place: over or bool(one.screened and is_over(one, trials)) for one in due}
+    ended = {one.key: over or bool(one.screened and is_over(one, trials)) for one in due}
     return [
         look
         for last in (False, True)
@@ -130,17 +130,17 @@ def is_due(one: Comparison, plan: Plan, made: int) -> bool:
 
 def is_over(one: Comparison, trials: Sequence[Trial]) -> bool:
     """Whether no more trials of a comparison will be made."""
-    mine = {t.block for t in trials if (t.factor, t.workload) == one.place and t.state is not TrialState.SPARED}
-    return blocks_over(trials).get(one.place, 0) == len(mine)
+    mine = {t.block for t in trials if (t.factor, t.workload) == one.key and t.state is not TrialState.SPARED}
+    return blocks_over(trials).get(one.key, 0) == len(mine)
 
 
-def decided_arms(plan: Plan, looks: Collection[Look]) -> set[Arm]:
+def decided_arms(plan: Plan, looks: Collection[Look]) -> set[ArmKey]:
     """The arms of which every response is decided, and the baselines that nothing is compared with any more.
 
     A screen is decided when all its factors are.
     """
     known = {(k.factor, k.workload, k.arm, k.response, k.purpose) for k in looks if k.verdict is not None}
-    found: set[Arm] = set()
+    found: set[ArmKey] = set()
     for one in comparisons(plan):
         responses, workload = one.workload.responses, one.workload.name
         if one.screened:
@@ -159,7 +159,7 @@ def decided_arms(plan: Plan, looks: Collection[Look]) -> set[Arm]:
     return found | _needless_placebos(plan, found)
 
 
-def _needless_placebos(plan: Plan, decided: Collection[Arm]) -> set[Arm]:
+def _needless_placebos(plan: Plan, decided: Collection[ArmKey]) -> set[ArmKey]:
     """The arms of placebos under workloads where nothing else goes on."""
     compared = comparisons(plan)
     undecided = {

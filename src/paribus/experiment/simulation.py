@@ -167,7 +167,7 @@ def _carry_out(
     """The trials in their order, but for those that looks on the way made needless, and with those that confirm."""
     values = measure(trials)
     known = {workload.name: noise.pair_sd for workload in plan.workloads}
-    places = {one.place: one for one in underway(plan, trials)}
+    places = {one.key: one for one in underway(plan, trials)}
     made: Counter[tuple[str, str]] = Counter()
     looks: list[Look] = []
     number = 0
@@ -195,5 +195,5 @@ def _carry_out(
             added, _ = to_confirm(plan, trials, looks, known)
             values |= measure(added) if added else {}
             trials += added
-            places = {one.place: one for one in underway(plan, trials)}
+            places = {one.key: one for one in underway(plan, trials)}
     return trials, looks, values

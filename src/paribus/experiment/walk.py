@@ -150,8 +150,8 @@ def _sit_down(
     plan = read.plan(store, experiment.id)
     trials = read.trials(store, experiment.id)
     compared = every_comparison(plan)
-    tested = {one.place: one.tested for one in compared}
-    in_flight = {one.place for one in compared if is_in_flight(one, plan)}
+    tested = {one.key: one.tested for one in compared}
+    in_flight = {one.key for one in compared if is_in_flight(one, plan)}
     pinned = PinnedDevices(
         read.devices(store, experiment.id), functools.partial(write.pin_device, store, experiment.id)
     )

@@ -5,7 +5,7 @@ Effects are natural-log ratios to the baseline; times are UTC seconds since the 
 """
 
 from paribus.model.experiment import (
-    Arm,
+    ArmKey,
     Calibration,
     Cell,
     Check,
@@ -17,7 +17,7 @@ from paribus.model.experiment import (
     arm_of,
     arms_given_up,
 )
-from paribus.model.imported import Claim, Evidence, Origin, Percentage, Source, Standing, Tested
+from paribus.model.imported import Claim, ClaimEvidence, Origin, Percentage, Source, Standing, Tested
 from paribus.model.machine import (
     Action,
     BlockDevice,
@@ -48,7 +48,7 @@ from paribus.model.plan import (
     Target,
     Workload,
 )
-from paribus.model.servers import PutStatements, RunningServer, Said, UntilRestart
+from paribus.model.servers import ExpectedAnswer, PutStatements, RunningServer, UntilRestart
 from paribus.model.words import (
     COMPARING,
     RESPONSES,
@@ -71,7 +71,7 @@ __all__ = [
     "FAMILIES",
     "RESPONSES",
     "Action",
-    "Arm",
+    "ArmKey",
     "BlockDevice",
     "Calibration",
     "Cell",
@@ -79,13 +79,14 @@ __all__ = [
     "ChangeState",
     "Check",
     "Claim",
+    "ClaimEvidence",
     "Combination",
     "Condition",
     "ControlGroup",
     "Database",
     "DatabaseFacts",
     "Effect",
-    "Evidence",
+    "ExpectedAnswer",
     "Experiment",
     "ExperimentState",
     "Factor",
@@ -113,7 +114,6 @@ __all__ = [
     "Reading",
     "Response",
     "RunningServer",
-    "Said",
     "Settings",
     "Source",
     "Standing",

@@ -62,18 +62,18 @@ class Trial:
         return f"{self.factor} = {self.arm}" if self.factor else stored_message("as it is")
 
 
-Arm = tuple[str, str, str]
+ArmKey = tuple[str, str, str]
 """Factor, workload and name of an arm."""
 
 _REFUSALS = 2  # so often a setting is refused before its arm is given up
 
 
-def arm_of(trial: Trial) -> Arm:
+def arm_of(trial: Trial) -> ArmKey:
     """What the trial is of."""
     return trial.factor, trial.workload, trial.arm
 
 
-def arms_given_up(trials: Iterable[Trial]) -> set[Arm]:
+def arms_given_up(trials: Iterable[Trial]) -> set[ArmKey]:
     """The arms whose settings the machine has refused twice, for whatever purpose they were tried."""
     refused = Counter(arm_of(t) for t in trials if t.failure is FailureClass.SETTING_REJECTED)
     return {arm for arm, count in refused.items() if count >= _REFUSALS}
@@ -166,7 +166,7 @@ class Check:
 
     name: str
     passed: bool
-    found: str
+    finding: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,7 +89,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class ClaimEvidence:
     """A level over another as the claim's tables have it: a log ratio with its interval, from so many places."""
 
     workload: str
@@ -109,4 +109,4 @@ class Tested:
     claim: Claim
     standing: Standing
     reason: str
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[ClaimEvidence, ...] = ()

@@ -31,7 +31,7 @@ class RunningServer:
         return (self.credential or {}).get("env", "")
 
     @property
-    def place(self) -> str:
+    def address(self) -> str:
         """What tells it from others, for people and for the journal."""
         usual = {"mysql": 3306, "postgres": 5432}[self.protocol]
         host = f"[{self.host}]" if ":" in (self.host or "") else self.host
@@ -39,7 +39,7 @@ class RunningServer:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ExpectedAnswer:
     """A query for one value, and the value."""
 
     query: str
@@ -50,7 +50,7 @@ class Said:
 class UntilRestart:
     """`started` shows in seconds when a server was started; `set_to` is what it was set to in that life."""
 
-    started: Said
+    started: ExpectedAnswer
     set_to: str
 
 
@@ -65,8 +65,8 @@ class PutStatements:
     name: str
     server: Mapping[str, object]
     statements: tuple[str, ...]
-    check: Said
-    only_if: Said | None = None
+    check: ExpectedAnswer
+    only_if: ExpectedAnswer | None = None
     until_restart: UntilRestart | None = None
 
     @property

@@ -188,7 +188,7 @@ def spent_s(plan: Plan, trials: Sequence[Trial]) -> float:
 
 def cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
     """Seconds that these trials take."""
-    each = {c.place: block_s(c, plan) / len(c.arms) / c.sub_trials for c in every_comparison(plan)}
+    each = {c.key: block_s(c, plan) / len(c.arms) / c.sub_trials for c in every_comparison(plan)}
     runs = sum(trial.purpose is Purpose.CALIBRATE for trial in trials) * (plan.protocol.settle_run_s + OVERHEAD_S)
     others = [trial for trial in trials if trial.purpose not in (Purpose.CALIBRATE, Purpose.PRECONDITION)]
     alone = {workload.name: _alone_s(plan, workload) for workload in plan.workloads}

@@ -27,7 +27,7 @@ _DRAWN, _MIRROR = "as drawn", "mirror image"
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
+class PlannedArm:
     """One combination of settings being compared."""
 
     label: str
@@ -44,7 +44,7 @@ class Comparison:
 
     factor: str
     workload: Workload
-    arms: tuple[Arm, ...]
+    arms: tuple[PlannedArm, ...]
     tested: tuple[str, ...]
     screened: tuple[Factor, ...] = ()
     sub_trials: int = 1
@@ -52,7 +52,7 @@ class Comparison:
     purpose: Purpose = Purpose.COMPARE
 
     @property
-    def place(self) -> tuple[str, str]:
+    def key(self) -> tuple[str, str]:
         """What tells it from others: the names of its factor and workload."""
         return self.factor, self.workload.name
 
@@ -81,8 +81,8 @@ def comparisons(plan: Plan) -> list[Comparison]:
     """
     screens = {workload.name: screened(plan, workload) for workload in plan.workloads}
     together = {(factor.key, workload) for workload, factors in screens.items() for factor in factors}
-    alone = [one for one in candidates(plan) if one.place not in together]
-    arms = (Arm(_MIRROR, plan.baseline), Arm(_DRAWN, plan.baseline))
+    alone = [one for one in candidates(plan) if one.key not in together]
+    arms = (PlannedArm(_MIRROR, plan.baseline), PlannedArm(_DRAWN, plan.baseline))
     found = [*alone, *(_placebos(alone, plan) if plan.protocol.placebo else [])]
     for workload in plan.workloads:
         if factors := screens[workload.name]:
@@ -106,7 +106,7 @@ def _placebos(alone: Sequence[Comparison], plan: Plan) -> list[Comparison]:
 def _equals(name: str, workload: Workload, like: Sequence[Comparison], plan: Plan) -> Comparison:
     """The baseline against itself, all that these comparisons set being set each time, but for what is costly."""
     tested = tuple(sorted({key for one in like if one.sub_trials == 1 for key in one.tested}))
-    arms = (Arm("baseline", plan.baseline), Arm("baseline again", plan.baseline))
+    arms = (PlannedArm("baseline", plan.baseline), PlannedArm("baseline again", plan.baseline))
     return Comparison(name, workload, arms, tested, apply_s=_apply_s(tested, plan))
 
 
@@ -145,7 +145,7 @@ def _is_free(factor: Factor, plan: Plan, workload: Workload) -> bool:
 
 def candidates_at(plan: Plan, places: Collection[tuple[str, str]]) -> list[Comparison]:
     """The candidates of these factors and workloads."""
-    return [one for one in candidates(plan) if one.place in places]
+    return [one for one in candidates(plan) if one.key in places]
 
 
 def every_comparison(plan: Plan) -> list[Comparison]:
@@ -167,20 +167,20 @@ def candidates(plan: Plan) -> list[Comparison]:
         for factor in plan.factors:
             if workload.name in factor.scope:
                 arms = tuple(
-                    Arm(label, {**plan.baseline, factor.key: level})
+                    PlannedArm(label, {**plan.baseline, factor.key: level})
                     for level, label in zip(factor.levels, factor.labels, strict=True)
                 )
                 found.append(_comparison(factor.key, workload, arms, (factor.key,), plan))
         if plan.combinations:
-            combined = (Arm(c.name, {**plan.baseline, **c.settings}) for c in plan.combinations)
+            combined = (PlannedArm(c.name, {**plan.baseline, **c.settings}) for c in plan.combinations)
             tested = tuple(sorted({key for combination in plan.combinations for key in combination.settings}))
-            arms = (Arm("baseline", plan.baseline), *combined)
+            arms = (PlannedArm("baseline", plan.baseline), *combined)
             found.append(_comparison("combination", workload, arms, tested, plan))
     return found
 
 
 def _comparison(
-    factor: str, workload: Workload, arms: tuple[Arm, ...], tested: tuple[str, ...], plan: Plan
+    factor: str, workload: Workload, arms: tuple[PlannedArm, ...], tested: tuple[str, ...], plan: Plan
 ) -> Comparison:
     """With as many trials in each application as are worth making, at most two passes over the load levels."""
     protocol, apply_s = plan.protocol, _apply_s(tested, plan)

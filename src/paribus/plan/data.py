@@ -74,7 +74,7 @@ def size_bytes(plan: Plan) -> dict[str, int]:
 
 def _server(plan: Plan, workload: Workload) -> str:
     """The running server that a workload's data is made in; empty where there is none."""
-    return plan.database.running.place if workload.database and plan.database and plan.database.running else ""
+    return plan.database.running.address if workload.database and plan.database and plan.database.running else ""
 
 
 def rows_on_server(plan: Plan) -> int:

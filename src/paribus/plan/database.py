@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from paribus.plan import dsn as dsns
-from paribus.plan.table import Duration, Level, PathText, Table
+from paribus.plan.table import Duration, Level, PathText, StrictTable
 
 
 def _address(dsn: str) -> str:
@@ -14,7 +14,7 @@ def _address(dsn: str) -> str:
     return dsn
 
 
-class DatabaseTable(Table):
+class DatabaseTable(StrictTable):
     """The database that workloads such as oltp_read_write work on."""
 
     kind: Literal["sqlite", "mariadb", "mysql", "percona", "postgres"] = Field(

@@ -15,7 +15,7 @@ from pydantic import (
 
 from paribus.model import RESPONSES
 from paribus.plan.database import DatabaseTable
-from paribus.plan.table import Duration, Level, PathText, Table
+from paribus.plan.table import Duration, Level, PathText, StrictTable
 from paribus.registry import workload_kinds
 from paribus.units import parse_share, parse_size
 
@@ -55,7 +55,7 @@ Responses = Annotated[
 assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined]
 
 
-class TargetTable(Table):
+class TargetTable(StrictTable):
     """The machine under test."""
 
     host: Annotated[str, StringConstraints(pattern=r"^(local|ssh://[A-Za-z0-9._~@:\[\]-]+/?)$")] = Field(
@@ -75,14 +75,14 @@ class TargetTable(Table):
     allow_live: bool = Field(False, description="variables of a running server that others use may be changed")
 
 
-class CombinationTable(Table):
+class CombinationTable(StrictTable):
     """Several settings tried together."""
 
     name: Name
     settings: dict[str, Level] = Field(min_length=1)
 
 
-class PreconditionTable(Table):
+class PreconditionTable(StrictTable):
     """Before the first trial the data is overwritten until the device is in its steady state."""
 
     fills: int = Field(2, ge=1, le=100, description="how often all of the data is overwritten in order first")
@@ -101,7 +101,7 @@ class PreconditionTable(Table):
         return self
 
 
-class WorkloadTable(Table):
+class WorkloadTable(StrictTable):
     """What every workload has, whatever its kind."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")] | None = Field(
@@ -144,7 +144,7 @@ class WorkloadTable(Table):
         return self
 
 
-class ProtocolTable(Table):
+class ProtocolTable(StrictTable):
     """How the comparison is made; every key has a default."""
 
     margin: Share | None = Field(
@@ -198,7 +198,7 @@ class ProtocolTable(Table):
     )
 
 
-class LimitsTable(Table):
+class LimitsTable(StrictTable):
     """What ends the experiment at once and puts the machine back; for machines that have other work."""
 
     response_p99_s: Duration | None = Field(None, description="p99 response time of any second of the load")
@@ -207,7 +207,7 @@ class LimitsTable(Table):
     temperature: float | None = Field(None, ge=0, le=150, description="°C, of the hottest sensor that the kernel shows")
 
 
-class PlanTable(Table):
+class PlanTable(StrictTable):
     """A plan: which knobs, which levels, which workloads."""
 
     name: Name

@@ -25,7 +25,7 @@ Duration = Annotated[
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
 
 
-class Table(BaseModel):
+class StrictTable(BaseModel):
     """A table of the plan; a key that is not listed is a mistake."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)

@@ -172,7 +172,7 @@ class Bench:
         """The means to change settings. The journal also keeps a second run away from this experiment's data."""
         site, location = self._site, self._plan.target.location
         database = self._plan.database
-        running = {database.running.place} if database and database.running else set()
+        running = {database.running.address} if database and database.running else set()
         self._journal = journal.Journal(
             site.host,
             site.engine,

@@ -16,7 +16,7 @@ from paribus.model import Settings, Workload
 from paribus.registry import parameters_of
 from paribus.trial.devices import Devices
 from paribus.workloads.tool_paths import PathRefused, WrittenPath
-from paribus.workloads.tools import Argv, Order, tool_of
+from paribus.workloads.tools import Argv, RunRequest, tool_of
 
 _NODES = ("null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "fd", "shm")
 _DEVICE_WORD = re.compile(r"/dev/[^\s:,;=\"']+")
@@ -40,7 +40,7 @@ class Confinement:
             return ""
         return done.stderr.strip().partition("\n")[0] or f"exit code {done.exit_code}"
 
-    def confined(self, workload: Workload, settings: Settings, order: Order, argv: Argv) -> Argv:
+    def confined(self, workload: Workload, settings: Settings, order: RunRequest, argv: Argv) -> Argv:
         """The argument list that starts the program confined, where the target can.
 
         Raises HostError where the tool would write to anything else, and Unreachable.
@@ -61,7 +61,7 @@ class Confinement:
         options = [*writable, *readable, *(f"--device={one}" for one in named)]
         return [self._engine, "confine", *options, "--", *argv]
 
-    def check(self, workload: Workload, settings: Settings, order: Order, argv: Argv) -> list[str]:
+    def check(self, workload: Workload, settings: Settings, order: RunRequest, argv: Argv) -> list[str]:
         """The block devices that the program names, each of which may be destroyed.
 
         Raises HostError where it would write to anything else.

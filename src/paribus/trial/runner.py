@@ -32,7 +32,7 @@ from paribus.trial.precondition import Onlooker, Preconditioning
 from paribus.trial.tool_load import ToolLoad
 from paribus.trial.tool_session import Tools
 from paribus.workloads import jobs
-from paribus.workloads.tools import order_of, tool_of
+from paribus.workloads.tools import request_of, tool_of
 
 Record = Callable[[Trial, Sequence[Change], Sequence[Measurement], Mapping[str, str]], None]
 
@@ -182,7 +182,7 @@ class Runner:
         if tool := tool_of(workload):
             self.stop()
             directory = self._tools.directory(workload, trial.settings)
-            order = order_of(workload, directory, trial.load, protocol.settle_s, protocol.trial_s)
+            order = request_of(workload, directory, trial.load, protocol.settle_s, protocol.trial_s)
             return ToolLoad(self._tools, tool, workload, trial.settings, order, conditions, watch, self._stopped)
         calibrates = trial.purpose is Purpose.CALIBRATE
         settle_s, measure_s = (0.0, protocol.settle_run_s) if calibrates else (protocol.settle_s, protocol.trial_s)

@@ -39,7 +39,7 @@ class Running(Served):
         assert database.running is not None
         self._live = Live(host, engine, database.kind, database.running)
         self._database = database
-        self._place = database.running.place
+        self._place = database.running.address
         self._experiment = experiment
         self._folder = folder
         self._journal = journal

@@ -90,7 +90,7 @@ class Variables:
         before, back = self._touched[variable.name]
         back = self._live.meant_for(back, wanted)
         key = f"{self._family}.{variable.name}"
-        self._journal.intend(key, self._live.server.place, before, wanted, [back], persistent=True)
+        self._journal.intend(key, self._live.server.address, before, wanted, [back], persistent=True)
         self._intended.add((variable.name, wanted))
 
 

@@ -12,7 +12,7 @@ from paribus.registry import parameters_of
 from paribus.trial.confinement import Confinement
 from paribus.trial.devices import Devices, PinnedDevices
 from paribus.trial.target_session import Site, data_folder
-from paribus.workloads.tools import order_of, tool_of
+from paribus.workloads.tools import request_of, tool_of
 
 _SOME_TIME_S = 1.0
 _NO_EXPERIMENT = "check"
@@ -41,6 +41,6 @@ def _check(confinement: Confinement, workload: Workload, settings: Settings, dir
     tool = tool_of(workload)
     assert tool is not None
     parameters = parameters_of(workload, settings)
-    order = order_of(workload, directory, workload.levels[0], _SOME_TIME_S, _SOME_TIME_S)
+    order = request_of(workload, directory, workload.levels[0], _SOME_TIME_S, _SOME_TIME_S)
     for argv in [tool.preparing(parameters, order), *(run.argv for run in tool.runs(parameters, order))]:
         confinement.check(workload, settings, order, argv)

@@ -17,7 +17,7 @@ from paribus.trial import machine
 from paribus.trial.monitor import Watch
 from paribus.trial.tool_session import Started, Tools
 from paribus.trial.validity import Work, of_errors
-from paribus.workloads.tools import Order, Run, ToolKind, measurements
+from paribus.workloads.tools import RunRequest, ToolKind, ToolRun, measurements
 
 _GLANCE_S = 0.05
 _WATCHED = 0.95  # of the window
@@ -34,7 +34,7 @@ class ToolLoad:
         kind: ToolKind,
         workload: Workload,
         settings: Settings,
-        order: Order,
+        order: RunRequest,
         conditions: Sequence[str],
         watch: Watch,
         stopped: Callable[[], bool],
@@ -78,7 +78,7 @@ class ToolLoad:
             reasons.append(stored_message(said, workload=self._workload.name, took=took_s, told=told_s))
         yield machine.LoadEnded(tuple(reasons))
 
-    def _start(self, run: Run) -> Started:
+    def _start(self, run: ToolRun) -> Started:
         self._started = self._tools.start(self._workload, self._settings, run.argv, self._conditions)
         self._watch.sampler.own_too([self._started.pid])
         return self._started
@@ -95,7 +95,7 @@ class ToolLoad:
         elif to_its_end:
             raise EngineError("no-data", f"{self._workload.name} did not end within {_LATE_S:g} s after its time")
 
-    def _conclude(self, started: Started, run: Run) -> list[StoredMessage]:
+    def _conclude(self, started: Started, run: ToolRun) -> list[StoredMessage]:
         """Take the measurements; what is wrong with them. Raises EngineError where something is missing."""
         name = self._workload.name
         parameters = parameters_of(self._workload, self._settings)

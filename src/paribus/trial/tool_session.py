@@ -15,7 +15,7 @@ from paribus.hosts.transport import Host
 from paribus.model import Settings, Workload
 from paribus.registry import data_of, parameters_of
 from paribus.trial.confinement import Confinement
-from paribus.workloads.tools import Argv, ToolKind, order_of
+from paribus.workloads.tools import Argv, ToolKind, request_of
 
 _GLANCE_S = 0.1
 _PATIENCE_S = 2.0  # what a tool may take to end when it is asked to
@@ -41,7 +41,7 @@ class Tools:
 
     def start(self, workload: Workload, settings: Settings, argv: Argv, conditions: Sequence[str] = ()) -> "Started":
         """Start a program, confined to its folder where the target can. Raises EngineError and HostError."""
-        order = order_of(workload, self.directory(workload, settings))
+        order = request_of(workload, self.directory(workload, settings))
         confined = self._confinement.confined(workload, settings, order, argv)
         place = self._place(workload, settings)
         log = f"{place}/log"
@@ -60,7 +60,7 @@ class Tools:
         with contextlib.suppress(EngineError):  # there may be less to clean than it expects, after an interruption
             self.remove(kind, workload, settings)
         self._must(["mkdir", "--parents", "--", self.directory(workload, settings)])
-        order = order_of(workload, self.directory(workload, settings))
+        order = request_of(workload, self.directory(workload, settings))
         self._carry_out(workload, settings, kind.preparing(parameters_of(workload, settings), order))
 
     def remove(self, kind: ToolKind, workload: Workload, settings: Settings) -> None:
@@ -68,7 +68,7 @@ class Tools:
         place = self._place(workload, settings)
         if not self._host.names(place):
             return
-        order = order_of(workload, self.directory(workload, settings))
+        order = request_of(workload, self.directory(workload, settings))
         try:
             self._carry_out(
                 workload, settings, kind.cleaning(parameters_of(workload, settings), order), until_done=True

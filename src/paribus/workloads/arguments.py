@@ -49,13 +49,13 @@ Lengths = Annotated[
 _ONE_OF = "int, float, text, digits, choice, sequence, same or null"
 
 
-class Table(BaseModel):
+class SqlmixTable(BaseModel):
     """A table of the plan within a workload; strict, as all of a plan."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, serialize_by_alias=True)
 
 
-class Argument(Table):
+class Argument(SqlmixTable):
     """Where the value of a parameter comes from: exactly one of its generators."""
 
     integer: Annotated[list[Int64], Two] | None = Field(

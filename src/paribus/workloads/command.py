@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 from paribus.parsers import pattern
 from paribus.parsers.report import Report
 from paribus.registry import Tool, workload_kinds
-from paribus.workloads.tools import Argument, Argv, Order, Run, ToolKindBase, ToolParameters
+from paribus.workloads.tools import Argument, Argv, RunRequest, ToolKindBase, ToolParameters, ToolRun
 
 _SCALES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
@@ -72,7 +72,7 @@ def _own(parameters: BaseModel) -> CommandParameters:
     return parameters
 
 
-def _filled(argv: list[str], order: Order, seconds: float) -> Argv:
+def _filled(argv: list[str], order: RunRequest, seconds: float) -> Argv:
     """The arguments with all that is in braces and known filled in; other braces are the command's own."""
     words = {
         "threads": order.threads,
@@ -89,7 +89,7 @@ def _filled(argv: list[str], order: Order, seconds: float) -> Argv:
     return found
 
 
-class Command(ToolKindBase):
+class CommandKind(ToolKindBase):
     """The kind `command`."""
 
     name = "command"
@@ -97,24 +97,24 @@ class Command(ToolKindBase):
     parameters: type[BaseModel] = CommandParameters
     tool: Tool | None = Tool(program=lambda parameters: _own(parameters).run[0])
 
-    def preparing(self, parameters: BaseModel, order: Order) -> Argv:
+    def preparing(self, parameters: BaseModel, order: RunRequest) -> Argv:
         """As the plan says."""
         return _filled(_own(parameters).prepare, order, order.measure_s)
 
-    def cleaning(self, parameters: BaseModel, order: Order) -> Argv:
+    def cleaning(self, parameters: BaseModel, order: RunRequest) -> Argv:
         """As the plan says."""
         return _filled(_own(parameters).cleanup, order, order.measure_s)
 
-    def runs(self, parameters: BaseModel, order: Order) -> list[Run]:
+    def runs(self, parameters: BaseModel, order: RunRequest) -> list[ToolRun]:
         """The command once; before that, where it does not settle itself, once for nothing but settling."""
         p = _own(parameters)
         own_settle_s = order.settle_s if p.settle_in_command else 0.0
-        last = Run(argv=_filled(p.run, order, order.measure_s), settle_s=own_settle_s, measure_s=order.measure_s)
+        last = ToolRun(argv=_filled(p.run, order, order.measure_s), settle_s=own_settle_s, measure_s=order.measure_s)
         if p.settle_in_command or not order.settle_s:
             return [last]
-        return [Run(argv=_filled(p.run, order, order.settle_s), settle_s=order.settle_s, measure_s=0.0), last]
+        return [ToolRun(argv=_filled(p.run, order, order.settle_s), settle_s=order.settle_s, measure_s=0.0), last]
 
-    def read(self, parameters: BaseModel, order: Order, text: str) -> Report:  # noqa: ARG002  as of every kind
+    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> Report:  # noqa: ARG002  as of every kind
         """What the patterns find."""
         p = _own(parameters)
         responses = {"p95": p.response_p95, "p99": p.response_p99}
@@ -125,4 +125,4 @@ class Command(ToolKindBase):
         )
 
 
-workload_kinds.register("command", Command())
+workload_kinds.register("command", CommandKind())

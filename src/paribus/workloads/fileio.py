@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from paribus.engine.protocol import Access, FileioJob, Interval, Result
 from paribus.model import Measurement
-from paribus.registry import DataSet, Series, Tool, workload_kinds
+from paribus.registry import DataSet, Tool, WorkloadSeries, workload_kinds
 from paribus.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, data_set, method_of, shape_of
 from paribus.workloads.jobs import Ground
 from paribus.workloads.measurements import of_operations
@@ -65,7 +65,7 @@ def _own(parameters: BaseModel) -> FileioParameters:
     return parameters
 
 
-class Fileio:
+class FileioKind:
     """The kind `fileio`."""
 
     name = "fileio"
@@ -77,9 +77,9 @@ class Fileio:
     tool: Tool | None = None
     sizes_an_operation = frozenset({"block_size"})
 
-    def series(self, table: Any) -> list[Series]:
+    def series(self, table: Any) -> list[WorkloadSeries]:
         """The one workload of a table."""
-        return [Series(name="", parameters=table, threads=tuple(table.threads))]
+        return [WorkloadSeries(name="", parameters=table, threads=tuple(table.threads))]
 
     def data(self, parameters: BaseModel) -> DataSet:
         """The files; a device is read as it is, unless what is read is to be verified."""
@@ -114,4 +114,4 @@ class Fileio:
         return of_operations(result, intervals)
 
 
-workload_kinds.register("fileio", Fileio())
+workload_kinds.register("fileio", FileioKind())

@@ -10,7 +10,16 @@ from paribus.parsers.report import Report
 from paribus.registry import Tool, workload_kinds
 from paribus.workloads import fio_paths
 from paribus.workloads.tool_paths import Read, WrittenPath
-from paribus.workloads.tools import Argv, OptionValue, Order, Run, ToolKindBase, ToolParameters, options, refuse_options
+from paribus.workloads.tools import (
+    Argv,
+    OptionValue,
+    RunRequest,
+    ToolKindBase,
+    ToolParameters,
+    ToolRun,
+    options,
+    refuse_options,
+)
 
 _OURS = {
     "iodepth": "threads",
@@ -61,7 +70,7 @@ def _ms(seconds: float) -> str:
     return f"{round(seconds * 1000)}ms"
 
 
-class Fio(ToolKindBase):
+class FioKind(ToolKindBase):
     """The kind `fio`."""
 
     name = "fio"
@@ -69,22 +78,22 @@ class Fio(ToolKindBase):
     parameters: type[BaseModel] = FioParameters
     tool: Tool | None = Tool(program=lambda _parameters: "fio")
 
-    def preparing(self, parameters: BaseModel, order: Order) -> Argv:
+    def preparing(self, parameters: BaseModel, order: RunRequest) -> Argv:
         """Its files are laid out."""
         return self._call(parameters, order, ["--create_only=1"])
 
-    def cleaning(self, parameters: BaseModel, order: Order) -> Argv:  # noqa: ARG002  as of every kind
+    def cleaning(self, parameters: BaseModel, order: RunRequest) -> Argv:  # noqa: ARG002  as of every kind
         """Nothing: its files are in the directory."""
         return []
 
-    def written(self, parameters: BaseModel, order: Order, read: Read) -> Iterable[WrittenPath]:
+    def written(self, parameters: BaseModel, order: RunRequest, read: Read) -> Iterable[WrittenPath]:
         """As its options or its job file say."""
         p = _own(parameters)
         if p.job:
             return fio_paths.of_job_file(p.job, order.directory, read)
         return fio_paths.of_options(p.options, order.directory)
 
-    def runs(self, parameters: BaseModel, order: Order) -> list[Run]:
+    def runs(self, parameters: BaseModel, order: RunRequest) -> list[ToolRun]:
         """One run; fio itself does not count what it did while it settled."""
         timed = [f"--runtime={_ms(order.measure_s)}", "--time_based=1", f"--iodepth={order.threads}"]
         if order.settle_s:
@@ -93,17 +102,17 @@ class Fio(ToolKindBase):
             timed += [f"--rate_iops={order.rate}", f"--rate_process={_PROCESSES[order.arrivals]}"]
         told = ["--group_reporting=1", "--unified_rw_reporting=mixed", "--lat_percentiles=1"]
         argv = self._call(parameters, order, [*timed, *told])
-        return [Run(argv=argv, settle_s=order.settle_s, measure_s=order.measure_s)]
+        return [ToolRun(argv=argv, settle_s=order.settle_s, measure_s=order.measure_s)]
 
-    def read(self, parameters: BaseModel, order: Order, text: str) -> Report:  # noqa: ARG002  as of every kind
+    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> Report:  # noqa: ARG002  as of every kind
         """All of it."""
         return fio_output.parse(text)
 
-    def _call(self, parameters: BaseModel, order: Order, more: Argv) -> Argv:
+    def _call(self, parameters: BaseModel, order: RunRequest, more: Argv) -> Argv:
         """What stands before a job is for all jobs; --eta would write into what is read."""
         p = _own(parameters)
         every = ["fio", "--output-format=json", "--eta=never", f"--directory={order.directory}", *more]
         return [*every, p.job] if p.job else [*every, "--name=paribus", *options(p.options, ("1", "0"))]
 
 
-workload_kinds.register("fio", Fio())
+workload_kinds.register("fio", FioKind())

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from paribus.engine.protocol import Interval, IomatrixJob, Part, Result
 from paribus.model import Measurement
-from paribus.registry import DataSet, Series, Tool, workload_kinds
+from paribus.registry import DataSet, Tool, WorkloadSeries, workload_kinds
 from paribus.workloads.files import LARGEST_BLOCK, FilesParameters, Share, Size, data_of, data_set, method_of, shape_of
 from paribus.workloads.jobs import Ground
 from paribus.workloads.measurements import Metrics, of_operations
@@ -76,7 +76,7 @@ def _own(parameters: BaseModel) -> IomatrixParameters:
     return parameters
 
 
-class Iomatrix:
+class IomatrixKind:
     """The kind `iomatrix`."""
 
     name = "iomatrix"
@@ -88,12 +88,12 @@ class Iomatrix:
     tool: Tool | None = None
     sizes_an_operation = frozenset({"small_block", "large_block"})
 
-    def series(self, table: Any) -> list[Series]:
+    def series(self, table: Any) -> list[WorkloadSeries]:
         """A series for each write share and number of large operations; where there is no load at all, no point."""
         shared = table.model_dump(include=set(_Blocks.model_fields))
         pairs = itertools.product(sorted(set(table.write_share)), sorted(set(table.large)))
         every = [
-            Series(
+            WorkloadSeries(
                 name=f"w{share * 100:g}-large{large}",
                 parameters=IomatrixParameters.model_validate({**shared, "write_share": share, "large": large}),
                 threads=tuple(n for n in table.threads if n or large),
@@ -141,4 +141,4 @@ def _of_part(name: str, part: Part | None) -> Metrics:
     ]
 
 
-workload_kinds.register("iomatrix", Iomatrix())
+workload_kinds.register("iomatrix", IomatrixKind())

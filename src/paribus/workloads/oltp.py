@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from paribus.engine.protocol import Interval, OltpJob, Result
 from paribus.model import Measurement
-from paribus.registry import DataSet, Series, Tool, workload_kinds
+from paribus.registry import DataSet, Tool, WorkloadSeries, workload_kinds
 from paribus.workloads.jobs import Ground
 from paribus.workloads.measurements import of_operations, of_statements
 
@@ -69,7 +69,7 @@ def _own(parameters: BaseModel) -> OltpParameters:
     return parameters
 
 
-class Oltp:
+class OltpKind:
     """One of the kinds `oltp_…`."""
 
     table: type[BaseModel] = OltpParameters
@@ -85,9 +85,9 @@ class Oltp:
         many = mix in _TRANSACTIONS
         self.sizes_an_operation = frozenset({*_OF_A_TRANSACTION, "skip_trx"} if many else ())
 
-    def series(self, table: OltpParameters) -> list[Series]:
+    def series(self, table: OltpParameters) -> list[WorkloadSeries]:
         """The one workload of a table."""
-        return [Series(name="", parameters=table, threads=tuple(table.threads))]  # type: ignore[attr-defined]
+        return [WorkloadSeries(name="", parameters=table, threads=tuple(table.threads))]  # type: ignore[attr-defined]
 
     def data(self, parameters: BaseModel) -> DataSet:
         """The tables."""
@@ -116,4 +116,4 @@ _PARAMETERS = set(OltpParameters.model_fields)
 
 
 for _mix in Mix.__args__:  # type: ignore[attr-defined]
-    workload_kinds.register(f"oltp_{_mix}", Oltp(_mix))
+    workload_kinds.register(f"oltp_{_mix}", OltpKind(_mix))

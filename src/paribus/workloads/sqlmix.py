@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from paribus.engine.protocol import Filling, Interval, MixStatement, MixTransaction, Result, SqlMixJob
 from paribus.model import Measurement
-from paribus.registry import DataSet, Series, Tool, workload_kinds
-from paribus.workloads.arguments import Argument, Table, draws
+from paribus.registry import DataSet, Tool, WorkloadSeries, workload_kinds
+from paribus.workloads.arguments import Argument, SqlmixTable, draws
 from paribus.workloads.files import Share
 from paribus.workloads.jobs import Ground
 from paribus.workloads.measurements import of_operations, of_statements
@@ -38,7 +38,7 @@ def _refuse_later(arguments: Sequence[Argument]) -> None:
             raise ValueError(f"same = {argument.same} in argument {number} is no earlier argument")
 
 
-class RowsTable(Table):
+class RowsTable(SqlmixTable):
     """So many rows for a table, each inserted by one statement."""
 
     count: int = Field(ge=1, le=2**31, description="how many rows")
@@ -52,7 +52,7 @@ class RowsTable(Table):
         return self
 
 
-class StatementTable(Table):
+class StatementTable(SqlmixTable):
     """A statement of a transaction."""
 
     sql: Sql = Field(description="with ? for each parameter")
@@ -71,7 +71,7 @@ class StatementTable(Table):
         return self.sql[found.end() if found else 0 :].upper().startswith(_READING)
 
 
-class TransactionTable(Table):
+class TransactionTable(SqlmixTable):
     """A transaction of the mix."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
@@ -88,7 +88,7 @@ class TransactionTable(Table):
         return self
 
 
-class SqlmixParameters(Table):
+class SqlmixParameters(SqlmixTable):
     """What a `sqlmix` workload can be told, beside its load levels."""
 
     schema_: list[Sql] = Field(
@@ -112,7 +112,7 @@ def _own(parameters: BaseModel) -> SqlmixParameters:
     return parameters
 
 
-class Sqlmix:
+class SqlmixKind:
     """The kind `sqlmix`."""
 
     name = "sqlmix"
@@ -124,9 +124,9 @@ class Sqlmix:
     on_database = True
     tool: Tool | None = None
 
-    def series(self, table: Any) -> list[Series]:
+    def series(self, table: Any) -> list[WorkloadSeries]:
         """The one workload of a table."""
-        return [Series(name="", parameters=table, threads=tuple(table.threads))]
+        return [WorkloadSeries(name="", parameters=table, threads=tuple(table.threads))]
 
     def data(self, parameters: BaseModel) -> DataSet:
         """The tables; what they are made of tells one shape from another."""
@@ -171,4 +171,4 @@ class Sqlmix:
         return of_operations(result, intervals, of_statements(result))
 
 
-workload_kinds.register("sqlmix", Sqlmix())
+workload_kinds.register("sqlmix", SqlmixKind())

@@ -9,7 +9,16 @@ from paribus.i18n import stored_message
 from paribus.parsers.report import Report
 from paribus.parsers.sysbench import sysbench_output
 from paribus.registry import Tool, workload_kinds
-from paribus.workloads.tools import Argv, OptionValue, Order, Run, ToolKindBase, ToolParameters, options, refuse_options
+from paribus.workloads.tools import (
+    Argv,
+    OptionValue,
+    RunRequest,
+    ToolKindBase,
+    ToolParameters,
+    ToolRun,
+    options,
+    refuse_options,
+)
 
 _OURS = {
     "threads": "threads",
@@ -56,7 +65,7 @@ def _whole(seconds: float) -> int:
     return math.ceil(round(seconds, 6))
 
 
-class Sysbench(ToolKindBase):
+class SysbenchKind(ToolKindBase):
     """The kind `sysbench`."""
 
     name = "sysbench"
@@ -64,30 +73,30 @@ class Sysbench(ToolKindBase):
     parameters: type[BaseModel] = SysbenchParameters
     tool: Tool | None = Tool(program=lambda _parameters: "sysbench", note=_NOTE)
 
-    def preparing(self, parameters: BaseModel, order: Order) -> Argv:
+    def preparing(self, parameters: BaseModel, order: RunRequest) -> Argv:
         """`sysbench … prepare`."""
         return [*self._call(parameters, order), "prepare"] if _own(parameters).prepare else []
 
-    def cleaning(self, parameters: BaseModel, order: Order) -> Argv:
+    def cleaning(self, parameters: BaseModel, order: RunRequest) -> Argv:
         """`sysbench … cleanup`."""
         return [*self._call(parameters, order), "cleanup"] if _own(parameters).prepare else []
 
-    def runs(self, parameters: BaseModel, order: Order) -> list[Run]:
+    def runs(self, parameters: BaseModel, order: RunRequest) -> list[ToolRun]:
         """One run; the last of its lines is often missing, hence a second more."""
         settle_s, measure_s = _whole(order.settle_s), _whole(order.measure_s)
         timed = [f"--time={settle_s + measure_s + 1}", "--report-interval=1"]
         rate = [f"--rate={order.rate}"] if order.rate else []
         argv = [*self._call(parameters, order), *timed, *rate, "run"]
-        return [Run(argv=argv, settle_s=settle_s, measure_s=measure_s)]
+        return [ToolRun(argv=argv, settle_s=settle_s, measure_s=measure_s)]
 
-    def read(self, parameters: BaseModel, order: Order, text: str) -> Report:  # noqa: ARG002  as of every kind
+    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> Report:  # noqa: ARG002  as of every kind
         """The seconds after settling."""
         settle_s, measure_s = _whole(order.settle_s), _whole(order.measure_s)
         return sysbench_output.within(sysbench_output.parse(text), settle_s, settle_s + measure_s)
 
-    def _call(self, parameters: BaseModel, order: Order) -> Argv:
+    def _call(self, parameters: BaseModel, order: RunRequest) -> Argv:
         p = _own(parameters)
         return ["sysbench", p.test, *options(p.options, ("on", "off")), f"--threads={order.threads}"]
 
 
-workload_kinds.register("sysbench", Sysbench())
+workload_kinds.register("sysbench", SysbenchKind())

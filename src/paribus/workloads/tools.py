@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 
 from paribus.model import Measurement, Workload
 from paribus.parsers.report import Report
-from paribus.registry import DataSet, Series, WorkloadKind, workload_kinds
+from paribus.registry import DataSet, WorkloadKind, WorkloadSeries, workload_kinds
 from paribus.units import LoadLevel
 from paribus.workloads.tool_paths import Read, WrittenPath
 
@@ -24,7 +24,7 @@ Argv = list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class RunRequest:
     """What a run is asked for: in which directory, with how many threads, at which rate and arrivals, how long."""
 
     directory: str
@@ -36,7 +36,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class ToolRun:
     """One start of the program: of its time, the first `settle_s` do not count; 0 measured: none of it does."""
 
     argv: Argv
@@ -47,23 +47,23 @@ class Run:
 class ToolKind(WorkloadKind, Protocol):
     """What a trial needs of a kind whose load is a program of the user's, beside what a plan does."""
 
-    def preparing(self, parameters: BaseModel, order: Order) -> Argv:
+    def preparing(self, parameters: BaseModel, order: RunRequest) -> Argv:
         """What makes its data; empty where nothing does."""
         ...
 
-    def cleaning(self, parameters: BaseModel, order: Order) -> Argv:
+    def cleaning(self, parameters: BaseModel, order: RunRequest) -> Argv:
         """What it takes to remove what lies outside of its directory."""
         ...
 
-    def runs(self, parameters: BaseModel, order: Order) -> Sequence[Run]:
+    def runs(self, parameters: BaseModel, order: RunRequest) -> Sequence[ToolRun]:
         """The runs of one trial; the last one is measured."""
         ...
 
-    def written(self, parameters: BaseModel, order: Order, read: Read) -> Iterable[WrittenPath]:
+    def written(self, parameters: BaseModel, order: RunRequest, read: Read) -> Iterable[WrittenPath]:
         """The paths that it would write to by its options. Raises PathRefused where that cannot be known."""
         ...
 
-    def read(self, parameters: BaseModel, order: Order, text: str) -> Report:
+    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> Report:
         """What the measured part of the last run did. Raises NotUnderstood."""
         ...
 
@@ -92,11 +92,11 @@ class ToolKindBase:
     size_response = "bytes_per_s"
     on_database = False
 
-    def series(self, table: Any) -> list[Series]:
+    def series(self, table: Any) -> list[WorkloadSeries]:
         """The one workload of a table."""
-        return [Series(name="", parameters=table, threads=tuple(table.threads))]
+        return [WorkloadSeries(name="", parameters=table, threads=tuple(table.threads))]
 
-    def written(self, parameters: BaseModel, order: Order, read: Read) -> Iterable[WrittenPath]:  # noqa: ARG002
+    def written(self, parameters: BaseModel, order: RunRequest, read: Read) -> Iterable[WrittenPath]:  # noqa: ARG002
         """None but those below its directory."""
         return ()
 
@@ -112,12 +112,12 @@ def tool_of(workload: Workload) -> ToolKind | None:
     return cast("ToolKind", kind) if kind.tool else None  # each that says so has both halves
 
 
-def order_of(
+def request_of(
     workload: Workload, directory: str, load: LoadLevel | None = None, settle_s: float = 0.0, measure_s: float = 0.0
-) -> Order:
+) -> RunRequest:
     """What a run at a load level is asked for; preparing and cleaning have none."""
     loop, n = workload.open_loop, load.n if load else 1
-    return Order(
+    return RunRequest(
         directory=directory,
         threads=loop.outstanding if loop else n,
         rate=n if loop and load else None,

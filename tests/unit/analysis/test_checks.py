@@ -87,8 +87,8 @@ def test_a_trial_that_breaks_a_law_makes_the_verdict_suspect() -> None:
         values[order][metric] = dataclasses.replace(values[order]["response_p95_s"], metric=metric, mean=value)
     checks, tags = _checks(trials, values)
     assert not checks["the laws"].passed
-    assert checks["the laws"].found.startswith(f"the figures of 1 of {len(trials)} trials contradict each other; ")
-    assert f"[trial {order}, k" in checks["the laws"].found
+    assert checks["the laws"].finding.startswith(f"the figures of 1 of {len(trials)} trials contradict each other; ")
+    assert f"[trial {order}, k" in checks["the laws"].finding
     assert Tag.SUSPECT in tags
 
 
@@ -96,7 +96,7 @@ def test_a_gain_of_whoever_runs_later_is_an_order_effect() -> None:
     trials, values = _experiment(lambda _load: 0.0, order_effect=0.05)
     checks, tags = _checks(_timed(trials), values)
     assert not checks["order"].passed
-    assert "settle longer" in checks["order"].found
+    assert "settle longer" in checks["order"].finding
     assert Tag.SUSPECT in tags
 
 
@@ -116,7 +116,7 @@ def test_an_arm_that_is_still_settling_is_seen_within_its_trials() -> None:
     trials = _timed(trials)
     checks, _ = _checks(trials, values, _courses(trials, rising=0.03))
     assert not checks["settled"].passed
-    assert "+4" in checks["settled"].found
+    assert "+4" in checks["settled"].finding
 
 
 def test_what_changes_within_trials_by_less_than_matters_is_no_suspicion() -> None:
@@ -124,7 +124,7 @@ def test_what_changes_within_trials_by_less_than_matters_is_no_suspicion() -> No
     trials = _timed(trials)
     checks, _ = _checks(trials, values, _courses(trials, rising=0.005))
     assert checks["settled"].passed
-    assert "+0." in checks["settled"].found
+    assert "+0." in checks["settled"].finding
 
 
 def test_an_arm_that_stalls_again_and_again_has_the_outliers() -> None:
@@ -134,7 +134,7 @@ def test_an_arm_that_stalls_again_and_again_has_the_outliers() -> None:
             _scaled(values, trial.order, 0.5)
     checks, tags = _checks(_timed(trials), values)
     assert not checks["outliers"].passed
-    assert checks["outliers"].found == "9 trials of b and 1 of a lie far off"
+    assert checks["outliers"].finding == "9 trials of b and 1 of a lie far off"
     assert Tag.SUSPECT in tags
 
 
@@ -145,7 +145,7 @@ def test_a_drift_is_told_and_is_no_fault() -> None:
         _scaled(values, trial.order, math.exp(-0.2 * trial.order / len(trials)))
     checks, _ = _checks(trials, values)
     assert checks["drift"].passed
-    assert "changed by −1" in checks["drift"].found
+    assert "changed by −1" in checks["drift"].finding
 
 
 @pytest.mark.parametrize(("apart", "passed"), [(0.0, True), (0.05, False)])
@@ -188,7 +188,7 @@ def test_a_percentile_wants_enough_completions(operations: float, passed: bool) 
     effect = judge(trials, values, workloads, PROTOCOL, looks, baseline={}, finished=True).effects[0]
     found = {check.name: check for check in effect.checks}["completions"]
     assert found.passed is passed
-    assert passed or "lengthen trial" in found.found
+    assert passed or "lengthen trial" in found.finding
 
 
 def _of_machine(values: Values, metric: str, value: Callable[[int], float]) -> None:
@@ -242,7 +242,7 @@ def test_a_factor_of_the_processors_may_change_their_clock() -> None:
     (effect, *_) = judge(trials, values, workloads, PROTOCOL, looks, baseline={}, finished=True).effects
     (clock,) = [check for check in effect.checks if check.name == "clock"]
     assert clock.passed
-    assert "33" in clock.found
+    assert "33" in clock.finding
 
 
 @pytest.mark.parametrize(("gain", "passed"), [(0.0, True), (0.05, False)])
@@ -295,4 +295,4 @@ def test_a_drive_that_counts_errors_or_fails_makes_suspect(drives: dict[str, lis
     trials, values = _experiment(lambda _load: 0)
     checks, tags = _checks(_timed(trials), values, drives=drives)
     assert checks["SMART"].passed == (said == "") == (Tag.SUSPECT not in tags)
-    assert said in checks["SMART"].found
+    assert said in checks["SMART"].finding

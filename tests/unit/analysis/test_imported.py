@@ -231,4 +231,4 @@ def test_other_options_beside_the_setting_are_told() -> None:
     judged = judge_set(found.trials, found.summaries, [WORKLOAD], PROTOCOL, FACTORS, courses={}, options=options)
     checks = {check.name: check for check in judged.effects[0].checks}
     assert not checks["options"].passed
-    assert "table-size 100 / 900" in checks["options"].found
+    assert "table-size 100 / 900" in checks["options"].finding

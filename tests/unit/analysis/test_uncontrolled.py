@@ -42,7 +42,7 @@ def test_what_changes_between_pairs_is_told_and_what_changes_within_one_is_suspe
         checks, tags = _checks(trials, values, conditions=found)
         assert checks["conditions"].passed is alike
         assert (Tag.SUSPECT in tags) is not alike
-    assert checks["conditions"].found == "vm.swappiness differed within 1 of 24 pairs, and no trial sets that"
+    assert checks["conditions"].finding == "vm.swappiness differed within 1 of 24 pairs, and no trial sets that"
 
 
 def test_trials_that_did_not_look_have_no_check_of_conditions() -> None:

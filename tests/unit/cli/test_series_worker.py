@@ -17,7 +17,7 @@ from paribus.experiment.time_series import courses
 from paribus.model import Experiment, ExperimentState, Plan, Trial
 from paribus.store import read, write
 from paribus.store.open import open_engine, store_url
-from paribus.worker_process import Aside, Unanswered
+from paribus.worker_process import WorkerFailed, WorkerProcess
 
 Made = tuple[Store, Experiment, Plan, list[Trial]]
 
@@ -62,14 +62,14 @@ def test_they_are_the_same_as_read_here(made: Made, monkeypatch: pytest.MonkeyPa
 @pytest.mark.usefixtures("_aside")
 def test_where_the_process_ends_they_are_read_here(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     store, done, plan, trials = made
-    begun: list[Aside] = []
+    begun: list[WorkerProcess] = []
 
-    def killed(module: str) -> Aside:
-        begun.append(Aside(module))
+    def killed(module: str) -> WorkerProcess:
+        begun.append(WorkerProcess(module))
         begun[0].end()
         return begun[0]
 
-    monkeypatch.setattr(series_worker, "Aside", killed)
+    monkeypatch.setattr(series_worker, "WorkerProcess", killed)
     with series_worker.Points(store, done, courses, series_worker.drawn) as reading:
         assert reading.of(courses, plan, trials) == courses(store, done.id, plan, trials)
         assert reading.of(series_worker.drawn, plan, trials) == series_worker.drawn(store, done.id, plan, trials)
@@ -93,9 +93,9 @@ def test_where_no_process_can_be_started_they_are_read_here(made: Made, monkeypa
     store, done, plan, trials = made
 
     def none(module: str) -> None:
-        raise Unanswered(module)
+        raise WorkerFailed(module)
 
-    monkeypatch.setattr(series_worker, "Aside", none)
+    monkeypatch.setattr(series_worker, "WorkerProcess", none)
     with series_worker.Points(store, done, courses) as reading:
         assert reading.of(courses, plan, trials) == courses(store, done.id, plan, trials)
 
@@ -107,7 +107,7 @@ def test_of_what_goes_on_and_what_has_no_trial_nothing_is_read_aside(
     store, done, plan, _ = made
     empty = replace(done, id="20260101-000000-0000")
     write.begin(store, empty, plan, ())
-    monkeypatch.setattr(series_worker, "Aside", lambda _: pytest.fail("a process was started"))
+    monkeypatch.setattr(series_worker, "WorkerProcess", lambda _: pytest.fail("a process was started"))
     for one in (empty, replace(done, state=ExperimentState.RUNNING)):
         with series_worker.Points(store, one, courses):
             pass

@@ -9,7 +9,7 @@ from plan_samples import checked, parsed
 from paribus.errors import PlanError
 from paribus.knobs import recipe
 from paribus.knobs.catalog import load
-from paribus.model import DatabaseFacts, Knob, Offer, Plan, PutStatements, RunningServer, Said
+from paribus.model import DatabaseFacts, ExpectedAnswer, Knob, Offer, Plan, PutStatements, RunningServer
 from paribus.plan import data, dsn
 from paribus.plan.check import knob_keys
 
@@ -33,7 +33,7 @@ OLTP = '[[workload]]\nkind = "oltp_read_write"\ntable_size = 1000\nthreads = [1,
 )
 def test_an_address_names_the_server_and_who_connects(written: str, place: str, user: str, database: str) -> None:
     found = dsn.parse(written)
-    assert (found.place, found.user, found.database) == (place, user, database)
+    assert (found.address, found.user, found.database) == (place, user, database)
     assert (found.socket is None) is (found.host is not None)
 
 
@@ -92,7 +92,7 @@ def _offer(name: str, current: object, refused: str = "", todo: str = "") -> Off
         name=name,
         server={"driver": "mysql"},
         statements=(f"SET GLOBAL {name} = {current}",),
-        check=Said("SELECT 1", str(current)),
+        check=ExpectedAnswer("SELECT 1", str(current)),
     )
     return Offer(knob=knob, current=current, allowed=(), undo=(back,), refused=refused, todo=todo)  # type: ignore[arg-type]
 

@@ -25,7 +25,7 @@ from paribus.report.render import charts, html, markdown, text
 from paribus.report.render.document import document
 from paribus.trial.machine import Applied, step
 from paribus.trial.validity import of_errors
-from paribus.workloads.sysbench import Sysbench
+from paribus.workloads.sysbench import SysbenchKind
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
 MISMATCHED = ChangeState.MISMATCHED
@@ -84,9 +84,9 @@ def _recorded() -> Bench:
     """The typical one, with what a run keeps in words: notes, and a factor all of whose trials are invalid."""
     bench = typical()
     dangerous = [said for knob in load() if (said := risk_of(knob))]
-    assert Sysbench.tool is not None
-    assert Sysbench.tool.note is not None
-    bench.experiment = dataclasses.replace(bench.experiment, notes=(Sysbench.tool.note, *dangerous))
+    assert SysbenchKind.tool is not None
+    assert SysbenchKind.tool.note is not None
+    bench.experiment = dataclasses.replace(bench.experiment, notes=(SysbenchKind.tool.note, *dangerous))
     moved = tuple(
         Change(knob="vm.dirty", address="d", before="1", wanted="2", observed=found, state=MISMATCHED, not_taken=became)
         for became, found in zip(NotTaken, cycle(("1", None)), strict=False)

@@ -15,7 +15,7 @@ from paribus.trial.tool_load import ToolLoad
 from paribus.trial.tool_session import Started, Tools
 from paribus.trial.validity import ForeignLoad
 from paribus.units import LoadLevel
-from paribus.workloads.tools import order_of, tool_of
+from paribus.workloads.tools import request_of, tool_of
 
 
 class _Sampler:
@@ -101,7 +101,7 @@ def _load(tools: _Tools, *, stopped: bool = False, **parameters: Any) -> tuple[T
     kind, sampler = tool_of(workload), _Sampler()
     assert kind is not None
     watch = Watch(cast("Sampler", sampler), ForeignLoad(set()), "5", None)
-    order = order_of(workload, "/d", LoadLevel(1), 1.0, 2.0)
+    order = request_of(workload, "/d", LoadLevel(1), 1.0, 2.0)
     load = ToolLoad(cast("Tools", tools), kind, workload, {}, order, (), watch, lambda: stopped)
     return load, sampler
 

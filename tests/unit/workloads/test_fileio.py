@@ -4,12 +4,12 @@ import pytest
 from pydantic import ValidationError
 
 from paribus.engine.protocol import FileioJob
-from paribus.workloads.fileio import Fileio, FileioParameters
+from paribus.workloads.fileio import FileioKind, FileioParameters
 from paribus.workloads.jobs import Ground
 
 
 def _job(**given: object) -> FileioJob:
-    return Fileio().job(FileioParameters.model_validate(given), Ground(directory="/data"))
+    return FileioKind().job(FileioParameters.model_validate(given), Ground(directory="/data"))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_device_is_one_file_without_a_directory() -> None:
 
 def test_data_of_other_content_has_another_name() -> None:
     given = ({}, {"compressible": 0.5}, {"verify": True}, {"verify": True, "block_size": 4096}, {"files": 2})
-    names = [Fileio().data(FileioParameters.model_validate(one)).shape for one in given]
+    names = [FileioKind().data(FileioParameters.model_validate(one)).shape for one in given]
     assert len(set(names)) == len(names)
 
 

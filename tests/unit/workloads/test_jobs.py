@@ -11,7 +11,7 @@ from paribus.engine.protocol import FileioJob, Interval, IomatrixJob, Load, Oltp
 from paribus.model import Measurement, OpenLoop, Workload
 from paribus.plan.file import plan_form
 from paribus.plan.parse import parse
-from paribus.registry import DataSet, Series, Tool, workload_kinds
+from paribus.registry import DataSet, Tool, WorkloadSeries, workload_kinds
 from paribus.units import LoadLevel, LoadUnit
 from paribus.workloads import jobs
 from paribus.workloads.fileio import FileioParameters
@@ -34,8 +34,8 @@ class _Depth:
     on_database = False
     tool: Tool | None = None
 
-    def series(self, table: Any) -> list[Series]:
-        return [Series(name="", parameters=table, threads=tuple(table.threads))]
+    def series(self, table: Any) -> list[WorkloadSeries]:
+        return [WorkloadSeries(name="", parameters=table, threads=tuple(table.threads))]
 
     def data(self, parameters: BaseModel) -> DataSet:
         shape = str(parameters.model_dump()["depth"])

@@ -10,7 +10,7 @@ from paribus.parsers.report import Report, Second
 from paribus.plan.parse import parse
 from paribus.registry import data_of, parameters_of
 from paribus.units import LoadLevel, LoadUnit
-from paribus.workloads.tools import Run, ToolKind, measurements, order_of, tool_of
+from paribus.workloads.tools import ToolKind, ToolRun, measurements, request_of, tool_of
 
 
 def _workload(kind: str, **parameters: Any) -> Workload:
@@ -26,9 +26,9 @@ def _kind(workload: Workload) -> ToolKind:
     return kind
 
 
-def _runs(workload: Workload, settle_s: float = 2.0, measure_s: float = 3.0) -> list[Run]:
+def _runs(workload: Workload, settle_s: float = 2.0, measure_s: float = 3.0) -> list[ToolRun]:
     unit = LoadUnit.RATE_PER_S if workload.open_loop else LoadUnit.OUTSTANDING
-    order = order_of(workload, "/data/w", LoadLevel(4, unit), settle_s, measure_s)
+    order = request_of(workload, "/data/w", LoadLevel(4, unit), settle_s, measure_s)
     return list(_kind(workload).runs(parameters_of(workload, {}), order))
 
 
@@ -39,7 +39,7 @@ def test_sysbench_runs_for_settle_trial_and_a_second() -> None:
         "sysbench", "fileio", "--file-num=4", "--validate=on", "--threads=4", "--time=6", "--report-interval=1", "run",
     ]  # fmt: skip
     assert (run.settle_s, run.measure_s) == (2, 3)
-    order = order_of(workload, "/data/w")
+    order = request_of(workload, "/data/w")
     assert _kind(workload).preparing(parameters_of(workload, {}), order)[-1] == "prepare"
     assert _kind(workload).cleaning(parameters_of(workload, {}), order)[-1] == "cleanup"
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from paribus.analysis.paired.effects import whole_blocks
 from paribus.findings import Distribution
-from paribus.model import Arm, Trial, arm_of
+from paribus.model import ArmKey, Trial, arm_of
 from paribus.units import LoadLevel
 
 _FIRST = (0.0, 0.25, 0.5, 0.75)
@@ -23,7 +23,7 @@ def distributions(trials: Iterable[Trial], histograms: Mapping[int, bytes]) -> t
     """Of each arm at each load level, by the order of a trial its histogram (HDR V2, deflated, in nanoseconds)."""
     from hdrh.histogram import HdrHistogram
 
-    members: dict[tuple[Arm, LoadLevel], list[int]] = defaultdict(list)
+    members: dict[tuple[ArmKey, LoadLevel], list[int]] = defaultdict(list)
     for block in whole_blocks(trials).values():
         for trial in block:
             if histograms.get(trial.order):

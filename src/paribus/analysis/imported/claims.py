@@ -15,7 +15,7 @@ from paribus.analysis.imported import matched_runs
 from paribus.analysis.imported.magnitudes import Stated, stated
 from paribus.analysis.paired.effects import Summaries
 from paribus.i18n import N_, gettext
-from paribus.model import Claim, Evidence, Factor, Plan, Standing, Tested, Trial, TrialState
+from paribus.model import Claim, ClaimEvidence, Factor, Plan, Standing, Tested, Trial, TrialState
 from paribus.stats.unpaired import RUN_TO_RUN_SD, spread
 from paribus.units import show_percent
 
@@ -132,7 +132,7 @@ def _level(claim: Claim, word: str, levels: Sequence[str]) -> str:
 class _Found:
     """Evidence, and whether a figure behind it is doubtful, or all of them stand at a limit."""
 
-    evidence: Evidence
+    evidence: ClaimEvidence
     doubtful: bool
     limited: bool
 
@@ -189,7 +189,7 @@ def _of_workloads(part: Numbers, trials: Sequence[Trial], factor: Factor) -> Ite
             estimate, low, high = _told_by(one)
             sign = 1.0 if matched_runs.higher_is_better(workload.response) else -1.0
             orders = {order for where in one.met for side in where.trials for order in side}
-            evidence = Evidence(
+            evidence = ClaimEvidence(
                 workload=workload.name,
                 level=str(factor.levels[1]),
                 other=str(factor.levels[0]),
@@ -212,7 +212,7 @@ def _told_by(one: matched_runs.Comparison) -> tuple[float, float, float]:
     return found.estimate, min(low, found.estimate - _CHANCE), max(high, found.estimate + _CHANCE)
 
 
-def _judge(claim: Claim, evidence: Sequence[Evidence]) -> tuple[Standing, str]:
+def _judge(claim: Claim, evidence: Sequence[ClaimEvidence]) -> tuple[Standing, str]:
     figure = stated(claim.magnitude)
     if claim.claim == "ratio" or (figure and figure.share and claim.claim in ("better", "worse")):
         if figure is None:
@@ -227,7 +227,7 @@ def _judge(claim: Claim, evidence: Sequence[Evidence]) -> tuple[Standing, str]:
     return worst, gettext("; ").join(reasons[:_MOST]) + more
 
 
-def _of_one(claim: Claim, one: Evidence) -> tuple[Standing, str]:
+def _of_one(claim: Claim, one: ClaimEvidence) -> tuple[Standing, str]:
     """How one pair of levels under one workload stands to it."""
     where = gettext("{level} over {other} under {workload}", level=one.level, other=one.other, workload=one.workload)
     found = f"{where}: {show_percent(one.estimate)}"
@@ -257,14 +257,14 @@ def _of_one(claim: Claim, one: Evidence) -> tuple[Standing, str]:
     return Standing.WEAK, gettext(said, found=found)
 
 
-def _beyond(found: str, one: Evidence) -> str:
+def _beyond(found: str, one: ClaimEvidence) -> str:
     said = N_("{found}, beyond chance")
     if not one.repeated:
         said = N_("{found}, more than the spread over load levels and than single runs may differ by")
     return gettext(said, found=found)
 
 
-def _as_stated(figure: Stated, evidence: Sequence[Evidence]) -> tuple[Standing, str]:
+def _as_stated(figure: Stated, evidence: Sequence[ClaimEvidence]) -> tuple[Standing, str]:
     """Whether the ratio is as it is said to be: within the figure's own rounding, or near it."""
     ratios = [math.exp(one.estimate) for one in evidence]
     words = ", ".join(map(figure.told, ratios))

@@ -151,7 +151,7 @@ def _effects(one: Comparison, protocol: Protocol, claims: int, options: Options,
         look=0,
         verdict=verdict,
         tags=tags,
-        reasons=(*reasons_of(one), *(check.found for check in checks if tags and not check.passed)),
+        reasons=(*reasons_of(one), *(check.finding for check in checks if tags and not check.passed)),
         trials=_orders(one.counted),
         checks=checks,
     )

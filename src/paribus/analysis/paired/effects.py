@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paribus.model import (
-    Arm,
+    ArmKey,
     Cell,
     Factor,
     FailureClass,
@@ -110,7 +110,7 @@ def series(
     """The pairs of every compared arm. `responses`: by workload, the metric judged."""
     counted = [trial for trial in counting(trials, purposes) if trial.workload in responses]
     made = {t.order: (t.started or 0.0, t.order) for t in counted}  # a rerun has a later number than its time
-    found: dict[Arm, list[Pair]] = defaultdict(list)
+    found: dict[ArmKey, list[Pair]] = defaultdict(list)
     asked = [block for block in whole_blocks(trials, purposes).values() if block[0].workload in responses]
     for block in asked:
         for trial, pair in _pairs(block, summaries, responses):
@@ -118,7 +118,7 @@ def series(
     faulty = [t for t in trials if t.invalid_because or t.failure not in (None, FailureClass.INTERRUPTED)]
     faults = Counter(arm for arm, _ in {(arm_of(t), t.block) for t in faulty})  # what hits a block may hit it again
     names = {(t.factor, t.workload): t.arm for t in counted if t.baseline}
-    planned: dict[Arm, list[Trial]] = defaultdict(list)
+    planned: dict[ArmKey, list[Trial]] = defaultdict(list)
     for trial in counted:
         if not trial.baseline:
             planned[arm_of(trial)].append(trial)

@@ -225,7 +225,7 @@ def _effects_of(
     verdict = found.verdict or Verdict.UNDECIDED
     better, within = probabilities(found.estimate, found.fitted.error, found.fitted.freedom, question)
     under_way = not finished and last.verdict is None
-    failed = tuple(check.found for check in checks if not check.passed)
+    failed = tuple(check.finding for check in checks if not check.passed)
     tags = tags_of(verdict, found.interval, question, suspect=bool(failed) and not under_way)
     pair_s = timeline.pair_s(one)
     whole = Effect(

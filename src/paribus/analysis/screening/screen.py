@@ -166,7 +166,7 @@ def _effect(
     """The effect of a factor as the screen was at its last look; `rate` is its false discovery rate."""
     verdict, is_claim = found.verdict or Verdict.UNDECIDED, found.verdict in _CLAIMS
     checks = checks_of_screen(seen.fitted, question, one.series, arrays(one.series), known)
-    failed = tuple(check.found for check in checks if not check.passed)
+    failed = tuple(check.finding for check in checks if not check.passed)
     better, within = probabilities(found.estimate, found.error, seen.fitted.freedom, question)
     takes = what_it_takes(seen.fitted.scale, question, last.pairs, known.timeline.pair_s(one.series))
     so_far = N_("{n} of {planned} planned pairs so far, and not decided yet")

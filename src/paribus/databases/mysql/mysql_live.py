@@ -9,7 +9,7 @@ from paribus.databases.server.variable import Variable
 from paribus.errors import QueryRefused
 from paribus.hosts.transport import Host
 from paribus.i18n import StoredMessage, stored_message
-from paribus.model import Said
+from paribus.model import ExpectedAnswer
 
 _MARK = "made_by_paribus"  # a table, whose comment says for which experiment
 _STARTED = "SELECT ROUND(UNIX_TIMESTAMP() - VARIABLE_VALUE) FROM {schema}.global_status WHERE VARIABLE_NAME = 'Uptime'"
@@ -63,10 +63,12 @@ class MySqlLive(LiveKind):
     def back(self, ask: Ask, variable: Variable) -> Back:
         """The way back to the value now, which a start of the server takes too."""
         before = mysql_variables.read(ask, variable.name)
-        check = Said(f"SHOW GLOBAL VARIABLES WHERE Variable_name = '{variable.name}'", before)
+        check = ExpectedAnswer(f"SHOW GLOBAL VARIABLES WHERE Variable_name = '{variable.name}'", before)
         schema = "information_schema" if self.told(ask)[0] == "mariadb" else "performance_schema"
         started = _STARTED.format(schema=schema)
-        return Back(before, self.setting(variable, before), check, Said(started, ask(started).rows[0][0] or "0"))
+        return Back(
+            before, self.setting(variable, before), check, ExpectedAnswer(started, ask(started).rows[0][0] or "0")
+        )
 
     def moment(self, ask: Ask) -> str:  # noqa: ARG002
         """Nothing to wait for: what is set is in force."""
@@ -81,7 +83,7 @@ class MySqlLive(LiveKind):
         marked = f"CREATE TABLE `{database}`.{_MARK} (experiment INT) COMMENT = {mysql_variables.quoted(mark)}"
         return f"CREATE DATABASE `{database}`", marked
 
-    def removing(self, ask: Ask, database: str, mark: str) -> tuple[tuple[str, ...], Said, Said]:  # noqa: ARG002
+    def removing(self, ask: Ask, database: str, mark: str) -> tuple[tuple[str, ...], ExpectedAnswer, ExpectedAnswer]:  # noqa: ARG002
         """The statements that remove it, what shows it, and that it is ours: marked, or nothing was put into it yet."""
         name = mysql_variables.quoted(database)
         there = f"information_schema.SCHEMATA WHERE SCHEMA_NAME = {name}"
@@ -89,7 +91,11 @@ class MySqlLive(LiveKind):
         marked = f"EXISTS {tables} AND TABLE_NAME = '{_MARK}' AND TABLE_COMMENT = {mysql_variables.quoted(mark)})"
         shown = f"SELECT IF(COUNT(*) = 0, 'no database', 'a database') FROM {there}"  # noqa: S608
         ours = f"SELECT COUNT(*) FROM {there} AND ({marked} OR NOT EXISTS {tables}))"  # noqa: S608
-        return (f"DROP DATABASE IF EXISTS `{database}`",), Said(shown, "no database"), Said(ours, "1")
+        return (
+            (f"DROP DATABASE IF EXISTS `{database}`",),
+            ExpectedAnswer(shown, "no database"),
+            ExpectedAnswer(ours, "1"),
+        )
 
     def notes(self, ask: Ask) -> list[StoredMessage]:
         """What a reader must know of it."""

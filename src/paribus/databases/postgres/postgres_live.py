@@ -14,7 +14,7 @@ from paribus.databases.server.live_kind import Back, LiveKind, live_kinds
 from paribus.databases.server.variable import Variable
 from paribus.hosts.transport import Host
 from paribus.i18n import StoredMessage, stored_message
-from paribus.model import Said
+from paribus.model import ExpectedAnswer
 
 _FORCE_SINCE, _PARAMETER_RIGHTS_SINCE = 130000, 150000
 _STANDS = (
@@ -71,7 +71,7 @@ class PostgresLive(LiveKind):
         written = ask(f"SELECT {stands}").rows[0][0]
         statements = postgres_variables.statements(variable.name, written)
         before = postgres_variables.read(ask, variable.name)
-        return Back(before, statements, Said(shown, ask(shown).rows[0][0] or ""), None)
+        return Back(before, statements, ExpectedAnswer(shown, ask(shown).rows[0][0] or ""), None)
 
     def moment(self, ask: Ask) -> str:
         """When this connection has read the configuration."""
@@ -89,7 +89,7 @@ class PostgresLive(LiveKind):
             f'ALTER DATABASE "{database}" ALLOW_CONNECTIONS true',
         )
 
-    def removing(self, ask: Ask, database: str, mark: str) -> tuple[tuple[str, ...], Said, Said]:
+    def removing(self, ask: Ask, database: str, mark: str) -> tuple[tuple[str, ...], ExpectedAnswer, ExpectedAnswer]:
         """The statements that remove it, what shows it, and that it is ours: marked, or never open to anybody."""
         name = quoted(database)
         there = f"pg_database WHERE datname = {name}"
@@ -100,7 +100,7 @@ class PostgresLive(LiveKind):
         if _number(ask) < _FORCE_SINCE:
             ended = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = {name}"  # noqa: S608
             statements = (ended, f'DROP DATABASE IF EXISTS "{database}"')
-        return statements, Said(shown, "no database"), Said(ours, "1")
+        return statements, ExpectedAnswer(shown, "no database"), ExpectedAnswer(ours, "1")
 
     def notes(self, ask: Ask) -> list[StoredMessage]:
         """What a reader must know of it."""

@@ -56,7 +56,7 @@ class Live:
         """Which server it is, with its version. Raises DatabaseError where it is of another kind, or not reached."""
         flavour, version = self._live.told(self.query)
         if flavour != self._kind.name:
-            wrong = f"{self.server.place} is {flavour} {version}, and no {self._kind.name} server"
+            wrong = f"{self.server.address} is {flavour} {version}, and no {self._kind.name} server"
             raise DatabaseError(wrong, f'write kind = "{flavour}"')
         return f"{flavour} {version}"
 
@@ -71,7 +71,7 @@ class Live:
         except (EngineError, HostError) as error:
             self.close()
             todo = error.todo or "see whether it runs, and lets this user in from the target"
-            raise ServerGone(f"{self.server.place}: {error.message}", todo) from error
+            raise ServerGone(f"{self.server.address}: {error.message}", todo) from error
 
     def _connect(self) -> Sql:
         """First with little patience: whoever does not answer soon will not."""

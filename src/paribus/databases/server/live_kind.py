@@ -8,7 +8,7 @@ from paribus.databases.server.kind import Ask
 from paribus.databases.server.variable import Variable
 from paribus.hosts.transport import Host
 from paribus.i18n import StoredMessage
-from paribus.model import Said
+from paribus.model import ExpectedAnswer
 from paribus.registry import Registry
 
 
@@ -19,8 +19,8 @@ class Back:
 
     before: str
     statements: tuple[str, ...]
-    check: Said
-    started: Said | None
+    check: ExpectedAnswer
+    started: ExpectedAnswer | None
 
 
 class LiveKind(Protocol):
@@ -65,7 +65,7 @@ class LiveKind(Protocol):
         """The statements that make a database, marked."""
         ...
 
-    def removing(self, ask: Ask, database: str, mark: str) -> tuple[tuple[str, ...], Said, Said]:
+    def removing(self, ask: Ask, database: str, mark: str) -> tuple[tuple[str, ...], ExpectedAnswer, ExpectedAnswer]:
         """The statements that remove it, what shows that it is gone, and what shows that it is the one marked so."""
         ...
 

@@ -13,20 +13,20 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from paribus.errors import DrawingFailed
-from paribus.worker_process import Aside, Unanswered, serve, share
+from paribus.worker_process import WorkerFailed, WorkerProcess, serve, share
 
 _MOST, _EACH = 2, 6  # each takes 150 MB, and is worth its start for so many charts
 
 Spec = Mapping[str, Any]
 
-_begun: SimpleQueue[Aside] = SimpleQueue()
+_begun: SimpleQueue[WorkerProcess] = SimpleQueue()
 
 
 def begin() -> None:
     """Start them, so that they are ready once there is something to draw."""
-    with suppress(Unanswered):  # who draws says so
+    with suppress(WorkerFailed):  # who draws says so
         for _ in range(min(_MOST, os.cpu_count() or 1)):
-            _begun.put(Aside(__name__))
+            _begun.put(WorkerProcess(__name__))
 
 
 @contextmanager
@@ -40,12 +40,12 @@ def drawing(specs: Sequence[Spec], config: Spec) -> Iterator[list[Callable[[], s
         yield [partial(_picture, drawn) for drawn in share(artists, [(spec, config) for spec in specs])]
 
 
-def _one() -> Aside:
+def _one() -> WorkerProcess:
     with suppress(Empty):
         return _begun.get_nowait()
     try:
-        return Aside(__name__)
-    except Unanswered as error:
+        return WorkerProcess(__name__)
+    except WorkerFailed as error:
         raise DrawingFailed(
             f"no process can be started that draws charts: {error}", "write the report again"
         ) from error
@@ -54,7 +54,7 @@ def _one() -> Aside:
 def _picture(drawn: Future[str]) -> str:
     try:
         return str(drawn.result())
-    except Unanswered as error:
+    except WorkerFailed as error:
         raise DrawingFailed(f"the process that draws charts ended ({error})", "write the report again") from error
 
 

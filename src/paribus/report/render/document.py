@@ -156,7 +156,7 @@ def _effect(effect: Effect) -> EffectDocument:
         better_probability=effect.better_probability,
         within_probability=effect.within_probability,
         alpha_spent=effect.alpha_spent,
-        checks=[CheckDocument(name=c.name, passed=c.passed, found=c.found) for c in effect.checks],
+        checks=[CheckDocument(name=c.name, passed=c.passed, found=c.finding) for c in effect.checks],
         trials=list(effect.trials),
     )
 

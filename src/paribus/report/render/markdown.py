@@ -142,7 +142,7 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
         said = N_("Checks of {title}: {summary}; {standing}") if listed.standing else N_("Checks of {title}: {summary}")
         lines += [gettext(said, title=plain(listed.title), summary=listed.summary, standing=plain(listed.standing)), ""]
         marks = [(check, gettext("ok") if check.passed else f"**{failed}**") for check in listed.checks]
-        lines += [f"- {mark}, {check.name}: {plain(check.found)}" for check, mark in marks] + [""]
+        lines += [f"- {mark}, {check.name}: {plain(check.finding)}" for check, mark in marks] + [""]
     drawn = [(table.key, gettext("effect on {title}", title=table.title)) for table in section.effects]
     drawn += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
     drawn += [(section.path.key, gettext("response time over throughput"))] if section.path else []

@@ -48,7 +48,7 @@ def _section(section: Section, console: "Console") -> None:
         )
         for check in listed.checks:
             mark = gettext("ok    ") if check.passed else gettext("FAILED")
-            console.print(plain(f"  {mark} {check.name}: {check.found}", "dim" if check.passed else ""))
+            console.print(plain(f"  {mark} {check.name}: {check.finding}", "dim" if check.passed else ""))
     if section.table:
         first = section.effects[0] if section.effects else None
         for table in level_tables(section, section.table, first, console.width):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
-from paribus.model import Evidence, Origin, Source, Standing, Tested
+from paribus.model import ClaimEvidence, Origin, Source, Standing, Tested
 from paribus.report.view import numbers
 from paribus.report.view.explanation_models import WordTable
 
@@ -65,7 +65,7 @@ def claims(found: Sequence[Tested]) -> WordTable:
     )
 
 
-def _figures(evidence: Sequence[Evidence]) -> str:
+def _figures(evidence: Sequence[ClaimEvidence]) -> str:
     shown = (f"{one.level}/{one.other} {numbers.effect(one.estimate, one.low, one.high)}" for one in evidence[:4])
     more = f" … {len(evidence) - 4}" if len(evidence) > 4 else ""
     return gettext("; ").join(shown) + more
