@@ -163,7 +163,7 @@ def settling(n: int, seed: int) -> Iterator[Seen]:
             tau_a = rng.uniform(5, 15)
             tau_b = tau_a if same else rng.uniform(low, high)
             series = [warm_up(rng, noise, 30.0, np.full(40, tau)) for tau in (tau_b, tau_a)]
-            ends = diagnostics.ends(list(zip(*(np.exp(one) for one in series), strict=True)))
+            ends = diagnostics.end_log_ratios(list(zip(*(np.exp(one) for one in series), strict=True)))
             found = diagnostics.trend_in_trials(*ends)
             return "flagged" if found is not None and found.p < 0.05 else None
 

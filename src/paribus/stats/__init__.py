@@ -1,1 +1,1 @@
-"""Statistics: arrays in, numbers out. Imports nothing of the program; scipy holds the distributions."""
+"""Statistics on plain arrays; imports nothing else of the package."""

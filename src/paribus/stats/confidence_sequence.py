@@ -1,8 +1,7 @@
-"""An interval that may be looked at as often as one likes, with no last look: a t confidence sequence.
+"""t confidence sequence: an interval that holds at all sample sizes at once, without a last look.
 
-Called for experiments that are declared open-ended. Holds at all times at once for normal values of any variance
-(Lai 1976; Wang and Ramdas 2025, "Anytime-valid t-tests and confidence sequences for Gaussian means with unknown
-variance").
+For experiments declared open-ended. Exact for normal values of any variance (Lai 1976; Wang and Ramdas 2025,
+"Anytime-valid t-tests and confidence sequences for Gaussian means with unknown variance").
 """
 
 import math
@@ -11,12 +10,25 @@ PRECISION = 5.0  # of the mixture, in units: the interval is narrowest somewhat 
 
 
 def half_width(n: int, sd: float, alpha: float, precision: float = PRECISION) -> float:
-    """Half the width of the interval of a mean of `n` values whose standard deviation, divided by n, is `sd`.
+    """Return half the width of the interval for a mean.
 
-    Infinite while so few values exclude nothing.
+    Args:
+        n: Number of values so far.
+        sd: Standard deviation of the values, computed with divisor n.
+        alpha: Error probability over all sample sizes together.
+        precision: Mixture parameter in sample sizes; the interval is relatively narrowest near it.
+
+    Returns:
+        The half width in the unit of `sd`; infinite while n is too small to exclude any mean.
+
+    Example:
+        >>> half_width(1, 0.02, 0.05)
+        inf
+        >>> round(half_width(100, 0.02, 0.05), 4)
+        0.0063
     """
     if n < 2:
         return math.inf
     shrunk = math.exp(math.log(alpha * alpha * precision / (n + precision)) / n)
-    below = (n + precision) * shrunk - precision
-    return math.inf if below <= 0 else sd * math.sqrt((1 - shrunk) * (n + precision) / below)
+    denominator = (n + precision) * shrunk - precision
+    return math.inf if denominator <= 0 else sd * math.sqrt((1 - shrunk) * (n + precision) / denominator)

@@ -1,6 +1,6 @@
-"""Checks of the assumptions behind a verdict: numbers in, one number or p value out.
+"""Checks of the assumptions behind a verdict (judging procedure, "Diagnostics").
 
-Called beside every verdict. Differences are log ratios of pairs in the order in which they were made.
+`paribus.analysis.paired.checks` calls them for every verdict. Differences are log ratios of pairs in run order.
 """
 
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ import numpy as np
 
 from paribus.stats.huber import Array, Regression, huber, least_squares
 
-FAR = 2.5  # robust standard deviations beyond which a pair holds an outlier
+OUTLIER_BOUND = 2.5  # robust standard deviations
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """An estimate with its standard error and p value (two-sided t test)."""
+    """A regression coefficient with its standard error and p value (two-sided t test)."""
 
     estimate: float
     error: float
@@ -23,7 +23,15 @@ class Coefficient:
 
 
 def coefficient(fitted: Regression, index: int) -> Coefficient:
-    """One coefficient of a regression."""
+    """Return one coefficient of a regression with its two-sided t test.
+
+    Args:
+        fitted: A regression with p coefficients.
+        index: Position of the coefficient, from 0 to p - 1.
+
+    Returns:
+        The coefficient; p is 1 or 0 where the standard error is zero.
+    """
     from scipy import special
 
     estimate, error = float(fitted.coefficients[index]), float(np.sqrt(fitted.covariance[index, index]))
@@ -31,32 +39,61 @@ def coefficient(fitted: Regression, index: int) -> Coefficient:
     return Coefficient(estimate, error, p)
 
 
-def shift(d: Array) -> Coefficient:
-    """The mean of differences, of which there are two at least."""
+def mean_difference(d: Array) -> Coefficient:
+    """Return the mean of differences, tested against zero by a t test.
+
+    Args:
+        d: Differences, shape (n,), n >= 2.
+
+    Returns:
+        The mean as a coefficient.
+    """
     return coefficient(least_squares(d, np.ones((len(d), 1))), 0)
 
 
 def outliers(fitted: Regression, resolution: float = 0.0) -> tuple[int, int]:
-    """How many pairs lie far below the fit (the compared trial was slow), and far above it (the baseline's was).
+    """Count the pairs far below and far above the fit (judging procedure, "Across trials").
 
-    `resolution` is the smallest step of a response: nothing is an outlier by less than that.
+    Args:
+        fitted: The regression of the pair differences.
+        resolution: Smallest step of the response as a log ratio; the robust scale is never taken to be smaller.
+
+    Returns:
+        (slow compared trials, slow baseline trials): residuals beyond 2.5 robust standard deviations, below and above.
     """
-    bound = FAR * max(fitted.scale, resolution)
+    bound = OUTLIER_BOUND * max(fitted.scale, resolution)
     return int((fitted.residuals < -bound).sum()), int((fitted.residuals > bound).sum())
 
 
-def unequal(one: int, other: int) -> float:
-    """The p value of two counts having the same expectation (binomial, two-sided)."""
+def equal_counts_p(first: int, second: int) -> float:
+    """Test whether two counts have the same expectation (binomial, two-sided).
+
+    Args:
+        first: A count of events.
+        second: The count of the other arm.
+
+    Returns:
+        The p value; 1 where both counts are zero.
+
+    Example:
+        >>> equal_counts_p(0, 6)
+        0.03125
+    """
     from scipy import special
 
-    return min(1.0, 2 * float(special.bdtr(min(one, other), one + other, 0.5))) if one + other else 1.0
+    return min(1.0, 2 * float(special.bdtr(min(first, second), first + second, 0.5))) if first + second else 1.0
 
 
 def carry_over(d: Array, order: Array, after_compared: Array) -> Coefficient | None:
-    """What a trial gains by coming after one of the compared arm instead of one of the baseline.
+    """Estimate the gain of a trial that follows a trial of the compared arm instead of one of the baseline.
 
-    `after_compared` (n, 2): whether the compared, and the baseline trial of a pair came after a trial of the compared
-    arm. None where the schedule does not tell it from the order.
+    Args:
+        d: Pair differences, shape (n,).
+        order: +1 where the baseline came first in the pair, else -1, shape (n,).
+        after_compared: Shape (n, 2): whether the compared and the baseline trial followed a trial of the compared arm.
+
+    Returns:
+        The coefficient as a log ratio, or None where the schedule confounds it with the order.
     """
     gained = after_compared[:, 0].astype(float) - after_compared[:, 1].astype(float)
     x = np.column_stack([np.ones_like(d), order, gained])
@@ -66,7 +103,15 @@ def carry_over(d: Array, order: Array, after_compared: Array) -> Coefficient | N
 
 
 def trend_in_trials(first: Array, last: Array) -> Coefficient | None:
-    """By how much the effect at the end of the windows is larger than at their beginning: a paired t test."""
+    """Test whether the effect differs between the start and the end of the measured windows (paired, robust t test).
+
+    Args:
+        first: Effect at the start of each pair's windows, shape (n,), log ratios.
+        last: Effect at their end, shape (n,).
+
+    Returns:
+        The mean change, last minus first; None for fewer than 3 pairs or where the change does not vary.
+    """
     change = last - first
     if len(change) < 3 or np.ptp(change) == 0:
         return None
@@ -74,60 +119,93 @@ def trend_in_trials(first: Array, last: Array) -> Coefficient | None:
 
 
 def lag_one(residuals: Array) -> float:
-    """The correlation of each residual with the next, in the order of blocks; 0 where they do not vary."""
+    """Return the correlation of each residual with the next.
+
+    Args:
+        residuals: Residuals in block order, shape (n,).
+
+    Returns:
+        The lag-1 autocorrelation; 0 where the residuals do not vary.
+    """
     centred = residuals - residuals.mean()
     total = float(centred @ centred)
     return float(centred[1:] @ centred[:-1]) / total if total > 0 else 0.0
 
 
 def drift(times: Array, values: Array) -> tuple[float, float, float]:
-    """The slope of values over time with its 95 % interval: the median of all slopes between two (Theil 1950).
+    """Return the slope of values over time with its 95 % interval (Theil 1950, Sen 1968).
 
-    The interval's ends are slopes too, as far from the middle as Kendall's score varies without a drift (Sen 1968).
+    The slope is the median of the slopes between all two points. The ends of the interval are such slopes too, at the
+    distance from the middle that Kendall's score reaches without a drift.
+
+    Args:
+        times: Times, shape (n,), in any unit.
+        values: Values, shape (n,), usually log ratios.
+
+    Returns:
+        (slope, low, high) in values per unit of time; zeros for fewer than 3 values or a single time.
     """
     from scipy import special
 
     if len(values) < 3 or np.ptp(times) == 0:
         return 0.0, 0.0, 0.0
     earlier, later = np.triu_indices(len(values), 1)
-    apart = times[later] - times[earlier]
-    slopes = np.sort((values[later] - values[earlier])[apart != 0] / apart[apart != 0])
-    ties = (_score_variance(np.unique(of, return_counts=True)[1].astype(float)) for of in (times, values))
-    reach = -special.ndtri(0.025) * np.sqrt(max(_score_variance(np.array([float(len(values))])) - sum(ties), 0.0))
-    low, high = round((len(slopes) - reach) / 2) - 1, round((len(slopes) + reach) / 2)
+    time_steps = times[later] - times[earlier]
+    slopes = np.sort((values[later] - values[earlier])[time_steps != 0] / time_steps[time_steps != 0])
+    ties = (
+        _score_variance(np.unique(values_or_times, return_counts=True)[1].astype(float))
+        for values_or_times in (times, values)
+    )
+    half_width = -special.ndtri(0.025) * np.sqrt(max(_score_variance(np.array([float(len(values))])) - sum(ties), 0.0))
+    low, high = round((len(slopes) - half_width) / 2) - 1, round((len(slopes) + half_width) / 2)
     return float(np.median(slopes)), float(slopes[max(low, 0)]), float(slopes[min(high, len(slopes) - 1)])
 
 
-def _score_variance(together: Array) -> float:
-    """The variance of Kendall's score of so many values in any order; of values that are equal, what they take off."""
-    return float((together * (together - 1) * (2 * together + 5)).sum()) / 18
+def _score_variance(group_sizes: Array) -> float:
+    """Variance of Kendall's score for groups of these sizes: all values, or groups of ties to be subtracted."""
+    return float((group_sizes * (group_sizes - 1) * (2 * group_sizes + 5)).sum()) / 18
 
 
 def smooth(times: Array, values: Array, share: float = 0.5) -> list[float]:
-    """The course of values over time: at each, the line fitted to the nearest `share` of them (Cleveland's LOESS)."""
+    """Smooth values over time by locally weighted lines (Cleveland's LOESS, degree 1, no robustness iterations).
+
+    Args:
+        times: Times, shape (n,).
+        values: Values, shape (n,).
+        share: Share of the points that each local line is fitted to.
+
+    Returns:
+        The n fitted values.
+    """
     n = len(values)
     nearest = min(n, max(3, round(share * n)))
-    found = []
+    fitted = []
     for at in times:
-        apart = np.abs(times - at)
-        reach = np.partition(apart, nearest - 1)[nearest - 1] or 1.0
-        weight = np.clip(1 - (apart / reach) ** 3, 0, None) ** 3
-        x, y = times - np.average(times, weights=weight), values - (mean := np.average(values, weights=weight))
-        spread = float((weight * x * x).sum())
-        slope = float((weight * x * y).sum()) / spread if spread > 0 else 0.0
-        found.append(float(mean + slope * (at - np.average(times, weights=weight))))
-    return found
+        distances = np.abs(times - at)
+        bandwidth = np.partition(distances, nearest - 1)[nearest - 1] or 1.0
+        weights = np.clip(1 - (distances / bandwidth) ** 3, 0, None) ** 3
+        x, y = times - np.average(times, weights=weights), values - (mean := np.average(values, weights=weights))
+        spread = float((weights * x * x).sum())
+        slope = float((weights * x * y).sum()) / spread if spread > 0 else 0.0
+        fitted.append(float(mean + slope * (at - np.average(times, weights=weights))))
+    return fitted
 
 
-def ends(pairs: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """Log ratios of the first and of the last third of each pair's windows; a pair is (compared, baseline) points.
+def end_log_ratios(pairs: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return each pair's log ratio in the first and in the last third of its windows.
 
-    Thirds, since what lies between tells little of a trend and adds its noise.
+    Thirds: the middle of a window says little about a trend and adds its noise.
+
+    Args:
+        pairs: (compared, baseline) series of each pair, rates over time.
+
+    Returns:
+        (first, last): log ratios, each of shape (pairs,).
     """
-    found = []
+    rows = []
     for compared, baseline in pairs:
         third = max(1, min(len(compared), len(baseline)) // 3)
         parts = (slice(third), slice(-third, None))
-        found.append([np.log(compared[part].mean() / baseline[part].mean()) for part in parts])
-    table = np.asarray(found, dtype=float).reshape(-1, 2)
+        rows.append([np.log(compared[part].mean() / baseline[part].mean()) for part in parts])
+    table = np.asarray(rows, dtype=float).reshape(-1, 2)
     return table[:, 0], table[:, 1]

@@ -1,8 +1,8 @@
-"""The design of a screen: settings of many two-valued factors, each of which is compared with its mirror image.
+"""The design of a screen: rows of two-valued factors, each compared with its mirror image.
 
-Rows of a Hadamard matrix say which factors are high (+1) and low (-1) in one trial of a pair; in the other all are
-turned round. So load level, drift and every interaction of two factors are alike in both trials and cancel, and every
-factor is estimated from every pair (Plackett and Burman 1946, with foldover).
+Rows of a Hadamard matrix give the factors' levels (+1 high, -1 low) in one trial of a pair; the other trial has all
+signs reversed. Load level, drift and every two-factor interaction are equal in both trials and cancel, and every factor
+is estimated from every pair (Plackett and Burman 1946, with foldover).
 """
 
 import random
@@ -11,7 +11,15 @@ _LEAST_ROWS = 32
 
 
 def rows_for(factors: int) -> int:
-    """Pairs of one replicate: the least power of two with a column for each factor and one to spare, at least 32."""
+    """Return the pairs of one replicate: the smallest power of two that exceeds the number of factors, at least 32.
+
+    Args:
+        factors: Number of factors.
+
+    Example:
+        >>> rows_for(20), rows_for(40)
+        (32, 64)
+    """
     rows = _LEAST_ROWS
     while rows <= factors:
         rows *= 2
@@ -19,19 +27,34 @@ def rows_for(factors: int) -> int:
 
 
 def least_pairs(factors: int) -> int:
-    """The pairs that a screen plans at least: two replicates."""
+    """Return the smallest number of pairs that a screen plans: two replicates.
+
+    Args:
+        factors: Number of factors.
+    """
     return 2 * rows_for(factors)
 
 
 def least_valid(factors: int) -> int:
-    """The pairs that a screen needs at least, some having been lost: one and a half replicates."""
+    """Return the smallest number of valid pairs that a screen is judged from: one and a half replicates.
+
+    Args:
+        factors: Number of factors.
+    """
     return 3 * rows_for(factors) // 2
 
 
 def replicate(factors: int, rng: random.Random) -> list[tuple[int, ...]]:
-    """One replicate of the design: rows of +1 and -1 for each factor; columns, signs and rows are drawn anew each time.
+    """Return one replicate of the design, with columns, signs and row order drawn at random.
 
-    Row and column number of Sylvester's matrix give its sign: minus where they have an odd number of bits in common.
+    The sign at a row and column of Sylvester's matrix is minus where their numbers share an odd number of bits.
+
+    Args:
+        factors: Number of factors, k.
+        rng: Source of randomness; the same seed gives the same design.
+
+    Returns:
+        `rows_for(k)` rows of k signs, +1 or -1.
     """
     rows = rows_for(factors)
     columns = rng.sample(range(rows), factors)

@@ -1,7 +1,6 @@
-"""A machine that is not there: log throughputs of trials with the noise of real machines, of known effects.
+"""Simulated log throughputs of trials with realistic noise (judging procedure, "Property tests", generator G).
 
-In: which load level, and how much true effect, each trial of a schedule has. Called by `paribus simulate` and by the
-tests of the judging procedure.
+`paribus simulate` and the tests of the judging procedure add known effects to them.
 """
 
 import math
@@ -16,17 +15,26 @@ from paribus.stats.huber import Array
 
 Drift = Literal["none", "linear", "step", "sine", "saw", "walk", "settling", "mixed", "periodic 2", "periodic 4"]
 _MIXED: tuple[Drift, ...] = ("linear", "step", "sine", "saw", "walk", "settling")
-_PERIODIC = 0.02  # half the height of a disturbance with a fixed period
+_PERIODIC = 0.02  # amplitude of a periodic disturbance, log ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """Standard deviations of log throughput, and what else disturbs a trial.
+    """Standard deviations of log throughput, outliers and drift of a simulated machine.
 
-    `between_sd` is that of trials, `within_sd` and `correlation` those of single seconds, of which a trial has
-    `trial_s`; `application_sd` that of applications of a setting. A share `outliers` of the trials loses between
-    `least_loss` and `most_loss`. `drift` moves all by at most `drift_by` over the `horizon`, in trials. `by_level`
-    multiplies the noise at each load level.
+    Attributes:
+        between_sd: Of trials.
+        within_sd: Of single seconds in a trial.
+        correlation: Of each second with the next.
+        trial_s: Measured seconds of a trial.
+        application_sd: Of applications of a setting.
+        outliers: Share of trials that lose throughput.
+        least_loss: Smallest loss of an outlier, a log ratio.
+        most_loss: Largest loss of an outlier.
+        drift: Shape of the drift.
+        drift_by: Largest drift over the horizon, a log ratio.
+        horizon: Length of the drift in trials.
+        by_level: Factor of the noise at each load level; empty for 1 everywhere.
     """
 
     between_sd: float = 0.02
@@ -44,67 +52,93 @@ class Noise:
 
     @property
     def trial_sd(self) -> float:
-        """Of the mean of a trial's seconds, which are a series with correlation from each to the next."""
+        """Standard deviation of the mean of a trial's seconds, an AR(1) series."""
         phi, n = self.correlation, self.trial_s
         inflated = (1 + phi) / (1 - phi) - 2 * phi * (1 - phi**n) / (n * (1 - phi) ** 2)
         return self.within_sd * float(np.sqrt(inflated / n))
 
     @property
     def pair_sd(self) -> float:
-        """Of the difference of two trials, without outliers."""
+        """Standard deviation of the difference of two trials, without outliers."""
         return float(np.sqrt(2 * (self.between_sd**2 + self.trial_sd**2 + self.application_sd**2)))
 
 
 def draw(
     noise: Noise, rng: np.random.Generator, level: NDArray[np.intp], application: NDArray[np.intp] | None = None
 ) -> Array:
-    """The noise of each trial's log throughput, for trials in order at these levels, in these applications."""
+    """Draw the noise of each trial's log throughput.
+
+    Args:
+        noise: The noise model.
+        rng: Source of randomness.
+        level: Index of the load level of each trial in run order, shape (n,).
+        application: Index of the application of each trial, shape (n,); None for no application noise.
+
+    Returns:
+        Log ratios to the noise-free throughput, shape (n,).
+
+    Example:
+        >>> quiet = Noise(between_sd=0, within_sd=0, outliers=0, drift="none")
+        >>> [float(value) for value in draw(quiet, np.random.default_rng(1), np.zeros(3, dtype=int))]
+        [0.0, 0.0, 0.0]
+    """
     slots = len(level)
     factor = np.asarray(noise.by_level)[level] if noise.by_level else np.ones(slots)
-    found = factor * (noise.between_sd * rng.standard_normal(slots) + noise.trial_sd * rng.standard_normal(slots))
+    logs = factor * (noise.between_sd * rng.standard_normal(slots) + noise.trial_sd * rng.standard_normal(slots))
     lost = rng.random(slots) < noise.outliers
-    found -= lost * rng.uniform(noise.least_loss, noise.most_loss, slots)
+    logs -= lost * rng.uniform(noise.least_loss, noise.most_loss, slots)
     if application is not None and noise.application_sd > 0:
-        found += noise.application_sd * rng.standard_normal(int(application.max()) + 1)[application]
-    return found + _drift(noise, rng, slots)
+        logs += noise.application_sd * rng.standard_normal(int(application.max()) + 1)[application]
+    return logs + _drift(noise, rng, slots)
 
 
 def warm_up(rng: np.random.Generator, noise: Noise, settle_s: float, tau_s: Array, depth: float = 0.30) -> Array:
-    """Log throughput of each measured second (trials, seconds), still warming up with these time constants."""
+    """Draw the log throughput of each measured second while trials still warm up.
+
+    Args:
+        rng: Source of randomness.
+        noise: The noise model; only the noise within trials is used.
+        settle_s: Discarded seconds before the measured ones.
+        tau_s: Time constant of the warm-up of each trial in seconds, shape (trials,).
+        depth: Log ratio by which throughput starts below its final level.
+
+    Returns:
+        Shape (trials, seconds).
+    """
     seconds = int(noise.trial_s)
     shocks = rng.standard_normal((len(tau_s), seconds)) * noise.within_sd * np.sqrt(1 - noise.correlation**2)
     shocks[:, 0] = noise.within_sd * rng.standard_normal(len(tau_s))
     series = signal.lfilter([1.0], [1.0, -noise.correlation], shocks, axis=1)
-    at = settle_s + np.arange(seconds) + 0.5
-    found: Array = series - depth * np.exp(-at[None, :] / tau_s[:, None])
-    return found
+    seconds_since_start = settle_s + np.arange(seconds) + 0.5
+    warming: Array = series - depth * np.exp(-seconds_since_start[None, :] / tau_s[:, None])
+    return warming
 
 
 def _drift(noise: Noise, rng: np.random.Generator, slots: int) -> Array:
-    """What moves the whole machine with time, at each trial."""
-    at = np.arange(slots) / noise.horizon
+    """Log ratio by which the whole machine drifts at each trial, shape (slots,)."""
+    time = np.arange(slots) / noise.horizon
     shape, most = noise.drift, noise.drift_by
     if shape == "mixed":
         shape, most = _MIXED[rng.integers(len(_MIXED))], most * rng.random()
     sign = rng.choice([-1.0, 1.0])
-    course: Array
+    drift: Array
     match shape:
         case "none":
-            course = np.zeros(slots)
+            drift = np.zeros(slots)
         case "linear":
-            course = at
+            drift = time
         case "step":
-            course = (at > rng.uniform(0.05, 0.95)).astype(float)
+            drift = (time > rng.uniform(0.05, 0.95)).astype(float)
         case "sine":
-            course = 0.5 * np.sin(2 * np.pi * (at * rng.uniform(0.5, 3) + rng.random()))
+            drift = 0.5 * np.sin(2 * np.pi * (time * rng.uniform(0.5, 3) + rng.random()))
         case "saw":
-            course = (at * rng.uniform(3, 12) + rng.random()) % 1
+            drift = (time * rng.uniform(3, 12) + rng.random()) % 1
         case "walk":
-            course = np.cumsum(rng.standard_normal(slots)) / math.sqrt(noise.horizon)
+            drift = np.cumsum(rng.standard_normal(slots)) / math.sqrt(noise.horizon)
         case "settling":
-            course = 1 - np.exp(-at / rng.uniform(0.05, 0.4))
+            drift = 1 - np.exp(-time / rng.uniform(0.05, 0.4))
         case "periodic 2" | "periodic 4":
             period = int(shape[-1])
-            course = np.where((np.arange(slots) + rng.integers(period)) % period < period / 2, -1.0, 1.0)
+            drift = np.where((np.arange(slots) + rng.integers(period)) % period < period / 2, -1.0, 1.0)
             most = _PERIODIC
-    return course * float(sign * most)
+    return drift * float(sign * most)

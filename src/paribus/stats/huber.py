@@ -1,7 +1,7 @@
-"""Robust regression: Huber's M-estimate, iterated to convergence.
+"""Huber regression, iterated to convergence (judging procedure, "Across trials").
 
-In: responses `y` of shape (n,) and a design matrix `x` of shape (n, p). Called for the effect of pairs and for screens.
-The numbers are those of `RLM(y, x, M=HuberT(2.25)).fit(cov="H1")` of statsmodels.
+The estimator of pair effects and of screens. The numbers equal those of
+`RLM(y, x, M=HuberT(2.25)).fit(cov="H1")` of statsmodels.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-TUNING = 2.25  # residuals further out than so many scales weigh less
+TUNING = 2.25  # residuals beyond this many scales get less weight
 _MAD_OF_NORMAL = 0.6744897501960817  # the upper quartile of the normal distribution
 _MOST_STEPS = 200
 _TOLERANCE = 1e-12
@@ -19,9 +19,14 @@ _TOLERANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """Coefficients of shape (p,), their covariance (p, p), residuals (n,), their scale, and degrees of freedom.
+    """A fitted regression; its first coefficient is the effect.
 
-    The first coefficient is the one asked for: `estimate`, with `error` as its standard error.
+    Attributes:
+        coefficients: Shape (p,).
+        covariance: Covariance of the coefficients, shape (p, p).
+        residuals: Shape (n,).
+        scale: Robust (Huber) or ordinary (least squares) standard deviation of the residuals.
+        freedom: Degrees of freedom, n - p.
     """
 
     coefficients: Array
@@ -37,20 +42,35 @@ class Regression:
 
     @property
     def error(self) -> float:
-        """Its standard error."""
+        """Standard error of the first coefficient."""
         return float(np.sqrt(self.covariance[0, 0]))
 
     @property
     def residual_sd(self) -> float:
-        """The standard deviation of the residuals, outliers and all."""
+        """Standard deviation of the residuals, outliers included."""
         return float(np.sqrt(self.residuals @ self.residuals / self.freedom))
 
 
 def huber(y: Array, x: Array) -> Regression:
-    """Huber's M-estimate with the median absolute residual as scale (Huber and Ronchetti 2009, 7.6 and 7.8).
+    """Fit Huber's M-estimate with the median absolute residual as scale (Huber and Ronchetti 2009, 7.6 and 7.8).
 
-    Where more than half of the residuals are nothing there is no such scale, and the answer is that of least squares.
-    Raises ValueError without a degree of freedom.
+    Falls back to least squares where the scale is zero: more than half of the residuals vanish.
+
+    Args:
+        y: Responses, shape (n,).
+        x: Design matrix of full rank, shape (n, p), n > p.
+
+    Returns:
+        The regression, with t tests on n - p degrees of freedom.
+
+    Raises:
+        ValueError: No degree of freedom (n <= p).
+
+    Example:
+        >>> d = np.array([0.01, 0.02, 0.03, 0.02, -0.50])
+        >>> fitted = huber(d, np.ones((5, 1)))
+        >>> round(fitted.estimate, 3)
+        0.015
     """
     n, p = x.shape
     if n <= p:
@@ -59,31 +79,39 @@ def huber(y: Array, x: Array) -> Regression:
     coefficients: Array = inverse @ (x.T @ y)
     residuals = y - x @ coefficients
     scale = _scale(residuals)
-    noise = float(np.abs(y).max()) * 1e-12
-    if scale <= noise:
+    rounding_error = float(np.abs(y).max()) * 1e-12
+    if scale <= rounding_error:
         return least_squares(y, x)
     for _ in range(_MOST_STEPS):
-        before = coefficients
+        previous = coefficients
         weights = TUNING / np.maximum(np.abs(residuals) / scale, TUNING)
         weighted = x * weights[:, None]
         coefficients = np.asarray(np.linalg.solve(weighted.T @ x, weighted.T @ y), dtype=np.float64)
         residuals = y - x @ coefficients
         scale = _scale(residuals)
-        if scale <= noise:
+        if scale <= rounding_error:
             return least_squares(y, x)
-        if float(np.abs(coefficients - before).max()) <= _TOLERANCE * scale:
+        if float(np.abs(coefficients - previous).max()) <= _TOLERANCE * scale:
             break
     standard = residuals / scale
     inside = np.abs(standard) <= TUNING
     share = float(inside.mean())
-    correction = 1 + p / n * (1 - share) / share  # the variance of 0/1 values over their mean squared
+    correction = 1 + p / n * (1 - share) / share  # variance of the 0/1 indicators over their squared mean
     psi = np.clip(standard, -TUNING, TUNING)
     variance = (correction * scale / share) ** 2 * float(psi @ psi) / (n - p)
     return Regression(coefficients, variance * inverse, residuals, scale, n - p)
 
 
 def least_squares(y: Array, x: Array) -> Regression:
-    """Ordinary least squares, with the residual standard deviation as scale."""
+    """Fit ordinary least squares.
+
+    Args:
+        y: Responses, shape (n,).
+        x: Design matrix of full rank, shape (n, p), n > p.
+
+    Returns:
+        The regression; its scale is the residual standard deviation.
+    """
     n, p = x.shape
     inverse = np.linalg.inv(x.T @ x)
     coefficients = inverse @ (x.T @ y)

@@ -1,6 +1,6 @@
-"""One effect for all load levels, or several: level means, the test of their being equal, and shrunk estimates.
+"""Effects per load level: means, the F test of equality, shrunk estimates (judging procedure, "Thread levels").
 
-In: pair differences `d` (n,), their orders (n,) and the number of each one's level (n,), counted from 0.
+Inputs: pair differences `d` (n,), their orders (n,), and the index of each pair's level (n,), from 0.
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,16 @@ from paribus.stats.huber import Array, Regression, least_squares
 
 @dataclass(frozen=True, slots=True)
 class LevelMeans:
-    """The effect at each level, their mean in equal shares, and how unlike they are.
+    """The effect at each level, the equal-weight mean, and the variation between levels.
 
-    `errors` are standard errors; `p_equal` is the F test's p value, 1 where there is nothing to test; `between` is the
-    variance of the true effects over the levels, so far as it exceeds noise.
+    Attributes:
+        estimates: Effect at each level, shape (levels,), log ratios.
+        errors: Their standard errors, shape (levels,).
+        mean: Equal-weight mean of the estimates.
+        mean_error: Its standard error.
+        freedom: Residual degrees of freedom.
+        p_equal: p value of the F test of equal effects; 1 where there is nothing to test.
+        between: Variance of the true effects over the levels: the excess over noise, never negative.
     """
 
     estimates: Array
@@ -28,7 +34,10 @@ class LevelMeans:
     between: float
 
     def shrunk(self) -> Array:
-        """Each level's estimate drawn towards the mean, the more the less the levels differ beyond their noise."""
+        """Return the estimates shrunk towards their mean, shape (levels,).
+
+        The weight of an estimate is `between / (between + error**2)` (judging procedure, "Thread levels").
+        """
         if self.between == 0:
             return np.full_like(self.estimates, self.mean)
         share = self.between / (self.between + self.errors**2)
@@ -37,15 +46,29 @@ class LevelMeans:
 
 
 def design(order: Array) -> Array:
-    """The columns of an effect and of an order effect; the latter only where the order varies."""
+    """Return the design matrix of an effect and an order effect.
+
+    Args:
+        order: +1 or -1 for each pair, shape (n,).
+
+    Returns:
+        Shape (n, 2), or (n, 1) where the order does not vary.
+    """
     ones = np.ones_like(order)
     return np.column_stack([ones, order]) if np.ptp(order) > 0 else ones[:, None]
 
 
 def level_means(d: Array, order: Array, level: NDArray[np.intp], level_sd: Array | None = None) -> LevelMeans | None:
-    """Fit an effect for each level and one of the order; None where too little is left to say how well.
+    """Fit an effect for each level and one order effect by least squares.
 
-    `level_sd` are the known standard deviations of a pair at each level, up to a factor: they weight the fit.
+    Args:
+        d: Pair differences, shape (n,), log ratios.
+        order: +1 or -1 for each pair, shape (n,).
+        level: Index of each pair's level, shape (n,), from 0.
+        level_sd: Standard deviation of a pair at each level, up to a common factor, shape (levels,); weights the fit.
+
+    Returns:
+        The level means, or None where a level has no pair or no degree of freedom remains.
     """
     from scipy import special
 
@@ -54,10 +77,10 @@ def level_means(d: Array, order: Array, level: NDArray[np.intp], level_sd: Array
     if counts.min() < 1:
         return None
     weights = np.ones_like(d) if level_sd is None else 1 / level_sd[level]
-    rest = design(order)[:, 1:]
+    nuisance = design(order)[:, 1:]
     dummies = (level[:, None] == np.arange(levels)).astype(float)
-    full = np.column_stack([dummies, rest])
-    if np.linalg.matrix_rank(full) < full.shape[1]:  # so many pairs were lost that each level has one order alone
+    full = np.column_stack([dummies, nuisance])
+    if np.linalg.matrix_rank(full) < full.shape[1]:  # after lost pairs, each level may have one order only
         full = dummies
     if len(d) <= full.shape[1]:
         return None

@@ -1,4 +1,4 @@
-"""Several claims at once: p values adjusted for their number."""
+"""p values of several claims, adjusted for their number."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,18 @@ import numpy as np
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P values adjusted so that any false claim among those below alpha has probability alpha at most (Holm 1979)."""
+    """Return p values adjusted for the family-wise error rate (Holm 1979).
+
+    Args:
+        p_values: p value of each claim.
+
+    Returns:
+        Adjusted p values in the same order.
+
+    Example:
+        >>> holm([0.01, 0.04])
+        [0.02, 0.04]
+    """
     p = np.asarray(p_values, dtype=float)
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)) if len(p) else p
@@ -16,7 +27,18 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Q values: of the claims below q, a share of q at most is expected to be false (Benjamini and Hochberg 1995)."""
+    """Return q values, which bound the false discovery rate (Benjamini and Hochberg 1995).
+
+    Args:
+        p_values: p value of each claim.
+
+    Returns:
+        q values in the same order: of the claims with a value of at most q, an expected share of at most q is false.
+
+    Example:
+        >>> benjamini_hochberg([0.01, 0.04])
+        [0.02, 0.04]
+    """
     p = np.asarray(p_values, dtype=float)
     order = np.argsort(p, kind="stable")[::-1]
     stepped = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1)) if len(p) else p

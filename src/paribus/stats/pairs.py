@@ -1,4 +1,4 @@
-"""Ratios of pairs of trials, means of single ones, and what allows no conclusion."""
+"""Log ratios of pairs, t intervals of means, and the error for data that allow no conclusion."""
 
 import math
 from collections.abc import Sequence
@@ -7,11 +7,26 @@ import numpy as np
 
 
 class CannotJudge(ValueError):
-    """The data do not allow a conclusion; the message says why."""
+    """The data do not allow a conclusion; the message states the reason."""
 
 
 def log_ratios(compared: Sequence[float], baseline: Sequence[float]) -> list[float]:
-    """log(compared / baseline) of each pair. Raises CannotJudge where a value is not a positive number."""
+    """Return log(compared / baseline) of each pair.
+
+    Args:
+        compared: Results of the compared arm, n positive numbers.
+        baseline: Results of the baseline in the same pairs, n positive numbers.
+
+    Returns:
+        n log ratios.
+
+    Raises:
+        CannotJudge: A value is not a finite positive number.
+
+    Example:
+        >>> [round(ratio, 4) for ratio in log_ratios([102.0, 100.0], [100.0, 100.0])]
+        [0.0198, 0.0]
+    """
     values = [*compared, *baseline]
     if not all(math.isfinite(value) and value > 0 for value in values):
         raise CannotJudge("a trial measured nothing, or no positive number")
@@ -19,31 +34,53 @@ def log_ratios(compared: Sequence[float], baseline: Sequence[float]) -> list[flo
 
 
 def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float | None, float | None]:
-    """The mean of independent values with its t interval; no interval from one value."""
+    """Return the mean of independent values with its t interval.
+
+    Args:
+        values: One or more values.
+        confidence: Coverage, such as 0.95.
+
+    Returns:
+        (mean, low, high) in the unit of the values; low and high are None for one value.
+
+    Example:
+        >>> mean, low, high = mean_interval([1.0, 2.0, 3.0], 0.95)
+        >>> round(low, 2), mean, round(high, 2)
+        (-0.48, 2.0, 4.48)
+    """
     from scipy import special
 
-    v = np.asarray(values, dtype=float)
-    mean = float(v.mean())
-    if len(v) < 2:
+    array = np.asarray(values, dtype=float)
+    mean = float(array.mean())
+    if len(array) < 2:
         return mean, None, None
-    half = float(special.stdtrit(len(v) - 1, 0.5 + confidence / 2)) * float(v.std(ddof=1)) / math.sqrt(len(v))
-    return mean, mean - half, mean + half
+    half_width = (
+        float(special.stdtrit(len(array) - 1, 0.5 + confidence / 2)) * float(array.std(ddof=1)) / math.sqrt(len(array))
+    )
+    return mean, mean - half_width, mean + half_width
 
 
 def welch(sides: Sequence[Sequence[float]], confidence: float) -> tuple[float, float, float]:
-    """The difference of two means of independent values, second less first, with its interval (Welch 1947).
+    """Return the difference of two means of independent values with its interval (Welch 1947).
 
-    From one value on a side there is none: it reaches from minus to plus infinity.
+    Args:
+        sides: Values of the first and of the second sample.
+        confidence: Coverage, such as 0.95.
+
+    Returns:
+        (second mean minus first, low, high); the interval is infinite where a sample has one value.
     """
     from scipy import special
 
     estimate = float(np.mean(sides[1]) - np.mean(sides[0]))
-    parts = [float(np.var(side, ddof=1)) / len(side) if len(side) > 1 else math.inf for side in sides]
-    error = math.sqrt(sum(parts))
+    variances = [float(np.var(side, ddof=1)) / len(side) if len(side) > 1 else math.inf for side in sides]
+    error = math.sqrt(sum(variances))
     if not math.isfinite(error):
         return estimate, -math.inf, math.inf
     if error == 0:
         return estimate, estimate, estimate
-    freedom = sum(parts) ** 2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True))
-    half = float(special.stdtrit(freedom, 0.5 + confidence / 2)) * error
-    return estimate, estimate - half, estimate + half
+    freedom = sum(variances) ** 2 / sum(
+        variance**2 / (len(side) - 1) for variance, side in zip(variances, sides, strict=True)
+    )
+    half_width = float(special.stdtrit(freedom, 0.5 + confidence / 2)) * error
+    return estimate, estimate - half_width, estimate + half_width

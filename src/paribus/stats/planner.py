@@ -1,47 +1,94 @@
-"""Before the first trial: how many pairs a question needs, and what so many pairs can see.
+"""Sample size before the first trial, by normal approximations (judging procedure, "Planner").
 
-Standard deviations and margins are of log ratios; `pair_sd` is that of one pair. Simple normal formulas whose factors
-stand for looks, t quantiles and the equivalence test at once.
+Standard deviations and margins are log ratios; `pair_sd` is the standard deviation of one pair. The factors cover
+repeated looks, t quantiles and the equivalence test together.
 """
 
 import math
 
 _TOST_90 = 3.29  # 1.645 + 1.645: both one-sided tests at 5 %, power 90 % at no effect
-_LOOKS = 1.4  # what looking often costs in pairs
+_LOOKS = 1.4  # factor for the pairs that repeated looks cost
 _POWER_80 = 3.1  # a two-sided 5 % test by spending, power 80 %, some dozens of pairs
 _LEAST_PAIRS, MOST_PAIRS = 32, 128
 _NOISY = 0.05
 
 
 def usual_margin(pair_sd: float) -> float:
-    """The margin of throughput where none is declared: 2 %, and 3 % where equal trials differ by more than 5 %."""
+    """Return the default margin of throughput: 2 %, or 3 % where `pair_sd` exceeds 5 % (judging procedure, "Margin").
+
+    Args:
+        pair_sd: Standard deviation of the log ratio of two equal trials.
+
+    Returns:
+        The margin as a log ratio.
+    """
     return math.log1p(0.03 if pair_sd > _NOISY else 0.02)
 
 
 def pairs_for(margin: float, pair_sd: float) -> int:
-    """The pairs that show equivalence within the margin nine times out of ten, where there is no effect."""
+    """Return the pairs that show equivalence with 90 % power where there is no effect.
+
+    Args:
+        margin: Equivalence margin, a log ratio.
+        pair_sd: Standard deviation of a pair, a log ratio.
+
+    Example:
+        >>> pairs_for(0.02, 0.045)
+        77
+    """
     return math.ceil(_LOOKS * (_TOST_90 * pair_sd / margin) ** 2)
 
 
 def pairs_planned(margin: float, pair_sd: float) -> int:
-    """The most pairs worth planning for that: 32 to 128, since beyond these the margin is what is wrong."""
+    """Return the pairs to plan: `pairs_for`, limited to 32 to 128. A larger need calls for a wider margin.
+
+    Args:
+        margin: Equivalence margin, a log ratio.
+        pair_sd: Standard deviation of a pair, a log ratio.
+    """
     return min(max(pairs_for(margin, pair_sd), _LEAST_PAIRS), MOST_PAIRS)
 
 
 def smallest_effect(pair_sd: float, pairs: int) -> float:
-    """The effect that so many pairs see with a power of 80 %."""
+    """Return the effect that is detected with 80 % power.
+
+    Args:
+        pair_sd: Standard deviation of a pair, a log ratio.
+        pairs: Number of pairs.
+
+    Returns:
+        A log ratio.
+    """
     return _POWER_80 * pair_sd / math.sqrt(pairs)
 
 
 def smallest_margin(pair_sd: float, pairs: int) -> float:
-    """The margin within which so many pairs show equivalence nine times out of ten."""
+    """Return the margin within which equivalence is shown with 90 % power.
+
+    Args:
+        pair_sd: Standard deviation of a pair, a log ratio.
+        pairs: Number of pairs.
+
+    Returns:
+        A log ratio.
+    """
     return _TOST_90 * pair_sd * math.sqrt(_LOOKS / pairs)
 
 
 def sub_trials(apply_s: float, trial_s: float, overhead_s: float, between_sd: float, within_sd: float) -> int:
-    """The trials worth making in one costly application: the square root of cost ratio times variance ratio.
+    """Return the optimal number of trials in one costly application (Kalibera and Jones 2013, 9.4).
 
-    `between_sd` is that of applications, `within_sd` that of trials in one (Kalibera and Jones 2013, 9.4).
+    It is the square root of the cost ratio times the variance ratio.
+
+    Args:
+        apply_s: Time of an application in seconds.
+        trial_s: Measured time of a trial in seconds.
+        overhead_s: Other time of a trial in seconds.
+        between_sd: Standard deviation of applications, a log ratio.
+        within_sd: Standard deviation of trials in one application, a log ratio.
+
+    Returns:
+        At least 1.
     """
     best = math.sqrt(apply_s / (trial_s + overhead_s)) * within_sd / between_sd
     return max(1, round(best))

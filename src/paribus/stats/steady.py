@@ -1,8 +1,7 @@
-"""Whether a series has come to a steady state: numbers in, numbers out.
+"""Steady state of a series of rounds, by the criteria of SNIA's Solid State Storage Performance Test Specification.
 
-The criteria are those of SNIA's Solid State Storage Performance Test Specification (version 2.0.2, definitions of
-steady state): over the last rounds neither the range nor the rise of the fitted line is large against the average.
-Called by the trial that preconditions, after each round.
+Version 2.0.2, definitions of steady state: over the last rounds, neither the range nor the rise of the fitted line is
+large against the average. Preconditioning checks it after each round.
 """
 
 from collections.abc import Sequence
@@ -13,7 +12,14 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Steadiness:
-    """How steady the last rounds were: `spread` and `drift` are shares of their average, `drift` with its sign."""
+    """Steadiness of the last rounds.
+
+    Attributes:
+        average: Mean of the rounds.
+        spread: Range of the rounds as a share of the average.
+        drift: Rise of the fitted line from the first to the last round as a share of the average, with its sign.
+        steady: Whether both are within the limits.
+    """
 
     average: float
     spread: float
@@ -22,11 +28,20 @@ class Steadiness:
 
 
 def steadiness(values: Sequence[float], window: int, most_spread: float, most_drift: float) -> Steadiness | None:
-    """Judge the last `window` values, one for each round, in order; None before there are so many.
+    """Judge the last `window` rounds.
 
-    Steady is: the largest minus the smallest is at most `most_spread` of the average, and the least-squares line
-    rises or falls by at most `most_drift` of it from the first to the last of them. A window without anything in it
-    is not steady. The window has at least two values.
+    Args:
+        values: One value per round, in order.
+        window: Number of rounds judged, at least 2.
+        most_spread: Largest allowed range, as a share of the average.
+        most_drift: Largest allowed rise or fall of the least-squares line over the window, as a share of the average.
+
+    Returns:
+        The steadiness, or None before there are `window` values. An average of zero is not steady.
+
+    Example:
+        >>> steadiness([100, 109, 95, 104, 100], 5, 0.20, 0.10).steady
+        True
     """
     if len(values) < window:
         return None

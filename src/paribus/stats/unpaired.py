@@ -1,7 +1,6 @@
-"""Ratios of runs that nobody paired: how much of them is known from repetitions, from interval lines, or not at all.
+"""Ratios of unpaired runs, with the error that repetitions or interval lines give.
 
-A `Place` is where two settings met: one load level. Estimates are log ratios; runs of one setting are taken as
-independent of each other, and of those of the other.
+For imported results. Estimates are log ratios; runs are taken as independent of each other.
 """
 
 import math
@@ -16,101 +15,153 @@ from paribus.stats.pairs import log_ratios
 from paribus.stats.within import effective_size
 
 RUN_TO_RUN_SD = 0.05
-"""What two runs of the same are taken to differ by where only one was made: that of a noisy host (E12)."""
+"""Assumed standard deviation (log ratio) between equal runs where only one exists: that of a noisy host."""
 
-Known = Literal["repetitions", "lines", "nothing"]
+VarianceSource = Literal["repetitions", "lines", "nothing"]
 
 _FEWEST_LINES = 30
 _LEAST_EFFECTIVE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A log ratio with the variance of it that is `known`, and the degrees of freedom that this is known with."""
+class LevelRatio:
+    """The log ratio of two settings at one load level.
+
+    Attributes:
+        estimate: Log ratio, second setting over first.
+        variance: Its variance; infinite where it is unknown.
+        freedom: Degrees of freedom of the variance.
+        variance_source: What the variance was computed from.
+    """
 
     estimate: float
     variance: float
     freedom: float
-    known: Known
+    variance_source: VarianceSource
 
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """The mean of several places; `error` is infinite where nothing is known of it."""
+    """The mean of the log ratios of several load levels.
+
+    Attributes:
+        estimate: Mean log ratio.
+        error: Its standard error; infinite where it is unknown.
+        freedom: Degrees of freedom of the error.
+    """
 
     estimate: float
     error: float
     freedom: float
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """A t interval."""
+        """Return the t interval (low, high); infinite where the error is unknown.
+
+        Args:
+            confidence: Coverage, such as 0.95.
+        """
         if not math.isfinite(self.error):
             return -math.inf, math.inf
         from scipy import special
 
-        half = float(special.stdtrit(self.freedom, 0.5 + confidence / 2)) * self.error
-        return self.estimate - half, self.estimate + half
+        half_width = float(special.stdtrit(self.freedom, 0.5 + confidence / 2)) * self.error
+        return self.estimate - half_width, self.estimate + half_width
 
 
-def compared(sides: tuple[Sequence[float], Sequence[float]], lines: tuple[Array | None, Array | None]) -> Place:
-    """The second side's runs over the first's; `lines` are the values over time of single runs.
+def compared(sides: tuple[Sequence[float], Sequence[float]], lines: tuple[Array | None, Array | None]) -> LevelRatio:
+    """Compare two settings at one load level (Welch 1947).
 
-    Raises CannotJudge where a value is no positive number.
+    Args:
+        sides: Results of the runs of the first and of the second setting, positive numbers.
+        lines: Values over time of a single run of each setting, shape (n,); None where there are none.
+
+    Returns:
+        The second setting's log ratio to the first. Its variance comes from the repetitions where both settings have
+        several that differ, else from the lines.
+
+    Raises:
+        CannotJudge: A result is not a positive number.
     """
     logs = [log_ratios(side, [1.0] * len(side)) for side in sides]
     estimate = float(np.mean(logs[1]) - np.mean(logs[0]))
     if all(len(side) > 1 for side in logs):
-        parts = [float(np.var(side, ddof=1)) / len(side) for side in logs]
-        total = sum(parts)
+        variances = [float(np.var(side, ddof=1)) / len(side) for side in logs]
+        total = sum(variances)
         if total > 0:
-            freedom = total**2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, logs, strict=True))
-            return Place(estimate, total, freedom, "repetitions")
+            freedom = total**2 / sum(
+                variance**2 / (len(side) - 1) for variance, side in zip(variances, logs, strict=True)
+            )
+            return LevelRatio(estimate, total, freedom, "repetitions")
     if lines[0] is not None and lines[1] is not None:
-        parts = [_of_lines(one) for one in (lines[0], lines[1])]
-        if all(math.isfinite(part) for part in parts):
-            return Place(estimate, sum(parts), math.inf, "lines")
-    return Place(estimate, math.inf, 0.0, "nothing")
+        variances = [_variance_of_lines(values) for values in (lines[0], lines[1])]
+        if all(math.isfinite(variance) for variance in variances):
+            return LevelRatio(estimate, sum(variances), math.inf, "lines")
+    return LevelRatio(estimate, math.inf, 0.0, "nothing")
 
 
-def _of_lines(values: Array) -> float:
-    """The variance of the log of a run's mean, from its values over time; infinite where these are too few."""
-    v = values[np.isfinite(values)]
-    if len(v) < _FEWEST_LINES or not v.mean() > 0:
+def _variance_of_lines(values: Array) -> float:
+    """Variance of the log of a run's mean, from its values over time; infinite for too few values."""
+    finite = values[np.isfinite(values)]
+    if len(finite) < _FEWEST_LINES or not finite.mean() > 0:
         return math.inf
-    size = effective_size(v)
-    return float(v.var(ddof=1)) / size / float(v.mean()) ** 2 if size >= _LEAST_EFFECTIVE else math.inf
+    size = effective_size(finite)
+    return float(finite.var(ddof=1)) / size / float(finite.mean()) ** 2 if size >= _LEAST_EFFECTIVE else math.inf
 
 
-def pooled(places: Sequence[Place]) -> Pooled:
-    """The mean over places whose variances are known (Satterthwaite), and the noise of a run where runs are single."""
-    estimate = float(np.mean([one.estimate for one in places]))
-    variances = np.array([one.variance for one in places])
-    error = math.sqrt(float(variances.sum())) / len(places)
-    if any(one.known != "repetitions" for one in places):
-        # Made one after another, single runs at all load levels may be off together: more levels do not help.
+def pooled(ratios: Sequence[LevelRatio]) -> Pooled:
+    """Average the log ratios of load levels, with the error that their variances imply (Satterthwaite 1946).
+
+    Where a level has no repetitions, the usual difference between two runs (`RUN_TO_RUN_SD`) is added once: single
+    runs at all load levels may be off together, so more levels do not reduce it.
+
+    Args:
+        ratios: Log ratios of one or more load levels.
+
+    Returns:
+        The mean; its error is infinite where a variance is unknown.
+    """
+    estimate = float(np.mean([ratio.estimate for ratio in ratios]))
+    variances = np.array([ratio.variance for ratio in ratios])
+    error = math.sqrt(float(variances.sum())) / len(ratios)
+    if any(ratio.variance_source != "repetitions" for ratio in ratios):
+        # Single runs at all load levels may be off together, so more levels do not reduce this error.
         return Pooled(estimate, math.hypot(error, math.sqrt(2) * RUN_TO_RUN_SD), math.inf)
-    freedom = float(variances.sum() ** 2 / (variances**2 / np.array([one.freedom for one in places])).sum())
+    freedom = float(variances.sum() ** 2 / (variances**2 / np.array([ratio.freedom for ratio in ratios])).sum())
     return Pooled(estimate, error, freedom)
 
 
-def spread(places: Sequence[Place]) -> Pooled:
-    """The mean over places with the error that their own spread gives it: that of load levels, not noise."""
-    estimates = [one.estimate for one in places]
-    if len(places) < 2:
+def spread(ratios: Sequence[LevelRatio]) -> Pooled:
+    """Average the log ratios of load levels, with the error that their own spread gives.
+
+    Args:
+        ratios: Log ratios of one or more load levels.
+
+    Returns:
+        The mean. Its error describes the differences between load levels, not noise; infinite for one level.
+    """
+    estimates = [ratio.estimate for ratio in ratios]
+    if len(ratios) < 2:
         return Pooled(estimates[0], math.inf, 0.0)
     return Pooled(
-        float(np.mean(estimates)), float(np.std(estimates, ddof=1)) / math.sqrt(len(places)), len(places) - 1.0
+        float(np.mean(estimates)), float(np.std(estimates, ddof=1)) / math.sqrt(len(ratios)), len(ratios) - 1.0
     )
 
 
-def unlike(places: Sequence[Place]) -> float:
-    """How likely places as unlike as these are where one ratio holds at all of them: a p value; 1 of a single one."""
-    if len(places) < 2 or any(one.known != "repetitions" for one in places):
+def unlike(ratios: Sequence[LevelRatio]) -> float:
+    """Test whether one log ratio holds at all load levels (F test on inverse-variance weights).
+
+    Args:
+        ratios: Log ratios of one or more load levels.
+
+    Returns:
+        The p value; 1 for a single level or where a level has no repetitions.
+    """
+    if len(ratios) < 2 or any(ratio.variance_source != "repetitions" for ratio in ratios):
         return 1.0
     from scipy import special
 
-    weights = np.array([1 / one.variance for one in places])
-    estimates = np.array([one.estimate for one in places])
+    weights = np.array([1 / ratio.variance for ratio in ratios])
+    estimates = np.array([ratio.estimate for ratio in ratios])
     middle = float(weights @ estimates / weights.sum())
-    f = float(weights @ (estimates - middle) ** 2) / (len(places) - 1)
-    return float(special.fdtrc(len(places) - 1, sum(one.freedom for one in places), f))
+    statistic = float(weights @ (estimates - middle) ** 2) / (len(ratios) - 1)
+    return float(special.fdtrc(len(ratios) - 1, sum(ratio.freedom for ratio in ratios), statistic))

@@ -1,6 +1,6 @@
-"""The mean of a series whose values depend on their neighbours, as the seconds of a trial do.
+"""Mean of an autocorrelated series, such as the seconds of a trial (judging procedure, "Within a trial").
 
-For describing one trial and for planning; never the error of a comparison, since trials differ by more than this.
+For describing one trial and for planning. It is never the error of a comparison: trials differ by more than this.
 """
 
 import math
@@ -10,7 +10,14 @@ from paribus.stats.pairs import CannotJudge, mean_interval
 
 
 def correlation(series: Array) -> float:
-    """The correlation of each value with the next, corrected for its bias in short series (Kendall 1954)."""
+    """Return the lag-1 correlation, corrected for its bias in short series (Kendall 1954).
+
+    Args:
+        series: Values at equal steps, shape (n,).
+
+    Returns:
+        From -0.99 to 0.99; 0 where the values do not vary.
+    """
     centred = series - series.mean()
     total = float(centred @ centred)
     if total == 0:
@@ -20,27 +27,56 @@ def correlation(series: Array) -> float:
 
 
 def effective_size(series: Array) -> float:
-    """How many independent values would know the mean as well, if each depends on the one before alone (AR(1))."""
+    """Return the number of independent values with the same error of the mean, for an AR(1) series.
+
+    Args:
+        series: Values at equal steps, shape (n,).
+
+    Returns:
+        From 1 to n.
+    """
     r = max(correlation(series), 0.0)
     return max(1.0, len(series) * (1 - r) / (1 + r))
 
 
 def mean_of_series(series: Array, confidence: float) -> tuple[float, float, float]:
-    """The mean of a series with its t interval from the effective size. Raises CannotJudge for less than 3 values."""
+    """Return the mean of a series with a t interval from its effective size.
+
+    Args:
+        series: Values at equal steps, shape (n,), n >= 3.
+        confidence: Coverage, such as 0.95.
+
+    Returns:
+        (mean, low, high) in the unit of the values.
+
+    Raises:
+        CannotJudge: Fewer than 3 values.
+    """
     from scipy import special
 
     if len(series) < 3:
         raise CannotJudge(f"{len(series)} values have no error")
     size = effective_size(series)
-    half = float(special.stdtrit(max(size - 1, 1.0), 0.5 + confidence / 2) * series.std(ddof=1) / math.sqrt(size))
+    half_width = float(special.stdtrit(max(size - 1, 1.0), 0.5 + confidence / 2) * series.std(ddof=1) / math.sqrt(size))
     mean = float(series.mean())
-    return mean, mean - half, mean + half
+    return mean, mean - half_width, mean + half_width
 
 
 def batch_means(series: Array, batches: int, confidence: float) -> tuple[float, float, float]:
-    """The mean of a series with a t interval from the means of so many stretches of it, each long enough to forget.
+    """Return the mean of a series with a t interval from the means of equal batches.
 
-    Raises CannotJudge where a batch would have no value.
+    Valid where a batch is much longer than the correlation time. Values at the start that fill no batch are dropped.
+
+    Args:
+        series: Values at equal steps, shape (n,).
+        batches: Number of batches, at least 2.
+        confidence: Coverage, such as 0.95.
+
+    Returns:
+        (mean, low, high) in the unit of the values.
+
+    Raises:
+        CannotJudge: Fewer than 2 batches, or fewer values than batches.
     """
     length = len(series) // batches
     if batches < 2 or length < 1:

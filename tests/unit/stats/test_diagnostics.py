@@ -26,37 +26,37 @@ def test_a_slow_trial_is_counted_on_its_arm() -> None:
     assert diagnostics.outliers(fitted, resolution=1.0) == (0, 0)
 
 
-@pytest.mark.parametrize(("one", "other", "unlike"), [(0, 0, False), (3, 3, False), (0, 6, True), (6, 0, True)])
-def test_counts_that_are_unlike_are_told_from_chance(one: int, other: int, unlike: bool) -> None:
-    assert (diagnostics.unequal(one, other) < 0.05) is unlike
+@pytest.mark.parametrize(("first", "second", "unlike"), [(0, 0, False), (3, 3, False), (0, 6, True), (6, 0, True)])
+def test_unequal_counts_have_a_small_p_value(first: int, second: int, unlike: bool) -> None:
+    assert (diagnostics.equal_counts_p(first, second) < 0.05) is unlike
 
 
-def test_what_an_arm_leaves_to_the_next_trial_is_found() -> None:
+def test_carry_over_to_the_next_trial_is_estimated() -> None:
     rng = RNG(3)
     order = rng.choice([-1.0, 1.0], 200)
     before = rng.random(200) < 0.5  # whether the trial before the pair was of the compared arm
     compared_after = np.where(order > 0, False, before)
     baseline_after = np.where(order > 0, before, True)
-    left = 0.05
-    d = left * compared_after - left * baseline_after + rng.normal(0, 0.02, 200)
-    found = diagnostics.carry_over(d, order, np.column_stack([compared_after, baseline_after]))
-    assert found is not None
-    assert found.estimate == pytest.approx(left, abs=3 * found.error)
-    assert found.p < 1e-6
+    gain = 0.05
+    d = gain * compared_after - gain * baseline_after + rng.normal(0, 0.02, 200)
+    carry_over = diagnostics.carry_over(d, order, np.column_stack([compared_after, baseline_after]))
+    assert carry_over is not None
+    assert carry_over.estimate == pytest.approx(gain, abs=3 * carry_over.error)
+    assert carry_over.p < 1e-6
     assert diagnostics.carry_over(d, order, np.zeros((200, 2), dtype=bool)) is None
 
 
-def test_a_trend_in_trials_is_seen_at_their_ends() -> None:
+def test_a_trend_in_trials_shows_in_their_first_and_last_thirds() -> None:
     seconds = np.linspace(0.9, 1.0, 60)
     rng = RNG(4)
     pairs = [(seconds + rng.normal(0, 0.01, 60), np.ones(60)) for _ in range(20)]
-    found = diagnostics.trend_in_trials(*diagnostics.ends(pairs))
-    assert found is not None and found.p < 1e-6
-    assert found.estimate == pytest.approx(np.log(0.983 / 0.917), abs=0.01)
+    trend = diagnostics.trend_in_trials(*diagnostics.end_log_ratios(pairs))
+    assert trend is not None and trend.p < 1e-6
+    assert trend.estimate == pytest.approx(np.log(0.983 / 0.917), abs=0.01)
     assert diagnostics.trend_in_trials(np.zeros(2), np.zeros(2)) is None
 
 
-def test_neighbours_that_are_alike_correlate() -> None:
+def test_a_random_walk_has_a_high_lag_one_correlation() -> None:
     assert diagnostics.lag_one(np.cumsum(RNG(5).normal(size=500))) > 0.9
     assert abs(diagnostics.lag_one(RNG(6).normal(size=500))) < 0.15
     assert diagnostics.lag_one(np.ones(5)) == 0
@@ -79,7 +79,7 @@ def test_a_drift_is_that_of_scipy(n: int, digits: int) -> None:
     assert diagnostics.drift(at, y) == pytest.approx((theirs.slope, theirs.low_slope, theirs.high_slope))
 
 
-def test_a_course_is_smoothed_like_by_statsmodels() -> None:
+def test_smoothing_equals_lowess_of_statsmodels() -> None:
     at = np.sort(RNG(8).uniform(0, 10, 60))
     y = np.sin(at) + RNG(9).normal(0, 0.2, 60)
     theirs = lowess(y, at, frac=0.4, it=0, return_sorted=False)

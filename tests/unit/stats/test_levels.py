@@ -12,7 +12,7 @@ def _data(seed: int, effects: list[float], each: int = 10, sd: float = 0.02):
     return np.asarray(effects)[level] + rng.normal(0, sd, len(level)) + 0.003 * order, order, level
 
 
-def test_it_is_the_analysis_of_variance_of_statsmodels() -> None:
+def test_it_equals_the_analysis_of_variance_of_statsmodels() -> None:
     d, order, level = _data(1, [0.0, 0.01, 0.02])
     ours = level_means(d, order, level)
     assert ours is not None
@@ -26,7 +26,7 @@ def test_it_is_the_analysis_of_variance_of_statsmodels() -> None:
     assert ours.estimates == pytest.approx(full.params[:3])
 
 
-def test_levels_that_are_alike_are_drawn_together_and_unlike_ones_hardly() -> None:
+def test_similar_levels_are_shrunk_more_than_different_ones() -> None:
     alike, unlike = level_means(*_data(2, [0.01] * 4)), level_means(*_data(3, [0.1, -0.1, 0.2, 0.0]))
     assert alike is not None and unlike is not None
     assert np.ptp(alike.shrunk()) < 0.6 * np.ptp(alike.estimates)
@@ -34,13 +34,13 @@ def test_levels_that_are_alike_are_drawn_together_and_unlike_ones_hardly() -> No
     assert unlike.p_equal < 1e-6
 
 
-def test_one_level_has_nothing_to_be_tested() -> None:
-    found = level_means(*_data(4, [0.02], each=20))
-    assert found is not None
-    assert found.p_equal == 1.0
+def test_a_single_level_has_a_p_value_of_one() -> None:
+    means = level_means(*_data(4, [0.02], each=20))
+    assert means is not None
+    assert means.p_equal == 1.0
 
 
-def test_known_noise_of_levels_weighs_them() -> None:
+def test_the_known_noise_of_levels_weights_the_fit() -> None:
     rng = np.random.default_rng(5)
     level = np.repeat([0, 1], 20)
     sd = np.array([0.001, 0.1])
@@ -52,12 +52,12 @@ def test_known_noise_of_levels_weighs_them() -> None:
     assert weighted.errors[1] == pytest.approx(100 * weighted.errors[0], rel=0.01)
 
 
-def test_a_level_without_pairs_leaves_nothing_to_say() -> None:
+def test_a_level_without_pairs_gives_no_level_means() -> None:
     assert level_means(np.zeros(4), np.tile([1.0, -1.0], 2), np.array([0, 0, 2, 2])) is None
 
 
-def test_levels_that_kept_one_order_alone_are_compared_without_it() -> None:
+def test_levels_with_a_single_order_are_compared_without_an_order_effect() -> None:
     d, _, level = _data(6, [0.0, 0.01])
-    found = level_means(d, np.where(level == 0, 1.0, -1.0), level)
-    assert found is not None
-    assert found.estimates == pytest.approx([d[level == 0].mean(), d[level == 1].mean()])
+    means = level_means(d, np.where(level == 0, 1.0, -1.0), level)
+    assert means is not None
+    assert means.estimates == pytest.approx([d[level == 0].mean(), d[level == 1].mean()])

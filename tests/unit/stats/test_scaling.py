@@ -14,16 +14,16 @@ LEVELS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 @pytest.mark.parametrize("turn", [1.0, 4.0, 22.0, 45.0, 100.0])
 def test_a_hard_ceiling_has_its_knee_where_it_is_reached(turn: float) -> None:
     rates = [1000.0 * min(level, turn) for level in LEVELS]
-    found = knee([dict(zip(LEVELS, rates, strict=True))], 0.95)
-    assert found is not None
-    assert found.level == pytest.approx(turn)
-    assert (found.low, found.high) == (None, None)
+    estimate = knee([dict(zip(LEVELS, rates, strict=True))], 0.95)
+    assert estimate is not None
+    assert estimate.level == pytest.approx(turn)
+    assert (estimate.low, estimate.high) == (None, None)
 
 
 def test_a_soft_ceiling_has_its_knee_where_half_of_it_is_reached() -> None:
-    found = knee([{level: 50_000 * level / (level + 45) for level in LEVELS}], 0.95)
-    assert found is not None
-    assert found.level == pytest.approx(45, rel=0.15)
+    estimate = knee([{level: 50_000 * level / (level + 45) for level in LEVELS}], 0.95)
+    assert estimate is not None
+    assert estimate.level == pytest.approx(45, rel=0.15)
 
 
 def test_throughput_in_proportion_has_no_knee() -> None:
@@ -31,20 +31,20 @@ def test_throughput_in_proportion_has_no_knee() -> None:
 
 
 def test_rounds_give_the_knee_an_interval_that_holds_it() -> None:
-    held = 0
+    covered = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         rounds = [{n: 1000 * min(n, 40) * math.exp(0.02 * rng.standard_normal()) for n in LEVELS} for _ in range(4)]
-        found = knee(rounds, 0.95)
-        assert found is not None
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= 40 <= found.high
-    assert held >= 52  # three standard errors below 95 % of 60
+        estimate = knee(rounds, 0.95)
+        assert estimate is not None
+        assert estimate.low is not None
+        assert estimate.high is not None
+        covered += estimate.low <= 40 <= estimate.high
+    assert covered >= 52  # three standard errors below 95 % of 60
 
 
 @pytest.mark.parametrize("rounds", [[], [{}], [{1: 1.0, 2: 0.0}]])
-def test_what_has_no_knee_to_look_for_is_refused(rounds: list[dict[int, float]]) -> None:
+def test_rounds_without_rates_are_refused(rounds: list[dict[int, float]]) -> None:
     with pytest.raises(CannotJudge):
         knee(rounds, 0.95)
 
@@ -59,8 +59,8 @@ def test_the_peak_is_not_the_luckiest_level() -> None:
 
 
 def test_one_round_has_a_peak_without_interval() -> None:
-    found = peak([{1: 5.0, 2: 9.0, 4: 7.0}], 0.95)
-    assert (found.place, found.rate, found.low, found.high) == (2, 9.0, None, None)
+    highest = peak([{1: 5.0, 2: 9.0, 4: 7.0}], 0.95)
+    assert (highest.position, highest.rate, highest.low, highest.high) == (2, 9.0, None, None)
 
 
 def test_no_round_has_no_peak() -> None:

@@ -45,7 +45,7 @@ def test_one_look_at_few_units_is_a_t_test(sides: int) -> None:
     assert t_beyond(0.05 / sides, 4) == pytest.approx(critical, rel=0.01)
 
 
-def test_few_units_looked_at_often_err_as_seldom_as_declared() -> None:
+def test_t_boundaries_keep_the_declared_error_rate() -> None:
     units = range(4, 21)
     critical = t_boundaries(units, [0.05 * n / 20 for n in units], 2)
     drawn = np.random.default_rng(7).normal(size=(40_000, 20))
@@ -60,6 +60,6 @@ def test_few_units_looked_at_often_err_as_seldom_as_declared() -> None:
     ("times", "spent"),
     [([1, 1], [0.01, 0.02]), ([2, 1], [0.01, 0.02]), ([1, 2], [0.02, 0.02]), ([1, 2], [0.02]), ([0], [0.05])],
 )
-def test_looks_follow_each_other(times: list[float], spent: list[float]) -> None:
+def test_looks_and_spending_must_rise(times: list[float], spent: list[float]) -> None:
     with pytest.raises(ValueError):
         boundaries(times, spent, 2)

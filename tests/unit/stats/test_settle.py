@@ -14,7 +14,7 @@ def _run(seed: int, tau_s: float, seconds: int = 600) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("tau_s", "expected_s"), [(10, 32), (30, 130), (60, 300)])
-def test_what_is_left_of_settling_is_a_tenth_of_the_margin(tau_s: float, expected_s: float) -> None:
+def test_the_settle_time_limits_the_bias_to_a_tenth_of_the_margin(tau_s: float, expected_s: float) -> None:
     assert settle_s(tau_s, 0.3, 60, 0.02) == pytest.approx(expected_s, abs=1)
 
 
@@ -24,12 +24,12 @@ def test_nothing_to_settle_takes_no_time() -> None:
 
 @pytest.mark.parametrize("tau_s", [30, 60])
 def test_the_time_constant_is_found(tau_s: float) -> None:
-    found = [time_constant(_run(seed, tau_s), 1.0) for seed in range(20)]
-    assert np.median([tau for tau, _ in found]) == pytest.approx(tau_s, rel=0.2)
-    assert np.median([depth for _, depth in found]) == pytest.approx(0.3, rel=0.2)
+    fits = [time_constant(_run(seed, tau_s), 1.0) for seed in range(20)]
+    assert np.median([tau for tau, _ in fits]) == pytest.approx(tau_s, rel=0.2)
+    assert np.median([depth for _, depth in fits]) == pytest.approx(0.3, rel=0.2)
 
 
-def test_where_nothing_settles_none_is_found() -> None:
+def test_a_stationary_series_has_no_time_constant() -> None:
     assert sum(time_constant(_run(seed, 0), 1.0)[0] > 0 for seed in range(60)) <= 4
 
 
@@ -39,7 +39,7 @@ def test_a_perfect_curve_is_found_exactly() -> None:
     assert (tau_s, depth) == pytest.approx((7.0, 0.2), rel=1e-3)
 
 
-def test_the_beginning_is_cut_where_the_rest_is_known_best() -> None:
+def test_mser5_cuts_the_warm_up() -> None:
     rng = np.random.default_rng(1)
     series = np.concatenate([np.linspace(0, 10, 50), 10 + rng.normal(0, 0.1, 450)])
     assert 40 <= mser5(series) <= 60

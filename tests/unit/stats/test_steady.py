@@ -1,4 +1,4 @@
-"""When a series of rounds is in a steady state."""
+"""Steady state of a series of rounds."""
 
 import numpy as np
 import pytest
@@ -23,28 +23,28 @@ from paribus.stats.steady import steadiness
     ],
 )
 def test_range_and_rise_over_the_window_decide(values: list[float], steady: bool) -> None:
-    found = steadiness(values, 5, 0.20, 0.10)
-    assert found is not None
-    assert found.steady is steady
+    last_rounds = steadiness(values, 5, 0.20, 0.10)
+    assert last_rounds is not None
+    assert last_rounds.steady is steady
 
 
-def test_too_few_rounds_say_nothing() -> None:
+def test_too_few_rounds_are_not_judged() -> None:
     assert steadiness([100] * 4, 5, 0.20, 0.10) is None
 
 
 def test_the_figures_are_shares_of_the_average() -> None:
-    found = steadiness([106, 103, 100, 97, 94], 5, 0.20, 0.10)
-    assert found is not None
-    assert (found.average, found.spread, found.drift) == pytest.approx((100, 0.12, -0.12))
+    last_rounds = steadiness([106, 103, 100, 97, 94], 5, 0.20, 0.10)
+    assert last_rounds is not None
+    assert (last_rounds.average, last_rounds.spread, last_rounds.drift) == pytest.approx((100, 0.12, -0.12))
 
 
 @given(st.lists(st.floats(1, 1e6), min_size=5, max_size=9), st.floats(1e-3, 1e3))
 def test_the_unit_does_not_matter(values: list[float], factor: float) -> None:
-    one = steadiness(values, 5, 0.2, 0.1)
-    other = steadiness([value * factor for value in values], 5, 0.2, 0.1)
-    assert one is not None
-    assert other is not None
-    assert (one.spread, one.drift) == pytest.approx((other.spread, other.drift), abs=1e-9)
+    original = steadiness(values, 5, 0.2, 0.1)
+    scaled = steadiness([value * factor for value in values], 5, 0.2, 0.1)
+    assert original is not None
+    assert scaled is not None
+    assert (original.spread, original.drift) == pytest.approx((scaled.spread, scaled.drift), abs=1e-9)
 
 
 def test_noise_of_a_real_device_is_steady_and_the_fall_of_a_fresh_one_is_not() -> None:

@@ -13,16 +13,16 @@ def _seconds(rng: np.random.Generator, seconds: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("seconds", "least"), [(60, 0.88), (300, 0.91), (3600, 0.92)])
-def test_the_interval_of_a_mean_holds_it_though_seconds_depend_on_each_other(seconds: int, least: float) -> None:
+def test_the_interval_of_a_mean_covers_it_despite_autocorrelation(seconds: int, least: float) -> None:
     rng = np.random.default_rng(seconds)
-    held = [low <= 0 <= high for _, low, high in (mean_of_series(_seconds(rng, seconds), 0.95) for _ in range(400))]
-    assert least <= np.mean(held) <= 0.99
+    covered = [low <= 0 <= high for _, low, high in (mean_of_series(_seconds(rng, seconds), 0.95) for _ in range(400))]
+    assert least <= np.mean(covered) <= 0.99
 
 
-def test_long_batches_forget_each_other() -> None:
+def test_long_batches_are_independent() -> None:
     rng = np.random.default_rng(2)
-    held = [low <= 0 <= high for _, low, high in (batch_means(_seconds(rng, 3600), 30, 0.95) for _ in range(400))]
-    assert 0.91 <= np.mean(held) <= 0.98
+    covered = [low <= 0 <= high for _, low, high in (batch_means(_seconds(rng, 3600), 30, 0.95) for _ in range(400))]
+    assert 0.91 <= np.mean(covered) <= 0.98
 
 
 def test_the_effective_size_is_that_of_independent_values() -> None:
@@ -32,7 +32,7 @@ def test_the_effective_size_is_that_of_independent_values() -> None:
     assert effective_size(np.ones(10)) == 10
 
 
-def test_too_short_a_series_says_nothing() -> None:
+def test_too_short_a_series_is_refused() -> None:
     with pytest.raises(CannotJudge):
         mean_of_series(np.ones(2), 0.95)
     with pytest.raises(CannotJudge):

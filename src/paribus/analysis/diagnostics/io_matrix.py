@@ -145,7 +145,7 @@ class _Reading:
                 )
                 for n in loads
             ),
-            peak_at=scaling.peak(rounds, self.confidence).place if rounds else 0,
+            peak_at=scaling.peak(rounds, self.confidence).position if rounds else 0,
             peak_per_s=self.highest(rounds),
             knee=self.knee(rounds, small),
             bend=None if step is None else (list(small)[step], list(small)[step + 1]),
@@ -157,7 +157,7 @@ class _Reading:
             found = scaling.knee(rounds, self.confidence)
             if found is not None:
                 level = max(found.level, min(times))
-                response_s = scaling.between(times, level)
+                response_s = scaling.response_time_at(times, level)
                 return Knee(
                     level=Estimate(found.level, found.low, found.high), per_s=level / response_s, response_s=response_s
                 )

@@ -50,7 +50,7 @@ def saturation(one: Series, confidence: float) -> list[str]:
 def _peak(baseline: Passes, compared: Passes, confidence: float) -> str:
     found = scaling.peak_ratio(baseline, compared, confidence)
     interval = f"{show_percent(found.estimate)} [{show_percent(found.low)}, {show_percent(found.high)}]"
-    before, now = found.places
+    before, now = found.peak_levels
     said = N_("not judged, the peak: {interval}, at {now} outstanding")
     if before != now:
         said = N_("not judged, the peak: {interval}, at {now} outstanding instead of {before}")

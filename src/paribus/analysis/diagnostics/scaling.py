@@ -48,7 +48,7 @@ def described(
         factor=factor,
         workload=workload,
         arm=arm,
-        peak_at=peak.place,
+        peak_at=peak.position,
         peak_per_s=Estimate(peak.rate, peak.low, peak.high),
         knee=Estimate(knee.level, knee.low, knee.high) if knee else None,
         drive_at=drive,
@@ -68,7 +68,7 @@ def _law(rounds: Passes, confidence: float) -> Law | None:
         contention=Estimate(*found.contention),
         coherency=Estimate(*found.coherency),
         peak_at=found.peak_at,
-        miss=found.miss,
-        miss_at=found.miss_at,
+        miss=found.deviation,
+        miss_at=found.deviation_at,
         holds=found.holds,
     )

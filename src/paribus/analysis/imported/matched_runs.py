@@ -13,7 +13,7 @@ from paribus.analysis.paired.effects import Summaries, counting
 from paribus.i18n import N_, gettext
 from paribus.model import RESPONSES, Factor, Measurement, Trial, TrialState
 from paribus.stats.pairs import CannotJudge
-from paribus.stats.unpaired import Known, Place, Pooled, compared, pooled, spread
+from paribus.stats.unpaired import LevelRatio, Pooled, VarianceSource, compared, pooled, spread
 from paribus.units import LoadLevel
 
 Context = tuple[tuple[str, str], ...]
@@ -28,7 +28,7 @@ class Met:
 
     load: LoadLevel
     context: Context
-    place: Place
+    place: LevelRatio
     trials: tuple[tuple[int, ...], tuple[int, ...]]
 
 
@@ -49,15 +49,15 @@ class Comparison:
     worthless: tuple[LoadLevel, ...]
 
     @property
-    def known(self) -> Known:
+    def known(self) -> VarianceSource:
         """What the error of its estimate is known from: of the best that some place has."""
-        kinds = {met.place.known for met in self.met}
+        kinds = {met.place.variance_source for met in self.met}
         return "repetitions" if "repetitions" in kinds else "lines" if kinds == {"lines"} else "nothing"
 
     @property
     def counted(self) -> tuple[Met, ...]:
         """The places that its verdict is from: the repeated ones where there are any."""
-        return tuple(met for met in self.met if self.known in (met.place.known, "nothing"))
+        return tuple(met for met in self.met if self.known in (met.place.variance_source, "nothing"))
 
 
 def views(trials: Sequence[Trial], factors: Sequence[Factor]) -> list[Trial]:
@@ -137,7 +137,7 @@ def _context(trial: Trial, without: str = "") -> Context:
 
 def _place(
     sides: tuple[list[Trial], list[Trial]], response: str, summaries: Summaries, courses: Mapping[int, Measurement]
-) -> Place:
+) -> LevelRatio:
     values = [[summaries[trial.order][response].mean for trial in side] for side in sides]
     lines = [courses[side[0].order].points if len(side) == 1 and side[0].order in courses else () for side in sides]
     arrays = [np.asarray(one, dtype=float) if one else None for one in lines]

@@ -136,7 +136,7 @@ def _comes_after(order: int, one: Series, timeline: Timeline) -> bool:
 
 def _settled(one: Series, question: Question, courses: Courses) -> Check | None:
     known = [points for pair in one.pairs if (points := _points(pair, courses)) is not None]
-    seen = diagnostics.trend_in_trials(*diagnostics.ends(known)) if known else None
+    seen = diagnostics.trend_in_trials(*diagnostics.end_log_ratios(known)) if known else None
     if seen is None:
         return None
     failed = _fails(seen, question.margin, _UNSETTLED)
@@ -153,7 +153,7 @@ def _points(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | Non
 
 def _outliers(found: Finding, one: Series) -> Check:
     slow, base = found.slow
-    failed = diagnostics.unequal(slow, base) < _CHANCE
+    failed = diagnostics.equal_counts_p(slow, base) < _CHANCE
     said = N_("{n} trials of {arm} and {others} of {baseline} lie far off")
     return Check(
         gettext("outliers"), not failed, gettext(said, n=slow, arm=one.arm, others=base, baseline=one.baseline)
@@ -162,7 +162,7 @@ def _outliers(found: Finding, one: Series) -> Check:
 
 def _faults(one: Series) -> Check:
     base, arm = one.faults
-    failed = diagnostics.unequal(base, arm) < _CHANCE
+    failed = diagnostics.equal_counts_p(base, arm) < _CHANCE
     said = N_("in {n} blocks a trial of {arm} could not be used, and in {others} one of {baseline}")
     return Check(gettext("reruns"), not failed, gettext(said, n=arm, arm=one.arm, others=base, baseline=one.baseline))
 
@@ -200,7 +200,7 @@ def _clock(one: Series, summaries: Summaries) -> Check | None:
     both = _both("cpu_clock_hz", one, summaries)
     if len(both) < LEAST_UNITS["application"] or both.min() <= 0:
         return None
-    seen = diagnostics.shift(np.log(both[:, 1] / both[:, 0]))
+    seen = diagnostics.mean_difference(np.log(both[:, 1] / both[:, 0]))
     said = N_("with {arm} the processors ran {difference} faster than with {baseline}")
     words = gettext(said, arm=one.arm, difference=show_percent(seen.estimate), baseline=one.baseline)
     meant = one.factor.startswith("cpu.")  # then it is how the factor works
@@ -252,7 +252,7 @@ def _stolen(one: Series, summaries: Summaries) -> Check | None:
     both = _both("cpu_steal_share", one, summaries)
     if len(both) < LEAST_UNITS["application"] or not both.any():
         return None
-    seen = diagnostics.shift(both[:, 1] - both[:, 0])
+    seen = diagnostics.mean_difference(both[:, 1] - both[:, 0])
     base, compared = both.mean(axis=0)
     said = N_("other guests took {share:.1%} of the processors with {arm}, {usual:.1%} with {baseline}")
     words = gettext(said, share=compared, arm=one.arm, usual=base, baseline=one.baseline)

@@ -151,7 +151,7 @@ def look(pairs: Pairs, question: Question, looks: Sequence[Looked], *, over: boo
     means = level_means(data.difference, data.order, data.level, _weights(question)) if by_pair else None
     slow = diagnostics.outliers(fitted, data.resolution)
     unlike = means is not None and means.p_equal < _CHANCE
-    guarded = robust and means is not None and (unlike or diagnostics.unequal(*slow) < _CHANCE)
+    guarded = robust and means is not None and (unlike or diagnostics.equal_counts_p(*slow) < _CHANCE)
     trial_sd = fitted.residual_sd / math.sqrt(2)
     step = data.resolution if trial_sd < data.resolution / 2 else 0.0  # noise does not smooth the steps
 
