@@ -10,13 +10,13 @@ from paribus.plan import precondition
 from paribus.plan.comparisons import candidates, measured, screened
 from paribus.plan.data import complaints
 from paribus.plan.file import WorkloadTable
+from paribus.plan.key_paths import KeyPath
 from paribus.plan.levels import (
     baseline_of,
     label_of,
     risk_of,
 )
 from paribus.plan.parse import Parsed
-from paribus.plan.places import Place
 from paribus.plan.protocol import limits_of, protocol_of
 from paribus.plan.settings import Settings
 from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of, parameters_in, program_of, workloads_of
@@ -84,7 +84,7 @@ class _Check(Settings):
         if facts.path_refused:
             wrong, _, right = facts.path_refused.partition("\n")
             self.complain(("target", "path"), wrong, right)
-        places: list[tuple[Place, str]] = [(("factors", key), key) for key in self.table.factors]
+        places: list[tuple[KeyPath, str]] = [(("factors", key), key) for key in self.table.factors]
         places += [(("hold", key), key) for key in self.table.hold]
         for number, combination in enumerate(self.table.combination):
             places += [(("combination", number, "settings", key), key) for key in combination.settings]
@@ -109,7 +109,7 @@ class _Check(Settings):
             self.complain(place, offer.refused, offer.todo)
         self.running(places)
 
-    def running(self, places: list[tuple[Place, str]]) -> None:
+    def running(self, places: list[tuple[KeyPath, str]]) -> None:
         """On a server that others use databases may be made, and variables changed."""
         for wrong, right in self.server.wrong:
             self.complain(("database", "dsn"), wrong, right)
@@ -124,14 +124,14 @@ class _Check(Settings):
         """The disk holds the data, and a device that a load would destroy may be destroyed."""
         numbers = {name: number for number, name in enumerate(self.tables)}
         for one in complaints(plan, self.facts):
-            place: Place = ("workload", numbers.get(one.workload, 0), *([one.key] if one.key else []))
+            place: KeyPath = ("workload", numbers.get(one.workload, 0), *([one.key] if one.key else []))
             self.complain(place, one.wrong, one.right)
 
     def workloads(self) -> list[Workload]:
         found: list[Workload] = []
         for number, table in enumerate(self.table.workload):
             name = name_of(table)
-            place: Place = ("workload", number)
+            place: KeyPath = ("workload", number)
             ones = workloads_of(table, self.responses_of(name, table), self.family)
             if kind_of(table).on_database and not self.family:
                 right = 'add for example: [database] kind = "sqlite"'
@@ -153,7 +153,7 @@ class _Check(Settings):
             found += ones
         return found
 
-    def tool(self, table: WorkloadTable, place: Place) -> None:
+    def tool(self, table: WorkloadTable, place: KeyPath) -> None:
         """Where the load is a tool's: it is there, and nothing is asked of it that it tells too late."""
         tool, program, limits = kind_of(table).tool, program_of(table), self.table.limits
         if tool is None:

@@ -15,7 +15,8 @@ from pydantic_core import ErrorDetails
 
 from paribus.errors import PlanError, Problem, UsageError
 from paribus.plan.file import PlanTable, plan_form
-from paribus.plan.places import Place, lines_of, problem
+from paribus.plan.key_lines import lines_of
+from paribus.plan.key_paths import KeyPath, problem
 from paribus.registry import nearest, workload_kinds
 from paribus.units import show_size
 
@@ -35,7 +36,7 @@ class Parsed:
     table: PlanTable
     given: Mapping[str, Any]
     problems: tuple[Problem, ...]
-    lines: Mapping[Place, int]
+    lines: Mapping[KeyPath, int]
 
     @property
     def digest(self) -> str:
@@ -43,7 +44,7 @@ class Parsed:
         whole = self.text + "\0" + json.dumps(dict(self.overrides), sort_keys=True)
         return hashlib.sha256(whole.encode()).hexdigest()
 
-    def problem(self, place: Place, wrong: str, right: str = "") -> Problem:
+    def problem(self, place: KeyPath, wrong: str, right: str = "") -> Problem:
         """A problem at a place of this plan."""
         return problem(self.lines, place, wrong, right)
 
@@ -135,7 +136,7 @@ def _merge(into: dict[str, Any], other: dict[str, Any]) -> None:
             into[key] = value
 
 
-def _validate(raw: dict[str, Any], lines: dict[Place, int]) -> tuple[PlanTable, list[Problem]]:
+def _validate(raw: dict[str, Any], lines: dict[KeyPath, int]) -> tuple[PlanTable, list[Problem]]:
     """Validate; cut out what is wrong and validate again, so that one mistake does not hide another."""
     form = plan_form()
     rest = copy.deepcopy(raw)
@@ -214,7 +215,7 @@ def _cut(rest: dict[str, Any], detail: ErrorDetails) -> None:
             _cut(rest, {**detail, "loc": tuple(path)})
 
 
-def _problem(detail: ErrorDetails, raw: dict[str, Any], lines: dict[Place, int]) -> Problem:
+def _problem(detail: ErrorDetails, raw: dict[str, Any], lines: dict[KeyPath, int]) -> Problem:
     """One of pydantic's errors in our words."""
     place = tuple(detail["loc"])
     context = detail.get("ctx", {})
@@ -251,7 +252,7 @@ _MISSING = {
 }
 
 
-def _keys_at(place: Place, raw: dict[str, Any]) -> list[str]:
+def _keys_at(place: KeyPath, raw: dict[str, Any]) -> list[str]:
     """The keys a table of the plan may have."""
     fields = plan_form().model_fields
     if not place:

@@ -13,9 +13,9 @@ from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.knobs.catalog import Catalogue
 from paribus.model import FAMILIES, Combination, DatabaseFacts, Factor, Facts, Value, Workload
 from paribus.plan.file import WorkloadTable
+from paribus.plan.key_paths import KeyPath
 from paribus.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
 from paribus.plan.parse import Parsed
-from paribus.plan.places import Place
 from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of
 
 
@@ -34,7 +34,7 @@ class Settings:
         self.tables: dict[str, WorkloadTable] = {name_of(table): table for table in self.table.workload}
         self.family = FAMILIES[self.table.database.kind] if self.table.database else ""
 
-    def complain(self, place: Place, wrong: str, right: str = "") -> None:
+    def complain(self, place: KeyPath, wrong: str, right: str = "") -> None:
         self.problems.append(self.parsed.problem(place, wrong, right))
 
     def impossible(self, parameter: str, value: Value, owners: list[WorkloadTable]) -> str:
@@ -47,7 +47,7 @@ class Settings:
         """The workloads whose parameter a key is."""
         return [name for name, table in self.tables.items() if has_parameter(table, key)]
 
-    def level(self, key: str, written: Any, place: Place) -> Level | None:
+    def level(self, key: str, written: Any, place: KeyPath) -> Level | None:
         """A level in the form it is set in, or None and a problem."""
         knob = self.catalogue.find(key)
         if knob is not None:
@@ -59,7 +59,7 @@ class Settings:
             level = parameter_level(self.tables[name], parameter, written, complain)
         return level
 
-    def known(self, key: str, place: Place) -> bool:
+    def known(self, key: str, place: KeyPath) -> bool:
         """Whether the key is a knob or a parameter; a problem where it is not."""
         family = key.partition(".")[0]
         if family in FAMILIES.values() and family != self.family:
@@ -84,7 +84,7 @@ class Settings:
         knob = self.catalogue.find(key)
         return knob.name if knob else key
 
-    def settings(self, written: dict[str, Any], place: Place) -> dict[str, Value]:
+    def settings(self, written: dict[str, Any], place: KeyPath) -> dict[str, Value]:
         """Settings held or combined, by the knobs' own names."""
         found: dict[str, Value] = {}
         for key, value in written.items():
@@ -101,7 +101,7 @@ class Settings:
     def factors(self) -> list[Factor]:
         found: dict[str, Factor] = {}
         for key, written in self.table.factors.items():
-            place: Place = ("factors", key)
+            place: KeyPath = ("factors", key)
             if not self.known(key, place):
                 continue
             name = self.name_of(key)
@@ -121,7 +121,7 @@ class Settings:
                 self.complain(("factor_scope", key), "is no factor of this plan")
         return list(found.values())
 
-    def levels(self, key: str, written: list[Any], place: Place) -> list[Level]:
+    def levels(self, key: str, written: list[Any], place: KeyPath) -> list[Level]:
         """The levels that can be tried; those the machine cannot do are dropped with a note."""
         found: list[Level] = []
         dropped = False
@@ -173,7 +173,7 @@ class Settings:
         table = self.table.database
         found: dict[str, Value] = {}
         for name, value in table.settings.items() if table else ():
-            place: Place = ("database", "settings", name)
+            place: KeyPath = ("database", "settings", name)
             key = f"{self.family}.{name}"
             if self.known(key, place) and (level := self.level(key, value, place)) is not None:
                 if key in self.table.hold:
@@ -184,7 +184,7 @@ class Settings:
     def combinations(self) -> list[Combination]:
         found: list[Combination] = []
         for number, table in enumerate(self.table.combination):
-            place: Place = ("combination", number)
+            place: KeyPath = ("combination", number)
             if table.name in [other.name for other in found] or table.name == "baseline":
                 self.complain((*place, "name"), f"{table.name!r} is taken", "give each combination a name of its own")
             settings = self.settings(table.settings, (*place, "settings"))

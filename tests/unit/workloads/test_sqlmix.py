@@ -136,7 +136,7 @@ def test_the_first_word_says_whether_a_statement_reads(sql: str, reads: bool) ->
         (
             ", {same = 1}",
             "",
-            "line 21, workload[0].transactions[0].statements[1]: the statement has 2 parameters and 1",
+            "line 23, workload[0].transactions[0].statements[1]: the statement has 2 parameters and 1",
         ),
         ("[{sequence = 1}, ", "[", "workload[0].rows[0]: the statement has 3 parameters and 2 arguments: INSERT INTO"),
         ("{sequence = 1}", "{sequnce = 1}", "arguments[0].sequnce: unknown key; did you mean 'sequence'?"),
