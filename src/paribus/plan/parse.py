@@ -229,8 +229,12 @@ def _problem(detail: ErrorDetails, raw: dict[str, Any], lines: dict[KeyPath, int
     elif kind == "literal_error":
         known = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
         wrong, right = f"{detail['input']!r} is not one of {', '.join(known)}", nearest(str(detail["input"]), known)
-    elif kind == "list_type" and place in (("workload",), ("combination",)) and isinstance(detail["input"], dict):
-        wrong, right = "is one table, and there may be several", f"write [[{place[0]}]] with double brackets"
+    elif kind == "list_type" and place in _ARRAYS_OF_TABLES:
+        is_table = isinstance(detail["input"], dict)
+        wrong = "is one table, and there may be several" if is_table else "should be an array of tables"
+        right = f"write [[{place[0]}]] with double brackets"
+    elif kind in ("model_type", "model_attributes_type") and place[:-1] in _ARRAYS_OF_TABLES:
+        wrong, right = "should be a table", f"write [[{place[0]}]] with double brackets"
     elif kind in ("model_type", "dict_type") and isinstance(detail["input"], list) and len(place) == 1:
         wrong, right = "is a list of tables, and there is only one", f"write [{place[0]}] with single brackets"
     elif kind == "model_type":
@@ -242,6 +246,7 @@ def _problem(detail: ErrorDetails, raw: dict[str, Any], lines: dict[KeyPath, int
     return problem(lines, place, wrong, right)
 
 
+_ARRAYS_OF_TABLES: tuple[KeyPath, ...] = (("workload",), ("combination",))
 _MISSING = {
     "name": 'write for example name = "ssd-scheduler"',
     "workload": 'add a [[workload]] with kind = "fileio"',

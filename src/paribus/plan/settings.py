@@ -17,6 +17,7 @@ from paribus.plan.key_paths import KeyPath
 from paribus.plan.levels import Level, impossible, knob_level, label_of, parameter_level, unknown_key
 from paribus.plan.parse import Parsed
 from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of
+from paribus.registry import workload_kinds
 
 
 class Settings:
@@ -156,6 +157,9 @@ class Settings:
         applicable = list(self.tables) if self.catalogue.find(key) else self.owners(key)
         if key.partition(".")[0] in FAMILIES.values():
             applicable = [name for name in applicable if kind_of(self.tables[name]).on_database]
+        if not applicable:
+            self.complain_of_unused_database(("factors", key))
+            return ()
         chosen = self.table.factor_scope.get(key, applicable)
         if not chosen:
             self.complain(("factor_scope", key), "names no workload", f"there are: {', '.join(applicable)}")
@@ -167,6 +171,14 @@ class Settings:
                     f"there are: {', '.join(applicable)}",
                 )
         return tuple(one.name for one in self.laid_out if one.plan_name in applicable and one.plan_name in chosen)
+
+    def complain_of_unused_database(self, place: KeyPath) -> None:
+        """Add the problem that a setting of the database can be tried under no workload."""
+        uses = [kind for kind in workload_kinds if workload_kinds.get(kind).on_database]
+        todo = f"add a [[workload]] whose kind is one of {', '.join(uses)}"
+        if tools := [name for name, table in self.tables.items() if kind_of(table).tool]:
+            todo += f"; a tool's load ({', '.join(tools)}) goes where its own options send it, not to that database"
+        self.complain(place, f"no workload uses the plan's database; there are: {', '.join(self.tables)}", todo)
 
     def database_settings(self) -> dict[str, Value]:
         """Those of the database's own table, under the keys that they have elsewhere."""

@@ -62,6 +62,13 @@ def test_ten_mistakes_are_told_in_one_go() -> None:
     [
         ('question = "no name"\n' + FILEIO, "name: is missing"),
         ('name = "n"', "workload: is missing"),
+        ('name = "n"\nworkload = {kind = "fileio"}', "several; write [[workload]] with double brackets"),
+        ('name = "n"\nworkload = "fileio"', "array of tables; write [[workload]] with double brackets"),
+        (
+            'name = "n"\nworkload = ["fileio"]',
+            "workload[0]: should be a table; write [[workload]] with double brackets",
+        ),
+        ('name = "n"\ncombination = 1\n' + FILEIO, "array of tables; write [[combination]] with double brackets"),
         ('name = "n"\n' + FILEIO, "there is nothing to compare"),
         ('name = "n"\n[[workload]]\nkind = "filio"', "did you mean 'fileio'?"),
         (simple('"vm.swappiness" = [60]'), "one level is nothing to compare"),

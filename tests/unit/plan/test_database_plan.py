@@ -97,3 +97,15 @@ def test_what_does_not_fit_is_told(factors: str, workloads: str, database: str, 
     with pytest.raises(PlanError) as refused:
         _plan(factors, workloads, database)
     assert words in str(refused.value)
+
+
+def test_a_factor_of_a_database_that_no_workload_uses_is_refused_with_the_workloads_there_are() -> None:
+    tool = '[[workload]]\nkind = "sysbench"\ntest = "oltp_read_write"\n'
+    for scope in ("", '[factor_scope]\n"sqlite.journal_mode" = ["sysbench"]\n'):
+        with pytest.raises(PlanError) as caught:
+            _plan('"sqlite.journal_mode" = ["delete", "wal"]', FILEIO + tool, SQLITE + scope)
+        (problem,) = caught.value.problems
+        assert problem.place == 'line 3, factors."sqlite.journal_mode"'
+        assert problem.wrong == "no workload uses the plan's database; there are: fileio, sysbench"
+        assert "kind is one of oltp_" in problem.right
+        assert "sqlmix; a tool's load (sysbench) goes where its own options send it" in problem.right
