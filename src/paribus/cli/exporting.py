@@ -49,7 +49,7 @@ def export(
         "points": lambda: rows.of_points(judged()),
         "trials": lambda: rows.of_trials(read.trials(store, own)),
         "measurements": lambda: rows.of_measurements(own, read.each_measurement(store, own)),
-        "series": lambda: rows.of_series(own, read.each_measurement(store, own, courses=True)),
+        "series": lambda: rows.of_series(own, read.each_measurement(store, own, only_time_series=True)),
         "looks": lambda: rows.of_looks(own, read.looks(store, own)),
         "changes": lambda: rows.of_changes(own, read.changes(store, own)),
     }

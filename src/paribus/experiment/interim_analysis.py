@@ -38,7 +38,9 @@ def look(
         return []
     before = read.looks(store, experiment.id)
     places = {one.key for one in due}
-    summaries = read.summaries(store, experiment.id, metrics=metrics_of_pairs(plan.workloads), places=sorted(places))
+    summaries = read.summaries(
+        store, experiment.id, metrics=metrics_of_pairs(plan.workloads), comparisons=sorted(places)
+    )
     taken = looks_at(due, plan, trials, summaries, before, over=over)
     decided = decided_arms(plan, [*before, *taken])
     spared = [trial.order for trial in trials if trial.state is TrialState.PLANNED and arm_of(trial) in decided]

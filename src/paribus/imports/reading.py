@@ -10,7 +10,7 @@ from paribus.imports.measurements import measurements
 from paribus.imports.rules import Placed, Rule, format_of, place
 from paribus.parsers import formats
 from paribus.parsers.log import Log, Reading, Run
-from paribus.store.sources import as_json, packed
+from paribus.store.sources import compressed, compressed_json
 from paribus.store.write import measurement_row
 
 _LARGE = ("courses", "histogram")
@@ -72,7 +72,7 @@ class Reader:
             sha256,
             size_bytes,
             log.format,
-            packed(content),
+            compressed(content),
             [_taken(run, where) for run, where in placed if not where.skip],
             sum(where.skip for _, where in placed),
             log.not_understood,
@@ -85,7 +85,7 @@ def _taken(run: Run, placed: Placed) -> TakenRun:
     found = measurements(run)
     figures = {one.metric: one.mean for one in found}
     return TakenRun(
-        placed, run.lines, run.missing, as_json(said_of(run)), figures, [measurement_row(one) for one in found]
+        placed, run.lines, run.missing, compressed_json(said_of(run)), figures, [measurement_row(one) for one in found]
     )
 
 

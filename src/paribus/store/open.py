@@ -1,4 +1,4 @@
-"""Opening a store: where it is, whether it can be read, and bringing it up to this release."""
+"""Opening of stores: URL, checks, and schema upgrade to this release."""
 
 import os
 import re
@@ -20,61 +20,61 @@ from paribus.store import schema
 from paribus.store.migrations import HEAD
 from paribus.units import show_size
 
-_BESIDE = ("journal", "wal", "shm")  # what SQLite has beside a store
-_LEAST_FREE_BYTES = 2**20
-_PATIENCE_S = 10.0
-_READING_PATIENCE_S = 1.0
+_COMPANION_SUFFIXES = ("journal", "wal", "shm")  # of the files that SQLite creates next to a store
+_MIN_FREE_BYTES = 2**20
+_LOCK_TIMEOUT_S = 10.0
+_READING_LOCK_TIMEOUT_S = 1.0
 _DAMAGED = stored_message(
     "move it aside and keep it (sqlite3's .recover may save what it holds), or name another with --store"
 )
 
 
-def store_url(named: str | None) -> str:
-    """The URL of the store: as named, else $PARIBUS_STORE, else the default; a file's path is made a URL.
+def store_url(name: str | None) -> str:
+    """Return the URL of the store: `name`, else $PARIBUS_STORE, else the default; a path becomes a URL.
 
     The default is /var/lib/paribus/paribus.db for root, else paribus/paribus.db in the user's data folder.
     Raises UsageError.
     """
     data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "paribus"
     default = Path("/var/lib/paribus") if os.geteuid() == 0 else data
-    text = named or os.environ.get("PARIBUS_STORE") or str(default / "paribus.db")
-    file = str(Path(text).expanduser().absolute())  # which may have what means something in a URL
+    text = name or os.environ.get("PARIBUS_STORE") or str(default / "paribus.db")
+    file = str(Path(text).expanduser().absolute())  # characters such as ? and # must be escaped
     url = text if "://" in text else URL.create("sqlite", database=file).render_as_string()
     try:
         make_url(url)
     except (ArgumentError, ValueError) as error:
         raise UsageError(
-            f"{_shown(text)} is no store", "use a file's path, or a URL such as sqlite:///paribus.db"
+            f"{_without_password(text)} is no store", "use a file's path, or a URL such as sqlite:///paribus.db"
         ) from error
     return url
 
 
-def _shown(url: str) -> str:
-    """A URL without what may be a password."""
+def _without_password(url: str) -> str:
+    """Return the URL with user and password masked."""
     return re.sub(r"://[^@/]*@", "://…@", url)
 
 
 def file_of(url: str) -> Path | None:
-    """The file of an SQLite store."""
+    """Return the file of an SQLite store, None for other databases."""
     parsed = make_url(url)
     return Path(parsed.database) if parsed.get_backend_name() == "sqlite" and parsed.database else None
 
 
 def name_of(url: str) -> str:
-    """A store as it is called before people: its file, or its URL without a password."""
+    """Return the displayed name of a store: its file, or its URL without the password."""
     return str(file_of(url) or make_url(url).render_as_string(hide_password=True))
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    """Write-ahead log, so that reports are read while an experiment writes; every trial survives a power cut."""
-    for pragma in (f"busy_timeout = {_PATIENCE_S * 1000:.0f}", "synchronous = FULL", "foreign_keys = ON"):
+    """Set WAL mode, so that reports can read during an experiment; full sync makes trials survive a power cut."""
+    for pragma in (f"busy_timeout = {_LOCK_TIMEOUT_S * 1000:.0f}", "synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
-    given_up = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + _LOCK_TIMEOUT_S
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:  # here alone SQLite does not wait for another who opens it first
-            if "locked" not in str(error) or time.monotonic() > given_up:
+        except sqlite3.OperationalError as error:  # SQLite ignores busy_timeout for this pragma
+            if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
         else:
@@ -82,46 +82,58 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 
 
 @contextmanager
-def failing_as_store_error(shown: str) -> Iterator[None]:
-    """Turn what the database says into a StoreError that names the store."""
+def failing_as_store_error(store_name: str) -> Iterator[None]:
+    """Convert database errors to StoreErrors that name the store."""
     try:
         yield
     except DBAPIError as error:
         cause = str(error.orig)
         if "not a database" in cause or "malformed" in cause:
-            said = stored_message("the store {store} is damaged: {cause}", store=shown, cause=cause)
-            raise StoreError(said, _DAMAGED) from error
+            message = stored_message("the store {store} is damaged: {cause}", store=store_name, cause=cause)
+            raise StoreError(message, _DAMAGED) from error
         if "full" in cause:
-            raise StoreError(f"the store {shown} cannot grow: {cause}", "free some space, then resume") from error
+            raise StoreError(f"the store {store_name} cannot grow: {cause}", "free some space, then resume") from error
         if "locked" in cause:
-            said = stored_message("the store {store} is locked by another program: {cause}", store=shown, cause=cause)
-            raise StoreError(said, stored_message("try again later")) from error
-        said = stored_message("the store {store} failed: {cause}", store=shown, cause=cause)
-        raise StoreError(said, stored_message("name another with --store")) from error
+            message = stored_message(
+                "the store {store} is locked by another program: {cause}", store=store_name, cause=cause
+            )
+            raise StoreError(message, stored_message("try again later")) from error
+        message = stored_message("the store {store} failed: {cause}", store=store_name, cause=cause)
+        raise StoreError(message, stored_message("name another with --store")) from error
     except SQLAlchemyError as error:
-        raise StoreError(stored_message("the store {store} failed: {cause}", store=shown, cause=str(error))) from error
+        raise StoreError(
+            stored_message("the store {store} failed: {cause}", store=store_name, cause=str(error))
+        ) from error
 
 
-def _refuse_stranger(file: Path) -> None:
-    """Raise StoreError where another user could have SQLite write to a file of ours: it opens the store, and what it
-    puts beside it, by name."""
+@contextmanager
+def connected(store: Engine) -> Iterator[Connection]:
+    """Connect for reading. Raises StoreError."""
+    with failing_as_store_error(store.url.render_as_string(hide_password=True)), store.connect() as connection:
+        yield connection
+
+
+def _refuse_unsafe_file(file: Path) -> None:
+    """Raise StoreError if another user could replace the store or its companion files, which SQLite opens by name."""
     try:
-        why = distrust(file.parent)
-        beside = [file, *(file.with_name(f"{file.name}-{suffix}") for suffix in _BESIDE)]
-        why = why or next((found for one in beside if (found := distrust_entry(one))), "")
+        reason = distrust(file.parent)
+        files = [file, *(file.with_name(f"{file.name}-{suffix}") for suffix in _COMPANION_SUFFIXES)]
+        reason = reason or next(filter(None, map(distrust_entry, files)), "")
     except OSError as error:
         raise StoreError(f"cannot look at the store {file}: {error.strerror}", "name another with --store") from error
-    if why:
+    if reason:
         raise StoreError(
-            f"the store {file} is not safe from other users: {why}", "name one in a folder of your own with --store"
+            f"the store {file} is not safe from other users: {reason}", "name one in a folder of your own with --store"
         )
 
 
 def _refuse_full_disk(file: Path) -> None:
-    """Raise StoreError where SQLite could not even open its log: it maps a file into memory, and a page that
-    finds no room on the disk would end the program with SIGBUS instead of an error."""
+    """Raise StoreError if the disk is too full for SQLite's log.
+
+    SQLite maps the shared-memory file: a page without disk space would end the program with SIGBUS, not an error.
+    """
     free = shutil.disk_usage(file.parent).free
-    if free < _LEAST_FREE_BYTES:
+    if free < _MIN_FREE_BYTES:
         raise StoreError(
             f"the store {file} cannot grow: its disk has {show_size(free)} free", "free some space, or use --store"
         )
@@ -132,23 +144,23 @@ def _make_engine(url: str, **options: type[sa.Pool]) -> Engine:
         engine = sa.create_engine(url, **options)
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         raise UsageError(
-            f"{_shown(url)} is no store: {error}", "use a file's path, or a URL such as sqlite:///paribus.db"
+            f"{_without_password(url)} is no store: {error}", "use a file's path, or a URL such as sqlite:///paribus.db"
         ) from error
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)
     return engine
 
 
-def _bring_up_to_date(connection: Connection, shown: str) -> None:
-    """Make the tables where there are none, else bring them to this release with Alembic; others wait meanwhile."""
+def _bring_up_to_date(connection: Connection, store_name: str) -> None:
+    """Create the tables, or upgrade them to this release with Alembic, under an exclusive lock."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
-    found = _version(connection, shown)  # again: another may just have done it
-    if found is None:
+    version = _version(connection, store_name)  # read again under the lock: another process may have upgraded it
+    if version is None:
         schema.metadata.create_all(connection)
         connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
         connection.execute(sa.text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD})
-    elif found != HEAD:
+    elif version != HEAD:
         _upgrade(connection)
 
 
@@ -163,43 +175,43 @@ def _upgrade(connection: Connection) -> None:
 
 
 def open_engine(url: str, *, create: bool) -> Engine:
-    """Connect to the store and see that its tables are of this release.
+    """Connect to the store and bring its tables to this release.
 
     Raises StoreError for a store that is missing (unless `create`), damaged, unwritable, or newer.
     """
     file = file_of(url)
-    shown = name_of(url)
+    store_name = name_of(url)
     if file is not None and not file.exists():
         if not create:
-            raise _missing(shown)
+            raise _missing(store_name)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make {file.parent}: {error.strerror}", "name another with --store") from error
     if file is not None:
-        _refuse_stranger(file)
+        _refuse_unsafe_file(file)
         _refuse_full_disk(file)
     engine = _make_engine(url)
-    with failing_as_store_error(shown), engine.begin() as connection:
-        if _version(connection, shown) != HEAD:
-            _bring_up_to_date(connection, shown)
+    with failing_as_store_error(store_name), engine.begin() as connection:
+        if _version(connection, store_name) != HEAD:
+            _bring_up_to_date(connection, store_name)
     if file is not None:
         _refuse_replacement(engine, file)
     return engine
 
 
 def _refuse_replacement(engine: Engine, file: Path) -> None:
-    """From now on raise StoreError where the file is gone or another: what SQLite writes to it then, nobody finds."""
+    """Make each later transaction raise StoreError if the file was deleted or replaced: its writes would be lost."""
     opened = file.stat()
 
     def check(_connection: Connection) -> None:
         try:
-            found = file.stat()
+            current = file.stat()
         except OSError:
-            found = None
-        if found is None or (found.st_dev, found.st_ino) != (opened.st_dev, opened.st_ino):
+            current = None
+        if current is None or (current.st_dev, current.st_ino) != (opened.st_dev, opened.st_ino):
             raise StoreError(
-                f"the store {file} was {'replaced' if found else 'deleted'} meanwhile, and what was in it is lost",
+                f"the store {file} was {'replaced' if current else 'deleted'} meanwhile, and what was in it is lost",
                 "keep others out of its folder; put a copy back, or begin anew",
             )
 
@@ -207,40 +219,42 @@ def _refuse_replacement(engine: Engine, file: Path) -> None:
 
 
 def open_for_reading(url: str) -> Engine:
-    """Connect to a store that others write, without a way to change it; no connection outlives its reading.
+    """Connect to a store read-only while others write it; connections are not pooled.
 
     Raises StoreError for a store that is missing, locked, damaged, or not of this release.
     """
-    file, shown = file_of(url), name_of(url)
+    file, store_name = file_of(url), name_of(url)
     if file is None:
         engine = _make_engine(url, poolclass=sa.NullPool)
     elif not file.exists():
-        raise _missing(shown)
+        raise _missing(store_name)
     else:
-        _refuse_stranger(file)
+        _refuse_unsafe_file(file)
         address = f"{file.absolute().as_uri()}?mode=ro"
         engine = sa.create_engine(
-            url, poolclass=sa.NullPool, creator=lambda: sqlite3.connect(address, uri=True, timeout=_READING_PATIENCE_S)
+            url,
+            poolclass=sa.NullPool,
+            creator=lambda: sqlite3.connect(address, uri=True, timeout=_READING_LOCK_TIMEOUT_S),
         )
-    with failing_as_store_error(shown), engine.connect() as connection:
-        if _version(connection, shown) != HEAD:
-            said = stored_message("the store {store} is of an older Paribus", store=shown)
-            raise StoreError(said, stored_message("bring it up to this one: paribus status"))
+    with failing_as_store_error(store_name), engine.connect() as connection:
+        if _version(connection, store_name) != HEAD:
+            message = stored_message("the store {store} is of an older Paribus", store=store_name)
+            raise StoreError(message, stored_message("bring it up to this one: paribus status"))
     return engine
 
 
-def _missing(shown: str) -> StoreError:
-    said = stored_message("there is no store at {store}", store=shown)
-    return StoreError(said, stored_message("run a plan first, or name the store with --store"))
+def _missing(store_name: str) -> StoreError:
+    message = stored_message("there is no store at {store}", store=store_name)
+    return StoreError(message, stored_message("run a plan first, or name the store with --store"))
 
 
-def _version(connection: Connection, shown: str) -> str | None:
-    """The release of a store's tables, None where it has none. Raises StoreError where they are newer than this."""
+def _version(connection: Connection, store_name: str) -> str | None:
+    """Return the schema version of a store, None if it has no tables. Raises StoreError for a newer one."""
     if not sa.inspect(connection).has_table("alembic_version"):
         return None
     version: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
     if version is not None and version > HEAD:
-        newer = N_("the store {store} was written by a newer Paribus (its tables are {version}, known here: {known})")
-        said = stored_message(newer, store=shown, version=version, known=HEAD)
-        raise StoreError(said, stored_message("upgrade Paribus, or name another store with --store"))
+        pattern = N_("the store {store} was written by a newer Paribus (its tables are {version}, known here: {known})")
+        message = stored_message(pattern, store=store_name, version=version, known=HEAD)
+        raise StoreError(message, stored_message("upgrade Paribus, or name another store with --store"))
     return version

@@ -1,4 +1,4 @@
-"""The tables as they are now; how older ones become these stands in migrations/."""
+"""Current database schema; migrations/ upgrades older stores to it."""
 
 from sqlalchemy import (
     JSON,
@@ -15,7 +15,7 @@ from sqlalchemy import (
     Text,
 )
 
-from paribus.store.words import Words
+from paribus.store.message_column import StoredMessages
 
 metadata = MetaData()
 
@@ -36,7 +36,7 @@ experiment = Table(
     Column("ended", Float),
     Column("versions", JSON, nullable=False),
     Column("fingerprint", JSON, nullable=False),
-    Column("notes", Words, nullable=False),
+    Column("notes", StoredMessages, nullable=False),
 )
 
 trial = Table(
@@ -60,7 +60,7 @@ trial = Table(
     Column("started", Float),
     Column("ended", Float),
     Column("fingerprint", String, nullable=False),
-    Column("invalid_because", Words, nullable=False),
+    Column("invalid_because", StoredMessages, nullable=False),
     Column("failure", String),
     Column("failure_message", Text, nullable=False),
     Column("supersedes", Integer),

@@ -1,4 +1,4 @@
-"""Writing to the store. Each function is one transaction, on disk when it returns; all raise StoreError."""
+"""Writing to the store. Each function is one transaction, durable when it returns; all raise StoreError."""
 
 import zlib
 from array import array
@@ -31,7 +31,7 @@ from paribus.units import LoadLevel
 
 @contextmanager
 def transaction(store: Engine) -> Iterator[Connection]:
-    """All that is written within it, or nothing."""
+    """Run the block as one transaction. Raises StoreError."""
     with failing_as_store_error(store.url.render_as_string(hide_password=True)), store.begin() as connection:
         yield connection
 
@@ -40,13 +40,13 @@ def _load(level: LoadLevel) -> dict[str, Any]:
     return {"load": level.n, "load_unit": level.unit}
 
 
-_TRIED = tuple(field.name for field in fields(Trial))
+_TRIAL_FIELDS = tuple(field.name for field in fields(Trial))
 
 
 def trial_row(trial: Trial) -> dict[str, Any]:
-    """A trial as its table has it."""
-    return {  # not by asdict, which copies every value
-        **{name: getattr(trial, name) for name in _TRIED},
+    """Return the row of a trial."""
+    return {  # asdict would copy every value
+        **{name: getattr(trial, name) for name in _TRIAL_FIELDS},
         **_load(trial.load),
         "settings": dict(trial.settings),
         "baseline": int(trial.baseline),
@@ -54,23 +54,23 @@ def trial_row(trial: Trial) -> dict[str, Any]:
     }
 
 
-_QUICK = 1  # of zlib: points become hardly smaller by more work
-_MEASURED = tuple(field.name for field in fields(Measurement))
+_ZLIB_LEVEL = 1  # higher levels hardly shrink points further
+_MEASUREMENT_FIELDS = tuple(field.name for field in fields(Measurement))
 
 
 def measurement_row(measurement: Measurement) -> dict[str, Any]:
-    """A measurement as its table has it, but for the trial that it is of."""
-    points = zlib.compress(array("d", measurement.points).tobytes(), _QUICK) if measurement.points else None
-    return {  # not by asdict, which copies every point
-        **{name: getattr(measurement, name) for name in _MEASURED},
+    """Return the row of a measurement, without the columns that name its trial."""
+    points = zlib.compress(array("d", measurement.points).tobytes(), _ZLIB_LEVEL) if measurement.points else None
+    return {  # asdict would copy every point
+        **{name: getattr(measurement, name) for name in _MEASUREMENT_FIELDS},
         "points": points,
         "histogram": measurement.histogram or None,
     }
 
 
 def begin(store: Engine, experiment: Experiment, plan: Plan, trials: Sequence[Trial]) -> None:
-    """Keep an experiment, its checked plan and every trial of it, before anything is touched."""
-    row = asdict(experiment) | {"notes": list(experiment.notes), "plan": checked(plan)}
+    """Insert an experiment, its checked plan and all its trials, before the target is changed."""
+    row = asdict(experiment) | {"notes": list(experiment.notes), "plan": plan_json(plan)}
     with transaction(store) as connection:
         connection.execute(sa.insert(schema.experiment), row)
         if trials:
@@ -78,14 +78,14 @@ def begin(store: Engine, experiment: Experiment, plan: Plan, trials: Sequence[Tr
 
 
 def set_state(store: Engine, experiment: str, state: ExperimentState, ended: float | None = None) -> None:
-    """Keep where an experiment is."""
+    """Update the state of an experiment."""
     table = schema.experiment
     with transaction(store) as connection:
         connection.execute(sa.update(table).where(table.c.id == experiment).values(state=state, ended=ended))
 
 
 def add_note(store: Engine, experiment: str, note: StoredMessage) -> None:
-    """Keep something a reader of the report must know, once."""
+    """Add a note for the reader of the report, unless the experiment has it."""
     table = schema.experiment
     with transaction(store) as connection:
         notes = connection.scalar(sa.select(table.c.notes).where(table.c.id == experiment)) or []
@@ -100,41 +100,41 @@ def save_trial(
     measurements: Sequence[Measurement] = (),
     conditions: Mapping[str, str] = {},
 ) -> None:
-    """Keep where a trial is, and what came of it; `conditions` are the facts behind its fingerprint."""
+    """Update the state of a trial and insert its results; `conditions` are the facts behind its fingerprint."""
     table = schema.trial
     row = trial_row(trial)
-    own = {"experiment": trial.experiment, "trial": trial.order}
+    trial_key = {"experiment": trial.experiment, "trial": trial.order}
     with transaction(store) as connection:
-        kept = connection.execute(
+        updated = connection.execute(
             sa.update(table)
             .where(table.c.experiment == trial.experiment, table.c.order == trial.order)
             .where(table.c.state != TrialState.SUPERSEDED)
             .values({name: row[name] for name in ("state", "started", "applied", "ended", "invalid_because")})
             .values({name: row[name] for name in ("failure", "failure_message", "fingerprint")})
         )
-        if kept.rowcount != 1:
+        if updated.rowcount != 1:
             raise StoreError(
                 f"trial {trial.order} of {trial.experiment} was rerun by someone else meanwhile",
                 "look at: paribus status",
             )
         if conditions and trial.fingerprint:
-            _keep_conditions(connection, trial.fingerprint, conditions)
+            _insert_conditions(connection, trial.fingerprint, conditions)
         if changes:
-            connection.execute(sa.insert(schema.change), [asdict(change) | own for change in changes])
+            connection.execute(sa.insert(schema.change), [asdict(change) | trial_key for change in changes])
         if measurements:
-            rows = [measurement_row(m) | own for m in measurements]
+            rows = [measurement_row(m) | trial_key for m in measurements]
             connection.execute(sa.insert(schema.measurement), rows)
 
 
-def _keep_conditions(connection: Connection, digest: str, facts: Mapping[str, str]) -> None:
-    """Once for all trials that have them."""
+def _insert_conditions(connection: Connection, digest: str, facts: Mapping[str, str]) -> None:
+    """Insert conditions unless a trial with the same digest has inserted them."""
     table = schema.conditions
     if connection.scalar(sa.select(table.c.digest).where(table.c.digest == digest)) is None:
         connection.execute(sa.insert(table).values(digest=digest, facts=dict(facts)))
 
 
 def add_drive_counters(store: Engine, experiment: str, counters: Mapping[str, int], at: float) -> None:
-    """Keep what the drives had counted of their errors at a time."""
+    """Insert the error counters of the drives, read `at` seconds since 1970."""
     rows = [{"experiment": experiment, "name": name, "value": value, "at": at} for name, value in counters.items()]
     if rows:
         with transaction(store) as connection:
@@ -142,7 +142,7 @@ def add_drive_counters(store: Engine, experiment: str, counters: Mapping[str, in
 
 
 def pin_device(store: Engine, experiment: str, path: str, identity: Mapping[str, Any]) -> None:
-    """Keep which device a path of the plan leads to, in place of what was kept before."""
+    """Insert or replace the identity of the device behind a path of the plan."""
     table = schema.device
     with transaction(store) as connection:
         connection.execute(sa.delete(table).where(table.c.experiment == experiment, table.c.path == path))
@@ -150,7 +150,7 @@ def pin_device(store: Engine, experiment: str, path: str, identity: Mapping[str,
 
 
 def rerun(store: Engine, old: Sequence[Trial], new: Sequence[Trial]) -> None:
-    """Put new trials in the place of a block's old ones, in one step: no arm is lost, none counts twice."""
+    """Supersede the old trials of a block and insert the new ones: no arm is lost, none counts twice."""
     table = schema.trial
     with transaction(store) as connection:
         for trial in old:
@@ -163,20 +163,20 @@ def rerun(store: Engine, old: Sequence[Trial], new: Sequence[Trial]) -> None:
 
 
 def set_plan(store: Engine, experiment: str, plan: Plan) -> None:
-    """Keep the plan as it is now followed, before anything is compared by it."""
+    """Replace the stored plan, before anything is compared by it."""
     table = schema.experiment
     with transaction(store) as connection:
-        connection.execute(sa.update(table).where(table.c.id == experiment).values(plan=checked(plan)))
+        connection.execute(sa.update(table).where(table.c.id == experiment).values(plan=plan_json(plan)))
 
 
-def checked(plan: Plan) -> object:
-    """A plan as it is kept."""
+def plan_json(plan: Plan) -> object:
+    """Return the plan as its column stores it."""
     return TypeAdapter(Plan).dump_python(plan, mode="json")
 
 
 def shorten(store: Engine, experiment: str, rounds: int, schedule_hash: str) -> None:
-    """Take back the planned trials of later rounds, none of which was touched, in one step."""
-    table, own = schema.trial, schema.experiment
+    """Delete the planned trials of rounds after `rounds`, none of which has started."""
+    table, experiment_table = schema.trial, schema.experiment
     with transaction(store) as connection:
         connection.execute(
             sa.delete(table).where(
@@ -184,36 +184,40 @@ def shorten(store: Engine, experiment: str, rounds: int, schedule_hash: str) -> 
             )
         )
         connection.execute(
-            sa.update(own).where(own.c.id == experiment).values(rounds=rounds, schedule_hash=schedule_hash)
+            sa.update(experiment_table)
+            .where(experiment_table.c.id == experiment)
+            .values(rounds=rounds, schedule_hash=schedule_hash)
         )
 
 
 def add_trials(store: Engine, experiment: str, trials: Sequence[Trial], schedule_hash: str) -> None:
-    """Plan more trials, after all that there are, in one step."""
-    own = schema.experiment
+    """Insert planned trials after the existing ones."""
+    experiment_table = schema.experiment
     with transaction(store) as connection:
         connection.execute(sa.insert(schema.trial), [trial_row(trial) for trial in trials])
-        connection.execute(sa.update(own).where(own.c.id == experiment).values(schedule_hash=schedule_hash))
+        connection.execute(
+            sa.update(experiment_table).where(experiment_table.c.id == experiment).values(schedule_hash=schedule_hash)
+        )
 
 
-def add_looks(store: Engine, experiment: str, looks: Sequence[Look], spared: Sequence[int] = ()) -> None:
-    """Keep what was decided on, and which planned trials are not needed for that, in one step.
+def add_looks(store: Engine, experiment: str, looks: Sequence[Look], unneeded: Sequence[int] = ()) -> None:
+    """Insert looks and mark the planned trials that they make unnecessary as spared.
 
     A look can be neither repeated nor changed.
     """
     table = schema.trial
     with transaction(store) as connection:
         if looks:
-            connection.execute(sa.insert(schema.look), [asdict(k) | {"experiment": experiment} for k in looks])
+            connection.execute(sa.insert(schema.look), [asdict(look) | {"experiment": experiment} for look in looks])
         connection.execute(
             sa.update(table)
-            .where(table.c.experiment == experiment, table.c.order.in_(spared), table.c.state == TrialState.PLANNED)
+            .where(table.c.experiment == experiment, table.c.order.in_(unneeded), table.c.state == TrialState.PLANNED)
             .values(state=TrialState.SPARED)
         )
 
 
 def add_calibrations(store: Engine, calibrations: Sequence[Calibration]) -> None:
-    """Keep the noise of a host, for planning what comes later."""
+    """Insert the measured noise of a host, for planning later experiments."""
     if calibrations:
         with transaction(store) as connection:
             connection.execute(sa.insert(schema.calibration), [asdict(c) | _load(c.load) for c in calibrations])

@@ -1,4 +1,4 @@
-"""The store: what goes in comes out, and what is wrong with a file is told."""
+"""The store: records are read as written, and damaged files are reported."""
 
 import dataclasses
 import sqlite3
@@ -144,7 +144,7 @@ def test_a_trial_is_kept_with_what_came_of_it(store: sa.engine.Engine) -> None:
     done = dataclasses.replace(_trial(1), state=TrialState.DONE, started=1.0, ended=2.0)
     change = Change(knob="k", address="/k", before=1, wanted="x", observed=None, state=ChangeState.VERIFIED)
     points = (1.0, 2.5, 4.0)
-    measured = Measurement(
+    measurement = Measurement(
         phase="measure",
         metric="m",
         unit="s",
@@ -159,22 +159,22 @@ def test_a_trial_is_kept_with_what_came_of_it(store: sa.engine.Engine) -> None:
         points=points,
         histogram=b"\x00h",
     )
-    write.save_trial(store, done, [change], [measured])
+    write.save_trial(store, done, [change], [measurement])
     assert read.trials(store, EXPERIMENT.id)[0] == done
     assert read.changes(store, EXPERIMENT.id) == [(1, change)]
     assert read.summaries(store, EXPERIMENT.id)[1]["m"] == dataclasses.replace(
-        measured, points=(), histogram=b"", start_s=None, step_s=None
+        measurement, points=(), histogram=b"", start_s=None, step_s=None
     )
-    assert read.series(store, EXPERIMENT.id, "m", [1]) == {1: measured}
+    assert read.series(store, EXPERIMENT.id, "m", [1]) == {1: measurement}
 
 
 def test_a_rerun_takes_the_place_of_a_block_in_one_step(store: sa.engine.Engine) -> None:
-    again = [dataclasses.replace(_trial(n), order=n + 2, attempt=2, supersedes=n) for n in (1, 2)]
-    write.rerun(store, [_trial(1), _trial(2)], again)
+    reruns = [dataclasses.replace(_trial(n), order=n + 2, attempt=2, supersedes=n) for n in (1, 2)]
+    write.rerun(store, [_trial(1), _trial(2)], reruns)
     states = [trial.state for trial in read.trials(store, EXPERIMENT.id)]
     assert states == [TrialState.SUPERSEDED] * 2 + [TrialState.PLANNED] * 2
     with pytest.raises(StoreError):
-        write.rerun(store, again, again)
+        write.rerun(store, reruns, reruns)
     assert [trial.state for trial in read.trials(store, EXPERIMENT.id)] == states
 
 
@@ -202,10 +202,10 @@ def test_notes_and_states_are_kept(store: sa.engine.Engine) -> None:
     write.add_note(store, EXPERIMENT.id, stored_message("more"))
     write.set_state(store, EXPERIMENT.id, ExperimentState.DONE, ended=9.0)
     write.save_trial(store, dataclasses.replace(_trial(1), invalid_because=("spoilt", stored_message("more"))))
-    found = read.find(store, "last")
-    assert (found.notes, found.state, found.ended) == (("note", "more"), ExperimentState.DONE, 9.0)
-    for told in (found.notes, read.trials(store, EXPERIMENT.id)[0].invalid_because):
-        assert [isinstance(words, StoredMessage) for words in told] == [False, True]
+    experiment = read.find(store, "last")
+    assert (experiment.notes, experiment.state, experiment.ended) == (("note", "more"), ExperimentState.DONE, 9.0)
+    for messages in (experiment.notes, read.trials(store, EXPERIMENT.id)[0].invalid_because):
+        assert [isinstance(message, StoredMessage) for message in messages] == [False, True]
 
 
 @pytest.mark.parametrize("name", ["last", EXPERIMENT.id, "2026", "n"])
@@ -244,8 +244,8 @@ def test_a_store_that_many_open_first_is_made_once(tmp_path: Path) -> None:
     for attempt in range(5):
         url = store_url(str(tmp_path / f"{attempt}.db"))
         with ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(partial(open_engine, create=True), [url] * 8))
-        assert _differences(found[0]) == []
+            engines = list(pool.map(partial(open_engine, create=True), [url] * 8))
+        assert _differences(engines[0]) == []
 
 
 def test_the_newest_migration_is_the_one_known() -> None:
@@ -277,7 +277,7 @@ def test_a_store_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "content", [b"garbage that is no database at all, and long enough to be read as a header....." * 20]
 )
-def test_a_damaged_store_is_told_and_kept(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_store_is_reported_and_kept(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "s.db"
     path.write_bytes(content)
     with pytest.raises(StoreError, match="is damaged"):
@@ -285,7 +285,7 @@ def test_a_damaged_store_is_told_and_kept(tmp_path: Path, content: bytes) -> Non
     assert path.read_bytes() == content
 
 
-def test_a_store_cut_short_is_told(tmp_path: Path, store: sa.engine.Engine) -> None:
+def test_a_store_cut_short_is_reported(tmp_path: Path, store: sa.engine.Engine) -> None:
     path = tmp_path / "s.db"
     store.dispose()
     with sqlite3.connect(path) as connection:
@@ -296,20 +296,20 @@ def test_a_store_cut_short_is_told(tmp_path: Path, store: sa.engine.Engine) -> N
         read.trials(open_engine(store_url(str(path)), create=False), EXPERIMENT.id)
 
 
-def test_a_store_where_none_can_be_made_is_told() -> None:
+def test_a_store_where_none_can_be_made_is_reported() -> None:
     with pytest.raises(StoreError, match="cannot make"):
         open_engine(store_url("/proc/nowhere/s.db"), create=True)
 
 
 @pytest.mark.parametrize("url", ["nonsense://x", "://"])
-def test_what_is_no_url_is_told(url: str) -> None:
+def test_an_invalid_url_is_reported(url: str) -> None:
     with pytest.raises(UsageError, match="is no store"):
         open_engine(store_url(url), create=True)
 
 
 def test_an_id_is_never_given_twice(store: sa.engine.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = iter(["7f3a", "7f3a", "0001"])
-    monkeypatch.setattr("secrets.token_hex", lambda _: next(drawn))
+    suffixes = iter(["7f3a", "7f3a", "0001"])
+    monkeypatch.setattr("secrets.token_hex", lambda _: next(suffixes))
     first = new_id(store, 0.0)
     assert first == "19700101-000000-7f3a"
     write.begin(store, dataclasses.replace(EXPERIMENT, id=first), PLAN, [])

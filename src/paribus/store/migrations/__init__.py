@@ -1,3 +1,3 @@
-"""How a store of an earlier release becomes one of this release (Alembic)."""
+"""Alembic migrations from earlier releases."""
 
 HEAD = "0011"

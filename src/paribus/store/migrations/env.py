@@ -1,4 +1,4 @@
-"""Run by Alembic, on the connection that `store.open` hands it."""
+"""Alembic environment; `store.open` supplies the connection."""
 
 from alembic import context
 

@@ -11,7 +11,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make every table of the first release."""
+    """Create every table of the first release."""
     op.create_table(
         "experiment",
         sa.Column("id", sa.String, primary_key=True),

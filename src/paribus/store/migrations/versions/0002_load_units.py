@@ -1,4 +1,4 @@
-"""What a load level counts: before there were open loops, operations outstanding.
+"""Unit of load levels; before open loops, all counted operations outstanding.
 
 Revision ID: 0002
 """
@@ -11,7 +11,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Say so of every load level there is."""
+    """Add the unit columns."""
     for table in ("trial", "calibration"):
         unit = sa.Column("load_unit", sa.String, nullable=False, server_default="outstanding")
         op.add_column(table, unit)

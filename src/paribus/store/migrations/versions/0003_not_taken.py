@@ -1,4 +1,4 @@
-"""What became of a setting that is not in force as wanted; of earlier ones it is not known.
+"""Reason why a setting is not in force as wanted; unknown for earlier changes.
 
 Revision ID: 0003
 """
@@ -11,5 +11,5 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Make room for it."""
+    """Add the column."""
     op.add_column("change", sa.Column("not_taken", sa.String))

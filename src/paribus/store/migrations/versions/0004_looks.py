@@ -1,4 +1,4 @@
-"""What a look decided; the earlier ones, one for each comparison, decided at the end.
+"""Verdict of a look; earlier looks, one per comparison, decided at the end.
 
 Revision ID: 0004
 """
@@ -11,5 +11,5 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Make room for it."""
+    """Add the column."""
     op.add_column("look", sa.Column("verdict", sa.String))

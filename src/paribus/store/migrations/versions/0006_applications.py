@@ -1,6 +1,6 @@
-"""Which application of its block a trial is part of, and when its settings were in force.
+"""Application of a trial within its block, and the time when its settings were in force.
 
-Earlier trials each applied their settings anew, so that their applications are their places.
+Earlier trials each applied their settings anew: their application is their position.
 
 Revision ID: 0006
 """
@@ -13,7 +13,7 @@ down_revision = "0005"
 
 
 def upgrade() -> None:
-    """Make room for them."""
+    """Add the columns."""
     op.add_column("trial", sa.Column("application", sa.Integer, nullable=False, server_default="1"))
     op.add_column("trial", sa.Column("applied", sa.Float))
     op.execute("UPDATE trial SET application = position")

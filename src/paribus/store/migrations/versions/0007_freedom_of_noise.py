@@ -1,4 +1,4 @@
-"""With how many degrees of freedom the noise of a host is known; of what was kept before, with none.
+"""Degrees of freedom of the noise of a host; none for earlier calibrations.
 
 Revision ID: 0007
 """
@@ -11,5 +11,5 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Make room for it."""
+    """Add the column."""
     op.add_column("calibration", sa.Column("freedom", sa.Integer, nullable=False, server_default="0"))

@@ -1,4 +1,4 @@
-"""What the drives count of their errors, whenever it is read.
+"""Error counters of the drives at each reading.
 
 Revision ID: 0008
 """
@@ -11,7 +11,7 @@ down_revision = "0007"
 
 
 def upgrade() -> None:
-    """Make room for it."""
+    """Create the table."""
     op.create_table(
         "drive_counter",
         sa.Column("id", sa.Integer, primary_key=True),

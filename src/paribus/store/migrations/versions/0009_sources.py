@@ -1,4 +1,4 @@
-"""What others measured: the files, as they were read, and where each trial comes from.
+"""Imported files as read, and the origin of each imported trial.
 
 Revision ID: 0009
 """
@@ -11,7 +11,7 @@ down_revision = "0008"
 
 
 def upgrade() -> None:
-    """Make room for it."""
+    """Create the tables."""
     op.create_table(
         "source",
         sa.Column("experiment", sa.String, sa.ForeignKey("experiment.id"), primary_key=True),

@@ -1,4 +1,4 @@
-"""What of the machine should be the same in all trials, by the digest that a trial has as its fingerprint.
+"""Conditions that should be equal in all trials, by the digest that is the fingerprint of a trial.
 
 Revision ID: 0010
 """
@@ -11,7 +11,7 @@ down_revision = "0009"
 
 
 def upgrade() -> None:
-    """Make room for it."""
+    """Create the table."""
     op.create_table(
         "conditions",
         sa.Column("digest", sa.String, primary_key=True),

@@ -1,4 +1,4 @@
-"""The identity of each block device that an experiment works on, which it keeps when its name is given to another.
+"""Identity of each block device of an experiment: its name can pass to another device.
 
 Revision ID: 0011
 """
@@ -11,7 +11,7 @@ down_revision = "0010"
 
 
 def upgrade() -> None:
-    """Make room for it."""
+    """Create the table."""
     op.create_table(
         "device",
         sa.Column("experiment", sa.String, sa.ForeignKey("experiment.id"), primary_key=True),
