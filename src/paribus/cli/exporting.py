@@ -9,7 +9,7 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.cli import reporting
 from paribus.export import folder, rows
-from paribus.export.tables import Form, Row, Table
+from paribus.export.tables import ExportTable, FileFormat, Row
 from paribus.model import Experiment
 from paribus.store import read
 
@@ -30,12 +30,12 @@ class ExportDocument(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     experiment: str
-    format: Form
+    format: FileFormat
     files: list[ExportedFile]
 
 
 def export(
-    store: Store, experiment: Experiment, form: Form, tables: list[Table], where: Path, *, force: bool
+    store: Store, experiment: Experiment, form: FileFormat, tables: list[ExportTable], where: Path, *, force: bool
 ) -> ExportDocument:
     """Write the tables of an experiment into a folder. Raises UsageError and StoreError.
 
@@ -44,14 +44,14 @@ def export(
     own = experiment.id
     judged = functools.cache(lambda: reporting.report_document(store, experiment))
     sources: dict[str, Callable[[], Iterable[Row]]] = {
-        "effects": lambda: rows.of_effects(judged()),
-        "cells": lambda: rows.of_cells(judged()),
-        "points": lambda: rows.of_points(judged()),
-        "trials": lambda: rows.of_trials(read.trials(store, own)),
-        "measurements": lambda: rows.of_measurements(own, read.each_measurement(store, own)),
-        "series": lambda: rows.of_series(own, read.each_measurement(store, own, only_time_series=True)),
-        "looks": lambda: rows.of_looks(own, read.looks(store, own)),
-        "changes": lambda: rows.of_changes(own, read.changes(store, own)),
+        "effects": lambda: rows.effect_rows(judged()),
+        "cells": lambda: rows.cell_rows(judged()),
+        "points": lambda: rows.point_rows(judged()),
+        "trials": lambda: rows.trial_rows(read.trials(store, own)),
+        "measurements": lambda: rows.measurement_rows(own, read.each_measurement(store, own)),
+        "series": lambda: rows.series_rows(own, read.each_measurement(store, own, only_time_series=True)),
+        "looks": lambda: rows.look_rows(own, read.looks(store, own)),
+        "changes": lambda: rows.change_rows(own, read.changes(store, own)),
     }
     ordered = sorted(tables, key=lambda table: list(sources).index(table.name))
     written = folder.write(where, form, ordered, lambda table: sources[table.name](), force=force)

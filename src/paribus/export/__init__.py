@@ -1,1 +1,1 @@
-"""An experiment as tables for other programs: which there are, their rows, and their forms as files."""
+"""Export of an experiment as tables for other programs: schemas, rows and file formats."""

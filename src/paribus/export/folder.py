@@ -1,4 +1,4 @@
-"""A folder of exported tables: all of its files whole, and none of anybody's overwritten unasked."""
+"""Writing of exported tables into a folder: atomic per file, without overwriting unless forced."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from pathlib import Path
 
 from paribus.errors import StoreError, UsageError
 from paribus.export.forms import writer
-from paribus.export.tables import Form, Row, Table
+from paribus.export.tables import ExportTable, FileFormat, Row
 from paribus.files import replacing
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFile:
     """A table that was written."""
 
     table: str
@@ -20,31 +20,36 @@ class Written:
 
 
 def write(
-    folder: Path, form: Form, tables: Sequence[Table], rows: Callable[[Table], Iterable[Row]], *, force: bool
-) -> list[Written]:
-    """Write each table into a file of its name; `rows` gives those of one, and is asked only when they are written.
+    folder: Path,
+    file_format: FileFormat,
+    tables: Sequence[ExportTable],
+    rows: Callable[[ExportTable], Iterable[Row]],
+    *,
+    force: bool,
+) -> list[WrittenFile]:
+    """Write each table into a file of its name; `rows` is called for a table when that is written.
 
-    Each file comes into its place when it is whole. Raises UsageError where one is there already and is not to be
-    replaced, or a library is missing, with nothing written; StoreError where a file cannot be written.
+    Each file is renamed into place when complete. Raises UsageError, before anything is written, if a file exists and
+    `force` is unset, or a library is missing; StoreError if a file cannot be written.
     """
-    write_table = writer(form)
-    paths = {table.name: folder / f"{table.name}.{form}" for table in tables}
-    there = [path for path in paths.values() if path.exists()]
-    if there and not force:
+    write_table = writer(file_format)
+    paths = {table.name: folder / f"{table.name}.{file_format}" for table in tables}
+    existing = [path for path in paths.values() if path.exists()]
+    if existing and not force:
         raise UsageError(
-            f"{', '.join(path.name for path in there)} in {folder} would be overwritten",
+            f"{', '.join(path.name for path in existing)} in {folder} would be overwritten",
             "name another folder with -o, or add --force",
         )
-    found = []
+    written_files = []
     for table in tables:
         path = paths[table.name]
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with replacing(path) as beside:
-                count = write_table(table, rows(table), beside)
+            with replacing(path) as temporary_path:
+                count = write_table(table, rows(table), temporary_path)
         except OSError as error:
             raise StoreError(
                 f"cannot write {path}: {error.strerror or error}", "name another folder with -o"
             ) from error
-        found.append(Written(table.name, path, count))
-    return found
+        written_files.append(WrittenFile(table.name, path, count))
+    return written_files

@@ -1,4 +1,4 @@
-"""From records to rows of tables, in the order of their columns. Pure; series are taken apart one at a time."""
+"""Rows of the exported tables, in the order of their columns. Pure generators."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,127 +8,150 @@ from paribus.model import Change, Look, Measurement, Trial, Value
 from paribus.report.render.document import ReportDocument
 
 
-def of_trials(trials: Iterable[Trial]) -> Iterator[Row]:
-    """A row for each trial, superseded ones too."""
-    for one in trials:
+def trial_rows(trials: Iterable[Trial]) -> Iterator[Row]:
+    """Yield a row per trial, including superseded ones."""
+    for trial in trials:
         yield (
-            one.experiment,
-            one.order,
-            one.round,
-            one.block,
-            one.attempt,
-            one.position,
-            one.application,
-            one.purpose,
-            one.factor,
-            one.arm,
-            one.baseline,
-            one.workload,
-            one.load.n,
-            one.load.unit,
-            _json(dict(one.settings)),
-            one.state,
-            _json(list(one.invalid_because)),
-            one.failure,
-            one.failure_message,
-            one.supersedes,
-            one.started,
-            one.applied,
-            one.ended,
+            trial.experiment,
+            trial.order,
+            trial.round,
+            trial.block,
+            trial.attempt,
+            trial.position,
+            trial.application,
+            trial.purpose,
+            trial.factor,
+            trial.arm,
+            trial.baseline,
+            trial.workload,
+            trial.load.n,
+            trial.load.unit,
+            _json(dict(trial.settings)),
+            trial.state,
+            _json(list(trial.invalid_because)),
+            trial.failure,
+            trial.failure_message,
+            trial.supersedes,
+            trial.started,
+            trial.applied,
+            trial.ended,
         )
 
 
-def of_measurements(experiment: str, measured: Iterable[tuple[int, Measurement]]) -> Iterator[Row]:
-    """A row for each metric of each trial."""
-    for trial, one in measured:
-        own = (one.phase, one.metric, one.unit, one.source, one.n, one.mean, one.low, one.high, one.total)
-        yield (experiment, trial, *own)
+def measurement_rows(experiment: str, measurements: Iterable[tuple[int, Measurement]]) -> Iterator[Row]:
+    """Yield a row per trial and metric."""
+    for order, measurement in measurements:
+        values = (
+            measurement.phase,
+            measurement.metric,
+            measurement.unit,
+            measurement.source,
+            measurement.n,
+            measurement.mean,
+            measurement.low,
+            measurement.high,
+            measurement.total,
+        )
+        yield (experiment, order, *values)
 
 
-def of_series(experiment: str, measured: Iterable[tuple[int, Measurement]]) -> Iterator[Row]:
-    """A row for each point of a course; its time is where its interval begins, from the opening of the window."""
-    for trial, one in measured:
-        start_s, step_s = one.start_s or 0.0, one.step_s or 0.0
-        for number, value in enumerate(one.points):
+def series_rows(experiment: str, measurements: Iterable[tuple[int, Measurement]]) -> Iterator[Row]:
+    """Yield a row per point of a time series; its time is the start of its interval, in s of the window."""
+    for order, measurement in measurements:
+        start_s, step_s = measurement.start_s or 0.0, measurement.step_s or 0.0
+        for number, value in enumerate(measurement.points):
             time_s = start_s + number * step_s
-            yield (experiment, trial, one.phase, one.metric, one.unit, one.source, time_s, value)
+            yield (
+                experiment,
+                order,
+                measurement.phase,
+                measurement.metric,
+                measurement.unit,
+                measurement.source,
+                time_s,
+                value,
+            )
 
 
-def of_effects(document: ReportDocument) -> Iterator[Row]:
-    """A row for each effect of the document, over all load levels and at each."""
-    for one in document.effects:
+def effect_rows(document: ReportDocument) -> Iterator[Row]:
+    """Yield a row per effect of the document, over all load levels and at each."""
+    for effect in document.effects:
         yield (
             document.experiment,
-            one.factor,
-            one.baseline,
-            one.arm,
-            one.workload,
-            one.response,
-            one.load,
-            one.load_unit,
-            one.log_ratio.estimate,
-            one.log_ratio.low,
-            one.log_ratio.high,
-            one.percent.estimate,
-            one.percent.low,
-            one.percent.high,
-            one.confidence,
-            one.pairs,
-            one.margin,
-            one.method,
-            one.look,
-            one.verdict,
-            _json(one.tags),
-            _json(one.reasons),
-            _json([check.model_dump() for check in one.checks]),
-            one.better_probability,
-            one.within_probability,
-            one.alpha_spent,
-            one.trials,
+            effect.factor,
+            effect.baseline,
+            effect.arm,
+            effect.workload,
+            effect.response,
+            effect.load,
+            effect.load_unit,
+            effect.log_ratio.estimate,
+            effect.log_ratio.low,
+            effect.log_ratio.high,
+            effect.percent.estimate,
+            effect.percent.low,
+            effect.percent.high,
+            effect.confidence,
+            effect.pairs,
+            effect.margin,
+            effect.method,
+            effect.look,
+            effect.verdict,
+            _json(effect.tags),
+            _json(effect.reasons),
+            _json([check.model_dump() for check in effect.checks]),
+            effect.better_probability,
+            effect.within_probability,
+            effect.alpha_spent,
+            effect.trials,
         )
 
 
-def of_cells(document: ReportDocument) -> Iterator[Row]:
-    """A row for each mean of an arm at a load level."""
-    for one in document.cells:
-        place = (one.factor, one.arm, one.workload, one.load, one.load_unit, one.metric)
-        yield (document.experiment, *place, one.mean, one.low, one.high, one.trials)
+def cell_rows(document: ReportDocument) -> Iterator[Row]:
+    """Yield a row per mean of an arm at a load level."""
+    for cell in document.cells:
+        key = (cell.factor, cell.arm, cell.workload, cell.load, cell.load_unit, cell.metric)
+        yield (document.experiment, *key, cell.mean, cell.low, cell.high, cell.trials)
 
 
-def of_points(document: ReportDocument) -> Iterator[Row]:
-    """A row for each metric of each point of a matrix."""
+def point_rows(document: ReportDocument) -> Iterator[Row]:
+    """Yield a row per metric of each point of a matrix."""
     for matrix in document.matrices:
         for series in matrix.series:
             for point in series.points:
-                place = (matrix.name, series.workload, series.write_share, point.small, point.large)
-                for metric, found in point.measured.items():
+                key = (matrix.name, series.workload, series.write_share, point.small, point.large)
+                for metric, estimate in point.measured.items():
                     yield (
                         document.experiment,
-                        *place,
+                        *key,
                         metric,
-                        found.value,
-                        found.low,
-                        found.high,
+                        estimate.value,
+                        estimate.low,
+                        estimate.high,
                         list(point.trials),
                     )
 
 
-def of_looks(experiment: str, looks: Iterable[Look]) -> Iterator[Row]:
-    """A row for each decision point."""
-    for one in looks:
-        place = (one.factor, one.arm, one.workload, one.response, one.purpose, one.number, one.pairs)
-        yield (experiment, *place, one.alpha_spent, one.estimate, one.low, one.high, one.verdict)
+def look_rows(experiment: str, looks: Iterable[Look]) -> Iterator[Row]:
+    """Yield a row per look."""
+    for look in looks:
+        key = (look.factor, look.arm, look.workload, look.response, look.purpose, look.number, look.pairs)
+        yield (experiment, *key, look.alpha_spent, look.estimate, look.low, look.high, look.verdict)
 
 
-def of_changes(experiment: str, changes: Iterable[tuple[int, Change]]) -> Iterator[Row]:
-    """A row for each setting as it was applied."""
-    for trial, one in changes:
-        values = (_text(one.before), _text(one.wanted), None if one.observed is None else _text(one.observed))
-        yield (experiment, trial, one.knob, one.address, *values, one.state, one.refused, one.not_taken)
+def change_rows(experiment: str, changes: Iterable[tuple[int, Change]]) -> Iterator[Row]:
+    """Yield a row per applied setting."""
+    for order, change in changes:
+        values = (
+            _text(change.before),
+            _text(change.wanted),
+            None if change.observed is None else _text(change.observed),
+        )
+        yield (experiment, order, change.knob, change.address, *values, change.state, change.refused, change.not_taken)
 
 
 def _text(value: Value) -> str:
-    """A setting as it is written in a plan, without quotes."""
+    """Return a setting as written in a plan, without quotes."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

@@ -1,7 +1,7 @@
-"""The tables of an export: their forms, names and columns. README.md describes them; a test compares the two.
+"""Schemas of the exported tables. README.md describes them; a test compares the two.
 
-Units stand in the names of columns, or in a column `unit`. Every table begins with the experiment, so that those of
-several can be put together.
+Column names or a column `unit` state the unit. Every table starts with the experiment, so that tables of several
+experiments can be concatenated.
 """
 
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ Cell = bool | int | float | str | list[int] | None
 Row = tuple[Cell, ...]
 
 
-class Form(StrEnum):
-    """The forms of files, each also their suffix."""
+class FileFormat(StrEnum):
+    """File formats; the value is also the suffix."""
 
     CSV = "csv"
     PARQUET = "parquet"
 
 
-class Type(StrEnum):
-    """What a column holds; `orders` are numbers of trials, `json` is text in JSON."""
+class ColumnType(StrEnum):
+    """Types of columns; `orders` are lists of trial orders, `json` is JSON text."""
 
     INTEGER = "integer"
     REAL = "real"
@@ -33,25 +33,27 @@ class Type(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table."""
+class ExportColumn:
+    """Name and type of a column."""
 
     name: str
-    type: Type
+    type: ColumnType
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A table, which becomes one file of that name."""
+class ExportTable:
+    """An exported table; the file has its name."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[ExportColumn, ...]
 
 
-def _table(name: str, columns: str) -> Table:
-    """A table from words such as `trial:integer`; a column without a type is text."""
-    pairs = (word.partition(":") for word in ["experiment", *columns.split()])
-    return Table(name, tuple(Column(column, Type(kind or "text")) for column, _, kind in pairs))
+def _table(name: str, columns: str) -> ExportTable:
+    """Return the table with columns declared as `trial:integer`; a column without a type is text."""
+    declarations = (column.partition(":") for column in ["experiment", *columns.split()])
+    return ExportTable(
+        name, tuple(ExportColumn(column, ColumnType(type_ or "text")) for column, _, type_ in declarations)
+    )
 
 
 TABLES = {
@@ -94,10 +96,10 @@ TABLES = {
 }
 
 
-def chosen(names: str) -> list[Table]:
-    """The tables that a list such as `trials,series` names; all where it is empty. Raises UsageError."""
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
-    for name in wanted:
+def select_tables(names: str) -> list[ExportTable]:
+    """Return the tables named in a list such as `trials,series`, all if it is empty. Raises UsageError."""
+    selected = [name.strip() for name in names.split(",") if name.strip()]
+    for name in selected:
         if name not in TABLES:
             raise UsageError(f"there is no table {name!r}", nearest(name, TABLES) or f"there are: {', '.join(TABLES)}")
-    return [table for table in TABLES.values() if not wanted or table.name in wanted]
+    return [table for table in TABLES.values() if not selected or table.name in selected]

@@ -23,7 +23,7 @@ from paribus.cli import exporting, reporting
 from paribus.cli.main import app
 from paribus.errors import StoreError, UsageError
 from paribus.export import folder
-from paribus.export.tables import TABLES, Form, Table, Type, chosen
+from paribus.export.tables import TABLES, ColumnType, ExportTable, FileFormat, select_tables
 from paribus.model import Experiment, FailureClass, Trial, TrialState
 from paribus.store import read, write
 from paribus.store.open import open_engine, store_url
@@ -34,27 +34,27 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Experiment]:
-    """An experiment in which one level is 6 % better, with a trial that failed in strange words."""
+def experiment_in_store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Experiment]:
+    """An experiment in which one level is 6 % better, with a trial that failed in special characters."""
     store = open_engine(store_url(str(tmp_path_factory.mktemp("store") / "s.db")), create=True)
     plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, '[protocol]\nbudget = "2h"'))
     done = scripted.carry_out(store, plan, lambda trial: 0.06 * (trial.arm == "1"), wobble=0.01)
     last = read.trials(store, done.id)[-1]
     failed = replace(last, order=last.order + 1, block=last.block + 1, state=TrialState.FAILED, started=1.1)
-    words = {"failure": FailureClass.LOAD_ERROR, "failure_message": HOSTILE, "invalid_because": (HOSTILE,)}
-    write.add_trials(store, done.id, [replace(failed, **words)], done.schedule_hash)  # type: ignore[arg-type]
+    failure = {"failure": FailureClass.LOAD_ERROR, "failure_message": HOSTILE, "invalid_because": (HOSTILE,)}
+    write.add_trials(store, done.id, [replace(failed, **failure)], done.schedule_hash)  # type: ignore[arg-type]
     return store, done
 
 
-def _number(text: str, kind: Type) -> object:
-    if kind in (Type.BOOLEAN, Type.ORDERS):
+def _number(text: str, kind: ColumnType) -> object:
+    if kind in (ColumnType.BOOLEAN, ColumnType.ORDERS):
         return json.loads(text)
-    return int(text) if kind is Type.INTEGER else float(text)
+    return int(text) if kind is ColumnType.INTEGER else float(text)
 
 
-def _read_csv(path: Path, table: Table) -> list[dict[str, Any]]:
+def _read_csv(path: Path, table: ExportTable) -> list[dict[str, Any]]:
     types = {column.name: column.type for column in table.columns}
-    texts = (Type.TEXT, Type.JSON)
+    texts = (ColumnType.TEXT, ColumnType.JSON)
     with path.open(encoding="utf-8", newline="") as file:
         return [
             {n: v if types[n] in texts else _number(v, types[n]) if v else None for n, v in row.items()}
@@ -62,30 +62,35 @@ def _read_csv(path: Path, table: Table) -> list[dict[str, Any]]:
         ]
 
 
-def _read_parquet(path: Path, _table: Table) -> list[dict[str, Any]]:
+def _read_parquet(path: Path, _table: ExportTable) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
     return rows
 
 
-READERS: dict[Form, Callable[[Path, Table], list[dict[str, Any]]]] = {Form.CSV: _read_csv, Form.PARQUET: _read_parquet}
+READERS: dict[FileFormat, Callable[[Path, ExportTable], list[dict[str, Any]]]] = {
+    FileFormat.CSV: _read_csv,
+    FileFormat.PARQUET: _read_parquet,
+}
 
 
-@pytest.fixture(params=list(Form))
-def exported(request: pytest.FixtureRequest, made: tuple[Store, Experiment], tmp_path: Path) -> Rows:
+@pytest.fixture(params=list(FileFormat))
+def exported(request: pytest.FixtureRequest, experiment_in_store: tuple[Store, Experiment], tmp_path: Path) -> Rows:
     """Every table as read back from its file."""
-    form: Form = request.param
-    told = exporting.export(*made, form, chosen(""), tmp_path / "out", force=False)
-    found = {name: READERS[form](tmp_path / "out" / f"{name}.{form}", table) for name, table in TABLES.items()}
-    assert {file.table: file.rows for file in told.files} == {name: len(rows) for name, rows in found.items()}
+    form: FileFormat = request.param
+    document = exporting.export(*experiment_in_store, form, select_tables(""), tmp_path / "out", force=False)
+    rows_by_table = {name: READERS[form](tmp_path / "out" / f"{name}.{form}", table) for name, table in TABLES.items()}
+    assert {file.table: file.rows for file in document.files} == {
+        name: len(rows) for name, rows in rows_by_table.items()
+    }
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(f"{n}.{form}" for n in TABLES)
-    return found
+    return rows_by_table
 
 
-def test_every_number_of_an_effect_is_traced_to_what_its_trials_measured(exported: Rows) -> None:
-    (whole,) = (one for one in exported["effects"] if one["load"] is None)
+def test_every_number_of_an_effect_is_traced_to_the_measurements_of_its_trials(exported: Rows) -> None:
+    (whole,) = (row for row in exported["effects"] if row["load"] is None)
     assert whole["verdict"] == "better"
-    trials = {one["trial"]: one for one in exported["trials"]}
-    values = {one["trial"]: one["mean"] for one in exported["measurements"] if one["metric"] == whole["response"]}
+    trials = {row["trial"]: row for row in exported["trials"]}
+    values = {row["trial"]: row["mean"] for row in exported["measurements"] if row["metric"] == whole["response"]}
     logs: dict[tuple[int, str], float] = {}
     for order in whole["trials"]:
         trial = trials[order]
@@ -100,14 +105,16 @@ def test_every_number_of_an_effect_is_traced_to_what_its_trials_measured(exporte
 
 
 def test_every_mean_is_that_of_its_trials(exported: Rows) -> None:
-    values = {(one["trial"], one["metric"]): one["mean"] for one in exported["measurements"]}
+    values = {(row["trial"], row["metric"]): row["mean"] for row in exported["measurements"]}
     assert exported["cells"]
     for cell in exported["cells"]:
         assert cell["mean"] == pytest.approx(fmean(values[order, cell["metric"]] for order in cell["trials"]))
 
 
-def test_effects_and_means_are_those_of_the_report(exported: Rows, made: tuple[Store, Experiment]) -> None:
-    document = reporting.report_document(*made)
+def test_effects_and_means_are_those_of_the_report(
+    exported: Rows, experiment_in_store: tuple[Store, Experiment]
+) -> None:
+    document = reporting.report_document(*experiment_in_store)
     for effect, row in zip(document.effects, exported["effects"], strict=True):
         assert (row["percent"], row["percent_low"], row["percent_high"]) == tuple(effect.percent.model_dump().values())
         assert (row["trials"], row["confidence"]) == (effect.trials, effect.confidence)
@@ -116,18 +123,18 @@ def test_effects_and_means_are_those_of_the_report(exported: Rows, made: tuple[S
         assert (row["mean"], row["low"], row["high"], row["trials"]) == (cell.mean, cell.low, cell.high, cell.trials)
 
 
-def test_a_course_is_the_one_that_was_kept(exported: Rows, made: tuple[Store, Experiment]) -> None:
-    store, experiment = made
+def test_a_time_series_is_exported_as_stored(exported: Rows, experiment_in_store: tuple[Store, Experiment]) -> None:
+    store, experiment = experiment_in_store
     orders = sorted({row["trial"] for row in exported["series"]})
-    kept = read.series(store, experiment.id, "throughput_per_s", orders)
-    found: dict[int, list[tuple[float, float]]] = {}
+    stored = read.series(store, experiment.id, "throughput_per_s", orders)
+    exported_points: dict[int, list[tuple[float, float]]] = {}
     for row in exported["series"]:
         assert (row["metric"], row["unit"], row["source"]) == ("throughput_per_s", "1/s", "engine")
-        found.setdefault(row["trial"], []).append((row["time_s"], row["value"]))
-    assert found == {order: list(enumerate(one.points)) for order, one in kept.items()}
+        exported_points.setdefault(row["trial"], []).append((row["time_s"], row["value"]))
+    assert exported_points == {order: list(enumerate(measurement.points)) for order, measurement in stored.items()}
 
 
-def test_strange_words_come_back_as_they_were(exported: Rows) -> None:
+def test_special_characters_round_trip(exported: Rows) -> None:
     row = exported["trials"][-1]
     assert (row["failure"], row["failure_message"]) == ("load-error", HOSTILE)
     assert json.loads(row["invalid_because"]) == [HOSTILE]
@@ -136,58 +143,58 @@ def test_strange_words_come_back_as_they_were(exported: Rows) -> None:
 
 def test_readme_describes_every_table_and_column() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    described = {name: re.findall(r"`(\w+)`", rest) for name, rest in re.findall(r"^\| `(\w+)` \|(.*)$", text, re.M)}
+    described = {name: re.findall(r"`(\w+)`", cells) for name, cells in re.findall(r"^\| `(\w+)` \|(.*)$", text, re.M)}
     for name, table in TABLES.items():
         assert described[name] == [column.name for column in table.columns[1:]], name
 
 
-def _export(*more: str) -> Result:
-    return CliRunner().invoke(app, ["export", *more])
+def _export(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["export", *arguments])
 
 
-def test_nobody_is_overwritten_unasked_and_nothing_is_written_then(
-    made: tuple[Store, Experiment], tmp_path: Path
+def test_existing_files_are_refused_before_anything_is_written(
+    experiment_in_store: tuple[Store, Experiment], tmp_path: Path
 ) -> None:
     (tmp_path / "trials.csv").write_text("mine")
     with pytest.raises(UsageError, match=r"trials.csv in .* would be overwritten"):
-        exporting.export(*made, Form.CSV, chosen(""), tmp_path, force=False)
+        exporting.export(*experiment_in_store, FileFormat.CSV, select_tables(""), tmp_path, force=False)
     assert [path.name for path in tmp_path.glob("*.csv")] == ["trials.csv"]
     assert (tmp_path / "trials.csv").read_text() == "mine"
-    exporting.export(*made, Form.CSV, chosen("looks"), tmp_path, force=False)
-    exporting.export(*made, Form.CSV, chosen("trials, looks"), tmp_path, force=True)
+    exporting.export(*experiment_in_store, FileFormat.CSV, select_tables("looks"), tmp_path, force=False)
+    exporting.export(*experiment_in_store, FileFormat.CSV, select_tables("trials, looks"), tmp_path, force=True)
     assert (tmp_path / "trials.csv").read_text().startswith("experiment,trial,")
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["looks.csv", "trials.csv"]
 
 
-def test_what_fails_half_way_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+def test_a_failure_half_way_leaves_the_existing_file(tmp_path: Path) -> None:
     path = tmp_path / "looks.csv"
     path.write_text("before")
 
-    def rows(_table: Table):  # type: ignore[no-untyped-def]
+    def rows(_table: ExportTable):  # type: ignore[no-untyped-def]
         yield ("e",) + (None,) * 12
         raise StoreError("the store is gone")
 
     with pytest.raises(StoreError, match="gone"):
-        folder.write(tmp_path, Form.CSV, chosen("looks"), rows, force=True)
+        folder.write(tmp_path, FileFormat.CSV, select_tables("looks"), rows, force=True)
     assert path.read_text() == "before"
     assert list(tmp_path.glob(".*part")) == []
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot write"):
-        folder.write(tmp_path / "file", Form.CSV, chosen("looks"), lambda _table: [], force=False)
+        folder.write(tmp_path / "file", FileFormat.CSV, select_tables("looks"), lambda _table: [], force=False)
 
 
 def test_a_missing_library_is_named_with_the_command_that_installs_it(
-    monkeypatch: pytest.MonkeyPatch, made: tuple[Store, Experiment], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, experiment_in_store: tuple[Store, Experiment], tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match=r"pip install 'paribus\[parquet\]'"):
-        exporting.export(*made, Form.PARQUET, chosen(""), tmp_path / "out", force=False)
+        exporting.export(*experiment_in_store, FileFormat.PARQUET, select_tables(""), tmp_path / "out", force=False)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_table_that_is_not_there_is_told_with_the_nearest() -> None:
+def test_a_table_that_is_not_there_is_reported_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"no table 'trial'(.|\n)*trials"):
-        chosen("trial")
+        select_tables("trial")
     assert _export("--only", "nothing").exit_code != 0
 
 
@@ -195,18 +202,18 @@ MEMORY = """
 import resource, sys
 from pathlib import Path
 from paribus.cli import exporting
-from paribus.export.tables import Form, chosen
+from paribus.export.tables import FileFormat, select_tables
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
 store = open_engine(store_url(sys.argv[1]), create=False)
-form, tables = Form(sys.argv[2]), chosen("trials,measurements,series")
-told = exporting.export(store, read.find(store, "last"), form, tables, Path(sys.argv[3]), force=False)
-print(told.files[-1].rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+form, tables = FileFormat(sys.argv[2]), select_tables("trials,measurements,series")
+document = exporting.export(store, read.find(store, "last"), form, tables, Path(sys.argv[3]), force=False)
+print(document.files[-1].rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 
 
-@pytest.mark.parametrize("form", list(Form))
-def test_a_long_experiment_needs_no_more_memory_than_a_short_one(form: Form, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", list(FileFormat))
+def test_a_long_experiment_needs_no_more_memory_than_a_short_one(form: FileFormat, tmp_path: Path) -> None:
     """Held as rows of Python's numbers, 700,000 points take 150 MB."""
     used: dict[int, int] = {}
     for trials in (10, 1000):
@@ -221,16 +228,16 @@ def test_a_long_experiment_needs_no_more_memory_than_a_short_one(form: Form, tmp
 
 
 def _long(url: str, trials: int) -> None:
-    """An experiment of so many trials, each with a course of 700 points."""
+    """An experiment of so many trials, each with a time series of 700 points."""
     store = open_engine(store_url(url), create=True)
     plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, '[protocol]\nrounds = 2\nsettle = "1s"'))
     begun = scripted.walk.begin(plan, {}, scripted.MACHINE, {}, store)
     like: Trial = read.trials(store, begun.id)[0]
-    (measured,) = scripted.measured(1.0, [float(number) for number in range(700)])
-    own = [replace(like, order=1000 + number, block=1000 + number) for number in range(trials)]
-    write.add_trials(store, begun.id, own, begun.schedule_hash)
+    (measurement,) = scripted.measured(1.0, [float(number) for number in range(700)])
+    long_trials = [replace(like, order=1000 + number, block=1000 + number) for number in range(trials)]
+    write.add_trials(store, begun.id, long_trials, begun.schedule_hash)
     with store.begin() as connection:
-        row = write.measurement_row(measured) | {"experiment": begun.id}
-        rows = [row | {"trial": one.order} for one in own]
+        row = write.measurement_row(measurement) | {"experiment": begun.id}
+        rows = [row | {"trial": trial.order} for trial in long_trials]
         connection.execute(write.schema.measurement.insert(), rows)
     store.dispose()

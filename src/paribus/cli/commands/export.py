@@ -7,7 +7,7 @@ import typer
 
 from paribus.cli.options import AsJson, ExperimentName, StoreUrl
 from paribus.cli.terminal import say, say_json
-from paribus.export.tables import TABLES, Form, chosen
+from paribus.export.tables import TABLES, FileFormat, select_tables
 
 
 def _tables(incomplete: str) -> list[str]:
@@ -17,7 +17,7 @@ def _tables(incomplete: str) -> list[str]:
 
 def export(
     experiment: ExperimentName = "last",
-    form: Annotated[Form, typer.Option("--format", help="The form of the files.")] = Form.CSV,
+    form: Annotated[FileFormat, typer.Option("--format", help="The form of the files.")] = FileFormat.CSV,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="Where they go. Default: a folder in this one."),
@@ -45,7 +45,7 @@ def export(
     from paribus.store import read
     from paribus.store.open import open_engine, store_url
 
-    tables = chosen(only)
+    tables = select_tables(only)
     opened = open_engine(store_url(store), create=False)
     found = read.find(opened, experiment)
     document = exporting.export(opened, found, form, tables, output or Path(f"paribus-{found.id}"), force=force)
