@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from experiments import BY_LEVEL, LEVELS, MARGIN, Laboratory
 
-from paribus.analysis.paired.alpha_spending import Looked
+from paribus.analysis.paired.alpha_spending import SpendingLook
 from paribus.analysis.paired.decision import Pairs, Question
 from paribus.analysis.screening.screen_look import FactorFinding, next_look_at_screen
 from paribus.model import Verdict
@@ -36,7 +36,7 @@ def screen(rng: np.random.Generator, noise: Noise, effects: np.ndarray) -> tuple
     question = Question(margin=MARGIN, planned=pairs, claims=len(effects))
     found: list[FactorFinding | None] = [None] * len(effects)
     made = Pairs(d, order, level)
-    before: tuple[Looked, ...] = ()
+    before: tuple[SpendingLook, ...] = ()
     for n in range(64, pairs + 1, 32):
         seen = next_look_at_screen(made.first(n), settings[:n], question, before, over=n == pairs)
         before = seen.looks

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paribus.analysis.paired.judge import judge
-from paribus.analysis.paired.questions import Place
+from paribus.analysis.paired.questions import ComparisonKey
 from paribus.experiment.interim_analysis import decided_arms, is_due, looks_at, to_confirm, underway
 from paribus.model import Look, Measurement, Plan, Purpose, Trial, TrialState, Verdict, arm_of
 from paribus.plan.budget import cost_s, spent_s
@@ -62,9 +62,9 @@ def simulate(
     plan: Plan, rounds: int, noise: Noise, effect: float, times: int, seed: int, progress: Callable[[int], object]
 ) -> Simulation:
     """Carry out the plan so often, each time with another run order and other noise; `effect` is a log ratio."""
-    verdicts: dict[Place, Counter[Verdict]] = defaultdict(Counter)
-    pairs: Counter[Place] = Counter()
-    covered: Counter[Place] = Counter()
+    verdicts: dict[ComparisonKey, Counter[Verdict]] = defaultdict(Counter)
+    pairs: Counter[ComparisonKey] = Counter()
+    covered: Counter[ComparisonKey] = Counter()
     spent, asked_for, claims = 0.0, 0.0, 0
     for number in range(times):
         drawn = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, seed=seed + number))

@@ -13,8 +13,8 @@ from paribus.units import LoadLevel
 class DriftPoint:
     """A block of trials on the time axis.
 
-    `hours` is its time since the experiment began, `log_ratio` its distance from the usual level, and `first` the arm that
-    ran first.
+    `hours` is its time since the experiment began, `log_ratio` its distance from the usual level, and `first` the arm
+    that ran first.
     """
 
     hours: float
@@ -38,9 +38,9 @@ class Drift:
 class Moved:
     """A counter that differs between a factor's baseline and its compared arm, both given as means over the pairs.
 
-    `estimate`, `low` and `high` are log ratios where `is_ratio`, else differences in the counter's unit. `per_operation`:
-    the counter was divided by the operations of its trial. Among the reported counters with a value of at most `q`, the
-    expected share of false reports is at most `q`.
+    `estimate`, `low` and `high` are log ratios where `is_ratio`, else differences in the counter's unit.
+    `per_operation`: the counter was divided by the operations of its trial. Among the reported counters with a value of
+    at most `q`, the expected share of false reports is at most `q`.
     """
 
     metric: str
@@ -88,9 +88,10 @@ class Law:
 class Scaling:
     """An arm's throughput by outstanding operations.
 
-    `peak_at` is the level with the highest rate. `knee` is the level beyond which more load only adds waiting; None where
-    it lies beyond the highest level. `drive_at` is the lowest level whose rate reaches the peak within the margin; it gives
-    the share `drive_share` of the peak. `highest` is the highest level measured. `law` is None for too few levels.
+    `peak_at` is the level with the highest rate. `knee` is the level beyond which more load only adds waiting; None
+    where it lies beyond the highest level. `drive_at` is the lowest level whose rate reaches the peak within the
+    margin; it gives the share `drive_share` of the peak. `highest` is the highest level measured. `law` is None for too
+    few levels.
     """
 
     factor: str
@@ -168,8 +169,9 @@ class Constancy:
 class Preconditioned:
     """The result of preconditioning one data set; `data` names it where a workload has several.
 
-    `course` holds writes per second, one value per round. `average_per_s`, `spread` and `drift` describe the last rounds;
-    the latter two are shares of the average. All are missing where preconditioning did not finish; `reason` says why.
+    `course` holds writes per second, one value per round. `average_per_s`, `spread` and `drift` describe the last
+    rounds; the latter two are shares of the average. All are missing where preconditioning did not finish; `reason`
+    says why.
     """
 
     trial: int

@@ -8,7 +8,7 @@ import pytest
 import trial_samples as samples
 
 from paribus.analysis.diagnostics.counter_contrast import contrast
-from paribus.analysis.paired.effects import Pair, Series
+from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.model import Measurement, Purpose
 from paribus.units import LoadLevel
 
@@ -21,7 +21,7 @@ def _measured(metric: str, value: float, source: str = "sample") -> Measurement:
 
 def _experiment(
     moved: Mapping[str, float], pairs: int = 12, *, seed: int = 1, split: bool = False, more: int = 1
-) -> tuple[Series, Summaries]:
+) -> tuple[PairSeries, Summaries]:
     """Each counter of an arm is so many times the baseline's; counters of rates follow throughput."""
     rng = np.random.default_rng(seed)
     made, summaries = [], {}
@@ -39,7 +39,7 @@ def _experiment(
         made.append(
             Pair(block, LoadLevel(8), *values, later=1 - 2 * (number % 2), trials=(2 * number, 2 * number + 1), count=9)
         )
-    one = Series(
+    one = PairSeries(
         Purpose.COMPARE, "k", "w", "throughput_per_s", "a", "b", pairs, tuple(made), faults=(0, 0), split=split
     )
     return one, summaries

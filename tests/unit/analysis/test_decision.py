@@ -10,7 +10,7 @@ from experiments import BY_LEVEL, LEVELS, Laboratory, schedule
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paribus.analysis.paired.alpha_spending import Looked
+from paribus.analysis.paired.alpha_spending import SpendingLook
 from paribus.analysis.paired.decision import Pairs, Question, decide, next_look, probabilities
 from paribus.analysis.screening.screen_look import next_look_at_screen
 from paribus.model import Verdict
@@ -100,7 +100,7 @@ def test_the_error_spent_rises_to_what_was_declared_and_no_further() -> None:
 
 def test_without_new_pairs_there_is_no_new_look() -> None:
     pairs = _drawn(3)
-    found = next_look(pairs.first(32), LAB.question(), [Looked(16, 0.01)])
+    found = next_look(pairs.first(32), LAB.question(), [SpendingLook(16, 0.01)])
     again = next_look(pairs.first(32), LAB.question(), found.looks, over=True)
     assert again.looks == found.looks
     assert again.interval == found.interval
@@ -108,7 +108,9 @@ def test_without_new_pairs_there_is_no_new_look() -> None:
 
 
 def test_experiments_that_stop_short_spend_what_is_left() -> None:
-    assert next_look(_drawn(1).first(40), LAB.question(), [Looked(16, 0.01)], over=True).looks[-1] == Looked(40, 0.05)
+    assert next_look(_drawn(1).first(40), LAB.question(), [SpendingLook(16, 0.01)], over=True).looks[
+        -1
+    ] == SpendingLook(40, 0.05)
 
 
 @pytest.mark.parametrize("method", ["adaptive", "fixed", "open-ended"])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import trial_samples as samples
 
-from paribus.analysis.paired.decision import Interval, Question
+from paribus.analysis.paired.decision import EffectInterval, Question
 from paribus.analysis.paired.judge import Judgement, judge, take_looks
-from paribus.analysis.paired.reasons import why
+from paribus.analysis.paired.reasons import verdict_reasons
 from paribus.model import (
     RESPONSES,
     FailureClass,
@@ -102,8 +102,8 @@ def test_nothing_within_the_margin_is_equivalent() -> None:
 
 def test_an_interval_that_is_wider_than_the_margin_is_explained() -> None:
     question = Question(margin=0.05, planned=16, claims=20)
-    inner, narrow, wide = Interval(-0.03, 0.04), Interval(-0.04, 0.045), Interval(-0.07, 0.08)
-    (plain,), (explained,) = (why(Verdict.EQUIVALENT, shown, inner, question) for shown in (narrow, wide))
+    inner, narrow, wide = EffectInterval(-0.03, 0.04), EffectInterval(-0.04, 0.045), EffectInterval(-0.07, 0.08)
+    (plain,), (explained,) = (verdict_reasons(Verdict.EQUIVALENT, shown, inner, question) for shown in (narrow, wide))
     assert "-3.0% to +4.1% lies within ±5.1%" in plain.replace("\N{MINUS SIGN}", "-").replace(" %", "%")
     assert "wider" not in plain
     assert "the interval shown is wider" in explained

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paribus.analysis.diagnostics.saturation import saturation
-from paribus.analysis.paired.effects import Pair, Series
+from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.model import Purpose
 from paribus.stats.scaling import peak_ratio
 from paribus.units import LoadLevel, LoadUnit
@@ -20,14 +20,14 @@ def _rate(level: int, knee: float, top: float) -> float:
     return top * min(level / knee, 1.0)
 
 
-def _series(knees: tuple[float, float], tops: tuple[float, float], passes: int = 8, sd: float = 0.01) -> Series:
+def _series(knees: tuple[float, float], tops: tuple[float, float], passes: int = 8, sd: float = 0.01) -> PairSeries:
     rng = np.random.default_rng(4)
     pairs = []
     for _ in range(passes):
         for level in LEVELS:
             base, arm = (_rate(level, k, t) * math.exp(rng.normal(0, sd)) for k, t in zip(knees, tops, strict=True))
             pairs.append(Pair(len(pairs), LoadLevel(level), base, arm, 1, (0, 1), 10_000))
-    return Series(
+    return PairSeries(
         Purpose.COMPARE, "k", "w", "throughput_per_s", "a", "b", len(pairs), tuple(pairs), faults=(0, 0), split=False
     )
 

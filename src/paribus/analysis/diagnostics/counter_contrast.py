@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from paribus.analysis.paired.effects import Series, Summaries
+from paribus.analysis.paired.effects import PairSeries, Summaries
 from paribus.findings import Contrast, Moved
 from paribus.model import Measurement
 from paribus.stats.huber import huber
@@ -50,7 +50,7 @@ class _Counter:
         return np.log(self.compared / self.baseline) if self.is_ratio else self.compared - self.baseline
 
 
-def contrast(one: Series, summaries: Summaries, confidence: float) -> Contrast | None:
+def contrast(one: PairSeries, summaries: Summaries, confidence: float) -> Contrast | None:
     """What moved; None where there are too few pairs to tell."""
     if one.units < _FEWEST_UNITS:
         return None
@@ -81,7 +81,7 @@ def _size(moved: Moved) -> float:
     return abs(moved.estimate) / (max(abs(moved.baseline), abs(moved.compared)) or 1.0)
 
 
-def _counters(one: Series, summaries: Summaries) -> Iterator[_Counter]:
+def _counters(one: PairSeries, summaries: Summaries) -> Iterator[_Counter]:
     """Every counter that all trials of the pairs have, and the processor time of an operation."""
     sides = [[summaries.get(pair.trials[side], {}) for pair in one.pairs] for side in (0, 1)]
     operations = _values(sides, _THROUGHPUT)
@@ -117,7 +117,7 @@ def _common(measured: Iterable[Mapping[str, Measurement]]) -> dict[str, str]:
     return everywhere or {}
 
 
-def _fit(one: Series, differences: Array) -> tuple[float, float, int, float]:
+def _fit(one: PairSeries, differences: Array) -> tuple[float, float, int, float]:
     """The mean difference, its standard error, degrees of freedom and p value, as for responses."""
     from scipy import special
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from paribus.analysis.paired.effects import Pair, Summaries, series
+from paribus.analysis.paired.effects import Pair, Summaries, pair_series
 from paribus.model import Calibration, Protocol, Purpose, Trial, Workload
 from paribus.stats.diagnostics import coefficient
 from paribus.stats.huber import Regression, huber
@@ -21,7 +21,7 @@ from paribus.stats.pairs import CannotJudge, log_ratios
 from paribus.units import LoadLevel
 
 _UNLIKE = 1.5  # times the noise of another load level
-_LEAST_FREEDOM, _KNOWN_FREEDOM = 2, 8  # to know the noise at all, and how it differs between load levels
+_LEAST_FREEDOM, _LEVEL_FREEDOM = 2, 8  # to know the noise at all, and how it differs between load levels
 KEEPS_S = 7 * 86400.0
 
 
@@ -52,7 +52,7 @@ def calibrations(
     responses = {workload.name: workload.response for workload in workloads}
     stacks = {workload.name: stack_of(workload, protocol) for workload in workloads}
     pooled: dict[tuple[str, LoadLevel], list[tuple[float, int]]] = defaultdict(list)
-    for one in series(trials, summaries, responses, (Purpose.NOISE_FLOOR, Purpose.PLACEBO, Purpose.COMPARE)):
+    for one in pair_series(trials, summaries, responses, (Purpose.NOISE_FLOOR, Purpose.PLACEBO, Purpose.COMPARE)):
         loads = sorted({pair.load for pair in one.pairs})
         fits = {load: _fit([pair for pair in one.pairs if pair.load == load]) for load in loads}
         whole = None if all(fits.values()) else _fit_levels(one.pairs)
@@ -86,7 +86,7 @@ def pair_sd(known: Sequence[Calibration]) -> float | None:
 
 def level_sds(known: Sequence[Calibration], loads: Sequence[LoadLevel]) -> tuple[float, ...]:
     """The noise of a pair at each of the load levels, where it is known at all and unlike; else nothing."""
-    newest = {one.load: one for one in sorted(known, key=lambda one: one.made) if one.freedom >= _KNOWN_FREEDOM}
+    newest = {one.load: one for one in sorted(known, key=lambda one: one.made) if one.freedom >= _LEVEL_FREEDOM}
     sds = tuple(newest[load].pair_sd for load in loads if load in newest)
     return sds if len(sds) == len(loads) > 1 and max(sds) > _UNLIKE * min(sds) > 0 else ()
 
@@ -98,7 +98,7 @@ def unlike_itself(
 
     Of several comparisons of equals that in which it differed most clearly, the p value being for all of them.
     """
-    equals = series(trials, summaries, {workload.name: workload.response}, (purpose,))
+    equals = pair_series(trials, summaries, {workload.name: workload.response}, (purpose,))
     seen = [coefficient(fitted, 0) for one in equals if (fitted := _fit(one.pairs)) is not None]
     most = min(seen, key=lambda one: one.p, default=None)
     return None if most is None else (most.estimate, min(1.0, most.p * len(seen)))

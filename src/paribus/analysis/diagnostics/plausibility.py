@@ -6,7 +6,7 @@ In: trials and what they measured. Out: breaches by trial. Called by `judge`.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from paribus.analysis.paired.effects import Series, Summaries
+from paribus.analysis.paired.effects import PairSeries, Summaries
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
 from paribus.model import Check, Measurement, Trial, TrialState
@@ -46,7 +46,7 @@ class Lawful:
         found = {order: of_cell(cell) for order, cell in cells if len(cell.figures.keys() - {"duration_s"}) > 1}
         return cls(frozenset(found), {order: breaches for order, breaches in found.items() if breaches})
 
-    def check(self, one: Series) -> Check | None:
+    def check(self, one: PairSeries) -> Check | None:
         """Whether the trials of a comparison obey them; None where nothing could be looked at."""
         orders = list(dict.fromkeys(order for pair in one.pairs for order in pair.trials if order in self.looked))
         if not orders:

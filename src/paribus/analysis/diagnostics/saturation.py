@@ -7,7 +7,7 @@ import itertools
 import math
 from collections import defaultdict
 
-from paribus.analysis.paired.effects import Pair, Series
+from paribus.analysis.paired.effects import Pair, PairSeries
 from paribus.i18n import N_, gettext
 from paribus.stats import scaling
 from paribus.stats.pairs import CannotJudge
@@ -19,7 +19,7 @@ _FEWEST_PASSES = 4
 Passes = list[dict[int, float]]
 
 
-def passes_of(one: Series) -> tuple[Passes, Passes] | None:
+def passes_of(one: PairSeries) -> tuple[Passes, Passes] | None:
     """Passes over all load levels with each arm; None of open loops, single trials an application, or too few."""
     by_load: dict[LoadLevel, list[Pair]] = defaultdict(list)
     for pair in one.pairs:
@@ -35,7 +35,7 @@ def passes_of(one: Series) -> tuple[Passes, Passes] | None:
     return baseline, compared
 
 
-def saturation(one: Series, confidence: float) -> list[str]:
+def saturation(one: PairSeries, confidence: float) -> list[str]:
     """What is known of peak and knee, where passes are."""
     passes = passes_of(one)
     if passes is None:
@@ -57,7 +57,7 @@ def _peak(baseline: Passes, compared: Passes, confidence: float) -> str:
     return gettext(said, interval=interval, now=now, before=before)
 
 
-def _knee(one: Series, baseline: Passes, compared: Passes, confidence: float) -> list[str]:
+def _knee(one: PairSeries, baseline: Passes, compared: Passes, confidence: float) -> list[str]:
     knees = [scaling.knee(rounds, confidence) for rounds in (baseline, compared)]
     if None in knees:
         names = [name for name, knee in zip((one.baseline, one.arm), knees, strict=True) if knee is None]

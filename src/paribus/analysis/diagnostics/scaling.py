@@ -9,14 +9,14 @@ from collections.abc import Container, Sequence
 import numpy as np
 
 from paribus.analysis.diagnostics.saturation import Passes, passes_of
-from paribus.analysis.paired.effects import Series
+from paribus.analysis.paired.effects import PairSeries
 from paribus.findings import Estimate, Law, Scaling
 from paribus.model import ArmKey
 from paribus.stats import scaling, universal
 from paribus.stats.pairs import CannotJudge
 
 
-def scalings(one: Series, margin: float, confidence: float, known: Container[ArmKey] = ()) -> list[Scaling]:
+def scalings(one: PairSeries, margin: float, confidence: float, known: Container[ArmKey] = ()) -> list[Scaling]:
     """Of both arms; nothing of open loops, single trials an application, or too few levels. `margin` is a log ratio.
 
     Those that are `known` are left out.

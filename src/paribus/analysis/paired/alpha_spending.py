@@ -1,7 +1,7 @@
-"""How far an interval reaches at each look, so that all looks together err as seldom as was declared.
+"""Width of the intervals at each look, so that all looks together keep the declared error (judging procedure).
 
-The error spent on differences grows in proportion to the pairs, that on equivalence with their share to the power 1.5.
-Called by `decision`.
+The error spent on differences grows in proportion to the pairs, the error spent on equivalence with their share to the
+power 1.5.
 """
 
 import math
@@ -12,12 +12,12 @@ from typing import Literal
 from paribus.stats import confidence_sequence, sequential
 
 Method = Literal["adaptive", "fixed", "open-ended"]
-_FEW = 32  # applications up to which a boundary is that of the t statistic itself
+_FEW = 32  # applications up to which t boundaries are simulated
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """A look: the units (pairs, or pairs of applications) it had, and the error of differences spent up to it."""
+class SpendingLook:
+    """A look: its number of units (pairs, or pairs of applications), and the error of differences spent up to it."""
 
     units: int
     spent: float
@@ -25,9 +25,14 @@ class Looked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """`alpha` is the error of claims of a difference, `alpha_equal` that of each equivalence test; of `planned` units.
+    """How the error is spent over the looks of a comparison with at most `planned` units.
 
-    `applications`: units are pairs of applications, of which there are few.
+    Attributes:
+        method: Adaptive (group-sequential), fixed (one look), or open-ended (confidence sequence).
+        alpha: Error of claims of a difference.
+        alpha_equal: Error of each of the two equivalence tests.
+        planned: Units at which all error is spent.
+        applications: Whether units are pairs of applications, of which there are few.
     """
 
     method: Method
@@ -36,32 +41,42 @@ class Spending:
     planned: int
     applications: bool = False
 
-    def next(self, before: Sequence[Looked], units: int, *, over: bool) -> tuple[Looked, ...]:
-        """The looks with the one at so many units; the last one may spend all that is left.
+    def next(self, previous: Sequence[SpendingLook], units: int, *, over: bool) -> tuple[SpendingLook, ...]:
+        """Return the looks with one more at `units`; without new units, the same looks.
 
-        Where nothing came since the last look, there is no new one. Raises ValueError where units went.
+        Args:
+            previous: The looks so far.
+            units: Units available now.
+            over: Whether this is the last look, which may spend all remaining error.
+
+        Raises:
+            ValueError: Fewer units than at the previous look.
         """
-        if before and units < before[-1].units:
-            raise ValueError(f"a look at {units} units cannot follow one at {before[-1].units}")
-        if before and units == before[-1].units:
-            return tuple(before)
+        if previous and units < previous[-1].units:
+            raise ValueError(f"a look at {units} units cannot follow one at {previous[-1].units}")
+        if previous and units == previous[-1].units:
+            return tuple(previous)
         if self.method != "adaptive":
-            return (Looked(units, self.alpha),)
+            return (SpendingLook(units, self.alpha),)
         share = 1.0 if over else min(units / self.planned, 1.0)
-        return (*before, Looked(units, self.alpha * share))
+        return (*previous, SpendingLook(units, self.alpha * share))
 
-    def standard_errors(self, looks: Sequence[Looked], sides: int, freedom: int, claims: int = 1) -> float:
-        """How many standard errors the interval of an estimate reaches to each side at the last of these looks.
+    def standard_errors(self, looks: Sequence[SpendingLook], sides: int, freedom: int, claims: int = 1) -> float:
+        """Return the half width of an interval, in standard errors, at the last of the looks.
 
-        Two `sides`: of a difference; one: of the two tests of equivalence. `claims` share the error of this look.
+        Args:
+            looks: All looks, including the current one.
+            sides: 2 for a difference, 1 for the two equivalence tests.
+            freedom: Degrees of freedom of the estimate.
+            claims: Number of claims that share the error of this look.
         """
         if self.method == "open-ended":
             units = looks[-1].units
             return confidence_sequence.half_width(units, 1.0, self.alpha / claims) * math.sqrt(units - 1)
         return sequential.t_beyond(self._nominal(looks, sides) / claims, freedom)
 
-    def _nominal(self, looks: Sequence[Looked], sides: int) -> float:
-        """The probability that one side has at this look by itself."""
+    def _nominal(self, looks: Sequence[SpendingLook], sides: int) -> float:
+        """Error probability of one side at this look by itself."""
         units = [look.units for look in looks]
         shares = [look.spent / self.alpha for look in looks]
         spent = [self.alpha * share if sides == 2 else self.alpha_equal * share**1.5 for share in shares]

@@ -1,7 +1,6 @@
-"""One look at the pairs of a comparison: estimate, intervals, and whether it is decided.
+"""One look at the pairs of a comparison: estimate, intervals and verdict (judging procedure, "Across trials").
 
-In: the pairs as arrays, the question as declared before any data, and the looks so far. Out: a Finding. Pure, so that
-an experiment, a report and a simulation decide by the same lines; `judge` puts it into words.
+Pure, so that an experiment, a report and a simulation decide by the same code; `reasons` explains the result.
 """
 
 import math
@@ -12,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from paribus.analysis.paired.alpha_spending import Looked, Method, Spending
+from paribus.analysis.paired.alpha_spending import Method, Spending, SpendingLook
 from paribus.i18n import N_, gettext
 from paribus.model import Verdict
 from paribus.stats import diagnostics
@@ -23,17 +22,22 @@ from paribus.stats.sequential import t_tail
 
 Unit = Literal["pair", "application"]
 LEAST_UNITS: dict[Unit, int] = {"pair": 16, "application": 3}
-_LEAST_COUNT = 1000  # completions from which on it is believable that trials do not vary at all
-_CHANCE = 0.05  # of the F test and the count of outliers, which widen the interval
+_LEAST_COUNT = 1000  # completions from which trials without any variation are plausible
+_ALPHA = 0.05  # of the F test and of the outlier counts, which widen the interval
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs in the order in which they were made: log ratios (n,), orders (n,), numbers of their load levels (n,).
+    """Pairs in run order.
 
-    `order` says how much later the compared trial ran in its block. `application` (n,) numbers the pair of
-    applications that a pair is part of, where an application is more than one trial. `resolution` is the smallest step
-    of the response as a log ratio, `count` the fewest completions of a trial, both where they are known.
+    Attributes:
+        difference: Log ratios, shape (n,).
+        order: Applications by which the compared trial ran later than the baseline's, shape (n,).
+        level: Index of the load level, shape (n,).
+        application: Index of the pair of applications that each pair belongs to, shape (n,); None where each trial has
+            an application of its own.
+        resolution: Smallest step of the response as a log ratio; 0 where unknown.
+        count: Fewest completions of a trial; 0 where unknown.
     """
 
     difference: Array
@@ -44,7 +48,7 @@ class Pairs:
     count: int = 0
 
     def first(self, n: int) -> "Pairs":
-        """Those made first."""
+        """Return the first n pairs."""
         application = None if self.application is None else self.application[:n]
         return replace(
             self, difference=self.difference[:n], order=self.order[:n], level=self.level[:n], application=application
@@ -53,10 +57,17 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked of a comparison, declared before any data: of `planned` units at most, at `margin` (log ratio).
+    """A comparison's question, declared before any data.
 
-    `claims` share `alpha` between them. `level_sd` are the standard deviations of a pair at each level, where these are
-    known to be unlike.
+    Attributes:
+        margin: Equivalence margin, a log ratio.
+        planned: Largest number of units.
+        alpha: Error shared by all claims.
+        claims: Number of claims that share `alpha`.
+        method: How the error is spent over looks.
+        unit: Unit of replication.
+        higher_is_better: Direction of the response.
+        level_sd: Standard deviation of a pair at each level, where these are known to differ.
     """
 
     margin: float
@@ -70,7 +81,7 @@ class Question:
 
     @property
     def spending(self) -> Spending:
-        """How the error is spent; claims of equivalence do not share it."""
+        """The spending of the error; equivalence claims do not share it."""
         return Spending(
             method=self.method,
             alpha=self.alpha / self.claims,
@@ -81,51 +92,61 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """From `low` to `high`, log ratios."""
+class EffectInterval:
+    """An interval of an effect, from `low` to `high`, log ratios."""
 
     low: float
     high: float
 
     def within(self, margin: float) -> bool:
-        """Whether it lies inside (-margin, margin)."""
+        """Return whether the interval lies inside (-margin, margin)."""
         return -margin < self.low and self.high < margin
 
     def holds(self, value: float) -> bool:
-        """Whether the value lies in it."""
+        """Return whether the interval contains the value."""
         return self.low <= value <= self.high
 
     def beyond(self, margin: float) -> bool:
-        """Whether all of it lies on one side of [-margin, margin]."""
+        """Return whether the interval lies entirely on one side of [-margin, margin]."""
         return self.low > margin or self.high < -margin
 
-    def hull(self, other: "Interval") -> "Interval":
-        """The smallest interval that holds both."""
-        return Interval(min(self.low, other.low), max(self.high, other.high))
+    def hull(self, other: "EffectInterval") -> "EffectInterval":
+        """Return the smallest interval that contains both."""
+        return EffectInterval(min(self.low, other.low), max(self.high, other.high))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelFinding:
-    """What is known at one load level: the estimate drawn towards those of the others, and its interval."""
+    """The result at one load level: the shrunk estimate, its interval, and its verdict if decided."""
 
     shrunk: float
-    interval: Interval
+    interval: EffectInterval
     verdict: Verdict | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A look: `verdict` None means to go on.
+    """The result of a look.
 
-    `interval` holds the truth at all looks at once with 1 - alpha; `inner` is that of the two tests of equivalence.
-    `p_levels` is the F test of one effect for all levels, `slow` how many outliers the compared arm and the baseline
-    have; where either tells, both intervals also hold the mean of the levels' means.
+    Attributes:
+        estimate: Log ratio.
+        interval: Contains the effect at all looks at once with probability 1 - alpha.
+        inner: Interval of the two equivalence tests. Both intervals also contain the mean of the level means where the
+            levels differ or the arms' outlier counts do.
+        looks: The looks, including this one.
+        scale: Robust standard deviation of a pair.
+        p_levels: p value of the F test of one effect for all levels.
+        slow: Outlier counts of the compared arm and of the baseline.
+        levels: Results at each load level; empty for one level.
+        order_effect: Gain of the trial that ran later.
+        verdict: None while the comparison continues.
+        fitted: The regression.
     """
 
     estimate: float
-    interval: Interval
-    inner: Interval
-    looks: tuple[Looked, ...]
+    interval: EffectInterval
+    inner: EffectInterval
+    looks: tuple[SpendingLook, ...]
     scale: float
     p_levels: float
     slow: tuple[int, int]
@@ -135,10 +156,18 @@ class Finding:
     fitted: Regression = field(repr=False, compare=False)
 
 
-def look(pairs: Pairs, question: Question, looks: Sequence[Looked], *, over: bool) -> Finding:
-    """Look at the pairs so far, this being the last of `looks`; `over`: it ends undecided at worst.
+def look(pairs: Pairs, question: Question, looks: Sequence[SpendingLook], *, over: bool) -> Finding:
+    """Judge the pairs at the last of `looks`.
 
-    Raises CannotJudge where the data allow no conclusion, and ValueError where it is another look.
+    Args:
+        pairs: The pairs of this look.
+        question: The declared question.
+        looks: All looks; the last is this one.
+        over: Whether no pairs will follow; the verdict is then undecided at worst.
+
+    Raises:
+        CannotJudge: The data allow no conclusion.
+        ValueError: The pairs do not match the last look.
     """
     data = _units(pairs, question.unit)
     refuse(data, question)
@@ -150,24 +179,26 @@ def look(pairs: Pairs, question: Question, looks: Sequence[Looked], *, over: boo
     fitted = huber(data.difference, design(data.order)) if robust else _mean(data.difference)
     means = level_means(data.difference, data.order, data.level, _weights(question)) if by_pair else None
     slow = diagnostics.outliers(fitted, data.resolution)
-    unlike = means is not None and means.p_equal < _CHANCE
-    guarded = robust and means is not None and (unlike or diagnostics.equal_counts_p(*slow) < _CHANCE)
+    levels_differ = means is not None and means.p_equal < _ALPHA
+    guarded = robust and means is not None and (levels_differ or diagnostics.equal_counts_p(*slow) < _ALPHA)
     trial_sd = fitted.residual_sd / math.sqrt(2)
-    step = data.resolution if trial_sd < data.resolution / 2 else 0.0  # noise does not smooth the steps
+    step = data.resolution if trial_sd < data.resolution / 2 else 0.0  # noise is too small to smooth the steps
 
-    def interval(sides: int) -> Interval:
-        found = _around(fitted.estimate, spending.standard_errors(looks, sides, fitted.freedom) * fitted.error)
+    def interval(sides: int) -> EffectInterval:
+        outline = _centred_interval(
+            fitted.estimate, spending.standard_errors(looks, sides, fitted.freedom) * fitted.error
+        )
         if guarded and means is not None:
-            reach = spending.standard_errors(looks, sides, means.freedom) * means.mean_error
-            found = found.hull(_around(means.mean, reach))
-        return Interval(found.low - step, found.high + step)
+            half_width = spending.standard_errors(looks, sides, means.freedom) * means.mean_error
+            outline = outline.hull(_centred_interval(means.mean, half_width))
+        return EffectInterval(outline.low - step, outline.high + step)
 
     outer, inner = interval(2), interval(1)
-    verdict = verdict_of(outer, inner, question, one_effect=not unlike)
+    verdict = verdict_of(outer, inner, question, one_effect=not levels_differ)
     levels = _at_levels(means, question, looks, step) if means is not None and len(means.estimates) > 1 else ()
     if verdict is not None or over:
-        torn = unlike and _torn(levels)
-        verdict = Verdict.DEPENDS_ON_LOAD if torn else verdict or Verdict.UNDECIDED
+        conflicting = levels_differ and _conflicting(levels)
+        verdict = Verdict.DEPENDS_ON_LOAD if conflicting else verdict or Verdict.UNDECIDED
     return Finding(
         estimate=fitted.estimate,
         interval=outer,
@@ -184,64 +215,100 @@ def look(pairs: Pairs, question: Question, looks: Sequence[Looked], *, over: boo
 
 
 def probabilities(estimate: float, error: float, freedom: int, question: Question) -> tuple[float, float]:
-    """That the effect is for the better, and that it lies within the margin: of the t posterior with a flat prior.
+    """Return the posterior probabilities that the effect is an improvement, and that it lies within the margin.
 
-    Looks and levels play no part in it; it describes, and decides nothing.
+    A t posterior with a flat prior.
+    They ignore looks and levels: descriptive only, never part of a decision.
+
+    Args:
+        estimate: Log ratio.
+        error: Its standard error.
+        freedom: Degrees of freedom.
+        question: The declared question.
     """
     if error == 0:
         sign = estimate if question.higher_is_better else -estimate
         return (1.0 if sign > 0 else 0.5 if sign == 0 else 0.0), float(abs(estimate) < question.margin)
-    below = [t_tail((estimate - bound) / error, freedom) for bound in (-question.margin, 0.0, question.margin)]
-    better = 1 - below[1] if question.higher_is_better else below[1]
-    return better, below[2] - below[0]
+    tails = [t_tail((estimate - bound) / error, freedom) for bound in (-question.margin, 0.0, question.margin)]
+    better = 1 - tails[1] if question.higher_is_better else tails[1]
+    return better, tails[2] - tails[0]
 
 
-def next_look(pairs: Pairs, question: Question, before: Sequence[Looked] = (), *, over: bool = False) -> Finding:
-    """Look at the pairs so far after those looks. Raises CannotJudge, and ValueError where a look is inserted."""
-    units = len(_units(pairs, question.unit).difference)
-    return look(pairs, question, question.spending.next(before, units, over=over), over=over)
+def next_look(
+    pairs: Pairs, question: Question, previous: Sequence[SpendingLook] = (), *, over: bool = False
+) -> Finding:
+    """Judge the pairs so far at the look that follows the previous ones.
 
+    Args:
+        pairs: All pairs so far.
+        question: The declared question.
+        previous: The looks so far.
+        over: Whether no pairs will follow.
 
-def decide(pairs: Pairs, question: Question, at: Sequence[int]) -> tuple[int, Finding]:
-    """Look after so many pairs each, until it is decided or there are no more: the number of the look, and what it saw.
-
-    Raises CannotJudge where the data allow no conclusion.
+    Raises:
+        CannotJudge: The data allow no conclusion.
+        ValueError: There are fewer units than at the previous look.
     """
-    looks: tuple[Looked, ...] = ()
-    for number, count in enumerate(at, start=1):
-        found = next_look(pairs.first(count), question, looks, over=number == len(at))
-        if found.verdict is not None:
-            return number, found
-        looks = found.looks
+    units = len(_units(pairs, question.unit).difference)
+    return look(pairs, question, question.spending.next(previous, units, over=over), over=over)
+
+
+def decide(pairs: Pairs, question: Question, counts: Sequence[int]) -> tuple[int, Finding]:
+    """Judge the pairs at successive looks until a verdict.
+
+    Args:
+        pairs: All pairs.
+        question: The declared question.
+        counts: Number of pairs at each look.
+
+    Returns:
+        (number of the deciding look, its finding).
+
+    Raises:
+        CannotJudge: The data allow no conclusion.
+        ValueError: No look is given.
+    """
+    looks: tuple[SpendingLook, ...] = ()
+    for number, count in enumerate(counts, start=1):
+        finding = next_look(pairs.first(count), question, looks, over=number == len(counts))
+        if finding.verdict is not None:
+            return number, finding
+        looks = finding.looks
     raise ValueError("there must be a look")
 
 
 def _units(pairs: Pairs, unit: Unit) -> Pairs:
-    """The pairs as they are counted: where applications are, each pair of them is one."""
+    """The units of replication: pairs, or the mean of each pair of applications."""
     if unit == "pair":
         if pairs.application is not None and len(np.unique(pairs.application)) < len(pairs.application):
             raise ValueError("pairs of one application are no replicates: the unit must be the application")
         return pairs
     if pairs.application is None:
         raise ValueError("it is not said which pairs are of one application")
-    _, first, number, count = np.unique(pairs.application, return_index=True, return_inverse=True, return_counts=True)
-    means = np.bincount(number, weights=pairs.difference) / count
-    made = np.argsort(first)  # in the order in which they were made
-    zeros = np.zeros(len(made))
-    return Pairs(means[made], zeros, zeros.astype(np.intp), None, pairs.resolution, pairs.count)
+    _, first, application, count = np.unique(
+        pairs.application, return_index=True, return_inverse=True, return_counts=True
+    )
+    means = np.bincount(application, weights=pairs.difference) / count
+    run_order = np.argsort(first)  # in the order in which they were made
+    zeros = np.zeros(len(run_order))
+    return Pairs(means[run_order], zeros, zeros.astype(np.intp), None, pairs.resolution, pairs.count)
 
 
 def too_few(unit: Unit) -> str:
-    """That there are fewer units than a look needs, in words."""
-    said = {
+    """Return the message that a look has too few units."""
+    messages = {
         "pair": N_("{n} valid pairs are needed"),
         "application": N_("{n} valid pairs of applications are needed"),
     }
-    return gettext(said[unit], n=LEAST_UNITS[unit])
+    return gettext(messages[unit], n=LEAST_UNITS[unit])
 
 
 def refuse(data: Pairs, question: Question) -> None:
-    """Raise CannotJudge, with the reason, where pairs allow no look."""
+    """Check that the units allow a look.
+
+    Raises:
+        CannotJudge: Too few units, no positive number, a coarse response, or no variation at all.
+    """
     n, least = len(data.difference), LEAST_UNITS[question.unit]
     if n < least:
         raise CannotJudge(too_few(question.unit))
@@ -263,12 +330,21 @@ def _weights(question: Question) -> Array | None:
     return None if question.level_sd is None else np.asarray(question.level_sd, dtype=float)
 
 
-def _around(estimate: float, reach: float) -> Interval:
-    return Interval(estimate - reach, estimate + reach)
+def _centred_interval(estimate: float, half_width: float) -> EffectInterval:
+    return EffectInterval(estimate - half_width, estimate + half_width)
 
 
-def verdict_of(outer: Interval, inner: Interval, question: Question, *, one_effect: bool = True) -> Verdict | None:
-    """The verdict in the order of the procedure: equivalent, then better or worse; None where neither is shown."""
+def verdict_of(
+    outer: EffectInterval, inner: EffectInterval, question: Question, *, one_effect: bool = True
+) -> Verdict | None:
+    """Return the verdict in the procedure's order: equivalent, then better or worse; None where neither is shown.
+
+    Args:
+        outer: Interval of the difference.
+        inner: Interval of the equivalence tests.
+        question: The declared question.
+        one_effect: Whether one effect holds at all load levels; else equivalence is not claimed.
+    """
     if one_effect and inner.within(question.margin):
         return Verdict.EQUIVALENT
     if outer.low > 0 or outer.high < 0:
@@ -276,22 +352,24 @@ def verdict_of(outer: Interval, inner: Interval, question: Question, *, one_effe
     return None
 
 
-def _at_levels(means: LevelMeans, question: Question, looks: Sequence[Looked], step: float) -> tuple[LevelFinding, ...]:
-    """Each level by itself; all of them share the error of this look."""
+def _at_levels(
+    means: LevelMeans, question: Question, looks: Sequence[SpendingLook], step: float
+) -> tuple[LevelFinding, ...]:
+    """Results of the single levels, which share the error of this look."""
     count = len(means.estimates)
     outer, inner = (
         question.spending.standard_errors(looks, sides, means.freedom, claims=count) * means.errors + step
         for sides in (2, 1)
     )
-    found = []
+    findings = []
     for estimate, shrunk, wide, narrow in zip(means.estimates, means.shrunk(), outer, inner, strict=True):
-        interval = _around(float(estimate), float(wide))
-        verdict = verdict_of(interval, _around(float(estimate), float(narrow)), question)
-        found.append(LevelFinding(shrunk=float(shrunk), interval=interval, verdict=verdict))
-    return tuple(found)
+        interval = _centred_interval(float(estimate), float(wide))
+        verdict = verdict_of(interval, _centred_interval(float(estimate), float(narrow)), question)
+        findings.append(LevelFinding(shrunk=float(shrunk), interval=interval, verdict=verdict))
+    return tuple(findings)
 
 
-def _torn(levels: Sequence[LevelFinding]) -> bool:
-    """Whether one level is decided better or worse, and another otherwise."""
+def _conflicting(levels: Sequence[LevelFinding]) -> bool:
+    """Whether two levels have different verdicts."""
     verdicts = {level.verdict for level in levels} - {None}
     return len(verdicts) > 1

@@ -1,4 +1,4 @@
-"""Which trials count, and what they showed: the pairs of a comparison, and the mean of each cell."""
+"""Trials that count, the pairs of each comparison, and the mean of each cell."""
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -27,10 +27,10 @@ _THROUGHPUT = "throughput_per_s"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two trials of one block: the baseline's and the compared arm's values of a response.
+    """A response of the baseline and of the compared arm in one block.
 
-    `later` says how many applications the compared one came after the baseline's.
-    `count` is the number of operations of the trial that has fewer, 0 where it is not known.
+    `later` counts the applications by which the compared trial ran after the baseline's. `count` is the number of
+    operations of the trial with fewer of them, 0 where unknown.
     """
 
     block: int
@@ -43,11 +43,11 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """Every whole pair of one arm against its baseline, under one workload.
+class PairSeries:
+    """All complete pairs of one arm against its baseline under one workload.
 
-    `split`: an application of a setting holds for several trials, which are no replicates. `planned` are units.
-    `faults`: in how many blocks a trial of the baseline, and of the arm, was invalid or failed, rerun or not.
+    `split`: an application holds for several trials, which are no replicates. `planned` counts units. `faults` counts
+    the blocks in which a trial of the baseline and of the arm was invalid or failed, whether or not it was rerun.
     """
 
     purpose: Purpose
@@ -63,13 +63,17 @@ class Series:
 
     @property
     def units(self) -> int:
-        """What is counted: the pairs, or where an application is several trials, the pairs of applications."""
+        """Number of units of replication: pairs, or pairs of applications where `split`."""
         return len({pair.block for pair in self.pairs}) if self.split else len(self.pairs)
 
-    def first(self, units: int) -> "Series":
-        """With so many of them, those made first."""
-        made = list(dict.fromkeys(pair.block for pair in self.pairs))[:units] if self.split else None
-        pairs = self.pairs[:units] if made is None else tuple(pair for pair in self.pairs if pair.block in made)
+    def first(self, units: int) -> "PairSeries":
+        """Return the series with its first `units` units only."""
+        first_blocks = list(dict.fromkeys(pair.block for pair in self.pairs))[:units] if self.split else None
+        pairs = (
+            self.pairs[:units]
+            if first_blocks is None
+            else tuple(pair for pair in self.pairs if pair.block in first_blocks)
+        )
         return replace(self, pairs=pairs)
 
 
@@ -77,22 +81,26 @@ _BY_ARM = (Purpose.COMPARE, Purpose.CONFIRM, Purpose.MEASURE)
 
 
 def counting(trials: Iterable[Trial], purposes: Container[Purpose] = _BY_ARM) -> list[Trial]:
-    """The trials that were not rerun; those that precondition data or compare equals measure nothing that is asked."""
+    """Return the trials that count: not superseded, and of one of the purposes.
+
+    The default purposes leave out preconditioning and comparisons of the baseline with itself.
+    """
     return [t for t in trials if t.state is not TrialState.SUPERSEDED and t.purpose in purposes]
 
 
 def whole_blocks(trials: Iterable[Trial], purposes: Container[Purpose] = _BY_ARM) -> dict[int, list[Trial]]:
-    """The done trials of the blocks in which all counting ones are done; the others enter no effect.
+    """Return the done trials of complete blocks, by block number; trials of other blocks enter no effect.
 
-    An arm whose setting the machine refuses does not spoil the blocks of the others, nor those of its own before.
+    A setting that the machine refuses leaves the other arms' blocks complete, and those of its own arm before the
+    refusal.
     """
     trials = list(trials)
     given_up = arms_given_up(trials)
     blocks: dict[int, list[Trial]] = defaultdict(list)
     for trial in counting(trials, purposes):
         refused = trial.failure is FailureClass.SETTING_REJECTED
-        never = trial.state is TrialState.PLANNED and arm_of(trial) in given_up
-        if not refused and not never and trial.state is not TrialState.SPARED:
+        given_up_trial = trial.state is TrialState.PLANNED and arm_of(trial) in given_up
+        if not refused and not given_up_trial and trial.state is not TrialState.SPARED:
             blocks[trial.block].append(trial)
     whole = {n: block for n, block in blocks.items() if all(t.state is TrialState.DONE for t in block)}
     for number, block in whole.items():
@@ -101,34 +109,47 @@ def whole_blocks(trials: Iterable[Trial], purposes: Container[Purpose] = _BY_ARM
     return whole
 
 
-def series(
+def pair_series(
     trials: Sequence[Trial],
     summaries: Summaries,
     responses: Mapping[str, str],
     purposes: Container[Purpose] = _BY_ARM,
-) -> list[Series]:
-    """The pairs of every compared arm. `responses`: by workload, the metric judged."""
+) -> list[PairSeries]:
+    """Return the pairs of every compared arm.
+
+    Args:
+        trials: All trials of an experiment.
+        summaries: Measurements by trial and metric.
+        responses: The judged metric of each workload.
+        purposes: Purposes of the trials to pair.
+    """
     counted = [trial for trial in counting(trials, purposes) if trial.workload in responses]
-    made = {t.order: (t.started or 0.0, t.order) for t in counted}  # a rerun has a later number than its time
-    found: dict[ArmKey, list[Pair]] = defaultdict(list)
-    asked = [block for block in whole_blocks(trials, purposes).values() if block[0].workload in responses]
-    for block in asked:
+    run_time = {
+        t.order: (t.started or 0.0, t.order) for t in counted
+    }  # a rerun has a higher number than its time suggests
+    pairs_of_arm: dict[ArmKey, list[Pair]] = defaultdict(list)
+    judged_blocks = [block for block in whole_blocks(trials, purposes).values() if block[0].workload in responses]
+    for block in judged_blocks:
         for trial, pair in _pairs(block, summaries, responses):
-            found[arm_of(trial)].append(pair)
+            pairs_of_arm[arm_of(trial)].append(pair)
     faulty = [t for t in trials if t.invalid_because or t.failure not in (None, FailureClass.INTERRUPTED)]
-    faults = Counter(arm for arm, _ in {(arm_of(t), t.block) for t in faulty})  # what hits a block may hit it again
+    faults = Counter(
+        arm for arm, _ in {(arm_of(t), t.block) for t in faulty}
+    )  # counts each block once, reruns included
     names = {(t.factor, t.workload): t.arm for t in counted if t.baseline}
     planned: dict[ArmKey, list[Trial]] = defaultdict(list)
     for trial in counted:
         if not trial.baseline:
             planned[arm_of(trial)].append(trial)
-    series = []
-    for (factor, workload, arm), mine in planned.items():
-        baseline, blocks = names[factor, workload], {trial.block for trial in mine}
-        pairs = sorted(found[factor, workload, arm], key=lambda pair: max(made[order] for order in pair.trials))
-        series.append(
-            Series(
-                purpose=mine[0].purpose,
+    result = []
+    for (factor, workload, arm), arm_trials in planned.items():
+        baseline, blocks = names[factor, workload], {trial.block for trial in arm_trials}
+        pairs = sorted(
+            pairs_of_arm[factor, workload, arm], key=lambda pair: max(run_time[order] for order in pair.trials)
+        )
+        result.append(
+            PairSeries(
+                purpose=arm_trials[0].purpose,
                 factor=factor,
                 workload=workload,
                 response=responses[workload],
@@ -137,20 +158,20 @@ def series(
                 planned=len(blocks),
                 pairs=tuple(pairs),
                 faults=(faults[factor, workload, baseline], faults[factor, workload, arm]),
-                split=len(mine) > len(blocks),
+                split=len(arm_trials) > len(blocks),
             )
         )
-    return series
+    return result
 
 
 def _pairs(block: Sequence[Trial], summaries: Summaries, responses: Mapping[str, str]) -> Iterator[tuple[Trial, Pair]]:
-    """The trials of a whole block that are not its baseline's, each with the baseline's at the same place."""
+    """The compared trials of a complete block, each paired with the baseline trial at the same position."""
     block = sorted(block, key=lambda trial: trial.position)
-    bases = [trial for trial in block if trial.baseline]
+    baseline_trials = [trial for trial in block if trial.baseline]
     for arm in dict.fromkeys(arm_of(trial) for trial in block if not trial.baseline):
-        for base, trial in zip(bases, [t for t in block if arm_of(t) == arm], strict=False):
+        for baseline_trial, trial in zip(baseline_trials, [t for t in block if arm_of(t) == arm], strict=False):
             metric = responses[trial.workload]
-            values = [summaries.get(t.order, {}).get(metric) for t in (base, trial)]
+            values = [summaries.get(t.order, {}).get(metric) for t in (baseline_trial, trial)]
             if values[0] is not None and values[1] is not None:
                 yield (
                     trial,
@@ -159,20 +180,20 @@ def _pairs(block: Sequence[Trial], summaries: Summaries, responses: Mapping[str,
                         load=trial.load,
                         baseline=values[0].mean,
                         compared=values[1].mean,
-                        later=(trial.position - base.position) // len(bases),
-                        trials=(base.order, trial.order),
-                        count=min(_operations(summaries[t.order]) for t in (base, trial)),
+                        later=(trial.position - baseline_trial.position) // len(baseline_trials),
+                        trials=(baseline_trial.order, trial.order),
+                        count=min(_operations(summaries[t.order]) for t in (baseline_trial, trial)),
                     ),
                 )
 
 
 def metrics_of_pairs(workloads: Iterable[Workload]) -> set[str]:
-    """The metrics that pairs are made of: each response, and how many operations there were."""
+    """Return the metrics that pairs need: each response, and the throughput for operation counts."""
     return {_THROUGHPUT, *(response for workload in workloads for response in workload.responses)}
 
 
 def _operations(measured: Mapping[str, Measurement]) -> int:
-    """How many operations a trial completed."""
+    """Operations that a trial completed."""
     throughput = measured.get(_THROUGHPUT)
     return round(throughput.total) if throughput else 0
 
@@ -180,30 +201,35 @@ def _operations(measured: Mapping[str, Measurement]) -> int:
 def cells(
     trials: Sequence[Trial], summaries: Summaries, confidence: float, factors: Sequence[Factor] = ()
 ) -> list[Cell]:
-    """Each metric's mean over the trials that count, for each arm at each load level.
+    """Return each metric's mean over the trials that count, by arm and load level.
 
-    A screen shows the levels of each of its `factors` over all settings of the others; where one was tried alone
-    afterwards, that counts.
+    A screen's factor has one cell per level, over all settings of the other factors, unless it was also compared alone.
+
+    Args:
+        trials: All trials of an experiment.
+        summaries: Measurements by trial and metric.
+        confidence: Coverage of the cells' intervals.
+        factors: Factors of the plan; needed for screens only.
     """
     groups: dict[tuple[str, str, str, LoadLevel], list[Trial]] = defaultdict(list)
     for block in whole_blocks(trials).values():
         for trial in block:
             groups[trial.factor, trial.arm, trial.workload, trial.load].append(trial)
-    alone = {(factor, workload) for factor, _, workload, _ in groups}
+    compared_alone = {(factor, workload) for factor, _, workload, _ in groups}
     screened = [trial for block in whole_blocks(trials, (Purpose.SCREEN,)).values() for trial in block]
     for workload in dict.fromkeys(trial.workload for trial in screened):
         for factor in factors_of_screen(screened, workload, factors):
-            for trial in screened if (factor.key, workload) not in alone else ():
+            for trial in screened if (factor.key, workload) not in compared_alone else ():
                 if trial.workload == workload:
                     label = factor.labels[factor.levels.index(trial.settings[factor.key])]
                     groups[factor.key, label, workload, trial.load].append(trial)
-    found = []
-    for (name, arm, workload, load), members in groups.items():
-        measured = [summaries.get(trial.order, {}) for trial in members]
+    result = []
+    for (name, arm, workload, load), cell_trials in groups.items():
+        measured = [summaries.get(trial.order, {}) for trial in cell_trials]
         for metric in sorted(set().union(*measured)):
-            values = [m[metric].mean for m in measured if metric in m]
+            values = [metrics[metric].mean for metrics in measured if metric in metrics]
             mean, low, high = mean_interval(values, confidence)
-            found.append(
+            result.append(
                 Cell(
                     factor=name,
                     arm=arm,
@@ -213,13 +239,17 @@ def cells(
                     mean=mean,
                     low=low,
                     high=high,
-                    trials=tuple(trial.order for trial, m in zip(members, measured, strict=True) if metric in m),
+                    trials=tuple(
+                        trial.order for trial, metrics in zip(cell_trials, measured, strict=True) if metric in metrics
+                    ),
                 )
             )
-    return found
+    return result
 
 
 def factors_of_screen(trials: Iterable[Trial], workload: str, factors: Sequence[Factor]) -> tuple[Factor, ...]:
-    """The factors whose settings the trials of a screen vary under a workload."""
-    mine = [trial.settings for trial in trials if trial.purpose is Purpose.SCREEN and trial.workload == workload]
-    return tuple(f for f in factors if len({one.get(f.key) for one in mine}) > 1)
+    """Return the factors that the trials of a workload's screen vary."""
+    settings_of_trials = [
+        trial.settings for trial in trials if trial.purpose is Purpose.SCREEN and trial.workload == workload
+    ]
+    return tuple(factor for factor in factors if len({settings.get(factor.key) for settings in settings_of_trials}) > 1)

@@ -1,7 +1,6 @@
-"""From pairs to verdicts: better, worse, equivalent, depends on load or undecided, with interval, margin and reasons.
+"""Verdicts of an experiment, with their intervals, margins and reasons.
 
-In: trials with what they measured, and the looks taken so far. Out: a Judgement. How a look decides stands in
-`decision`; the same trials and looks give the same judgement whenever it is asked for.
+`decision` decides each look. The same trials and looks always give the same judgement.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,10 +16,10 @@ from paribus.analysis.diagnostics.plausibility import Lawful
 from paribus.analysis.diagnostics.saturation import saturation
 from paribus.analysis.diagnostics.scaling import scalings
 from paribus.analysis.diagnostics.uncontrolled import constancy
-from paribus.analysis.paired.checks import Circumstances, Courses, Timeline, checks_of
+from paribus.analysis.paired.checks import CheckContext, Courses, Timeline, checks_of
 from paribus.analysis.paired.decision import Finding, LevelFinding, Question, look, next_look, probabilities, refuse
-from paribus.analysis.paired.effects import Pair, Series, Summaries, cells
-from paribus.analysis.paired.questions import arrays, looked, looks_at, place_of, questions
+from paribus.analysis.paired.effects import Pair, PairSeries, Summaries, cells
+from paribus.analysis.paired.questions import arrays, comparison_key, looks_by_comparison, questions, spending_looks
 from paribus.analysis.paired.reasons import method_of, reasons_of, tags_of
 from paribus.analysis.screening import screen
 from paribus.findings import Bounded, Breach, Constancy, Contrast, Drift, Matrix, Scaling
@@ -44,9 +43,10 @@ from paribus.units import LoadLevel
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What an experiment showed: effects with verdicts, cell means, matrices, how the machine drifted, which counters
-    moved, how arms scale and what bounds them, what of the machine did not stay, which trials break a law; in words,
-    what could not be judged, and why by factor, arm and workload."""
+    """The results of an experiment.
+
+    `unjudged` explains the comparisons without a verdict; `refused` holds that reason by factor, arm and workload.
+    """
 
     effects: tuple[Effect, ...]
     cells: tuple[Cell, ...]
@@ -75,77 +75,99 @@ def judge(
     drives: Mapping[str, Sequence[int]] = {},
     conditions: Mapping[int, Mapping[str, str]] = {},
 ) -> Judgement:
-    """Judge every compared arm by its last look; read the matrices at `baseline`.
+    """Judge every compared arm by its last look, and describe the machine.
 
-    `factors` are those of the plan, `courses`, of some responses, the course within each trial, `drives` the drives'
-    counters of errors, each time they were read, and `conditions` what each trial found of the machine. An arm whose
-    last look did not decide it is undecided, and before the experiment is `finished` still under way.
+    An arm that its last look did not decide is undecided; before the experiment has finished, it is still under way.
+
+    Args:
+        trials: All trials of an experiment.
+        summaries: Measurements by trial and metric.
+        workloads: Workloads of the plan.
+        protocol: Margins, confidence and method.
+        looks: The looks so far.
+        baseline: Settings at which I/O matrices are read.
+        finished: Whether no trials will follow.
+        factors: Factors of the plan.
+        courses: Time series within each trial, by response.
+        drives: Error counters of the drives at each reading, by name.
+        conditions: Machine conditions that each trial recorded.
     """
     means = cells(trials, summaries, protocol.confidence, factors)
     overloaded = overloads(means)
-    taken = looks_at(looks)
+    looks_of = looks_by_comparison(looks)
     responses = {workload.name: workload.response for workload in workloads}
     effects: list[Effect] = []
-    screened: list[Effect] = []
+    screen_effects: list[Effect] = []
     unjudged: list[str] = []
     refused: dict[tuple[str, str, str], str] = {}
     contrasts: list[Contrast] = []
-    described: dict[tuple[str, str, str], Scaling] = {}
-    before, meanwhile = (
+    scalings_by_arm: dict[tuple[str, str, str], Scaling] = {}
+    noise_floor, placebo = (
         {workload.name: unlike_itself(trials, summaries, workload, purpose) for workload in workloads}
         for purpose in (Purpose.NOISE_FLOOR, Purpose.PLACEBO)
     )
-    timeline, lawful = Timeline.of(trials), Lawful.of(trials, summaries)
-    for one, question in questions(trials, summaries, workloads, protocol, factors):
-        mine = screen.of(one, trials, factors) if one.purpose is Purpose.SCREEN else None
-        known = Circumstances(
+    timeline, plausibility = Timeline.of(trials), Lawful.of(trials, summaries)
+    for series, question in questions(trials, summaries, workloads, protocol, factors):
+        screen_pairs = screen.of(series, trials, factors) if series.purpose is Purpose.SCREEN else None
+        context = CheckContext(
             timeline=timeline,
             summaries=summaries,
-            courses=courses.get(one.response, {}),
-            noise=before[one.workload],
-            placebo=meanwhile[one.workload],
+            courses=courses.get(series.response, {}),
+            noise=noise_floor[series.workload],
+            placebo=placebo[series.workload],
             drives=drives,
             conditions=conditions,
-            lawful=lawful,
+            lawful=plausibility,
         )
         try:
-            if mine:
-                screened += screen.effects(mine, question, looks, known, finished=finished)
+            if screen_pairs:
+                screen_effects += screen.effects(screen_pairs, question, looks, context, finished=finished)
                 continue
-            last = taken[place_of(one), one.purpose]
-            found, seen = _look_again(one, question, last, finished=finished)
-            checks = checks_of(found, question, seen, arrays(seen), known)
-            whole, *levels = _effects_of(found, question, seen, last[-1], checks, timeline, finished=finished)
-        except CannotJudge as why:
-            refused.setdefault((one.factor, one.arm, one.workload), gettext(str(why)))
-            what = f"{one.factor} = {one.arm}"
-            if mine is not None:
-                what = gettext("the screen of {n} factors", n=len(mine.factors))
-            said = N_("{what} under {workload} was not judged: {why} ({n} of {planned} planned pairs are valid)")
+            last = looks_of[comparison_key(series), series.purpose]
+            finding, series_at_look = _look_again(series, question, last, finished=finished)
+            checks = checks_of(finding, question, series_at_look, arrays(series_at_look), context)
+            effect, *levels = _effects_of(
+                finding, question, series_at_look, last[-1], checks, timeline, finished=finished
+            )
+        except CannotJudge as error:
+            refused.setdefault((series.factor, series.arm, series.workload), gettext(str(error)))
+            label = f"{series.factor} = {series.arm}"
+            if screen_pairs is not None:
+                label = gettext("the screen of {n} factors", n=len(screen_pairs.factors))
+            message = N_("{what} under {workload} was not judged: {why} ({n} of {planned} planned pairs are valid)")
             unjudged.append(
-                gettext(said, what=what, workload=one.workload, why=gettext(str(why)), n=one.units, planned=one.planned)
+                gettext(
+                    message,
+                    what=label,
+                    workload=series.workload,
+                    why=gettext(str(error)),
+                    n=series.units,
+                    planned=series.planned,
+                )
             )
             continue
-        arms = (one.baseline, one.arm)
-        behind = [said for arm in arms for said in overloaded.get((one.factor, one.workload, arm), ())]
-        beside = saturation(seen, 1 - question.alpha / question.claims)
-        if one.response == responses[one.workload]:
-            told = contrast(seen, summaries, protocol.confidence)
-            contrasts += [told] if told else []
-        for each in scalings(seen, question.margin, protocol.confidence, described):
-            described.setdefault((each.factor, each.workload, each.arm), each)
-        effects += [replace(whole, reasons=(*whole.reasons, *beside, *behind)), *levels]
+        arms = (series.baseline, series.arm)
+        overload_reasons = [
+            message for arm in arms for message in overloaded.get((series.factor, series.workload, arm), ())
+        ]
+        saturation_reasons = saturation(series_at_look, 1 - question.alpha / question.claims)
+        if series.response == responses[series.workload]:
+            counters = contrast(series_at_look, summaries, protocol.confidence)
+            contrasts += [counters] if counters else []
+        for arm_scaling in scalings(series_at_look, question.margin, protocol.confidence, scalings_by_arm):
+            scalings_by_arm.setdefault((arm_scaling.factor, arm_scaling.workload, arm_scaling.arm), arm_scaling)
+        effects += [replace(effect, reasons=(*effect.reasons, *saturation_reasons, *overload_reasons)), *levels]
     return Judgement(
-        effects=tuple(screen.with_confirmation(screened, effects)),
+        effects=tuple(screen.with_confirmation(screen_effects, effects)),
         cells=tuple(means),
         unjudged=tuple(unjudged),
         matrices=matrices(trials, summaries, workloads, baseline, protocol.confidence),
         drifts=drifts(trials, summaries, workloads),
         contrasts=tuple(contrasts),
-        scalings=tuple(described.values()),
+        scalings=tuple(scalings_by_arm.values()),
         bounds=bounds(means, trials),
         constancy=constancy(trials, conditions),
-        breaches=tuple(breach for found in lawful.breaches.values() for breach in found),
+        breaches=tuple(breach for finding in plausibility.breaches.values() for breach in finding),
         refused=refused,
     )
 
@@ -161,110 +183,125 @@ def take_looks(
     factors: Sequence[Factor] = (),
     over: bool = False,
 ) -> list[Look]:
-    """A look at every comparison in `due` (factor and workload) that is not decided yet and has pairs not looked at.
+    """Look at the comparisons in `due` that are undecided and have new pairs.
 
-    `over`: no more will be made. What allows no conclusion gets no look; the report says why.
+    Comparisons whose data allow no conclusion get no look; `judge` reports why.
+
+    Args:
+        trials: All trials so far.
+        summaries: Measurements by trial and metric.
+        workloads: Workloads of the plan.
+        protocol: Margins, confidence and method.
+        looks: The looks so far.
+        due: (factor, workload) of the comparisons to look at.
+        factors: Factors of the plan.
+        over: Whether no trials will follow.
+
+    Returns:
+        The new looks.
     """
-    taken = looks_at(looks)
-    found: list[Look] = []
-    for one, question in questions(trials, summaries, workloads, protocol, factors):
-        if (one.factor, one.workload) not in due:
+    looks_of = looks_by_comparison(looks)
+    new_looks: list[Look] = []
+    for series, question in questions(trials, summaries, workloads, protocol, factors):
+        if (series.factor, series.workload) not in due:
             continue
-        before = taken[place_of(one), one.purpose]
+        previous = looks_of[comparison_key(series), series.purpose]
         try:
-            if one.purpose is Purpose.SCREEN:
-                found += screen.take_looks(screen.of(one, trials, factors), question, looks, over=over)
+            if series.purpose is Purpose.SCREEN:
+                new_looks += screen.take_looks(screen.of(series, trials, factors), question, looks, over=over)
                 continue
-            if before and (before[-1].verdict is not None or before[-1].pairs >= one.units):
+            if previous and (previous[-1].verdict is not None or previous[-1].pairs >= series.units):
                 continue
-            seen = next_look(arrays(one), question, looked(before, question), over=over)
+            finding = next_look(arrays(series), question, spending_looks(previous, question), over=over)
         except CannotJudge:
             continue
-        found.append(
+        new_looks.append(
             Look(
-                factor=one.factor,
-                arm=one.arm,
-                workload=one.workload,
-                response=one.response,
-                number=len(before) + 1,
-                pairs=one.units,
-                alpha_spent=seen.looks[-1].spent,
-                low=seen.interval.low,
-                high=seen.interval.high,
-                estimate=seen.estimate,
-                verdict=seen.verdict,
-                purpose=one.purpose,
+                factor=series.factor,
+                arm=series.arm,
+                workload=series.workload,
+                response=series.response,
+                number=len(previous) + 1,
+                pairs=series.units,
+                alpha_spent=finding.looks[-1].spent,
+                low=finding.interval.low,
+                high=finding.interval.high,
+                estimate=finding.estimate,
+                verdict=finding.verdict,
+                purpose=series.purpose,
             )
         )
-    return found
+    return new_looks
 
 
-def _look_again(one: Series, question: Question, looks: Sequence[Look], *, finished: bool) -> tuple[Finding, Series]:
-    """What the last look saw, and the comparison as it was then."""
+def _look_again(
+    series: PairSeries, question: Question, looks: Sequence[Look], *, finished: bool
+) -> tuple[Finding, PairSeries]:
+    """The finding of the last look, and the pairs that it saw."""
     if not looks:
-        refuse(arrays(one), question)
+        refuse(arrays(series), question)
         raise CannotJudge(N_("it was not looked at"))
-    if one.units < looks[-1].pairs:
+    if series.units < looks[-1].pairs:
         raise CannotJudge(N_("pairs that were looked at are not valid any more"))
-    seen = one.first(looks[-1].pairs)
+    series_at_look = series.first(looks[-1].pairs)
     over = finished or looks[-1].verdict is not None
-    return look(arrays(seen), question, looked(looks, question), over=over), seen
+    return look(arrays(series_at_look), question, spending_looks(looks, question), over=over), series_at_look
 
 
 def _effects_of(
-    found: Finding,
+    finding: Finding,
     question: Question,
-    one: Series,
-    last: Look,
+    series: PairSeries,
+    last_look: Look,
     checks: tuple[Check, ...],
     timeline: Timeline,
     *,
     finished: bool,
 ) -> list[Effect]:
-    """The effect over all load levels with its verdict, then the one at each level."""
-    verdict = found.verdict or Verdict.UNDECIDED
-    better, within = probabilities(found.estimate, found.fitted.error, found.fitted.freedom, question)
-    under_way = not finished and last.verdict is None
+    """The effect over all load levels with its verdict, then the effect at each level."""
+    verdict = finding.verdict or Verdict.UNDECIDED
+    better, within = probabilities(finding.estimate, finding.fitted.error, finding.fitted.freedom, question)
+    under_way = not finished and last_look.verdict is None
     failed = tuple(check.finding for check in checks if not check.passed)
-    tags = tags_of(verdict, found.interval, question, suspect=bool(failed) and not under_way)
-    pair_s = timeline.pair_s(one)
+    tags = tags_of(verdict, finding.interval, question, suspect=bool(failed) and not under_way)
+    pair_s = timeline.pair_s(series)
     whole = Effect(
-        factor=one.factor,
-        baseline=one.baseline,
-        arm=one.arm,
-        workload=one.workload,
-        response=one.response,
+        factor=series.factor,
+        baseline=series.baseline,
+        arm=series.arm,
+        workload=series.workload,
+        response=series.response,
         load=None,
-        estimate=found.estimate,
-        low=found.interval.low,
-        high=found.interval.high,
+        estimate=finding.estimate,
+        low=finding.interval.low,
+        high=finding.interval.high,
         confidence=1 - question.alpha / question.claims,
-        pairs=last.pairs,
+        pairs=last_look.pairs,
         margin=question.margin,
         method=method_of(question),
-        look=last.number,
+        look=last_look.number,
         verdict=verdict,
         tags=tags,
-        reasons=(*reasons_of(found, question, one, pair_s, under_way=under_way), *failed),
-        trials=_trials(one.pairs),
+        reasons=(*reasons_of(finding, question, series, pair_s, under_way=under_way), *failed),
+        trials=_trials(series.pairs),
         checks=checks,
         better_probability=better,
         within_probability=within,
-        alpha_spent=last.alpha_spent,
+        alpha_spent=last_look.alpha_spent,
     )
-    loads = sorted({pair.load for pair in one.pairs})
-    return [whole, *(_at(whole, one, load, level) for load, level in zip(loads, found.levels, strict=False))]
+    loads = sorted({pair.load for pair in series.pairs})
+    return [whole, *(_at(whole, series, load, level) for load, level in zip(loads, finding.levels, strict=False))]
 
 
-def _at(whole: Effect, one: Series, load: LoadLevel, found: LevelFinding) -> Effect:
-    """The effect at one load level, which has no verdict of its own."""
-    pairs = [pair for pair in one.pairs if pair.load == load]
+def _at(whole: Effect, series: PairSeries, load: LoadLevel, finding: LevelFinding) -> Effect:
+    """The effect at one load level, which has no verdict."""
+    pairs = [pair for pair in series.pairs if pair.load == load]
     return replace(
         whole,
         load=load,
-        estimate=found.shrunk,
-        low=found.interval.low,
-        high=found.interval.high,
+        estimate=finding.shrunk,
+        low=finding.interval.low,
+        high=finding.interval.high,
         pairs=len(pairs),
         verdict=None,
         tags=(),

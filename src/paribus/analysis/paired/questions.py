@@ -1,7 +1,6 @@
-"""What is asked of an experiment's pairs: every comparison with its margin, its share of the error, and its looks.
+"""The questions of an experiment: each comparison with its margin, its share of the error, and its looks.
 
-In: trials with what they measured, the protocol, the looks taken. Out: Series with Questions. All claims of an
-experiment share one error: those of factors tried alone, and those of a screen, whose confirmation shares it anew.
+All claims of an experiment share one error. A screen's confirmation shares a new one.
 """
 
 from collections import defaultdict
@@ -9,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from paribus.analysis.paired.alpha_spending import Looked
+from paribus.analysis.paired.alpha_spending import SpendingLook
 from paribus.analysis.paired.decision import Pairs, Question
-from paribus.analysis.paired.effects import Series, Summaries, factors_of_screen, series
+from paribus.analysis.paired.effects import PairSeries, Summaries, factors_of_screen, pair_series
 from paribus.model import COMPARING, RESPONSES, Factor, Look, Protocol, Purpose, Trial, Workload
 from paribus.stats.pairs import log_ratios
 
-Place = tuple[str, str, str, str]
+ComparisonKey = tuple[str, str, str, str]
 _COUNTED = ("throughput_per_s", "bytes_per_s", "queries_per_s")  # responses that are counts over a time
 _HISTOGRAM_STEP = 0.001  # of response times: the engine keeps three digits
 
@@ -26,74 +25,89 @@ def questions(
     workloads: Sequence[Workload],
     protocol: Protocol,
     factors: Sequence[Factor],
-) -> list[tuple[Series, Question]]:
-    """Every comparison of two arms and what is asked of it, and every screen of `factors` and what of each of them."""
-    listed = [
-        one
+) -> list[tuple[PairSeries, Question]]:
+    """Return every comparison of two arms, and every screen, with its question.
+
+    Args:
+        trials: All trials of an experiment.
+        summaries: Measurements by trial and metric.
+        workloads: Workloads of the plan.
+        protocol: Margins, confidence and method.
+        factors: Factors of the plan.
+    """
+    all_series = [
+        series
         for workload in workloads
         for response in workload.responses
-        for one in series(trials, summaries, {workload.name: response}, COMPARING)
+        for series in pair_series(trials, summaries, {workload.name: response}, COMPARING)
     ]
-    screened = {workload.name: len(factors_of_screen(trials, workload.name, factors)) for workload in workloads}
-    confirmed = sum(one.purpose is Purpose.CONFIRM for one in listed)
-    first = sum(
-        screened[one.workload] if one.purpose is Purpose.SCREEN else one.purpose is Purpose.COMPARE for one in listed
+    screened_factors = {workload.name: len(factors_of_screen(trials, workload.name, factors)) for workload in workloads}
+    confirmations = sum(series.purpose is Purpose.CONFIRM for series in all_series)
+    first_claims = sum(
+        screened_factors[series.workload] if series.purpose is Purpose.SCREEN else series.purpose is Purpose.COMPARE
+        for series in all_series
     )
     return [
         (
-            one,
+            series,
             Question(
-                margin=protocol.margins[one.response],
-                planned=one.planned,
+                margin=protocol.margins[series.response],
+                planned=series.planned,
                 alpha=1 - protocol.confidence,
-                claims=confirmed if one.purpose is Purpose.CONFIRM else first,
+                claims=confirmations if series.purpose is Purpose.CONFIRM else first_claims,
                 method=protocol.method,
-                unit="application" if one.split else "pair",
-                level_sd=_level_sd(one, protocol),
-                higher_is_better=RESPONSES[one.response].higher_is_better,
+                unit="application" if series.split else "pair",
+                level_sd=_level_sd(series, protocol),
+                higher_is_better=RESPONSES[series.response].higher_is_better,
             ),
         )
-        for one in listed
+        for series in all_series
     ]
 
 
-def _level_sd(one: Series, protocol: Protocol) -> tuple[float, ...] | None:
-    """The noise at each load level, where that is unlike and there are pairs of all of them."""
-    known = protocol.level_sd.get(one.workload, ())
-    return known if len(known) == len({pair.load for pair in one.pairs}) else None
+def _level_sd(series: PairSeries, protocol: Protocol) -> tuple[float, ...] | None:
+    """Noise at each load level, where it was calibrated and all levels have pairs."""
+    level_sd = protocol.level_sd.get(series.workload, ())
+    return level_sd if len(level_sd) == len({pair.load for pair in series.pairs}) else None
 
 
-def arrays(one: Series) -> Pairs:
-    """The pairs of a comparison in the order in which they were made. Raises CannotJudge for what is no number."""
-    loads = {load: number for number, load in enumerate(sorted({pair.load for pair in one.pairs}))}
-    counts = [pair.count for pair in one.pairs]
+def arrays(series: PairSeries) -> Pairs:
+    """Return the pairs of a comparison as arrays in run order.
+
+    Raises:
+        CannotJudge: A value is not a positive number.
+    """
+    loads = {load: number for number, load in enumerate(sorted({pair.load for pair in series.pairs}))}
+    counts = [pair.count for pair in series.pairs]
     count = min(counts, default=0)
-    by_count = one.response in _COUNTED
+    by_count = series.response in _COUNTED
     return Pairs(
-        difference=np.array(log_ratios([p.compared for p in one.pairs], [p.baseline for p in one.pairs])),
-        order=np.array([float(pair.later) for pair in one.pairs]),
-        level=np.array([loads[pair.load] for pair in one.pairs], dtype=np.intp),
-        application=np.array([pair.block for pair in one.pairs], dtype=np.intp) if one.split else None,
+        difference=np.array(
+            log_ratios([pair.compared for pair in series.pairs], [pair.baseline for pair in series.pairs])
+        ),
+        order=np.array([float(pair.later) for pair in series.pairs]),
+        level=np.array([loads[pair.load] for pair in series.pairs], dtype=np.intp),
+        application=np.array([pair.block for pair in series.pairs], dtype=np.intp) if series.split else None,
         resolution=(1 / count if count else 0.0) if by_count else _HISTOGRAM_STEP,
         count=count,
     )
 
 
-def place_of(one: Series) -> Place:
-    """What tells a comparison from others."""
-    return one.factor, one.arm, one.workload, one.response
+def comparison_key(series: PairSeries) -> ComparisonKey:
+    """Return the key of a comparison: factor, arm, workload and response."""
+    return series.factor, series.arm, series.workload, series.response
 
 
-def looks_at(looks: Iterable[Look]) -> Mapping[tuple[Place, Purpose], list[Look]]:
-    """The looks at each comparison in order, by its place and the purpose of its trials."""
-    found: dict[tuple[Place, Purpose], list[Look]] = defaultdict(list)
-    for taken in sorted(looks, key=lambda look: look.number):
-        place = (taken.factor, taken.arm, taken.workload, taken.response)
-        found[place, taken.purpose].append(taken)
-    return found
+def looks_by_comparison(looks: Iterable[Look]) -> Mapping[tuple[ComparisonKey, Purpose], list[Look]]:
+    """Return the looks at each comparison in order, by comparison and purpose."""
+    looks_by_key: dict[tuple[ComparisonKey, Purpose], list[Look]] = defaultdict(list)
+    for look in sorted(looks, key=lambda entry: entry.number):
+        key = (look.factor, look.arm, look.workload, look.response)
+        looks_by_key[key, look.purpose].append(look)
+    return looks_by_key
 
 
-def looked(looks: Sequence[Look], question: Question) -> list[Looked]:
-    """The looks that count for the error spent: where each is a look by itself, the last one."""
-    counting = looks if question.method == "adaptive" else looks[-1:]
-    return [Looked(taken.pairs, taken.alpha_spent) for taken in counting]
+def spending_looks(looks: Sequence[Look], question: Question) -> list[SpendingLook]:
+    """Return the looks that count for the error spent; only the last one unless looks are adaptive."""
+    counted = looks if question.method == "adaptive" else looks[-1:]
+    return [SpendingLook(look.pairs, look.alpha_spent) for look in counted]

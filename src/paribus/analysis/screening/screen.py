@@ -1,7 +1,6 @@
-"""The screen of an experiment: looks at all its factors on the way, and at the end an effect of each.
+"""The screen of an experiment: looks at all its factors, and an effect of each.
 
-In: a screen's series of pairs, its trials and looks. Out: Looks, Effects. How a look decides stands in `screening`.
-What a screen shows of a factor is over all settings of the others; what was not confirmed stays suspect.
+A factor's effect is an average over all settings of the other factors. Unconfirmed claims stay suspect.
 """
 
 from collections.abc import Sequence
@@ -9,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from paribus.analysis.paired.checks import Circumstances, checks_of_screen
+from paribus.analysis.paired.checks import CheckContext, checks_of_screen
 from paribus.analysis.paired.decision import Question, probabilities
-from paribus.analysis.paired.effects import Series, factors_of_screen
-from paribus.analysis.paired.questions import arrays, looked, looks_at
-from paribus.analysis.paired.reasons import method_of, tags_of, what_it_takes, why
+from paribus.analysis.paired.effects import PairSeries, factors_of_screen
+from paribus.analysis.paired.questions import arrays, looks_by_comparison, spending_looks
+from paribus.analysis.paired.reasons import method_of, pairs_needed, tags_of, verdict_reasons
 from paribus.analysis.screening.screen_look import FactorFinding, ScreenFinding, look_at_screen, next_look_at_screen
 from paribus.i18n import N_, gettext
 from paribus.model import Effect, Factor, Look, Purpose, Tag, Trial, Verdict
@@ -28,180 +27,221 @@ _CLAIMS = (Verdict.BETTER, Verdict.WORSE)
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The pairs of a screen, its factors, and each pair's setting: +1 (n, k) where a factor was at its second level."""
+    """The pairs of a screen and its factors.
 
-    series: Series
+    `settings`, shape (n, k), holds +1 where the compared trial of a pair had a factor's second level, else -1.
+    """
+
+    series: PairSeries
     factors: tuple[Factor, ...]
     settings: Array
 
     def first(self, n: int) -> "Screen":
-        """The pairs made first."""
+        """Return the first n pairs."""
         return Screen(self.series.first(n), self.factors, self.settings[:n])
 
 
-def of(one: Series, trials: Sequence[Trial], factors: Sequence[Factor]) -> Screen:
-    """The screen that a series of pairs is."""
-    mine = factors_of_screen(trials, one.workload, factors)
-    drawn = {trial.order: trial.settings for trial in trials}
-    high = [[drawn[pair.trials[1]][f.key] == f.levels[1] for f in mine] for pair in one.pairs]
-    return Screen(one, mine, np.where(np.array(high, dtype=bool).reshape(-1, len(mine)), 1.0, -1.0))
+def of(series: PairSeries, trials: Sequence[Trial], factors: Sequence[Factor]) -> Screen:
+    """Return a series of pairs as a screen."""
+    varied = factors_of_screen(trials, series.workload, factors)
+    settings_of = {trial.order: trial.settings for trial in trials}
+    high = [[settings_of[pair.trials[1]][factor.key] == factor.levels[1] for factor in varied] for pair in series.pairs]
+    return Screen(series, varied, np.where(np.array(high, dtype=bool).reshape(-1, len(varied)), 1.0, -1.0))
 
 
-def take_looks(one: Screen, question: Question, looks: Sequence[Look], *, over: bool) -> list[Look]:
-    """A look at every factor that is not decided yet, where there are pairs not looked at. Raises CannotJudge."""
-    before = {factor.key: _looks_of(one, factor, looks) for factor in one.factors}
-    undecided = [key for key, taken in before.items() if not taken or taken[-1].verdict is None]
-    pairs = len(one.series.pairs)
-    if not undecided or (before[undecided[0]] and before[undecided[0]][-1].pairs >= pairs):
+def take_looks(screen: Screen, question: Question, looks: Sequence[Look], *, over: bool) -> list[Look]:
+    """Look at every undecided factor where there are new pairs.
+
+    Args:
+        screen: The pairs so far.
+        question: The declared question.
+        looks: The looks so far.
+        over: Whether no pairs will follow.
+
+    Returns:
+        The new looks.
+
+    Raises:
+        CannotJudge: The data allow no conclusion.
+    """
+    previous = {factor.key: _looks_of(screen, factor, looks) for factor in screen.factors}
+    undecided = [key for key, factor_looks in previous.items() if not factor_looks or factor_looks[-1].verdict is None]
+    pairs = len(screen.series.pairs)
+    if not undecided or (previous[undecided[0]] and previous[undecided[0]][-1].pairs >= pairs):
         return []
-    history = looked(before[undecided[0]], question)  # all that are undecided were looked at as often
-    seen = next_look_at_screen(arrays(one.series), one.settings, question, history, over=over)
+    history = spending_looks(previous[undecided[0]], question)  # undecided factors have equally many looks
+    screen_finding = next_look_at_screen(arrays(screen.series), screen.settings, question, history, over=over)
     return [
         Look(
             factor=factor.key,
             arm=factor.labels[1],
-            workload=one.series.workload,
-            response=one.series.response,
-            number=len(before[factor.key]) + 1,
+            workload=screen.series.workload,
+            response=screen.series.response,
+            number=len(previous[factor.key]) + 1,
             pairs=pairs,
-            alpha_spent=seen.looks[-1].spent,
-            low=found.interval.low,
-            high=found.interval.high,
-            estimate=found.estimate,
-            verdict=found.verdict,
+            alpha_spent=screen_finding.looks[-1].spent,
+            low=finding.interval.low,
+            high=finding.interval.high,
+            estimate=finding.estimate,
+            verdict=finding.verdict,
             purpose=Purpose.SCREEN,
         )
-        for factor, found in zip(one.factors, seen.factors, strict=True)
+        for factor, finding in zip(screen.factors, screen_finding.factors, strict=True)
         if factor.key in undecided
     ]
 
 
 def survivors(looks: Sequence[Look]) -> list[tuple[str, str]]:
-    """The factors and workloads of which a screen claims something that is to be confirmed, the clearest first."""
-    claims = [k for k in looks if k.purpose is Purpose.SCREEN and k.verdict in _CLAIMS]
-    claims.sort(key=lambda k: -abs(k.estimate) / (k.high - k.low))
-    return list(dict.fromkeys((k.factor, k.workload) for k in claims))
+    """Return (factor, workload) of the screen's claims to be confirmed, the clearest first."""
+    claims = [look for look in looks if look.purpose is Purpose.SCREEN and look.verdict in _CLAIMS]
+    claims.sort(key=lambda look: -abs(look.estimate) / (look.high - look.low))
+    return list(dict.fromkeys((look.factor, look.workload) for look in claims))
 
 
 def effects(
-    one: Screen,
+    screen: Screen,
     question: Question,
     looks: Sequence[Look],
-    known: Circumstances,
+    context: CheckContext,
     *,
     finished: bool,
 ) -> list[Effect]:
-    """The effect of every factor by its last look. Raises CannotJudge where there was none."""
-    seen = [_look_again(one, factor, question, looks, finished=finished) for factor in one.factors]
-    found = [then.factors[number] for number, (then, _, _) in enumerate(seen)]
-    rates = benjamini_hochberg([finding.p for finding in found])
+    """Return the effect of every factor by its last look.
+
+    Args:
+        screen: The pairs of the screen.
+        question: The declared question.
+        looks: The looks so far.
+        context: Further information about the trials.
+        finished: Whether no pairs will follow.
+
+    Raises:
+        CannotJudge: A factor has no look, or pairs of a look are no longer valid.
+    """
+    last_looks = [_look_again(screen, factor, question, looks, finished=finished) for factor in screen.factors]
+    findings = [at_look.factors[number] for number, (at_look, _, _) in enumerate(last_looks)]
+    rates = benjamini_hochberg([finding.p for finding in findings])
     return [
-        _effect(factor, finding, then, screen, question, last, known, rate)
-        for factor, finding, (then, screen, last), rate in zip(one.factors, found, seen, rates, strict=True)
+        _effect(factor, finding, at_look, screen_at_look, question, look, context, rate)
+        for factor, finding, (at_look, screen_at_look, look), rate in zip(
+            screen.factors, findings, last_looks, rates, strict=True
+        )
     ]
 
 
 def _look_again(
-    one: Screen, factor: Factor, question: Question, looks: Sequence[Look], *, finished: bool
+    screen: Screen, factor: Factor, question: Question, looks: Sequence[Look], *, finished: bool
 ) -> tuple[ScreenFinding, Screen, Look]:
-    """What the last look at a factor saw, the screen as it was then, and the look."""
-    taken = _looks_of(one, factor, looks)
-    if not taken:
-        arrays(one.series)  # raises where values are no numbers
-        raise CannotJudge(gettext("{n} valid pairs are needed", n=least_valid(len(one.factors))))
-    if one.series.units < taken[-1].pairs:
+    """The finding of the last look at a factor, the pairs that it saw, and the look."""
+    factor_looks = _looks_of(screen, factor, looks)
+    if not factor_looks:
+        arrays(screen.series)  # raises where values are no numbers
+        raise CannotJudge(gettext("{n} valid pairs are needed", n=least_valid(len(screen.factors))))
+    if screen.series.units < factor_looks[-1].pairs:
         raise CannotJudge(N_("pairs that were looked at are not valid any more"))
-    then = one.first(taken[-1].pairs)
-    over = finished or taken[-1].verdict is not None
-    seen = look_at_screen(arrays(then.series), then.settings, question, looked(taken, question), over=over)
-    return seen, then, taken[-1]
+    screen_at_look = screen.first(factor_looks[-1].pairs)
+    over = finished or factor_looks[-1].verdict is not None
+    finding = look_at_screen(
+        arrays(screen_at_look.series),
+        screen_at_look.settings,
+        question,
+        spending_looks(factor_looks, question),
+        over=over,
+    )
+    return finding, screen_at_look, factor_looks[-1]
 
 
 def with_confirmation(screened: Sequence[Effect], alone: Sequence[Effect]) -> list[Effect]:
-    """The effects of factors tried alone, and of a screen those that were not confirmed in trials of their own.
+    """Return the effects of factors compared alone, and the screen's other effects.
 
-    Of what a screen claimed counts what was found alone; where that has another sign, nothing is decided. Where it
-    claimed nothing, that stands.
+    The confirmation replaces a screen's claim; with the opposite verdict, the factor is undecided. Where the screen
+    claimed nothing, its effect stays.
+
+    Args:
+        screened: Effects from the screen.
+        alone: Effects of factors compared alone.
     """
-    before = {_place(one): one for one in screened}
-    found = []
-    for effect in alone:
-        seen = before.get(_place(effect))
-        if seen is None or (seen.verdict in _CLAIMS and effect.load is not None):
-            found.append(effect)
-        elif seen.verdict in _CLAIMS:
-            found.append(_confirmed(effect, seen))
-    tried = {_place(effect) for effect in found}
-    return found + [one for one in screened if _place(one) not in tried]
+    screened_by_key = {_place(effect): effect for effect in screened}
+    result = []
+    for alone_effect in alone:
+        screen_effect = screened_by_key.get(_place(alone_effect))
+        if screen_effect is None or (screen_effect.verdict in _CLAIMS and alone_effect.load is not None):
+            result.append(alone_effect)
+        elif screen_effect.verdict in _CLAIMS:
+            result.append(_confirmed(alone_effect, screen_effect))
+    confirmed_keys = {_place(alone_effect) for alone_effect in result}
+    return result + [effect for effect in screened if _place(effect) not in confirmed_keys]
 
 
-def _confirmed(effect: Effect, before: Effect) -> Effect:
-    """What was found alone, beside what the screen claimed."""
-    said = gettext("before, a screen showed {effect}", effect=show_percent(before.estimate))
-    if effect.verdict in _CLAIMS and effect.verdict is not before.verdict:
-        said += gettext(": the two contradict each other")
-        return replace(effect, verdict=Verdict.UNDECIDED, tags=(Tag.SUSPECT,), reasons=(*effect.reasons, said))
-    return replace(effect, reasons=(*effect.reasons, said))
+def _confirmed(effect: Effect, screen_effect: Effect) -> Effect:
+    """The effect from the confirmation, with a reason that states the screen's estimate."""
+    reason = gettext("before, a screen showed {effect}", effect=show_percent(screen_effect.estimate))
+    if effect.verdict in _CLAIMS and effect.verdict is not screen_effect.verdict:
+        reason += gettext(": the two contradict each other")
+        return replace(effect, verdict=Verdict.UNDECIDED, tags=(Tag.SUSPECT,), reasons=(*effect.reasons, reason))
+    return replace(effect, reasons=(*effect.reasons, reason))
 
 
 def _place(effect: Effect) -> tuple[str, str, str]:
     return effect.factor, effect.workload, effect.response
 
 
-def _looks_of(one: Screen, factor: Factor, looks: Sequence[Look]) -> list[Look]:
-    place = (factor.key, factor.labels[1], one.series.workload, one.series.response)
-    return looks_at(looks).get((place, Purpose.SCREEN), [])
+def _looks_of(screen: Screen, factor: Factor, looks: Sequence[Look]) -> list[Look]:
+    key = (factor.key, factor.labels[1], screen.series.workload, screen.series.response)
+    return looks_by_comparison(looks).get((key, Purpose.SCREEN), [])
 
 
 def _effect(
     factor: Factor,
-    found: FactorFinding,
-    seen: ScreenFinding,
-    one: Screen,
+    finding: FactorFinding,
+    screen_finding: ScreenFinding,
+    screen: Screen,
     question: Question,
-    last: Look,
-    known: Circumstances,
-    rate: float,
+    look: Look,
+    context: CheckContext,
+    false_discovery_rate: float,
 ) -> Effect:
-    """The effect of a factor as the screen was at its last look; `rate` is its false discovery rate."""
-    verdict, is_claim = found.verdict or Verdict.UNDECIDED, found.verdict in _CLAIMS
-    checks = checks_of_screen(seen.fitted, question, one.series, arrays(one.series), known)
+    """The effect of a factor at its last look."""
+    verdict, is_claim = finding.verdict or Verdict.UNDECIDED, finding.verdict in _CLAIMS
+    checks = checks_of_screen(screen_finding.fitted, question, screen.series, arrays(screen.series), context)
     failed = tuple(check.finding for check in checks if not check.passed)
-    better, within = probabilities(found.estimate, found.error, seen.fitted.freedom, question)
-    takes = what_it_takes(seen.fitted.scale, question, last.pairs, known.timeline.pair_s(one.series))
+    better, within = probabilities(finding.estimate, finding.error, screen_finding.fitted.freedom, question)
+    needed = pairs_needed(screen_finding.fitted.scale, question, look.pairs, context.timeline.pair_s(screen.series))
     so_far = N_("{n} of {planned} planned pairs so far, and not decided yet")
     reasons = [
-        gettext("screened with {n} other factors: this is the effect over all their settings", n=len(one.factors) - 1),
-        *why(found.verdict, found.interval, found.inner, question),
-        *([takes] if found.verdict is Verdict.UNDECIDED else []),
+        gettext(
+            "screened with {n} other factors: this is the effect over all their settings", n=len(screen.factors) - 1
+        ),
+        *verdict_reasons(finding.verdict, finding.interval, finding.inner, question),
+        *([needed] if finding.verdict is Verdict.UNDECIDED else []),
         *(
-            [gettext("not confirmed in trials of its own; false discovery rate {rate:.2g}", rate=rate)]
+            [gettext("not confirmed in trials of its own; false discovery rate {rate:.2g}", rate=false_discovery_rate)]
             if is_claim
             else []
         ),
-        *([] if found.verdict else [gettext(so_far, n=last.pairs, planned=one.series.planned)]),
+        *([] if finding.verdict else [gettext(so_far, n=look.pairs, planned=screen.series.planned)]),
     ]
     return Effect(
         factor=factor.key,
         baseline=factor.labels[0],
         arm=factor.labels[1],
-        workload=one.series.workload,
-        response=one.series.response,
+        workload=screen.series.workload,
+        response=screen.series.response,
         load=None,
-        estimate=found.estimate,
-        low=found.interval.low,
-        high=found.interval.high,
+        estimate=finding.estimate,
+        low=finding.interval.low,
+        high=finding.interval.high,
         confidence=1 - question.alpha / question.claims,
-        pairs=last.pairs,
+        pairs=look.pairs,
         margin=question.margin,
         method=method_of(question, screened=True),
-        look=last.number,
+        look=look.number,
         verdict=verdict,
-        tags=tags_of(verdict, found.interval, question, suspect=is_claim or bool(failed and found.verdict)),
+        tags=tags_of(verdict, finding.interval, question, suspect=is_claim or bool(failed and finding.verdict)),
         reasons=(*reasons, *failed),
-        trials=tuple(sorted(order for pair in one.series.pairs for order in pair.trials)),
+        trials=tuple(sorted(order for pair in screen.series.pairs for order in pair.trials)),
         checks=checks,
         better_probability=better,
         within_probability=within,
-        alpha_spent=last.alpha_spent,
+        alpha_spent=look.alpha_spent,
     )

@@ -1,7 +1,6 @@
-"""One look at a screen: every factor's effect from the same pairs, each with its interval and perhaps its verdict.
+"""One look at a screen: every factor's effect from the same pairs, with its interval and perhaps its verdict.
 
-In: differences between settings of all factors and their mirror images. Out: a finding for each factor. Pure, like
-`decision`, whose rules are followed here without levels, since these cancel.
+Pure. The rules are those of `paired.decision`, without load levels: these cancel.
 """
 
 from collections.abc import Sequence
@@ -9,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paribus.analysis.paired.alpha_spending import Looked
-from paribus.analysis.paired.decision import Interval, Pairs, Question, verdict_of
+from paribus.analysis.paired.alpha_spending import SpendingLook
+from paribus.analysis.paired.decision import EffectInterval, Pairs, Question, verdict_of
 from paribus.i18n import N_, gettext
 from paribus.model import Verdict
 from paribus.stats import screen
@@ -22,31 +21,39 @@ from paribus.stats.sequential import t_tail
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactorFinding:
-    """What is known of one factor; `verdict` None means to go on. `p` is that of no effect, by this look alone."""
+    """The result for one factor: `verdict` is None while undecided; `p` tests no effect, at this look alone."""
 
     estimate: float
     error: float
     p: float
-    interval: Interval
-    inner: Interval
+    interval: EffectInterval
+    inner: EffectInterval
     verdict: Verdict | None
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenFinding:
-    """All factors after a look."""
+    """The results for all factors at a look."""
 
-    looks: tuple[Looked, ...]
+    looks: tuple[SpendingLook, ...]
     factors: tuple[FactorFinding, ...]
     fitted: Regression = field(repr=False, compare=False)
 
 
 def look_at_screen(
-    pairs: Pairs, settings: Array, question: Question, looks: Sequence[Looked], *, over: bool
+    pairs: Pairs, settings: Array, question: Question, looks: Sequence[SpendingLook], *, over: bool
 ) -> ScreenFinding:
-    """Look at pairs between rows of `settings` (n, k) of +1 and -1 and their mirrors, this being the last of `looks`.
+    """Judge the pairs of a screen at the last of `looks`.
 
-    `question.claims` is what all factors share the error with. Raises CannotJudge where the data allow no conclusion.
+    Args:
+        pairs: Log ratios of rows of `settings` to their mirror images.
+        settings: +1 and -1 for each pair and factor, shape (n, k).
+        question: The declared question; all factors count in its `claims`.
+        looks: All looks; the last is this one.
+        over: Whether no pairs will follow; verdicts are then undecided at worst.
+
+    Raises:
+        CannotJudge: The data allow no conclusion.
     """
     d, least = pairs.difference, least_valid(settings.shape[1])
     if len(d) < least:
@@ -62,18 +69,20 @@ def look_at_screen(
     if min(errors) == 0:
         raise CannotJudge(N_("all pairs are exactly alike, which no real machine gives"))
     outer, inner = (question.spending.standard_errors(looks, sides, fitted.freedom) for sides in (2, 1))
-    found = []
+    findings = []
     for estimate, error in zip(fitted.coefficients.tolist(), errors, strict=False):
-        wide, narrow = (Interval(estimate - reach * error, estimate + reach * error) for reach in (outer, inner))
+        wide, narrow = (EffectInterval(estimate - width * error, estimate + width * error) for width in (outer, inner))
         verdict = verdict_of(wide, narrow, question) or (Verdict.UNDECIDED if over else None)
         p = 2 * t_tail(abs(estimate) / error, fitted.freedom)
-        found.append(FactorFinding(estimate=estimate, error=error, p=p, interval=wide, inner=narrow, verdict=verdict))
-    return ScreenFinding(tuple(looks), tuple(found), fitted)
+        findings.append(
+            FactorFinding(estimate=estimate, error=error, p=p, interval=wide, inner=narrow, verdict=verdict)
+        )
+    return ScreenFinding(tuple(looks), tuple(findings), fitted)
 
 
 def next_look_at_screen(
-    pairs: Pairs, settings: Array, question: Question, before: Sequence[Looked] = (), *, over: bool = False
+    pairs: Pairs, settings: Array, question: Question, previous: Sequence[SpendingLook] = (), *, over: bool = False
 ) -> ScreenFinding:
-    """Look at the pairs so far after those looks. Raises as above."""
-    looks = question.spending.next(before, len(pairs.difference), over=over)
+    """Judge the pairs of a screen at the look after the previous ones; arguments and errors as `look_at_screen`."""
+    looks = question.spending.next(previous, len(pairs.difference), over=over)
     return look_at_screen(pairs, settings, question, looks, over=over)
