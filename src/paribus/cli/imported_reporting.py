@@ -12,7 +12,7 @@ from paribus.analysis.imported.judgement import judge_set
 from paribus.analysis.imported.matched_runs import lone
 from paribus.analysis.paired.judge import Judgement
 from paribus.errors import UsageError
-from paribus.experiment.evidence import Evidence
+from paribus.experiment.evidence import ExperimentEvidence
 from paribus.findings import Breach
 from paribus.i18n import N_
 from paribus.imports.claims import read_claims
@@ -28,7 +28,7 @@ LASTING = (
 )
 
 
-def judgement(store: Store, experiment: Experiment, found: Evidence) -> Judgement:
+def judgement(store: Store, experiment: Experiment, found: ExperimentEvidence) -> Judgement:
     """What the trials of a set show, and what they do not."""
     plan, own = found.plan, experiment.id
     judged = sorted({response for workload in plan.workloads for response in workload.responses})

@@ -13,4 +13,4 @@ def informed(plan: Plan, facts: Facts, url: str | None) -> tuple[Plan, dict[str,
         store = open_engine(store_url(url), create=False)
     except StoreError:
         store = None
-    return noise.informed(store, plan, facts.fingerprint)
+    return noise.plan_for_machine(store, plan, facts.fingerprint)

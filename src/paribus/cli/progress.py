@@ -41,7 +41,7 @@ class Watch:
         with contextlib.suppress(OSError):  # here and elsewhere: a terminal that is gone stops no experiment
             self._live.stop()
 
-    def begins(self, trials: Sequence[Trial]) -> None:
+    def on_trials(self, trials: Sequence[Trial]) -> None:
         """Count the trials."""
         over = sum(trial.state in _OVER for trial in trials)
         counted = sum(trial.state not in (TrialState.SUPERSEDED, TrialState.SPARED) for trial in trials)
@@ -50,27 +50,27 @@ class Watch:
         self._began = time.monotonic()
         self._progress.update(self._whole, total=counted, completed=over)
 
-    def prepares(self, workload: str, done_bytes: int, total_bytes: int) -> None:
+    def on_data_progress(self, workload: str, done_bytes: int, total_bytes: int) -> None:
         """Show how much data is made."""
         self._line.plain = f"making data for {workload}: {show_size(done_bytes)} of {show_size(total_bytes)}"
 
-    def fills(self, workload: str, done_bytes: int, total_bytes: int) -> None:
+    def on_fill_progress(self, workload: str, done_bytes: int, total_bytes: int) -> None:
         """Show how far data is overwritten in order."""
         self._line.plain = f"preconditioning {workload}: overwritten to {done_bytes / total_bytes * 100:.0f} %"
 
-    def rounds(self, workload: str, number: int, per_s: float, last: Steadiness | None) -> None:
+    def on_round(self, workload: str, number: int, per_s: float, last: Steadiness | None) -> None:
         """Show a round of random overwriting, and how steady the last ones are."""
         spread = f", spread {last.spread * 100:.0f} %" if last else ""
         self._line.plain = f"preconditioning {workload}: round {number}, {per_s:,.0f} IOPS{spread}"
         if not self._console.is_terminal:
             self._say(self._line.plain)
 
-    def learns(self, words: Sequence[str]) -> None:
+    def on_notes(self, words: Sequence[str]) -> None:
         """Tell what is known of the machine, or of what comes next."""
         for one in words:
             self._say(one)
 
-    def decides(self, looks: Sequence[Look]) -> None:
+    def on_decisions(self, looks: Sequence[Look]) -> None:
         """Tell what is decided."""
         for look in looks:
             effect = f"{show_percent(look.estimate)} [{show_percent(look.low)}, {show_percent(look.high)}]"
@@ -79,12 +79,12 @@ class Watch:
                 f"{what}: {str(look.verdict).replace('_', ' ')} after {look.pairs} pairs, {look.response} {effect}"
             )
 
-    def loses(self, why: str) -> None:
+    def on_connection_lost(self, why: str) -> None:
         """Tell that the target was lost; it may take minutes to reach it."""
         self._line.plain = "reaching the target again"
         self._say(f"{why}; reaching it again, for some minutes")
 
-    def shows(self, trial: Trial) -> None:
+    def on_trial_state(self, trial: Trial) -> None:
         """Show the trial at hand, and the time left."""
         place = f"{trial.workload} at {trial.load}"
         words = f"trial {trial.order}, {place}, {trial.subject}: {trial.state.value}"

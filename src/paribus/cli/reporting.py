@@ -14,8 +14,8 @@ from paribus.analysis.paired.judge import Judgement
 from paribus.cli import imported_reporting, series_worker
 from paribus.cli.terminal import say_as_is, visible
 from paribus.errors import ParibusError, StoreError, UsageError
-from paribus.experiment.evidence import Evidence, analyse, evidence
-from paribus.experiment.time_series import Series, courses
+from paribus.experiment.evidence import ExperimentEvidence, analyse, evidence
+from paribus.experiment.time_series import Series, response_series
 from paribus.files import write_whole
 from paribus.findings import Preconditioned
 from paribus.i18n import gettext
@@ -54,25 +54,25 @@ def _recipes(plan: Plan) -> dict[str, Recipe]:
 
 def judged(
     store: Store, experiment: Experiment, reading: series_worker.Points | None = None
-) -> tuple[Evidence, Judgement]:
+) -> tuple[ExperimentEvidence, Judgement]:
     """What the store holds of an experiment, and what that shows. Raises StoreError."""
     found = evidence(store, experiment.id)
     if experiment.state is ExperimentState.IMPORTED:
         return found, imported_reporting.judgement(store, experiment, found)
-    seen = reading.of(courses, found.plan, found.trials) if reading else None
-    return found, analyse(found, experiment, store, finished=experiment.state is ExperimentState.DONE, seen=seen)
+    seen = reading.of(response_series, found.plan, found.trials) if reading else None
+    return found, analyse(found, experiment, store, finished=experiment.state is ExperimentState.DONE, series=seen)
 
 
 def _judged_by(experiment: Experiment) -> "tuple[series_worker.Part[Series], ...]":
     """What of its points is read ahead to judge it; a set reads its own."""
-    return () if experiment.state is ExperimentState.IMPORTED else (courses,)
+    return () if experiment.state is ExperimentState.IMPORTED else (response_series,)
 
 
-def _preconditioned(store: Store, experiment: Experiment, found: Evidence) -> tuple[Preconditioned, ...]:
+def _preconditioned(store: Store, experiment: Experiment, found: ExperimentEvidence) -> tuple[Preconditioned, ...]:
     """What preconditioning came to, with its course."""
     orders = [trial.order for trial in preconditioning(found.trials, found.summaries)]
-    courses = read.series(store, experiment.id, "throughput_per_s", orders) if orders else {}
-    return preconditioned(found.trials, found.summaries, courses, found.plan.workloads)
+    response_series = read.series(store, experiment.id, "throughput_per_s", orders) if orders else {}
+    return preconditioned(found.trials, found.summaries, response_series, found.plan.workloads)
 
 
 def _notes(experiment: Experiment, found: Judgement) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = 
     )
 
 
-def _planned_s(kept: Evidence) -> float:
+def _planned_s(kept: ExperimentEvidence) -> float:
     """Seconds of all trials that were planned, each counted once."""
     return cost_s(kept.plan, [t for t in kept.trials if t.state is not TrialState.SUPERSEDED])
 

@@ -16,7 +16,7 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.analysis.diagnostics.distribution import distributions
 from paribus.errors import StoreError
-from paribus.experiment.time_series import Series, made
+from paribus.experiment.time_series import Series, done_orders
 from paribus.findings import Distribution
 from paribus.model import Experiment, ExperimentState, Plan, Trial, TrialState
 from paribus.report.sections import curves
@@ -40,7 +40,7 @@ class Drawn:
 
 def drawn(store: Store, experiment: str, _: Plan, trials: Sequence[Trial]) -> Drawn:
     """What is drawn of trials. Raises StoreError."""
-    orders = made(trials)
+    orders = done_orders(trials)
     chosen = curves.choose(orders)
     return Drawn(
         distributions(trials, read.histograms(store, experiment, "response_mean_s", orders)),

@@ -1,1 +1,1 @@
-"""Carrying out a plan: `walk` from the first trial to the judgement, `looks` on the way."""
+"""Carrying out a plan: `walk` from the first trial to the verdicts, with interim analyses between blocks."""

@@ -1,7 +1,7 @@
-"""What is done between blocks: learning how the load settles and how noisy it is, looking, planning what confirms.
+"""Work between blocks: learning settle time and noise, interim analysis, planning the confirmation of a screen.
 
-Called by the walk before the first block and after each. Done twice, it does nothing more, and what a crash left out it
-makes up for.
+Called by the walk before the first block and after each. Every step is idempotent and makes up for one that a crash
+cut off.
 """
 
 from collections.abc import Sequence
@@ -16,55 +16,59 @@ from paribus.store import read
 from paribus.trial.bench import Bench
 from paribus.trial.blocks import next_block
 
-_LEARNING = (Purpose.CALIBRATE, Purpose.NOISE_FLOOR)
+_LEARNING_PURPOSES = (Purpose.CALIBRATE, Purpose.NOISE_FLOOR)
 
 
-class Listener(Protocol):
-    """Whoever is told."""
+class BlockListener(Protocol):
+    """Receiver of the experiment's progress between blocks."""
 
-    def begins(self, trials: Sequence[Trial]) -> None:
-        """The trials of the experiment are known, also those that were made before."""
+    def on_trials(self, trials: Sequence[Trial]) -> None:
+        """Receive all trials of the experiment, those already run included."""
         ...
 
-    def learns(self, words: Sequence[str]) -> None:
-        """This is known of the machine, or of what comes next."""
+    def on_notes(self, messages: Sequence[str]) -> None:
+        """Receive messages about the machine or about the trials to come."""
         ...
 
-    def decides(self, looks: Sequence[Look]) -> None:
-        """These need no more trials."""
+    def on_decisions(self, looks: Sequence[Look]) -> None:
+        """Receive the looks that decided a comparison, which needs no more trials."""
         ...
 
 
-def after_block(experiment: Experiment, store: Store, listener: Listener, bench: Bench, trials: list[Trial]) -> None:
-    """Do what is due. `trials` follows what the store holds. Raises StoreError."""
+def after_block(
+    experiment: Experiment, store: Store, listener: BlockListener, bench: Bench, trials: list[Trial]
+) -> None:
+    """Do what is due between blocks. `trials` is updated to match the store. Raises StoreError."""
     learned = _learn(experiment, store, bench, trials)
     plan = read.plan(store, experiment.id)
     decided = look(plan, experiment, store, trials)
     if decided:
         trials[:] = read.trials(store, experiment.id)
-    if (decided or next_block(trials) is None) and (said := confirm(plan, experiment, store, trials)):
-        learned.append(said)
+    if (decided or next_block(trials) is None) and (confirmation := confirm(plan, experiment, store, trials)):
+        learned.append(confirmation)
     if learned or decided:
         trials[:] = read.trials(store, experiment.id)
-        listener.begins(trials)
-        listener.learns(learned)
-        listener.decides(decided)
+        listener.on_trials(trials)
+        listener.on_notes(learned)
+        listener.on_decisions(decided)
 
 
 def _learn(experiment: Experiment, store: Store, bench: Bench, trials: list[Trial]) -> list[str]:
-    """What the trials before the first comparison tell, as soon as they are over."""
+    """Messages about settle time and noise, learned once the trials that show them are over."""
     following = next_block(trials)
-    begun = any(t.purpose not in noise.BEFORE and t.state is not TrialState.PLANNED for t in trials)
-    if begun or following is None or not any(trial.purpose in _LEARNING for trial in trials):
+    comparisons_begun = any(
+        t.purpose not in noise.PREPARATORY_PURPOSES and t.state is not TrialState.PLANNED for t in trials
+    )
+    if comparisons_begun or following is None or not any(trial.purpose in _LEARNING_PURPOSES for trial in trials):
         return []
     plan = read.plan(store, experiment.id)
     learned = []
     purpose = following[0].purpose
-    if purpose not in (Purpose.PRECONDITION, Purpose.CALIBRATE) and settling.is_to_be_learned(plan, trials):
+    if purpose not in (Purpose.PRECONDITION, Purpose.CALIBRATE) and settling.should_learn(plan, trials):
         learned += list(filter(None, [settling.learn(plan, experiment, store, trials)]))
         plan = read.plan(store, experiment.id)
         trials[:] = read.trials(store, experiment.id)
-    if purpose not in noise.BEFORE and noise.is_to_be_learned(trials):
+    if purpose not in noise.PREPARATORY_PURPOSES and noise.should_learn(trials):
         learned += noise.learn(plan, experiment, store, trials)
         plan = read.plan(store, experiment.id)
         trials[:] = read.trials(store, experiment.id)

@@ -1,4 +1,4 @@
-"""What the store holds of an experiment, read once, and what that shows."""
+"""An experiment's plan, trials and summaries read from the store, and their judgement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,46 +6,48 @@ from dataclasses import dataclass
 from sqlalchemy.engine import Engine as Store
 
 from paribus.analysis.paired.judge import Judgement, judge
-from paribus.experiment.time_series import Series, courses, made
+from paribus.experiment.time_series import Series, done_orders, response_series
 from paribus.model import Experiment, Measurement, Plan, Trial
 from paribus.store import read
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """The plan as it is followed, every trial, and what each measured, without points."""
+class ExperimentEvidence:
+    """The plan as it is followed, every trial, and each trial's measurements without points."""
 
     plan: Plan
     trials: Sequence[Trial]
     summaries: Mapping[int, Mapping[str, Measurement]]
 
     @property
-    def made(self) -> list[int]:
-        """The orders of trials that ended with a measurement to use."""
-        return made(self.trials)
+    def done_orders(self) -> list[int]:
+        """The orders of the trials that ended with a usable measurement."""
+        return done_orders(self.trials)
 
 
-def evidence(store: Store, experiment: str) -> Evidence:
-    """Read it. Raises StoreError."""
-    return Evidence(read.plan(store, experiment), read.trials(store, experiment), read.summaries(store, experiment))
+def evidence(store: Store, experiment: str) -> ExperimentEvidence:
+    """Read an experiment's evidence. Raises StoreError."""
+    return ExperimentEvidence(
+        read.plan(store, experiment), read.trials(store, experiment), read.summaries(store, experiment)
+    )
 
 
 def analyse(
-    found: Evidence,
+    evidence: ExperimentEvidence,
     experiment: Experiment,
     store: Store,
     *,
     finished: bool,
-    seen: Series | None = None,
+    series: Series | None = None,
 ) -> Judgement:
-    """Judge it; before the experiment is finished nothing is decided. Raises StoreError.
+    """Judge the evidence; nothing is decided before the experiment is `finished`. Raises StoreError.
 
-    `seen`: its courses, where they were read already.
+    `series`: the response series, where they were read already.
     """
-    plan = found.plan
+    plan = evidence.plan
     return judge(
-        found.trials,
-        found.summaries,
+        evidence.trials,
+        evidence.summaries,
         plan.workloads,
         plan.protocol,
         read.looks(store, experiment.id),
@@ -54,5 +56,5 @@ def analyse(
         factors=plan.factors,
         drives=read.drive_counters(store, experiment.id),
         conditions=read.conditions(store, experiment.id),
-        courses=courses(store, experiment.id, plan, found.trials) if seen is None else seen,
+        courses=response_series(store, experiment.id, plan, evidence.trials) if series is None else series,
     )

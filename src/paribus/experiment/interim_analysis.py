@@ -1,7 +1,7 @@
-"""Looking at an experiment on its way: what is decided needs no more trials, and what a screen showed needs others.
+"""Interim analysis: looks at comparisons, trials spared by decisions, and confirmation of screened effects.
 
-Called by the walk after each block, and at the end. A comparison is looked at when its blocks so far are over, and
-never because of what they showed.
+Called by the walk after each block and at the end. A comparison is looked at after a fixed number of its blocks, never
+because of what they showed.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,28 +24,28 @@ from paribus.trial.blocks import blocks_over
 def look(
     plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial], *, over: bool = False
 ) -> list[Look]:
-    """Look at every comparison whose turn it is, keep what was seen, and spare the trials of what is decided.
+    """Take every look that is due, store it, and spare the trials of decided comparisons.
 
-    `over`: no more trials will be made. Returns the looks that decided something. Raises StoreError.
+    `over`: no more trials will be run. Returns the looks that decided something. Raises StoreError.
     """
-    made = blocks_over(trials)
+    completed = blocks_over(trials)
     due = [
-        one
-        for one in underway(plan, trials)
-        if over or is_due(one, plan, made.get(one.key, 0)) or (one.screened and is_over(one, trials))
+        comparison
+        for comparison in underway(plan, trials)
+        if over
+        or is_due(comparison, plan, completed.get(comparison.key, 0))
+        or (comparison.screened and is_over(comparison, trials))
     ]
     if not due:
         return []
-    before = read.looks(store, experiment.id)
-    places = {one.key for one in due}
-    summaries = read.summaries(
-        store, experiment.id, metrics=metrics_of_pairs(plan.workloads), comparisons=sorted(places)
-    )
-    taken = looks_at(due, plan, trials, summaries, before, over=over)
-    decided = decided_arms(plan, [*before, *taken])
+    earlier_looks = read.looks(store, experiment.id)
+    keys = {comparison.key for comparison in due}
+    summaries = read.summaries(store, experiment.id, metrics=metrics_of_pairs(plan.workloads), comparisons=sorted(keys))
+    new_looks = looks_at(due, plan, trials, summaries, earlier_looks, over=over)
+    decided = decided_arms(plan, [*earlier_looks, *new_looks])
     spared = [trial.order for trial in trials if trial.state is TrialState.PLANNED and arm_of(trial) in decided]
-    write.add_looks(store, experiment.id, taken, spared)
-    return [one for one in taken if one.verdict is not None]
+    write.add_looks(store, experiment.id, new_looks, spared)
+    return [new for new in new_looks if new.verdict is not None]
 
 
 def looks_at(
@@ -53,12 +53,17 @@ def looks_at(
     plan: Plan,
     trials: Sequence[Trial],
     summaries: Summaries,
-    before: Sequence[Look],
+    earlier_looks: Sequence[Look],
     *,
     over: bool,
 ) -> list[Look]:
-    """The looks at these comparisons; a screen is over when it has no more trials, the others when all are."""
-    ended = {one.key: over or bool(one.screened and is_over(one, trials)) for one in due}
+    """New looks at the `due` comparisons.
+
+    A look is the last one of a screen that has no more trials, and of any comparison when `over`.
+    """
+    is_last_look = {
+        comparison.key: over or bool(comparison.screened and is_over(comparison, trials)) for comparison in due
+    }
     return [
         look
         for last in (False, True)
@@ -67,8 +72,8 @@ def looks_at(
             summaries,
             plan.workloads,
             plan.protocol,
-            before,
-            [place for place, is_last in ended.items() if is_last is last],
+            earlier_looks,
+            [key for key, is_last in is_last_look.items() if is_last is last],
             factors=plan.factors,
             over=last,
         )
@@ -76,103 +81,110 @@ def looks_at(
 
 
 def confirm(plan: Plan, experiment: Experiment, store: Store, trials: Sequence[Trial]) -> StoredMessage | None:
-    """Plan the trials that confirm what the screens showed, once these are over; says in words what it planned.
+    """Plan the trials that confirm screened effects, once the screens are over; a message about them, or None.
 
-    Doing it twice is doing it once. Raises StoreError.
+    Idempotent. Raises StoreError.
     """
-    if not any(one.screened for one in comparisons(plan)):
+    if not any(comparison.screened for comparison in comparisons(plan)):
         return None
     looks = read.looks(store, experiment.id)
-    added, said = to_confirm(plan, trials, looks, noise.known(store, plan, experiment.fingerprint))
-    if said:
-        write.add_note(store, experiment.id, said)
+    added, message = to_confirm(plan, trials, looks, noise.known_pair_sds(store, plan, experiment.fingerprint))
+    if message:
+        write.add_note(store, experiment.id, message)
     if added:
         write.add_trials(store, experiment.id, added, schedule_hash([*trials, *added]))
-    return said
+    return message
 
 
 def to_confirm(
-    plan: Plan, trials: Sequence[Trial], looks: Sequence[Look], known: Mapping[str, float]
+    plan: Plan, trials: Sequence[Trial], looks: Sequence[Look], pair_sds: Mapping[str, float]
 ) -> tuple[tuple[Trial, ...], StoredMessage | None]:
-    """The trials that confirm what the screens showed, and in words what these are for; none while one goes on."""
-    screens = [one for one in comparisons(plan) if one.screened]
+    """The trials that confirm the screens' effects, and a message about them; none while a screen is underway."""
+    screens = [comparison for comparison in comparisons(plan) if comparison.screened]
     planned = any(trial.purpose is Purpose.CONFIRM for trial in trials)
-    found = survivors(looks)
-    if planned or not found or not all(is_over(one, trials) for one in screens):
+    effects = survivors(looks)
+    if planned or not effects or not all(is_over(screen, trials) for screen in screens):
         return (), None
-    held, rounds = confirmed_within(plan, known, found, trials)
-    more = confirmation(plan, held, rounds, trials) if held else ()
-    said = N_("the screen shows an effect of {factors}: tried alone from here on")
-    tried = stored_message(said, factors=_names(held))
-    if len(held) == len(found):
-        return more, tried
-    said = N_("the budget does not hold the trials that would confirm what the screen showed of {factors}")
-    left = stored_message(said, factors=_names([one for one in found if one not in held]))
-    return more, stored_message("{tried}; {left}", tried=tried, left=left) if held else left
+    affordable, rounds = confirmed_within(plan, pair_sds, effects, trials)
+    added = confirmation(plan, affordable, rounds, trials) if affordable else ()
+    text = N_("the screen shows an effect of {factors}: tried alone from here on")
+    tried = stored_message(text, factors=_names(affordable))
+    if len(affordable) == len(effects):
+        return added, tried
+    text = N_("the budget does not hold the trials that would confirm what the screen showed of {factors}")
+    unaffordable = stored_message(text, factors=_names([effect for effect in effects if effect not in affordable]))
+    return added, stored_message("{tried}; {left}", tried=tried, left=unaffordable) if affordable else unaffordable
 
 
-def _names(places: Sequence[tuple[str, str]]) -> list[str]:
-    return sorted({factor for factor, _ in places})
+def _names(keys: Sequence[tuple[str, str]]) -> list[str]:
+    return sorted({factor for factor, _ in keys})
 
 
 def underway(plan: Plan, trials: Sequence[Trial]) -> list[Comparison]:
-    """Every comparison that there are trials of, but for those that learn the noise."""
+    """Every comparison that has trials, except those that measure noise."""
     confirmed = {(trial.factor, trial.workload) for trial in trials if trial.purpose is Purpose.CONFIRM}
-    first = [one for one in comparisons(plan) if one.purpose is not Purpose.PLACEBO]
+    first = [comparison for comparison in comparisons(plan) if comparison.purpose is not Purpose.PLACEBO]
     return first + candidates_at(plan, confirmed)
 
 
-def is_due(one: Comparison, plan: Plan, made: int) -> bool:
-    """Whether a comparison is to be looked at after so many of its blocks."""
+def is_due(comparison: Comparison, plan: Plan, completed: int) -> bool:
+    """Whether a comparison is due for a look after `completed` of its blocks."""
     if plan.protocol.method == "fixed":
         return False
-    first = 2 * one.blocks_per_look if one.screened else one.blocks_per_look
-    return made >= first and made % one.blocks_per_look == 0
+    first = 2 * comparison.blocks_per_look if comparison.screened else comparison.blocks_per_look
+    return completed >= first and completed % comparison.blocks_per_look == 0
 
 
-def is_over(one: Comparison, trials: Sequence[Trial]) -> bool:
-    """Whether no more trials of a comparison will be made."""
-    mine = {t.block for t in trials if (t.factor, t.workload) == one.key and t.state is not TrialState.SPARED}
-    return blocks_over(trials).get(one.key, 0) == len(mine)
+def is_over(comparison: Comparison, trials: Sequence[Trial]) -> bool:
+    """Whether no more trials of a comparison will be run."""
+    blocks = {t.block for t in trials if (t.factor, t.workload) == comparison.key and t.state is not TrialState.SPARED}
+    return blocks_over(trials).get(comparison.key, 0) == len(blocks)
 
 
 def decided_arms(plan: Plan, looks: Collection[Look]) -> set[ArmKey]:
-    """The arms of which every response is decided, and the baselines that nothing is compared with any more.
+    """The arms whose responses are all decided, and the baselines that nothing is compared with any more.
 
     A screen is decided when all its factors are.
     """
-    known = {(k.factor, k.workload, k.arm, k.response, k.purpose) for k in looks if k.verdict is not None}
-    found: set[ArmKey] = set()
-    for one in comparisons(plan):
-        responses, workload = one.workload.responses, one.workload.name
-        if one.screened:
-            asked = [(f.key, workload, f.labels[1], r, Purpose.SCREEN) for f in one.screened for r in responses]
-            found |= {(one.factor, workload, arm.label) for arm in one.arms} if known.issuperset(asked) else set()
-    for one in candidates(plan):
-        responses, workload = one.workload.responses, one.workload.name
-        baseline, *others = [(one.factor, workload, arm.label) for arm in one.arms]
+    decided_responses = {(k.factor, k.workload, k.arm, k.response, k.purpose) for k in looks if k.verdict is not None}
+    arms: set[ArmKey] = set()
+    for comparison in comparisons(plan):
+        responses, workload = comparison.workload.responses, comparison.workload.name
+        if comparison.screened:
+            screened_responses = [
+                (f.key, workload, f.labels[1], r, Purpose.SCREEN) for f in comparison.screened for r in responses
+            ]
+            arms |= (
+                {(comparison.factor, workload, arm.label) for arm in comparison.arms}
+                if decided_responses.issuperset(screened_responses)
+                else set()
+            )
+    for comparison in candidates(plan):
+        responses, workload = comparison.workload.responses, comparison.workload.name
+        baseline, *compared_arms = [(comparison.factor, workload, arm.label) for arm in comparison.arms]
         decided = {
             arm
-            for arm in others
+            for arm in compared_arms
             for purpose in (Purpose.COMPARE, Purpose.CONFIRM)
-            if known.issuperset((*arm, response, purpose) for response in responses)
+            if decided_responses.issuperset((*arm, response, purpose) for response in responses)
         }
-        found |= decided | ({baseline} if len(decided) == len(others) else set())
-    return found | _needless_placebos(plan, found)
+        arms |= decided | ({baseline} if len(decided) == len(compared_arms) else set())
+    return arms | _needless_placebos(plan, arms)
 
 
 def _needless_placebos(plan: Plan, decided: Collection[ArmKey]) -> set[ArmKey]:
-    """The arms of placebos under workloads where nothing else goes on."""
+    """The placebo arms under workloads where every other comparison is decided."""
     compared = comparisons(plan)
     undecided = {
-        one.workload.name
-        for one in compared
-        for arm in one.arms
-        if one.purpose is not Purpose.PLACEBO and (one.factor, one.workload.name, arm.label) not in decided
+        comparison.workload.name
+        for comparison in compared
+        for arm in comparison.arms
+        if comparison.purpose is not Purpose.PLACEBO
+        and (comparison.factor, comparison.workload.name, arm.label) not in decided
     }
     return {
-        (one.factor, one.workload.name, arm.label)
-        for one in compared
-        for arm in one.arms
-        if one.purpose is Purpose.PLACEBO and one.workload.name not in undecided
+        (comparison.factor, comparison.workload.name, arm.label)
+        for comparison in compared
+        for arm in comparison.arms
+        if comparison.purpose is Purpose.PLACEBO and comparison.workload.name not in undecided
     }

@@ -1,7 +1,6 @@
-"""A plan carried out on a machine that is not there, to see what it can and cannot find.
+"""Simulation of a plan: which effects it can find, at what cost.
 
-The schedule, the looks, the stopping and the verdicts are those of an experiment; only what a trial measures is drawn.
-Called by `paribus simulate`. Touches nothing.
+Schedule, looks, stopping and verdicts are those of an experiment; only the measurements are drawn. Touches nothing.
 """
 
 import dataclasses
@@ -27,10 +26,10 @@ _RATE_PER_S = 10_000.0  # of the baseline, at whatever load; only ratios count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What came of one arm in all simulated experiments: how often each verdict, in how many pairs on average.
+class SimulatedOutcome:
+    """Verdicts of one arm over all simulated experiments, with the mean number of pairs.
 
-    `covered`: how often the interval held the true effect.
+    `covered`: in how many experiments the interval held the true effect.
     """
 
     factor: str
@@ -45,14 +44,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
-    """So many experiments with a true effect (log ratio) of every arm but the baselines.
+    """Simulated experiments in which every arm but the baselines has one true effect (log ratio).
 
-    `duration_s` is how long one takes on average, of `planned_s`; `claims`: in how many of them any arm was
-    called better, worse or dependent on load.
+    `duration_s` is the mean duration of an experiment, of `planned_s`; `claims` counts the experiments in which any arm
+    was called better, worse or dependent on load.
     """
 
     times: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[SimulatedOutcome, ...]
     duration_s: float
     planned_s: float
     claims: int
@@ -61,17 +60,17 @@ class Simulation:
 def simulate(
     plan: Plan, rounds: int, noise: Noise, effect: float, times: int, seed: int, progress: Callable[[int], object]
 ) -> Simulation:
-    """Carry out the plan so often, each time with another run order and other noise; `effect` is a log ratio."""
+    """Simulate the plan `times` times, each with its own run order and noise; `effect` is a log ratio."""
     verdicts: dict[ComparisonKey, Counter[Verdict]] = defaultdict(Counter)
     pairs: Counter[ComparisonKey] = Counter()
     covered: Counter[ComparisonKey] = Counter()
-    spent, asked_for, claims = 0.0, 0.0, 0
+    spent, planned_s, claims = 0.0, 0.0, 0
     for number in range(times):
         drawn = dataclasses.replace(plan, protocol=dataclasses.replace(plan.protocol, seed=seed + number))
         trials = [t for t in schedule(drawn, "", rounds) if t.purpose in _DRAWN]
         rng = np.random.default_rng([seed, number])
         ended, looks, values = _carry_out(drawn, trials, noise, functools.partial(_measure, drawn, noise, effect, rng))
-        found = judge(
+        judgement = judge(
             ended,
             values,
             plan.workloads,
@@ -81,39 +80,39 @@ def simulate(
             finished=True,
             factors=plan.factors,
         )
-        whole = [one for one in found.effects if one.load is None and one.verdict is not None]
-        for one in whole:
-            place = (one.factor, one.arm, one.workload, one.response)
-            verdicts[place][one.verdict or Verdict.UNDECIDED] += 1
-            pairs[place] += one.pairs
-            covered[place] += one.low <= effect <= one.high
-        claims += any(one.verdict not in (Verdict.EQUIVALENT, Verdict.UNDECIDED) for one in whole)
+        pooled = [result for result in judgement.effects if result.load is None and result.verdict is not None]
+        for result in pooled:
+            key = (result.factor, result.arm, result.workload, result.response)
+            verdicts[key][result.verdict or Verdict.UNDECIDED] += 1
+            pairs[key] += result.pairs
+            covered[key] += result.low <= effect <= result.high
+        claims += any(result.verdict not in (Verdict.EQUIVALENT, Verdict.UNDECIDED) for result in pooled)
         spent += spent_s(plan, ended)
-        asked_for += cost_s(plan, ended)
+        planned_s += cost_s(plan, ended)
         progress(number + 1)
     planned = {
-        (factor, arm.label, one.workload.name): rounds * one.blocks_per_round
-        for one in underway(plan, ())
-        for factor in [f.key for f in one.screened] or [one.factor]
+        (factor, arm.label, comparison.workload.name): rounds * comparison.blocks_per_round
+        for comparison in underway(plan, ())
+        for factor in [f.key for f in comparison.screened] or [comparison.factor]
         for arm in next(c for c in candidates(plan) if c.factor == factor).arms
     }
     return Simulation(
         times=times,
         outcomes=tuple(
-            Outcome(
-                factor=place[0],
-                arm=place[1],
-                workload=place[2],
-                response=place[3],
-                verdicts=dict(verdicts[place]),
-                pairs=pairs[place] / times,
-                planned=planned[place[0], place[1], place[2]],
-                covered=covered[place],
+            SimulatedOutcome(
+                factor=key[0],
+                arm=key[1],
+                workload=key[2],
+                response=key[3],
+                verdicts=dict(verdicts[key]),
+                pairs=pairs[key] / times,
+                planned=planned[key[0], key[1], key[2]],
+                covered=covered[key],
             )
-            for place in verdicts
+            for key in verdicts
         ),
         duration_s=spent / times,
-        planned_s=asked_for / times,
+        planned_s=planned_s / times,
         claims=claims,
     )
 
@@ -122,7 +121,7 @@ Values = dict[int, dict[str, Measurement]]
 
 
 def _measure(plan: Plan, noise: Noise, effect: float, rng: np.random.Generator, trials: Sequence[Trial]) -> Values:
-    """What every trial would measure, whether it will be made or not."""
+    """The drawn measurements of every trial, run or not."""
     loads = {place: number for number, place in enumerate(sorted({(t.workload, t.load) for t in trials}))}
     level = np.array([loads[trial.workload, trial.load] for trial in trials])
     if noise.by_level and len(noise.by_level) != len(loads):
@@ -132,19 +131,19 @@ def _measure(plan: Plan, noise: Noise, effect: float, rng: np.random.Generator, 
     application = np.array([applications[trial.block, trial.application] for trial in trials])
     logs = math.log(_RATE_PER_S) + draw(drift, rng, level, application)
     responses = {workload.name: workload.responses for workload in plan.workloads}
-    screens = {one.workload.name: one.screened for one in comparisons(plan) if one.screened}
-    found = {}
+    screens = {comparison.workload.name: comparison.screened for comparison in comparisons(plan) if comparison.screened}
+    measurements = {}
     for trial, log in zip(trials, logs.tolist(), strict=True):
         screened = screens[trial.workload] if trial.purpose is Purpose.SCREEN else ()
         changed = sum(trial.settings[f.key] == f.levels[1] for f in screened) if screened else not trial.baseline
         changed = 0 if trial.purpose is Purpose.PLACEBO else changed
         rate = math.exp(log + changed * effect)
         operations = round(_RATE_PER_S * plan.protocol.trial_s)
-        found[trial.order] = {
+        measurements[trial.order] = {
             metric: _measured(metric, rate, operations)
             for metric in dict.fromkeys((*responses[trial.workload], "throughput_per_s"))
         }
-    return found
+    return measurements
 
 
 def _measured(metric: str, value: float, operations: int) -> Measurement:
@@ -164,11 +163,11 @@ def _measured(metric: str, value: float, operations: int) -> Measurement:
 def _carry_out(
     plan: Plan, trials: list[Trial], noise: Noise, measure: Callable[[Sequence[Trial]], Values]
 ) -> tuple[list[Trial], list[Look], Values]:
-    """The trials in their order, but for those that looks on the way made needless, and with those that confirm."""
+    """The trials in run order, with those that looks spared and those that confirm; the looks and the values."""
     values = measure(trials)
-    known = {workload.name: noise.pair_sd for workload in plan.workloads}
-    places = {one.key: one for one in underway(plan, trials)}
-    made: Counter[tuple[str, str]] = Counter()
+    pair_sds = {workload.name: noise.pair_sd for workload in plan.workloads}
+    by_key = {comparison.key: comparison for comparison in underway(plan, trials)}
+    completed: Counter[tuple[str, str]] = Counter()
     looks: list[Look] = []
     number = 0
     while number < len(trials):
@@ -178,11 +177,11 @@ def _carry_out(
             trials[number - 1] = dataclasses.replace(trial, state=TrialState.DONE)
         if number < len(trials) and trials[number].block == trial.block:
             continue
-        place = (trial.factor, trial.workload)
-        made[place] += 1
-        due = [places[place]] if place in places and is_due(places[place], plan, made[place]) else []
-        if due and (taken := looks_at(due, plan, trials, values, looks, over=False)):
-            looks += taken
+        key = (trial.factor, trial.workload)
+        completed[key] += 1
+        due = [by_key[key]] if key in by_key and is_due(by_key[key], plan, completed[key]) else []
+        if due and (new_looks := looks_at(due, plan, trials, values, looks, over=False)):
+            looks += new_looks
             decided = decided_arms(plan, looks)
             trials[:] = [
                 dataclasses.replace(t, state=TrialState.SPARED)
@@ -191,9 +190,9 @@ def _carry_out(
                 for t in trials
             ]
         if number == len(trials):
-            looks += looks_at(list(places.values()), plan, trials, values, looks, over=True)
-            added, _ = to_confirm(plan, trials, looks, known)
+            looks += looks_at(list(by_key.values()), plan, trials, values, looks, over=True)
+            added, _ = to_confirm(plan, trials, looks, pair_sds)
             values |= measure(added) if added else {}
             trials += added
-            places = {one.key: one for one in underway(plan, trials)}
+            by_key = {comparison.key: comparison for comparison in underway(plan, trials)}
     return trials, looks, values

@@ -1,4 +1,4 @@
-"""What responses did within trials, as they are judged by; apart from judging, which takes long to load."""
+"""Time series of responses within trials, shortened for judging; separate because judging is slow to import."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,16 +11,16 @@ from paribus.store import read
 Series = Mapping[str, Mapping[int, Measurement]]
 
 
-def made(trials: Sequence[Trial]) -> list[int]:
-    """The orders of those that ended with a measurement to use."""
+def done_orders(trials: Sequence[Trial]) -> list[int]:
+    """The orders of the trials that ended with a usable measurement."""
     return [trial.order for trial in trials if trial.state is TrialState.DONE]
 
 
-def courses(store: Store, experiment: str, plan: Plan, trials: Sequence[Trial]) -> Series:
-    """By response and trial the course within the trial, as short as it is judged by. Raises StoreError."""
+def response_series(store: Store, experiment: str, plan: Plan, trials: Sequence[Trial]) -> Series:
+    """By response and trial, the shortened time series within the trial. Raises StoreError."""
     responses = sorted({response for workload in plan.workloads for response in workload.responses})
-    orders = made(trials)
+    orders = done_orders(trials)
     return {
-        response: {order: shortened(course) for order, course in read.each_series(store, experiment, response, orders)}
+        response: {order: shortened(series) for order, series in read.each_series(store, experiment, response, orders)}
         for response in responses
     }

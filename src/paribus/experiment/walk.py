@@ -1,7 +1,7 @@
 """The walk: carrying out a plan.
 
-Every trial stands in the store before anything is touched; a block is tried, kept, and rerun where it must be;
-the machine is put back; what was measured is judged. A run that was cut off goes on from what the store holds.
+Every trial is stored before anything is touched. A block is run, stored, and rerun where it must be; then the machine
+is restored and the measurements are judged. An interrupted run continues from what the store holds.
 """
 
 import bisect
@@ -52,34 +52,34 @@ from paribus.trial.target_session import Site, put_back
 
 _order = operator.attrgetter("order")
 _MOST_FAILURES_IN_A_ROW = 3
-_MOST_LOSSES = 10
+_MOST_LOST_CONNECTIONS = 10
 
 
-class Audience(Onlooker, block_hooks.Listener, Protocol):
-    """Whoever watches an experiment."""
+class ExperimentListener(Onlooker, block_hooks.BlockListener, Protocol):
+    """Receiver of an experiment's progress."""
 
-    def prepares(self, workload: str, done_bytes: int, total_bytes: int) -> None:
-        """Data is being made."""
+    def on_data_progress(self, workload: str, done_bytes: int, total_bytes: int) -> None:
+        """Receive how much of a workload's data is made."""
         ...
 
-    def shows(self, trial: Trial) -> None:
-        """A trial came to another state."""
+    def on_trial_state(self, trial: Trial) -> None:
+        """Receive a trial whose state changed."""
         ...
 
-    def loses(self, why: str) -> None:
-        """The target was lost, and is being reached again."""
+    def on_connection_lost(self, message: str) -> None:
+        """Receive the loss of the connection to the target, which is being reached again."""
         ...
 
 
 def begin(
     plan: Plan, overrides: Mapping[str, str], fingerprint: Mapping[str, str], versions: Mapping[str, str], store: Store
 ) -> Experiment:
-    """Keep a new experiment with all its trials in the store; nothing is touched yet. Raises StoreError."""
+    """Store a new experiment with all its trials; nothing is touched yet. Raises StoreError."""
     started = time.time()
     name = new_id(store, started)
-    plan, known = noise.informed(store, plan, fingerprint)
-    wanted = extent(plan, known)
-    trials = schedule(plan, name, wanted.rounds, wanted.noise_rounds)
+    plan, pair_sds = noise.plan_for_machine(store, plan, fingerprint)
+    planned = extent(plan, pair_sds)
+    trials = schedule(plan, name, planned.rounds, planned.noise_rounds)
     experiment = Experiment(
         id=name,
         name=plan.name,
@@ -88,7 +88,7 @@ def begin(
         overrides=dict(overrides),
         seed=plan.protocol.seed,
         schedule_hash=schedule_hash(trials),
-        rounds=wanted.rounds,
+        rounds=planned.rounds,
         state=ExperimentState.PLANNED,
         started=started,
         ended=None,
@@ -101,31 +101,31 @@ def begin(
 
 
 def carry_out(
-    experiment: Experiment, store: Store, site: Site, audience: Audience, stopped: Callable[[], bool]
+    experiment: Experiment, store: Store, site: Site, listener: ExperimentListener, stopped: Callable[[], bool]
 ) -> None:
-    """Make every trial that the store still plans, and put the machine back.
+    """Run every trial that the store still plans, and restore the machine.
 
-    What is followed is the plan as the store holds it: with what was known of the machine, and what was learned since.
+    The plan is the store's: with what was known of the machine, and what was learned since.
 
-    A target that is lost is reached again and put back, and the experiment goes on. Raises Interrupted, JournalError,
-    NotRestored, StoreError, EngineError and Unreachable; all that was measured is kept.
+    A lost target is reached again and restored, and the experiment continues. Raises Interrupted, JournalError,
+    NotRestored, StoreError, EngineError and Unreachable; everything measured is kept.
     """
-    losses = 0
+    lost_connections = 0
     try:
-        while losses < _MOST_LOSSES:
+        while lost_connections < _MOST_LOST_CONNECTIONS:
             try:
-                _sit_down(experiment, store, site, audience, stopped)
+                _run_session(experiment, store, site, listener, stopped)
                 break
             except Unreachable as error:
-                losses += 1
-                if stopped() or losses == _MOST_LOSSES:
+                lost_connections += 1
+                if stopped() or lost_connections == _MOST_LOST_CONNECTIONS:
                     raise
-                audience.loses(error.message)
+                listener.on_connection_lost(error.message)
                 put_back(site, experiment.id, stopped)
                 note = stored_message("{why}; it was reached again, and went on", why=error.message)
                 write.add_note(store, experiment.id, note)
     except JournalOpen:
-        raise  # it never began here; where it is going on elsewhere, its state is not ours
+        raise  # nothing was begun here; where the experiment runs elsewhere, its state is not ours
     except BaseException as error:
         interrupted = isinstance(error, Interrupted) or stopped()
         state = ExperimentState.INTERRUPTED if interrupted else ExperimentState.FAILED
@@ -139,30 +139,30 @@ def carry_out(
 
 
 def judge(experiment: Experiment, store: Store) -> Judgement:
-    """What follows from what was measured, once all is."""
+    """The judgement of a finished experiment."""
     return analyse(evidence(store, experiment.id), experiment, store, finished=True)
 
 
-def _sit_down(
-    experiment: Experiment, store: Store, site: Site, audience: Audience, stopped: Callable[[], bool]
+def _run_session(
+    experiment: Experiment, store: Store, site: Site, listener: ExperimentListener, stopped: Callable[[], bool]
 ) -> None:
-    """Make the trials that are left, from opening the journal to having put the machine back. Raises as `carry_out`."""
+    """Run the remaining trials, from opening the journal to restoring the machine. Raises as `carry_out`."""
     plan = read.plan(store, experiment.id)
     trials = read.trials(store, experiment.id)
-    compared = every_comparison(plan)
-    tested = {one.key: one.tested for one in compared}
-    in_flight = {one.key for one in compared if is_in_flight(one, plan)}
+    all_comparisons = every_comparison(plan)
+    tested = {comparison.key: comparison.tested for comparison in all_comparisons}
+    in_flight = {comparison.key for comparison in all_comparisons if is_in_flight(comparison, plan)}
     pinned = PinnedDevices(
         read.devices(store, experiment.id), functools.partial(write.pin_device, store, experiment.id)
     )
     gc.freeze()
-    with Bench(site, plan, trials, tested, in_flight, _recorder(store, audience), pinned, stopped) as bench:
+    with Bench(site, plan, trials, tested, in_flight, _recorder(store, listener), pinned, stopped) as bench:
         write.set_state(store, experiment.id, ExperimentState.RUNNING)
-        audience.begins(trials)
-        after_block = functools.partial(block_hooks.after_block, experiment, store, audience, bench)
+        listener.on_trials(trials)
+        after_block = functools.partial(block_hooks.after_block, experiment, store, listener, bench)
         write.add_drive_counters(store, experiment.id, bench.drive_counters(), time.time())
         try:
-            _make_trials(trials, store, bench, audience, stopped, after_block)
+            _make_trials(trials, store, bench, listener, stopped, after_block)
         finally:
             with contextlib.suppress(StoreError):  # what is raised already must not be hidden
                 write.add_drive_counters(store, experiment.id, bench.drive_counters(), time.time())
@@ -176,28 +176,30 @@ def _make_trials(
     trials: list[Trial],
     store: Store,
     bench: Bench,
-    audience: Audience,
+    listener: ExperimentListener,
     stopped: Callable[[], bool],
     after_block: Callable[[list[Trial]], None],
 ) -> None:
-    """Block after block until none is left. `trials` follows what the store holds."""
+    """Run block after block until none is left. `trials` is updated to match the store."""
     failures = 0
     after_block(trials)
-    _renew(lost_preconditioning(trials), trials, store, audience)
+    _rerun_if_begun(lost_preconditioning(trials), trials, store, listener)
     while (block := next_block(trials)) is not None:
-        block = _renew(block, trials, store, audience)
-        bench.make_data(block, functools.partial(audience.prepares, block[0].workload))
+        block = _rerun_if_begun(block, trials, store, listener)
+        bench.make_data(block, functools.partial(listener.on_data_progress, block[0].workload))
         refused = arms_given_up(trials)
         for trial in [trial for trial in block if arm_of(trial) not in refused]:
-            done = bench.run(trial, audience)
+            done = bench.run(trial, listener)
             trials[bisect.bisect_left(trials, done.order, key=_order)] = done
             if stopped():
                 raise Interrupted("interrupted", f"go on with: paribus resume {done.experiment}")
             if done.failure is FailureClass.SETTING_REJECTED:
-                said = stored_message("the machine refuses {setting}", setting=done.failure_message)
+                refusal = stored_message("the machine refuses {setting}", setting=done.failure_message)
                 if done.purpose is Purpose.SCREEN:
-                    raise EngineError("refused-in-screen", said, 'leave it out, or set protocol.design="one-at-a-time"')
-                write.add_note(store, done.experiment, said)
+                    raise EngineError(
+                        "refused-in-screen", refusal, 'leave it out, or set protocol.design="one-at-a-time"'
+                    )
+                write.add_note(store, done.experiment, refusal)
                 continue
             lacks_data = done.purpose is Purpose.PRECONDITION and done.state is not TrialState.DONE
             failures = failures + 1 if done.state is TrialState.FAILED or lacks_data else 0
@@ -209,43 +211,43 @@ def _make_trials(
                     "mend that, then resume",
                 )
             if done.state is not TrialState.DONE:
-                break  # the block is rerun whole, so its other arms need not be made now
+                break  # the block is rerun whole, so its other arms need not run now
         bench.land()
         after_block(trials)
-        gc.collect()  # its own moments are rare, as reports want them; what was frozen is not looked at
+        gc.collect()  # automatic collections are rare, for fast reports; frozen objects are not examined
 
 
-def _renew(block: list[Trial], trials: list[Trial], store: Store, audience: Audience) -> list[Trial]:
-    """The trials of a block as they are to be made now: new ones in the place of those that were begun before."""
-    again = renewed(block, trials[-1].order)
-    if not again:
+def _rerun_if_begun(block: list[Trial], trials: list[Trial], store: Store, listener: ExperimentListener) -> list[Trial]:
+    """The trials of a block to run now: the block itself, or new trials in place of those begun before."""
+    new_trials = renewed(block, trials[-1].order)
+    if not new_trials:
         return block
-    write.rerun(store, block, again)
+    write.rerun(store, block, new_trials)
     replaced = {trial.order for trial in block}
-    for place, trial in enumerate(trials):  # not read anew: all trials would be in memory twice
+    for index, trial in enumerate(trials):  # not read again: all trials would be in memory twice
         if trial.order in replaced:
-            trials[place] = dataclasses.replace(trial, state=TrialState.SUPERSEDED)
-    trials += again
-    audience.begins(trials)
-    return again
+            trials[index] = dataclasses.replace(trial, state=TrialState.SUPERSEDED)
+    trials += new_trials
+    listener.on_trials(trials)
+    return new_trials
 
 
-def _recorder(store: Store, audience: Audience) -> Record:
-    """What keeps a trial, and notes what a setting moved beside itself."""
+def _recorder(store: Store, listener: ExperimentListener) -> Record:
+    """A function that stores a trial, and notes the settings that a trial moved as a side effect."""
 
     def record(
         trial: Trial, changes: Sequence[Change], measurements: Sequence[Measurement], conditions: Mapping[str, str]
     ) -> None:
-        audience.shows(trial)
+        listener.on_trial_state(trial)
         if trial.state is TrialState.MEASURING:
-            return  # known to be short, and no moment to write to a disk
+            return  # a short state, in which writing to the disk would disturb the measurement
         write.save_trial(store, trial, changes, measurements, conditions)
         for change in changes:
             if change.state is ChangeState.WRITTEN:
-                as_is = stored_message("as the machine is")
+                at_baseline = stored_message("as the machine is")
                 note = stored_message(
                     "{where}, {knob} is {found}: {wanted} is not possible there",
-                    where=stored_message("with {subject}", subject=trial.subject) if trial.factor else as_is,
+                    where=stored_message("with {subject}", subject=trial.subject) if trial.factor else at_baseline,
                     knob=change.knob,
                     found=stored_message("gone") if change.observed is None else change.observed,
                     wanted=change.wanted,
@@ -256,7 +258,7 @@ def _recorder(store: Store, audience: Audience) -> Record:
 
 
 def _calibrations(plan: Plan, experiment: Experiment, store: Store) -> list[Calibration]:
-    """What the experiment showed of this machine's noise."""
+    """The noise of this machine that the experiment showed."""
     trials, summaries = read.trials(store, experiment.id), read.summaries(store, experiment.id)
     host = fingerprint_digest(experiment.fingerprint)
     return calibrations(trials, summaries, plan.workloads, plan.protocol, host, time.time())

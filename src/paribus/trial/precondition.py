@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 class Onlooker(Protocol):
     """Whoever watches a data set being preconditioned."""
 
-    def fills(self, workload: str, done_bytes: int, total_bytes: int) -> None:
+    def on_fill_progress(self, workload: str, done_bytes: int, total_bytes: int) -> None:
         """It is being overwritten in order."""
         ...
 
-    def rounds(self, workload: str, number: int, per_s: float, last: "Steadiness | None") -> None:
+    def on_round(self, workload: str, number: int, per_s: float, last: "Steadiness | None") -> None:
         """A round of random overwriting is over; `last` says how steady the last ones are, where there are enough."""
         ...
 
@@ -84,7 +84,7 @@ class Preconditioning:
         done = 0
         for interval in self._load(job):
             done += interval.written_bytes
-            self._onlooker.fills(self._workload, min(done, total), total)
+            self._onlooker.on_fill_progress(self._workload, min(done, total), total)
             if done >= total:
                 self._finish()
 
@@ -100,7 +100,7 @@ class Preconditioning:
                 continue  # the engine is about to end
             course.append(interval.writes / interval.duration_s)
             last = steadiness(course, asked.window, asked.most_spread, asked.most_drift)
-            self._onlooker.rounds(self._workload, len(course), course[-1], last)
+            self._onlooker.on_round(self._workload, len(course), course[-1], last)
             if len(course) == asked.most_rounds or (last and last.steady):
                 self._finish()
         if last is None or not any(course):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from paribus.cli import series_worker
 from paribus.cli.main import app
-from paribus.experiment.time_series import courses
+from paribus.experiment.time_series import response_series
 from paribus.model import Experiment, ExperimentState, Plan, Trial
 from paribus.store import read, write
 from paribus.store.open import open_engine, store_url
@@ -48,14 +48,14 @@ def _forbid(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_aside")
 def test_they_are_the_same_as_read_here(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     store, done, plan, trials = made
-    here = courses(store, done.id, plan, trials), series_worker.drawn(store, done.id, plan, trials)
+    here = response_series(store, done.id, plan, trials), series_worker.drawn(store, done.id, plan, trials)
     assert any(course.points for course in here[0]["throughput_per_s"].values())
     assert any(course.points for course in here[1].series["throughput_per_s"].values())
     _forbid(monkeypatch)
-    with series_worker.Points(store, done, courses, series_worker.drawn) as reading:
-        assert reading.of(courses, plan, trials) == here[0]
+    with series_worker.Points(store, done, response_series, series_worker.drawn) as reading:
+        assert reading.of(response_series, plan, trials) == here[0]
         assert reading.of(series_worker.drawn, plan, trials) == here[1]
-    with series_worker.Points(store, done, courses, series_worker.drawn) as reading:
+    with series_worker.Points(store, done, response_series, series_worker.drawn) as reading:
         assert reading.of(series_worker.drawn, plan, trials) == here[1], "nothing is lost of what was not wanted"
 
 
@@ -70,8 +70,8 @@ def test_where_the_process_ends_they_are_read_here(made: Made, monkeypatch: pyte
         return begun[0]
 
     monkeypatch.setattr(series_worker, "WorkerProcess", killed)
-    with series_worker.Points(store, done, courses, series_worker.drawn) as reading:
-        assert reading.of(courses, plan, trials) == courses(store, done.id, plan, trials)
+    with series_worker.Points(store, done, response_series, series_worker.drawn) as reading:
+        assert reading.of(response_series, plan, trials) == response_series(store, done.id, plan, trials)
         assert reading.of(series_worker.drawn, plan, trials) == series_worker.drawn(store, done.id, plan, trials)
     assert begun
 
@@ -81,7 +81,7 @@ def test_who_waits_no_longer_leaves_none_behind_and_no_path_in_sight(made: Made)
     store, done, _, _ = made
     children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
     before = set(children.read_text().split())
-    with pytest.raises(KeyError), series_worker.Points(store, done, courses):
+    with pytest.raises(KeyError), series_worker.Points(store, done, response_series):
         (reader,) = set(children.read_text().split()) - before
         assert b"secret" not in Path(f"/proc/{reader}/cmdline").read_bytes()
         raise KeyError("something else failed")
@@ -96,8 +96,8 @@ def test_where_no_process_can_be_started_they_are_read_here(made: Made, monkeypa
         raise WorkerFailed(module)
 
     monkeypatch.setattr(series_worker, "WorkerProcess", none)
-    with series_worker.Points(store, done, courses) as reading:
-        assert reading.of(courses, plan, trials) == courses(store, done.id, plan, trials)
+    with series_worker.Points(store, done, response_series) as reading:
+        assert reading.of(response_series, plan, trials) == response_series(store, done.id, plan, trials)
 
 
 @pytest.mark.usefixtures("_aside")
@@ -109,7 +109,7 @@ def test_of_what_goes_on_and_what_has_no_trial_nothing_is_read_aside(
     write.begin(store, empty, plan, ())
     monkeypatch.setattr(series_worker, "WorkerProcess", lambda _: pytest.fail("a process was started"))
     for one in (empty, replace(done, state=ExperimentState.RUNNING)):
-        with series_worker.Points(store, one, courses):
+        with series_worker.Points(store, one, response_series):
             pass
 
 

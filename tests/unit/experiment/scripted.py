@@ -1,4 +1,4 @@
-"""Experiments on a bench that is not there: every trial, look and verdict is real, what is measured is drawn."""
+"""Experiments on a scripted bench: trials, looks and verdicts are real, measurements are drawn."""
 
 import functools
 import itertools
@@ -19,31 +19,31 @@ MACHINE = {"kernel": "k"}
 
 
 def measured(rate: float, points: Sequence[float]) -> list[Measurement]:
-    """What a trial of so much throughput has to show, second by second."""
-    course = tuple(points)
+    """The measurement of a trial's throughput, in points of a second."""
+    series = tuple(points)
     return [
         Measurement(
             phase="measure",
             metric="throughput_per_s",
             unit="1/s",
             source="engine",
-            n=len(course),
+            n=len(series),
             mean=rate,
             low=rate,
             high=rate,
             total=60 * rate,
             start_s=0.0,
             step_s=1.0,
-            points=course,
+            points=series,
         )
     ]
 
 
 @dataclass
 class Bench:
-    """Makes trials at once: what they measure is drawn, and `spoils` says which are invalid.
+    """Runs trials at once with drawn measurements; `spoils` says which are invalid, `refuses` which are refused.
 
-    `noise` is that of a trial, `wobble` that of a second in it.
+    `noise` is the standard deviation between trials, `wobble` that between seconds of a trial.
     """
 
     store: Store
@@ -64,7 +64,7 @@ class Bench:
     def follow(self, plan: Plan) -> None:
         self.followed.append(plan.protocol.settle_s)
 
-    def run(self, trial: Trial, onlooker: object) -> Trial:
+    def run(self, trial: Trial, listener: object) -> Trial:
         at = float(next(self.clock))
         spoilt = ("spoilt",) if self.spoils(trial) else ()
         if self.refuses(trial):
@@ -82,14 +82,14 @@ class Bench:
 
 
 class Silent:
-    """Hears everything and says nothing."""
+    """Receives every call and does nothing."""
 
     def __getattr__(self, _name: str) -> Callable[..., None]:
         return lambda *_args: None
 
 
 def make_trials(store: Store, begun: Experiment, bench: Bench) -> list[Trial]:
-    """What `walk` does between putting the machine to work and putting it back."""
+    """Run the trials as the walk does between opening the bench and restoring the machine."""
     trials = read.trials(store, begun.id)
     after_block = functools.partial(block_hooks.after_block, begun, store, Silent(), bench)
     walk._make_trials(trials, store, bench, Silent(), lambda: False, after_block)  # type: ignore[arg-type]
@@ -104,7 +104,7 @@ def carry_out(
     fingerprint: Mapping[str, str] = MACHINE,
     wobble: float = 0.0,
 ) -> Experiment:
-    """A whole experiment, in which each trial's throughput has such an effect (a log ratio), clear of noise."""
+    """Run a whole experiment in which each trial's throughput has a known effect (log ratio) and little noise."""
     begun = walk.begin(plan, {}, fingerprint, {}, store)
     look(plan, begun, store, make_trials(store, begun, Bench(store, effect, noise=0.001, wobble=wobble)), over=True)
     write.set_state(store, begun.id, ExperimentState.DONE, ended=time.time())

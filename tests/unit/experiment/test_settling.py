@@ -13,7 +13,7 @@ from sqlalchemy.engine import Engine as Store
 
 from paribus.analysis.diagnostics.noise import fingerprint_digest, stack_of
 from paribus.experiment import settling
-from paribus.experiment.noise import informed
+from paribus.experiment.noise import plan_for_machine
 from paribus.experiment.walk import begin
 from paribus.model import Calibration, Experiment, Measurement, Plan, Purpose, Trial, TrialState
 from paribus.plan.budget import cost_s
@@ -70,30 +70,30 @@ def test_the_slowest_run_sets_the_time_for_all(store: Store) -> None:
         return np.exp(-0.3 * np.exp(-at / tau))
 
     begun, plan, trials = _run(store, course)
-    assert settling.is_to_be_learned(plan, trials)
-    said = settling.learn(plan, begun, store, trials)
+    assert settling.should_learn(plan, trials)
+    note = settling.learn(plan, begun, store, trials)
     followed = read.plan(store, begun.id).protocol
     # tau ln(depth tau / (trial margin / 10)) = 30 ln(0.3 x 30 / (60 x 0.00198)) = 130 s
     assert followed.settle_s == pytest.approx(130, rel=0.1)
     assert followed.takeoff_s == followed.settle_s
     assert followed.toggle_s > plan.protocol.toggle_s
-    assert "settling of vm.swappiness = 1 under fileio at 4 threads" in said
-    left = read.trials(store, begun.id)
-    assert 2 <= max(trial.round for trial in left) < max(trial.round for trial in trials)
-    assert read.find(store, "last").schedule_hash == schedule_hash(left)
-    assert not settling.is_to_be_learned(read.plan(store, begun.id), left)
+    assert "settling of vm.swappiness = 1 under fileio at 4 threads" in note
+    remaining = read.trials(store, begun.id)
+    assert 2 <= max(trial.round for trial in remaining) < max(trial.round for trial in trials)
+    assert read.find(store, "last").schedule_hash == schedule_hash(remaining)
+    assert not settling.should_learn(read.plan(store, begun.id), remaining)
 
 
 def test_a_load_that_needs_no_time_gets_little_and_the_next_experiment_knows(store: Store) -> None:
     begun, plan, trials = _run(store, lambda at, _trial: np.ones(len(at)))
     settling.learn(plan, begun, store, trials)
     assert read.plan(store, begun.id).protocol.settle_s == 5.0
-    again, _ = informed(store, PLAN, MACHINE)
+    again, _ = plan_for_machine(store, PLAN, MACHINE)
     assert (again.protocol.settle_s, again.protocol.settled, again.protocol.settle_runs) == (5.0, "calibrated", 0)
-    elsewhere, _ = informed(store, PLAN, {"kernel": "other"})
+    elsewhere, _ = plan_for_machine(store, PLAN, {"kernel": "other"})
     assert elsewhere.protocol.settled == "usual"
     longer = dataclasses.replace(PLAN, protocol=dataclasses.replace(PLAN.protocol, trial_s=30.0))
-    assert informed(store, longer, MACHINE)[0].protocol.settled == "usual"
+    assert plan_for_machine(store, longer, MACHINE)[0].protocol.settled == "usual"
 
 
 def test_a_load_that_stood_still_at_first_is_given_that_time(store: Store) -> None:
@@ -114,22 +114,22 @@ def test_the_budget_is_kept_whatever_the_load_would_need(store: Store) -> None:
         return np.exp(-0.5 * np.exp(-at / 90))
 
     begun, plan, trials = _run(store, slowly, _plan('budget = "3h"'))
-    said = settling.learn(plan, begun, store, trials)
-    followed, left = read.plan(store, begun.id), read.trials(store, begun.id)
-    assert "less than it needs" in said
+    note = settling.learn(plan, begun, store, trials)
+    followed, remaining = read.plan(store, begun.id), read.trials(store, begun.id)
+    assert "less than it needs" in note
     assert followed.protocol.settle_s <= 30
-    assert cost_s(followed, left) <= followed.protocol.budget_s
+    assert cost_s(followed, remaining) <= followed.protocol.budget_s
 
 
 def test_another_margin_or_factor_or_an_experiment_that_only_took_over_is_no_source(store: Store) -> None:
     begun, plan, trials = _run(store, lambda at, _trial: np.ones(len(at)))
     settling.learn(plan, begun, store, trials)
-    assert informed(store, PLAN, MACHINE)[0].protocol.settled == "calibrated"
+    assert plan_for_machine(store, PLAN, MACHINE)[0].protocol.settled == "calibrated"
     for other in (_plan('budget = "8h"\nmargin = "0.5%"'), _plan('budget = "8h"', '"vm.dirty" = ["20%", "10%"]')):
-        assert informed(store, other, MACHINE)[0].protocol.settled == "usual"
+        assert plan_for_machine(store, other, MACHINE)[0].protocol.settled == "usual"
     taken_over = begin(PLAN, {}, MACHINE, {}, store)
     assert read.plan(store, taken_over.id).protocol.settle_runs == 0
-    assert not settling.is_to_be_learned(read.plan(store, taken_over.id), read.trials(store, taken_over.id))
+    assert not settling.should_learn(read.plan(store, taken_over.id), read.trials(store, taken_over.id))
 
 
 def test_without_a_valid_run_the_usual_time_stays(store: Store) -> None:
@@ -139,20 +139,20 @@ def test_without_a_valid_run_the_usual_time_stays(store: Store) -> None:
         for t in read.trials(store, begun.id)
     ]
     assert "do not show" in settling.learn(PLAN, begun, store, trials)
-    assert not settling.is_to_be_learned(read.plan(store, begun.id), trials)
+    assert not settling.should_learn(read.plan(store, begun.id), trials)
     assert math.isclose(read.plan(store, begun.id).protocol.settle_s, PLAN.protocol.settle_s)
 
 
 @pytest.mark.parametrize(
-    ("sds", "freedom", "kept"), [((0.01, 0.03), 20, True), ((0.01, 0.012), 20, False), ((0.01, 0.03), 3, False)]
+    ("sds", "freedom", "weighted"), [((0.01, 0.03), 20, True), ((0.01, 0.012), 20, False), ((0.01, 0.03), 3, False)]
 )
 def test_load_levels_whose_noise_is_unlike_are_weighted_by_it(
-    store: Store, sds: tuple[float, float], freedom: int, kept: bool
+    store: Store, sds: tuple[float, float], freedom: int, weighted: bool
 ) -> None:
     begin(PLAN, {}, MACHINE, {}, store)
     (workload,) = PLAN.workloads
     now = time.time()
-    found = [
+    calibrations = [
         Calibration(
             host=fingerprint_digest(MACHINE),
             workload=stack_of(workload, PLAN.protocol),
@@ -165,5 +165,5 @@ def test_load_levels_whose_noise_is_unlike_are_weighted_by_it(
         )
         for load, sd in zip(workload.levels, sds, strict=True)
     ]
-    write.add_calibrations(store, found)
-    assert informed(store, PLAN, MACHINE)[0].protocol.level_sd == ({"fileio": sds} if kept else {})
+    write.add_calibrations(store, calibrations)
+    assert plan_for_machine(store, PLAN, MACHINE)[0].protocol.level_sd == ({"fileio": sds} if weighted else {})

@@ -13,13 +13,13 @@ from paribus.stats.generator import Noise
 QUIET = Noise(between_sd=0.005, within_sd=0.01, outliers=0.0)
 
 
-def _plan(factors: str = '"vm.swappiness" = [60, 1]', rest: str = "") -> Plan:
-    return checked(simple(factors, FILEIO, f"[protocol]\nrounds = 4\n{rest}"))
+def _plan(factors: str = '"vm.swappiness" = [60, 1]', protocol: str = "") -> Plan:
+    return checked(simple(factors, FILEIO, f"[protocol]\nrounds = 4\n{protocol}"))
 
 
 def _shares(plan: Plan, effect: float, noise: Noise = QUIET, times: int = 30) -> dict[str, dict[Verdict, int]]:
-    found = simulate(plan, 4, noise, effect, times, 1, lambda _made: None)
-    return {one.arm: dict(one.verdicts) for one in found.outcomes}
+    simulation = simulate(plan, 4, noise, effect, times, 1, lambda _made: None)
+    return {outcome.arm: dict(outcome.verdicts) for outcome in simulation.outcomes}
 
 
 def test_what_is_there_is_found_and_what_is_not_is_not() -> None:
@@ -29,7 +29,7 @@ def test_what_is_there_is_found_and_what_is_not_is_not() -> None:
 
 
 def test_lower_is_better_of_a_response_time() -> None:
-    plan = _plan(rest='response = "response_p95_s"')
+    plan = _plan(protocol='response = "response_p95_s"')
     assert _shares(plan, math.log(0.9)) == {"1": {Verdict.BETTER: 30}}
 
 
@@ -44,16 +44,18 @@ def test_a_large_effect_is_decided_early_and_with_one_look_never() -> None:
 
 
 def test_each_arm_goes_on_until_it_is_decided_itself() -> None:
-    found = simulate(_plan('"vm.swappiness" = [60, 1, 10, 30]'), 4, QUIET, math.log(1.04), 20, 1, lambda _made: None)
-    assert {one.arm for one in found.outcomes} == {"1", "10", "30"}
-    assert all(one.verdicts == {Verdict.BETTER: 20} for one in found.outcomes)
+    simulation = simulate(
+        _plan('"vm.swappiness" = [60, 1, 10, 30]'), 4, QUIET, math.log(1.04), 20, 1, lambda _made: None
+    )
+    assert {outcome.arm for outcome in simulation.outcomes} == {"1", "10", "30"}
+    assert all(outcome.verdicts == {Verdict.BETTER: 20} for outcome in simulation.outcomes)
 
 
 def test_the_same_seed_gives_the_same_experiments() -> None:
     noisy = Noise()
-    one, again, other = (simulate(_plan(), 4, noisy, 0.0, 5, seed, lambda _made: None) for seed in (1, 1, 9))
-    assert one == again
-    assert one != other
+    first, again, other = (simulate(_plan(), 4, noisy, 0.0, 5, seed, lambda _made: None) for seed in (1, 1, 9))
+    assert first == again
+    assert first != other
 
 
 def test_noise_by_level_is_of_the_plans_levels() -> None:
@@ -75,37 +77,37 @@ def _screen(effect: float, protocol: str = "") -> Simulation:
 
 
 def test_a_screen_finds_and_confirms_what_is_there() -> None:
-    found = _screen(math.log(1.05))
-    assert len(found.outcomes) == 4
-    assert all(one.verdicts == {Verdict.BETTER: 5} for one in found.outcomes)
-    assert all(one.pairs == 16 for one in found.outcomes)  # of what is confirmed, that counts
+    simulation = _screen(math.log(1.05))
+    assert len(simulation.outcomes) == 4
+    assert all(outcome.verdicts == {Verdict.BETTER: 5} for outcome in simulation.outcomes)
+    assert all(outcome.pairs == 16 for outcome in simulation.outcomes)  # of what is confirmed, that counts
 
 
 def test_a_screen_of_nothing_confirms_nothing_and_costs_less_than_one_at_a_time() -> None:
-    found = _screen(0.0)
-    assert all(one.verdicts.get(Verdict.EQUIVALENT, 0) >= 4 for one in found.outcomes)
-    assert all(one.pairs == 64 for one in found.outcomes)
+    simulation = _screen(0.0)
+    assert all(outcome.verdicts.get(Verdict.EQUIVALENT, 0) >= 4 for outcome in simulation.outcomes)
+    assert all(outcome.pairs == 64 for outcome in simulation.outcomes)
     alone = _screen(0.0, 'design = "one-at-a-time"')
-    assert found.duration_s <= alone.duration_s
-    assert found.planned_s < 0.3 * alone.planned_s
+    assert simulation.duration_s <= alone.duration_s
+    assert simulation.planned_s < 0.3 * alone.planned_s
 
 
 def test_a_screen_with_one_look_looks_once_at_its_end() -> None:
-    found = _screen(math.log(1.05), 'method = "fixed"')
-    assert all(one.verdicts == {Verdict.BETTER: 5} for one in found.outcomes)
-    assert all(one.pairs == 32 for one in found.outcomes)
+    simulation = _screen(math.log(1.05), 'method = "fixed"')
+    assert all(outcome.verdicts == {Verdict.BETTER: 5} for outcome in simulation.outcomes)
+    assert all(outcome.pairs == 32 for outcome in simulation.outcomes)
 
 
 def test_trials_of_one_application_are_no_replicates() -> None:
     """Were each trial counted, half of these experiments would claim something."""
     plan = checked(simple('"vm.swappiness" = [60, 1]', FILEIO, "[protocol]\nsub_trials = 4\nin_flight = false"))
     noise = Noise(between_sd=0.002, within_sd=0.002, application_sd=0.03, outliers=0.0, drift="none")
-    found = simulate(plan, 5, noise, 0.0, 60, 1, lambda _made: None)
-    assert found.claims <= 8  # at 5 %: 3 on average, and more than 8 once in a thousand
-    (one,) = found.outcomes
-    assert one.planned == 20
-    assert 4 <= one.pairs <= 20
-    assert one.covered >= 52
+    simulation = simulate(plan, 5, noise, 0.0, 60, 1, lambda _made: None)
+    assert simulation.claims <= 8  # at 5 %: 3 on average, and more than 8 once in a thousand
+    (outcome,) = simulation.outcomes
+    assert outcome.planned == 20
+    assert 4 <= outcome.pairs <= 20
+    assert outcome.covered >= 52
     quiet = dataclasses.replace(noise, application_sd=0.002)
     assert simulate(plan, 5, quiet, math.log(1.05), 10, 1, lambda _made: None).outcomes[0].verdicts == {
         Verdict.BETTER: 10
@@ -113,6 +115,8 @@ def test_trials_of_one_application_are_no_replicates() -> None:
 
 
 def test_a_placebo_goes_on_as_long_as_anything_else_and_claims_nothing() -> None:
-    found = simulate(_plan('"vm.swappiness" = [60, 1, 10, 30, 20]'), 4, QUIET, math.log(1.1), 5, 1, lambda _made: None)
-    assert {one.factor for one in found.outcomes} == {"vm.swappiness"}
-    assert found.duration_s < 0.6 * found.planned_s
+    simulation = simulate(
+        _plan('"vm.swappiness" = [60, 1, 10, 30, 20]'), 4, QUIET, math.log(1.1), 5, 1, lambda _made: None
+    )
+    assert {outcome.factor for outcome in simulation.outcomes} == {"vm.swappiness"}
+    assert simulation.duration_s < 0.6 * simulation.planned_s

@@ -71,10 +71,10 @@ def test_a_screen_is_confirmed_within_the_same_experiment_once(store: Store) -> 
     bench = Bench(store, lambda trial: 0.05 * (trial.settings["vm.dirty"] == "10%"))
     trials = make_trials(store, begun, bench)
     assert {t.factor for t in trials if t.purpose is Purpose.CONFIRM} == {"vm.dirty"}
-    found = {
+    effects = {
         e.factor: e for e in analyse(evidence(store, begun.id), begun, store, finished=True).effects if e.load is None
     }
-    assert {key: effect.verdict for key, effect in found.items()} == {
+    assert {key: effect.verdict for key, effect in effects.items()} == {
         "vm.swappiness": Verdict.EQUIVALENT,
         "vm.dirty": Verdict.BETTER,
         "block.rq_affinity": Verdict.EQUIVALENT,
@@ -86,8 +86,8 @@ def test_a_screen_is_confirmed_within_the_same_experiment_once(store: Store) -> 
 
 
 def _effects(store: Store, begun: Experiment) -> dict[str, Effect]:
-    found = analyse(evidence(store, begun.id), begun, store, finished=True).effects
-    return {effect.arm: effect for effect in found if effect.load is None}
+    effects = analyse(evidence(store, begun.id), begun, store, finished=True).effects
+    return {effect.arm: effect for effect in effects if effect.load is None}
 
 
 def test_an_arm_that_is_always_refused_costs_the_others_nothing(store: Store) -> None:
@@ -95,9 +95,9 @@ def test_an_arm_that_is_always_refused_costs_the_others_nothing(store: Store) ->
     begun = _begin(store, '"vm.swappiness" = [60, 1, 10]', 'budget = "12h"')
     bench = Bench(store, lambda trial: 0.05 * (trial.arm == "10"), refuses=lambda trial: trial.arm == "1")
     make_trials(store, begun, bench)
-    found = _effects(store, begun)
-    assert set(found) == {"10"}
-    assert found["10"].verdict is Verdict.BETTER
+    effects = _effects(store, begun)
+    assert set(effects) == {"10"}
+    assert effects["10"].verdict is Verdict.BETTER
 
 
 def test_a_setting_that_is_refused_once_takes_no_pairs_from_what_was_made(store: Store) -> None:

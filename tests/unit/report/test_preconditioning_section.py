@@ -127,9 +127,9 @@ def test_a_document_holds_the_course_and_what_was_asked() -> None:
 def test_whoever_watches_sees_each_round() -> None:
     out = io.StringIO()
     watch = Watch(Console(file=out, width=80))
-    watch.fills("mixed", 2**20, 2**22)
-    watch.rounds("mixed", 1, 15_000.4, None)
-    watch.rounds("mixed", 7, 12_300.0, steadiness([10_000.0, 13_900.0], 2, 0.2, 0.1))
+    watch.on_fill_progress("mixed", 2**20, 2**22)
+    watch.on_round("mixed", 1, 15_000.4, None)
+    watch.on_round("mixed", 7, 12_300.0, steadiness([10_000.0, 13_900.0], 2, 0.2, 0.1))
     assert out.getvalue().splitlines() == [
         "preconditioning mixed: round 1, 15,000 IOPS",
         "preconditioning mixed: round 7, 12,300 IOPS, spread 33 %",

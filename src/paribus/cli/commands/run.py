@@ -80,7 +80,7 @@ def carry_out(begun: "Experiment", store: "Store", site: "Site", report_file: Pa
     stop.listen()
     words = VisibleConsole(stderr=True, highlight=False)
     with Watch(words) as watch:
-        watch.learns([f"experiment {begun.id} ({begun.name})", *(f"note: {note}" for note in begun.notes)])
+        watch.on_notes([f"experiment {begun.id} ({begun.name})", *(f"note: {note}" for note in begun.notes)])
         walk.carry_out(begun, store, site, watch, stop.asked)
     stop.release("stopped before the report was written; all is measured", f"write it with: paribus report {begun.id}")
     found = walk.judge(begun, store)
