@@ -21,7 +21,7 @@ from paribus.hosts.local import LocalHost
 from paribus.model import Database, Measurement, Purpose, Trial, TrialState, Workload
 from paribus.store import read
 from paribus.store.open import open_engine, store_url
-from paribus.trial.servers import Servers
+from paribus.trial.servers import PrivateServers
 from paribus.units import LoadLevel
 
 FACTORS = {"mariadb": '"mysql.innodb_io_capacity" = [200, 2000]', "postgres": '"postgres.work_mem" = ["4MB", "64kB"]'}
@@ -126,7 +126,7 @@ class _Bench:
         folder.make(LocalHost(), binary(), str(place / "data"), "e", "mine")
         database = Database(kind=kind)
         self.counted: list[str] = []
-        self.servers = Servers(
+        self.servers = PrivateServers(
             LocalHost(), binary(), database, str(self.folder), lambda _pids: None,
             lambda counting: self.counted.append(counting.statement if counting else ""), lambda: False,
         )  # fmt: skip

@@ -7,8 +7,8 @@ from paribus.databases import Live
 from paribus.errors import ParibusError
 from paribus.knobs.persistent_apply import Left, leave
 from paribus.model import Plan, Settings, Value
-from paribus.trial.database_session import text_of
-from paribus.trial.running_server_variables import leave_set
+from paribus.trial.database_session import server_text
+from paribus.trial.running_server_variables import set_for_good
 from paribus.trial.target_session import Site
 
 Asked = Callable[[str, Value], tuple[Value | None, str]]
@@ -32,7 +32,7 @@ def variables_of(plan: Plan, site: Site) -> Iterator[Asked | None]:
             return None, f"{live.server.address} has no variable {name} any more"
         except ParibusError as error:
             return None, "; ".join(filter(None, (error.message, error.todo)))
-        return (wanted if variable.is_same(text_of(wanted), now) else now), refused
+        return (wanted if variable.is_same(server_text(wanted), now) else now), refused
 
     try:
         yield asked
@@ -60,7 +60,7 @@ def leave_all(plan: Plan, site: Site, experiment: str, wanted: Settings, stopped
             ours,
             stopped,
             [live.server.address],
-            lambda journal: leave_set(live, journal, database.family, theirs),
+            lambda journal: set_for_good(live, journal, database.family, theirs),
         )
     finally:
         live.close()

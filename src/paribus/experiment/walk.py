@@ -44,18 +44,18 @@ from paribus.plan.design import schedule, schedule_hash
 from paribus.store import read, write
 from paribus.store.ids import new_id
 from paribus.trial.bench import Bench
-from paribus.trial.blocks import lost_preconditioning, next_block, renewed
+from paribus.trial.blocks import lost_preconditioning, next_block, rerun_of
 from paribus.trial.devices import PinnedDevices
-from paribus.trial.precondition import Onlooker
+from paribus.trial.precondition import PreconditionListener
 from paribus.trial.runner import Record
-from paribus.trial.target_session import Site, put_back
+from paribus.trial.target_session import Site, restore
 
 _order = operator.attrgetter("order")
 _MOST_FAILURES_IN_A_ROW = 3
 _MOST_LOST_CONNECTIONS = 10
 
 
-class ExperimentListener(Onlooker, block_hooks.BlockListener, Protocol):
+class ExperimentListener(PreconditionListener, block_hooks.BlockListener, Protocol):
     """Receiver of an experiment's progress."""
 
     def on_data_progress(self, workload: str, done_bytes: int, total_bytes: int) -> None:
@@ -121,7 +121,7 @@ def carry_out(
                 if stopped() or lost_connections == _MOST_LOST_CONNECTIONS:
                     raise
                 listener.on_connection_lost(error.message)
-                put_back(site, experiment.id, stopped)
+                restore(site, experiment.id, stopped)
                 note = stored_message("{why}; it was reached again, and went on", why=error.message)
                 write.add_note(store, experiment.id, note)
     except JournalOpen:
@@ -212,14 +212,14 @@ def _make_trials(
                 )
             if done.state is not TrialState.DONE:
                 break  # the block is rerun whole, so its other arms need not run now
-        bench.land()
+        bench.stop_load()
         after_block(trials)
         gc.collect()  # automatic collections are rare, for fast reports; frozen objects are not examined
 
 
 def _rerun_if_begun(block: list[Trial], trials: list[Trial], store: Store, listener: ExperimentListener) -> list[Trial]:
     """The trials of a block to run now: the block itself, or new trials in place of those begun before."""
-    new_trials = renewed(block, trials[-1].order)
+    new_trials = rerun_of(block, trials[-1].order)
     if not new_trials:
         return block
     write.rerun(store, block, new_trials)

@@ -1,1 +1,1 @@
-"""Trials: what one goes through, carrying it out on a target, and whether it may be used."""
+"""Trials: the state machine of a trial, its execution on a target, and its validity."""

@@ -1,4 +1,4 @@
-"""Which block is next, from nothing but the trials as stored: a first run and a resumed one are one path."""
+"""The next block, from the stored trials alone: a first run and a resumed one share one path."""
 
 import dataclasses
 import itertools
@@ -13,15 +13,15 @@ _UNFINISHED = (TrialState.APPLYING, TrialState.SETTLING, TrialState.MEASURING)
 
 
 def next_block(trials: Sequence[Trial]) -> list[Trial] | None:
-    """The trials of the next block, as stored, or None when there is no more to do.
+    """The trials of the next block, as stored, or None when there is nothing left to run.
 
-    While a block is left, data is preconditioned first, each data set by itself and until that is done: without it
-    the others would measure something else. Only a machine that refuses the baseline is taken at its word.
+    While a block is left, data is preconditioned first, one data set at a time until it is done: without it the other
+    trials would measure something else. A trial whose baseline the machine refuses is not repeated.
     """
     block = _next_compared([trial for trial in trials if trial.purpose is not Purpose.PRECONDITION])
     undone = [t for t in _preconditioning(trials) if t.state is not TrialState.DONE]
-    able = [trial for trial in undone if trial.failure is not FailureClass.SETTING_REJECTED]
-    return able[:1] if block and able else block
+    pending = [trial for trial in undone if trial.failure is not FailureClass.SETTING_REJECTED]
+    return pending[:1] if block and pending else block
 
 
 def _preconditioning(trials: Sequence[Trial]) -> list[Trial]:
@@ -29,46 +29,49 @@ def _preconditioning(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def lost_preconditioning(trials: Sequence[Trial]) -> list[Trial]:
-    """What was preconditioned, or begun to be, when the bench was last left: its data went, or will be made anew.
+    """The preconditioning trials whose data was lost when the bench was left, or will be made anew.
 
-    Nothing where no block is left that would need it.
+    Empty where no remaining block needs them.
     """
     begun = [trial for trial in _preconditioning(trials) if trial.state is not TrialState.PLANNED]
     return begun if next_block(trials) else []
 
 
 def _next_compared(trials: Sequence[Trial]) -> list[Trial] | None:
-    """The next block of those that measure.
+    """The next block of the trials that measure.
 
-    Within a round: first a block that was interrupted, then those not yet tried, at the end those with an
-    invalid or failed trial, each at most twice more. Blocks of which too few arms are left are passed over.
+    Within a round: first a block that was interrupted, then blocks not yet tried, at the end blocks with an invalid or
+    failed trial, each at most twice more. Blocks with too few remaining arms are skipped.
     """
-    blocks = _counting(trials)
+    blocks = _blocks_in_use(trials)
     turns = _turns(blocks, trials)
     waiting = [(blocks[n][0].round, turn, n) for n, turn in turns.items() if turn is not None]
     return sorted(blocks[min(waiting)[2]], key=lambda trial: trial.position) if waiting else None
 
 
 def blocks_over(trials: Sequence[Trial]) -> dict[tuple[str, str], int]:
-    """By factor and workload, how many blocks of the comparison, from its first on, will not be tried again."""
-    blocks = _counting([trial for trial in trials if trial.purpose in COMPARING])
+    """By factor and workload, the number of leading blocks of the comparison that will not be tried again."""
+    blocks = _blocks_in_use([trial for trial in trials if trial.purpose in COMPARING])
     turns = _turns(blocks, trials)
-    found: dict[tuple[str, str], list[_Turn | None]] = defaultdict(list)
+    turns_by_comparison: dict[tuple[str, str], list[_Turn | None]] = defaultdict(list)
     for number in sorted(blocks):
-        found[blocks[number][0].factor, blocks[number][0].workload].append(turns[number])
-    return {place: len(list(itertools.takewhile(lambda turn: turn is None, all_of))) for place, all_of in found.items()}
+        turns_by_comparison[blocks[number][0].factor, blocks[number][0].workload].append(turns[number])
+    return {
+        comparison: len(list(itertools.takewhile(lambda turn: turn is None, comparison_turns)))
+        for comparison, comparison_turns in turns_by_comparison.items()
+    }
 
 
 class _Turn(IntEnum):
-    """In which order the blocks of a round are made."""
+    """The order in which the blocks of a round are run."""
 
     INTERRUPTED = 1
     FRESH = 2
     BROKEN = 3
 
 
-def _counting(trials: Sequence[Trial]) -> dict[int, list[Trial]]:
-    """The trials of each block that were not rerun and are still wanted."""
+def _blocks_in_use(trials: Sequence[Trial]) -> dict[int, list[Trial]]:
+    """The trials of each block that were neither superseded nor spared."""
     blocks: dict[int, list[Trial]] = defaultdict(list)
     for trial in trials:
         if trial.state not in (TrialState.SUPERSEDED, TrialState.SPARED):
@@ -77,19 +80,19 @@ def _counting(trials: Sequence[Trial]) -> dict[int, list[Trial]]:
 
 
 def _turns(blocks: Mapping[int, Sequence[Trial]], trials: Sequence[Trial]) -> dict[int, _Turn | None]:
-    """When each block is to be made; None where it is over."""
+    """When each block is due; None where it is over."""
     refused = arms_given_up(trials)
     attempts: dict[int, set[int]] = defaultdict(set)
     for trial in trials:
-        again = trial.invalid_because or trial.failure not in (None, FailureClass.INTERRUPTED)
-        if trial.state is TrialState.SUPERSEDED and again:
+        is_failed_attempt = trial.invalid_because or trial.failure not in (None, FailureClass.INTERRUPTED)
+        if trial.state is TrialState.SUPERSEDED and is_failed_attempt:
             attempts[trial.block].add(trial.attempt)
-    found: dict[int, _Turn | None] = {}
+    due: dict[int, _Turn | None] = {}
     for number, block in blocks.items():
-        left = [trial for trial in block if arm_of(trial) not in refused]
-        arms = [{arm_of(trial) for trial in some} for some in (left, block)]
-        found[number] = _turn(left, len(attempts[number])) if len(arms[0]) >= min(2, len(arms[1])) else None
-    return found
+        remaining = [trial for trial in block if arm_of(trial) not in refused]
+        arms = [{arm_of(trial) for trial in part} for part in (remaining, block)]
+        due[number] = _turn(remaining, len(attempts[number])) if len(arms[0]) >= min(2, len(arms[1])) else None
+    return due
 
 
 def _turn(block: Sequence[Trial], attempts: int) -> _Turn | None:
@@ -101,10 +104,10 @@ def _turn(block: Sequence[Trial], attempts: int) -> _Turn | None:
 
 
 def _is_broken(block: Sequence[Trial]) -> bool:
-    """Whether a trial of the block is invalid or failed for a reason of its own that may not come again."""
-    spared = (FailureClass.INTERRUPTED, FailureClass.SETTING_REJECTED)
+    """Whether a trial of the block is invalid, or failed for a reason of its own that may not recur."""
+    excluded = (FailureClass.INTERRUPTED, FailureClass.SETTING_REJECTED)
     return any(
-        t.state is TrialState.INVALID or (t.state is TrialState.FAILED and t.failure not in spared) for t in block
+        t.state is TrialState.INVALID or (t.state is TrialState.FAILED and t.failure not in excluded) for t in block
     )
 
 
@@ -116,8 +119,8 @@ def _is_interrupted(block: Sequence[Trial]) -> bool:
     return bool(states.intersection(_UNFINISHED)) or len(states) > 1 or states == {TrialState.FAILED}
 
 
-def renewed(block: Sequence[Trial], last_order: int) -> list[Trial]:
-    """The same trials anew, numbered on from the last one; empty where the block was never tried."""
+def rerun_of(block: Sequence[Trial], last_order: int) -> list[Trial]:
+    """The same trials to run again, numbered on from the last one; empty where the block was never tried."""
     if all(trial.state is TrialState.PLANNED for trial in block):
         return []
     return [

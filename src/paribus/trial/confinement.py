@@ -1,4 +1,4 @@
-"""What a tool of the user's may write to: its folder, the plan's path, and devices that the plan lets be destroyed.
+"""Confinement of a user's tool to its folder, the plan's path, and the devices that the plan lets it destroy.
 
 In: a tool's parameters and its argument list. Out: a refusal before it is started, and the argument list that has the
 engine start it in a mount namespace where all else is read-only. Called by `tools`.
@@ -35,10 +35,10 @@ class Confinement:
     @functools.cached_property
     def refused(self) -> str:
         """Why the target cannot make a mount namespace; empty where it can."""
-        done = self._host.run([self._engine, "confine"])
-        if done.exit_code == 0:
+        completed = self._host.run([self._engine, "confine"])
+        if completed.exit_code == 0:
             return ""
-        return done.stderr.strip().partition("\n")[0] or f"exit code {done.exit_code}"
+        return completed.stderr.strip().partition("\n")[0] or f"exit code {completed.exit_code}"
 
     def confined(self, workload: Workload, settings: Settings, order: RunRequest, argv: Argv) -> Argv:
         """The argument list that starts the program confined, where the target can.
@@ -55,16 +55,16 @@ class Confinement:
             return argv
         writable = [f"--writable={path}" for path in self._writable if self._host.names(path)]
         # A private /tmp hides what an argument names there.
-        words = {part for word in argv for part in (word, word.partition("=")[2]) if part.startswith("/tmp/")}  # noqa: S108
-        readable = [f"--readable={word}" for word in sorted(words)]
+        tmp_paths = {part for word in argv for part in (word, word.partition("=")[2]) if part.startswith("/tmp/")}  # noqa: S108
+        readable = [f"--readable={word}" for word in sorted(tmp_paths)]
         named = [json.dumps({"path": path, "identity": dict(self._devices.identity(path))}) for path in devices]
-        options = [*writable, *readable, *(f"--device={one}" for one in named)]
+        options = [*writable, *readable, *(f"--device={device}" for device in named)]
         return [self._engine, "confine", *options, "--", *argv]
 
     def check(self, workload: Workload, settings: Settings, order: RunRequest, argv: Argv) -> list[str]:
         """The block devices that the program names, each of which may be destroyed.
 
-        Raises HostError where it would write to anything else.
+        Raises HostError where the program would write to anything else.
         """
         tool = tool_of(workload)
         assert tool is not None
@@ -78,21 +78,21 @@ class Confinement:
         return devices
 
     def _devices_of(self, written: Iterable[WrittenPath]) -> Iterator[str]:
-        """The paths of devices. Raises PathRefused for a path that is outside of what may be written to."""
+        """The paths of devices. Raises PathRefused for a path outside the writable folders."""
         roots = [PurePosixPath(self._host.resolve(path)) for path in self._writable]
-        for one in written:
-            path = PurePosixPath(self._host.resolve(one.path))
+        for entry in written:
+            path = PurePosixPath(self._host.resolve(entry.path))
             if path.is_relative_to("/dev") and len(path.parts) > 2:
-                yield one.path  # as it is named, so that a link that leads elsewhere later is seen
+                yield entry.path  # the link itself, so that its later redirection is detected
             elif not any(path.is_relative_to(root) for root in roots):
                 allowed = " or ".join(self._writable)
-                why = f"it leads to {path}, outside of {allowed}"
+                reason = f"it leads to {path}, outside of {allowed}"
                 todo = "name a path there, or a device that target.may_destroy names"
-                raise PathRefused(one.option, one.value, why, todo)
+                raise PathRefused(entry.option, entry.value, reason, todo)
 
 
 def _device_words(argv: Argv) -> Iterator[str]:
-    """Paths below /dev in arguments, but for the nodes that harm nobody."""
+    """The paths below /dev in arguments, except for harmless nodes."""
     for word in argv:
         for path in _DEVICE_WORD.findall(word):
             if PurePosixPath(path).parts[2] not in _NODES:

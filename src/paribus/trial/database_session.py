@@ -1,6 +1,6 @@
-"""What the bench and the runner need of database servers, whoever's they are, and what all of these share.
+"""The database servers of an experiment, private or in use by others, as the bench and the runner need them.
 
-In: a trial's settings. Out: what became of each setting, and where a load connects to.
+In: a trial's settings. Out: the change made to each setting, and where a load connects to.
 """
 
 import re
@@ -17,18 +17,19 @@ from paribus.registry import data_of
 
 _LONGEST_NAME = 30  # with a prefix of 20 and the shape a name of at most 63 letters
 
-Work = Callable[[Job, Callable[[int, int], None]], None]  # carries out a job on data, telling how far it is
+Work = Callable[[Job, Callable[[int, int], None]], None]  # carries out a job on data, reporting bytes done and in total
 Named = Mapping[str, str]
 
 
-class Served(ABC):
-    """The servers of an experiment; `readied` is what making one ready for the last `apply` has taken.
+class DatabaseSession(ABC):
+    """The servers of an experiment.
 
-    `family` is whose counters the sampler reads.
+    `readied`: measurements of making a server ready for the last `apply`. `family`: the server family whose counters
+    the sampler reads.
     """
 
     def __init__(self, family: str) -> None:
-        """Nothing was said and nothing is in force yet."""
+        """No setting is in force yet."""
         self.family = family
         self.readied: tuple[Measurement, ...] = ()
         self._in_force = InForce()
@@ -45,83 +46,85 @@ class Served(ABC):
         """Make all data that these trials work on. Raises DatabaseError, EngineError and Interrupted."""
 
     @abstractmethod
-    def put_back(self, workload: Workload, settings: Settings, work: Work) -> None:
-        """Its data as it was made, where a load has worked on it since. Raises as `make_data`."""
+    def restore(self, workload: Workload, settings: Settings, work: Work) -> None:
+        """Restore the workload's data where a load has changed it. Raises as `make_data`."""
 
     @abstractmethod
     def apply(
-        self, workload: Workload, trial: Trial, tested: Collection[str], work: Work, land: Callable[[], None]
+        self, workload: Workload, trial: Trial, tested: Collection[str], work: Work, stop_load: Callable[[], None]
     ) -> tuple[Change, ...]:
-        """Have the server run with the trial's settings, each read back; those `tested` are set even when equal.
+        """Run the server with the trial's settings, each read back; those `tested` are set even when equal.
 
-        `land` ends a load that still goes on, before a restart. What the server refuses is a change with its words.
-        Raises DatabaseError, EngineError and Interrupted.
+        `stop_load` ends a load that still runs, before a restart. A setting that the server refuses is a change with
+        the server's message. Raises DatabaseError, EngineError and Interrupted.
         """
 
     @abstractmethod
     def verify(self) -> tuple[Change, ...]:
-        """Read every setting of the last `apply` again; those that moved since."""
+        """The settings of the last `apply` that have changed since."""
 
     @abstractmethod
     def server(self, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
         """Where a load of these settings connects to."""
 
     def explained(self, error: ParibusError) -> ParibusError:
-        """A load's error, and why the server ended where it has and that is known."""
+        """A load's error, with the reason why the server ended, where it has and that is known."""
         return error
 
-    def uncounted(self, why: str) -> None:
-        """The server's counters cannot be read any more."""
-        self._remark(stored_message("the server's counters were not read all the time: {why}", why=why))
+    def uncounted(self, reason: str) -> None:
+        """Note that the server's counters cannot be read any more."""
+        self._remark(stored_message("the server's counters were not read all the time: {why}", why=reason))
 
     def notes(self) -> list[StoredMessage]:
-        """What a reader of the report must know of the servers, each once, in the order in which it came up."""
+        """What a reader of the report must know of the servers, each note once, in order of occurrence."""
         return list(self._remarks)
 
-    def _remark(self, words: StoredMessage | None) -> None:
-        """Keep it, unless there is nothing."""
-        if words:
-            self._remarks[words] = None
+    def _remark(self, note: StoredMessage | None) -> None:
+        """Store a note, if there is one."""
+        if note:
+            self._remarks[note] = None
 
     @abstractmethod
     def close(self) -> None:
-        """End what was started. Raises DatabaseError where that cannot be."""
+        """End the servers that were started. Raises DatabaseError where that fails."""
 
 
 class InForce:
-    """The settings of one application: what was wanted, and what was found."""
+    """The settings of one application: the requested and the observed value of each."""
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[str, str]] = {}  # by name
+        self._values: dict[str, tuple[str, str]] = {}  # by name
 
     def clear(self) -> None:
-        """Nothing is in force."""
-        self._found.clear()
+        """Forget all settings."""
+        self._values.clear()
 
-    def taken(self, family: str, variable: Variable, wanted: str, found: str, *, before: str, refused: str) -> Change:
-        """Keep what was found; what became of what was wanted."""
+    def record(
+        self, family: str, variable: Variable, requested: str, observed: str, *, before: str, refused: str
+    ) -> Change:
+        """Store what was observed; the change that was requested."""
         key = f"{family}.{variable.name}"
-        self._found[key] = (wanted, found)
-        taken = variable.is_same(wanted, found)
+        self._values[key] = (requested, observed)
+        is_taken = variable.is_same(requested, observed)
         return Change(
             knob=key,
             address=variable.name,
             before=before,
-            wanted=wanted,
-            observed=found,
-            state=ChangeState.VERIFIED if taken else ChangeState.MISMATCHED,
+            wanted=requested,
+            observed=observed,
+            state=ChangeState.VERIFIED if is_taken else ChangeState.MISMATCHED,
             refused=refused,
-            not_taken=None if taken else NotTaken.REFUSED if refused else NotTaken.CLAMPED,
+            not_taken=None if is_taken else NotTaken.REFUSED if refused else NotTaken.CLAMPED,
         )
 
     def moved(self, read: Callable[[str], str]) -> tuple[Change, ...]:
-        """Those that read otherwise now."""
+        """The settings whose value differs from the recorded one."""
         changes = []
-        for key, (wanted, found) in self._found.items():
-            now = read(key.partition(".")[2])
-            if now != found:
+        for key, (requested, recorded) in self._values.items():
+            current = read(key.partition(".")[2])
+            if current != recorded:
                 change = Change(
-                    knob=key, address=key, before=found, wanted=wanted, observed=now,
+                    knob=key, address=key, before=recorded, wanted=requested, observed=current,
                     state=ChangeState.MISMATCHED, not_taken=NotTaken.RESET,
                 )  # fmt: skip
                 changes.append(change)
@@ -129,18 +132,18 @@ class InForce:
 
 
 def database_of(workload: Workload, settings: Settings) -> str:
-    """The database of a workload, one for each shape of its data."""
+    """The name of a workload's database, one for each shape of its data."""
     shape = zlib.crc32(data_of(workload, settings).shape.encode())
     return f"{re.sub('[^a-z0-9]', '_', workload.plan_name.lower())[:_LONGEST_NAME]}_{shape:08x}"
 
 
-def tested_names(workload: Workload, tested: Collection[str]) -> set[str]:
-    """The variables among the keys."""
+def tested_variables(workload: Workload, tested: Collection[str]) -> set[str]:
+    """The names of the workload's database variables among the keys."""
     return {key.partition(".")[2] for key in tested if key.startswith(f"{workload.database}.")}
 
 
-def text_of(value: Value) -> str:
-    """A level as a server reads it."""
+def server_text(value: Value) -> str:
+    """A level as the server's text."""
     if isinstance(value, bool):
         return "ON" if value else "OFF"
     return str(value)

@@ -1,7 +1,7 @@
-"""The block devices of one experiment: each is the same device in every trial, whatever leads to its name.
+"""The block devices of one experiment: each is the same device in every trial, whatever its name leads to.
 
-In: a plan, the identities that an earlier part of the experiment recorded. Out: refusals, and jobs that name the
-device they are for. Called by the bench before each block and by the runner.
+In: a plan, the identities that an earlier part of the experiment recorded. Out: refusals, and jobs with the identity
+of their device. Called by the bench before each block and by the runner.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ _NO_BOOT = {"boot_id": ""}  # so that only facts that outlast a boot are compare
 
 @dataclasses.dataclass(frozen=True)
 class PinnedDevices:
-    """Identities by the path in the plan; `keep` records one."""
+    """Recorded identities by the path in the plan; `keep` records one."""
 
     recorded: Mapping[str, Identity]
     keep: Callable[[str, Identity], None]
@@ -29,7 +29,7 @@ class Devices:
     """Pins a device at its first check and compares it at each later one."""
 
     def __init__(self, site: Site, may_destroy: Sequence[str], pinned: PinnedDevices, trials: Sequence[Trial]) -> None:
-        """`pinned`: of the same experiment before it was resumed."""
+        """`pinned`: the identities recorded before the experiment was resumed."""
         self._site = site
         self._may_destroy = may_destroy
         self._pinned = pinned
@@ -38,26 +38,26 @@ class Devices:
         self._expected: dict[str, Identity] = {}
 
     def check(self, path: str, *, written: bool) -> None:
-        """Raise HostError where it is another device than before or, if it is `written`, must not be destroyed.
+        """Raise HostError where it is another device than before or, if `written`, must not be destroyed.
 
-        A boot or a driver loaded anew gives a device another number; then its serial, WWN, UUID or file is compared.
+        A boot or a reload of its driver may change a device's number; then its serial, WWN, UUID or file is compared.
         """
         expected = self._expected.get(path) or self._pinned.recorded.get(path)
-        found = block_device(self._site.host, self._site.engine, path, expected)
-        why, todo = guard.refusal(found, self._may_destroy) if written else guard.refusal_to_read(found)
-        if why:
-            raise HostError(why, todo)
+        device = block_device(self._site.host, self._site.engine, path, expected)
+        reason, todo = guard.refusal(device, self._may_destroy) if written else guard.refusal_to_read(device)
+        if reason:
+            raise HostError(reason, todo)
         if path not in self._expected:
-            identity = {**found.identity, **(_NO_BOOT if self._reloaded else {})}
+            identity = {**device.identity, **(_NO_BOOT if self._reloaded else {})}
             self._pinned.keep(path, identity)
             self._expected[path] = identity
 
     def identity(self, path: str) -> Identity:
-        """Of a device that was checked."""
+        """The identity of a checked device."""
         return self._expected[path]
 
     def expected_by(self, job: Job) -> Job:
-        """The job, with the identity of the device that it is for."""
+        """The job, with the identity of its device."""
         workload = job.workload
         if not isinstance(workload, FileioJob | IomatrixJob) or workload.data.device not in self._expected:
             return job

@@ -1,4 +1,4 @@
-"""What a plan forbids: looked at before every trial and in every second of its load."""
+"""Limits of a plan, checked before every trial and in every second of its load."""
 
 from paribus.engine.protocol import Interval
 from paribus.engine.run import probe
@@ -14,13 +14,13 @@ def refuse_machine(limits: Limits, host: Host, engine: str, path: str) -> None:
     if limits.free_bytes is not None:
         free_bytes = probe(host, engine, path).directory.free_bytes
         if free_bytes < limits.free_bytes:
-            wanted = show_size(limits.free_bytes)
-            raise _reached("free_space", f"{show_size(free_bytes)} are free at {path}, less than {wanted}")
+            limit = show_size(limits.free_bytes)
+            raise _reached("free_space", f"{show_size(free_bytes)} are free at {path}, less than {limit}")
     if limits.temperature_c is not None:
-        found = hottest(host)
-        if found is not None and found > limits.temperature_c:
+        hottest_c = hottest(host)
+        if hottest_c is not None and hottest_c > limits.temperature_c:
             raise _reached(
-                "temperature", f"the hottest sensor is at {found:.0f} °C, over {limits.temperature_c:.0f} °C"
+                "temperature", f"the hottest sensor is at {hottest_c:.0f} °C, over {limits.temperature_c:.0f} °C"
             )
 
 
@@ -28,12 +28,12 @@ def refuse_load(limits: Limits, interval: Interval) -> None:
     """Raise LimitReached where a second of the load was worse than the plan allows."""
     p99_s = interval.p99_s
     if limits.response_p99_s is not None and p99_s is not None and p99_s > limits.response_p99_s:
-        wanted = show_time(limits.response_p99_s)
-        raise _reached("response_p99_s", f"the p99 response time was {show_time(p99_s)}, over {wanted}")
+        limit = show_time(limits.response_p99_s)
+        raise _reached("response_p99_s", f"the p99 response time was {show_time(p99_s)}, over {limit}")
     errors_per_s = sum(interval.errors.values()) / max(interval.duration_s, 1e-9)
     if limits.errors_per_s is not None and errors_per_s > limits.errors_per_s:
         raise _reached("errors_per_s", f"there were {errors_per_s:,.0f} errors a second, over {limits.errors_per_s:g}")
 
 
-def _reached(key: str, found: str) -> LimitReached:
-    return LimitReached(f"limit reached: {found}", f"lower the load, or change limits.{key} of the plan")
+def _reached(key: str, observation: str) -> LimitReached:
+    return LimitReached(f"limit reached: {observation}", f"lower the load, or change limits.{key} of the plan")

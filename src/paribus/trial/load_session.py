@@ -7,8 +7,8 @@ from paribus.engine.run import Engine
 from paribus.hosts.transport import Host
 
 
-class Flight:
-    """A load, and what it said so far. The job's own times make one window, or `measure` makes several."""
+class LoadSession:
+    """A running load. The job's own times make one window, or `measure` makes several."""
 
     def __init__(self, host: Host, engine: str, job: Job, conditions: Sequence[str]) -> None:
         """Start it. Raises HostError."""
@@ -18,12 +18,12 @@ class Flight:
         self.events = self._engine.events()
         self.hello: Hello | None = None
 
-    def carries(self, job: Job, conditions: Sequence[str]) -> bool:
-        """Whether this is the load that another trial asks for; each run has other offsets, so seeds do not count."""
+    def is_load_of(self, job: Job, conditions: Sequence[str]) -> bool:
+        """Whether another trial's job asks for this load. The seed is ignored: each run has other offsets."""
         return self.conditions == tuple(conditions) and self.job.model_copy(update={"seed": job.seed}) == job
 
     def measure(self, window: str, settle_s: float, measure_s: float) -> None:
-        """Ask for a window of so long after so long. Raises Unreachable."""
+        """Ask for a window of `measure_s` after `settle_s`. Raises Unreachable."""
         self._engine.measure(window, settle_s, measure_s)
 
     def stop(self) -> None:

@@ -1,7 +1,6 @@
-"""What one trial goes through, as events in and instructions out. Nothing here touches anything.
+"""The state machine of one trial: events in, instructions out. It has no side effects.
 
-The runner carries out the instructions and hands back what happened; so every order of events, also those a
-real machine shows once a year, can be tried in a unit test.
+The runner carries out the instructions and reports the events, so that unit tests can try every order of events.
 """
 
 import dataclasses
@@ -21,7 +20,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """Its settings were written and read back, and all else was looked at."""
+    """Its settings were written and read back, and the conditions were read."""
 
     changes: tuple[Change, ...]
     at: float
@@ -35,14 +34,14 @@ class Measuring:
 
 @dataclass(frozen=True, slots=True)
 class LoadEnded:
-    """The load ended by itself; `invalid_because` says why its figures must not be used, if so."""
+    """The load ended by itself; `invalid_because`: why its figures must not be used."""
 
     invalid_because: tuple[StoredMessage, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The settings were read again; `moved` are those that no longer hold."""
+    """The settings were read again; `moved`: those that no longer hold."""
 
     moved: tuple[Change, ...]
     at: float
@@ -50,7 +49,7 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Something did not work."""
+    """An operation failed."""
 
     failure: FailureClass
     message: str
@@ -63,7 +62,7 @@ Event = Begun | Applied | Measuring | LoadEnded | Verified | Failed
 # --- instructions -------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Keep where the trial is."""
+    """Store the trial's state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +91,18 @@ _LOADED = (TrialState.SETTLING, TrialState.MEASURING)
 
 
 def step(trial: Trial, event: Event) -> tuple[Trial, tuple[Instruction, ...]]:
-    """The trial after an event, and what to do next; nothing to do means that the trial is over."""
+    """The trial after an event, and the next instructions; none when the trial is over."""
     match event:
         case Begun(at):
             return _to(trial, TrialState.APPLYING, started=at), (Record(), Apply())
         case Applied(changes, at, fingerprint):
-            wrong = _mismatches(changes)
+            mismatches = _mismatches(changes)
             refused = "; ".join(f"{c.knob} = {c.wanted}: {c.refused}" for c in changes if _is_refused(c))
-            if refused:  # a finding: the machine will say the same next time
+            if refused:  # a finding: the machine would refuse it again
                 failed = _to(trial, TrialState.FAILED, failure=FailureClass.SETTING_REJECTED, failure_message=refused)
                 return dataclasses.replace(failed, ended=at), (Record(),)
-            if wrong:
-                return _to(trial, TrialState.INVALID, invalid_because=wrong, ended=at), (Record(),)
+            if mismatches:
+                return _to(trial, TrialState.INVALID, invalid_because=mismatches, ended=at), (Record(),)
             return _to(trial, TrialState.SETTLING, applied=at, fingerprint=fingerprint), (Record(), MakeLoad())
         case Measuring():
             return _to(trial, TrialState.MEASURING), (Record(),)
@@ -124,12 +123,12 @@ def _to(trial: Trial, state: TrialState, **fields: object) -> Trial:
 
 
 def _is_refused(change: Change) -> bool:
-    """Whether the kernel would not take a setting that the trial is about."""
+    """Whether the kernel refused a setting that the trial tests."""
     return change.state is ChangeState.MISMATCHED and bool(change.refused)
 
 
 def _mismatches(changes: tuple[Change, ...]) -> tuple[StoredMessage, ...]:
-    """Words for each setting that is not as wanted."""
+    """A message for each setting that differs from the requested value."""
     return tuple(
         stored_message(
             "{knob} {outcome}: wanted {wanted}, found {found}",

@@ -1,4 +1,4 @@
-"""The machine during one window of a load: what the sampler saw, and who else used it.
+"""The machine during one window of a load: samples, and processes of others that used it.
 
 In: the moments at which the window opens and closes. Out: measurements, and reasons not to use the trial. Called by
 the loads of trials.
@@ -13,43 +13,45 @@ from paribus.engine.run import Sampler
 from paribus.i18n import StoredMessage, stored_message
 from paribus.model import Measurement
 from paribus.trial import telemetry
-from paribus.trial.validity import ForeignLoad, Work
+from paribus.trial.validity import LoadWork, OtherLoad
 
 _CENSUS_PATIENCE_S = 5.0
 
 
-class Counting(Protocol):
+class CountedServer(Protocol):
     """A server whose counters the sampler reads."""
 
     @property
     def family(self) -> str:
-        """Whose counters it has."""
+        """The family of servers whose counters it has."""
         ...
 
-    def uncounted(self, why: str) -> None:
-        """They cannot be read any more."""
+    def uncounted(self, reason: str) -> None:
+        """Receive why the counters cannot be read any more."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What was seen of the machine."""
+class Observations:
+    """Measurements of the machine during a window, and reasons not to use the trial."""
 
     measurements: tuple[Measurement, ...]
     reasons: list[StoredMessage]
 
 
-class Watch:
-    """One window, `label` telling it from others; `device` is the disk under test, without /dev/, `server` what its
-    load works on, if it does."""
+class LoadMonitor:
+    """Sampling of one window, identified by `label`.
+
+    `device`: the disk under test, without /dev/. `server`: the server that the load works on, if any.
+    """
 
     def __init__(
         self,
         sampler: Sampler,
-        foreign: ForeignLoad,
+        foreign: OtherLoad,
         label: str,
         device: str | None,
-        server: Counting | None = None,
+        server: CountedServer | None = None,
     ) -> None:
         self.sampler = sampler
         self.foreign = foreign
@@ -59,30 +61,30 @@ class Watch:
         self._counted: list[Counted] = []
 
     def open(self) -> None:
-        """Now it begins. Raises HostError when the sampler is gone."""
+        """Mark the start of the window. Raises HostError when the sampler is gone."""
         self.sampler.ask_census(f"open {self._label}")
 
     def close(self) -> None:
-        """Now it ends. Raises HostError when the sampler is gone."""
+        """Mark the end of the window. Raises HostError when the sampler is gone."""
         self.sampler.ask_census(f"close {self._label}")
 
-    def conclude(self, work: Work, start_s: float | None = None) -> Seen:
-        """What was seen while a load did this; where the load has no clock, the window began at its opening."""
+    def conclude(self, work: LoadWork, start_s: float | None = None) -> Observations:
+        """What was observed while a load did `work`; without `start_s` the window starts at its opening."""
         samples, opened, closed = self._drain()
         if closed is None:
-            return Seen((), [stored_message("the sampler did not answer, so other load cannot be excluded")])
+            return Observations((), [stored_message("the sampler did not answer, so other load cannot be excluded")])
         if start_s is None:
             start_s = opened.monotonic_s if opened else closed.monotonic_s - work.duration_s
         inside = telemetry.within(samples, start_s, start_s + work.duration_s)
         reasons = self.foreign.judge(closed, work, inside)
-        found = telemetry.measurements(inside, start_s, self._device)
+        measurements = telemetry.measurements(inside, start_s, self._device)
         if self._server is not None:
             counted = telemetry.within(self._counted, start_s, start_s + work.duration_s)
-            found += telemetry.of_a_server(self._server.family, counted, closed, start_s, work.duration_s)
-        return Seen(found, reasons)
+            measurements += telemetry.of_a_server(self._server.family, counted, closed, start_s, work.duration_s)
+        return Observations(measurements, reasons)
 
     def _drain(self) -> tuple[list[Sample], Census | None, Census | None]:
-        """The samples up to the census at the window's end, and those at both ends; counters are kept aside."""
+        """The samples up to the census at the window's end, and the censuses at both ends; stores counters."""
         samples: list[Sample] = []
         opened: Census | None = None
         deadline = time.monotonic() + _CENSUS_PATIENCE_S
@@ -91,14 +93,14 @@ class Watch:
             if isinstance(event, Sample):
                 samples.append(event)
             elif isinstance(event, Counted):
-                self._take(event)
+                self._store(event)
             elif isinstance(event, Census) and event.label == f"open {self._label}":
                 opened = event
             elif isinstance(event, Census) and event.label == f"close {self._label}":
                 return samples, opened, event
         return samples, opened, None
 
-    def _take(self, counted: Counted) -> None:
+    def _store(self, counted: Counted) -> None:
         if counted.failed and self._server is not None:
             self._server.uncounted(counted.failed)
         self._counted.append(counted)

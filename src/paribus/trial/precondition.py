@@ -1,9 +1,9 @@
-"""Preconditioning one data set: overwritten in order, then at random until the device is in its steady state.
+"""Preconditioning of one data set: sequential fill, then random overwriting until the device is in its steady state.
 
-A new or trimmed SSD is faster than it will ever be again; what is measured before it is steady tells of its past, not
-of a setting. The way is that of SNIA's Solid State Storage Performance Test Specification: workload independent
-preconditioning, then the load itself in rounds until the last ones are steady. In place of a trial's load, it has the
-same course: events out, measurements at the end.
+A new or trimmed SSD is faster than in its steady state, so earlier measurements would show its past, not a setting.
+The procedure is that of SNIA's Solid State Storage Performance Test Specification: workload independent
+preconditioning, then the load itself in rounds until the last ones are steady. The class takes the place of a trial's
+load, with the same interface: events out, measurements at the end.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,19 +23,22 @@ if TYPE_CHECKING:
     from paribus.stats.steady import Steadiness
 
 
-class Onlooker(Protocol):
-    """Whoever watches a data set being preconditioned."""
+class PreconditionListener(Protocol):
+    """Receiver of the progress of preconditioning."""
 
     def on_fill_progress(self, workload: str, done_bytes: int, total_bytes: int) -> None:
-        """It is being overwritten in order."""
+        """Receive how much of the data has been overwritten in order."""
         ...
 
     def on_round(self, workload: str, number: int, per_s: float, last: "Steadiness | None") -> None:
-        """A round of random overwriting is over; `last` says how steady the last ones are, where there are enough."""
+        """Receive the writes per second of a finished round of random overwriting.
+
+        `last`: how steady the last rounds are, where there are enough.
+        """
         ...
 
 
-class Preconditioning:
+class PreconditionLoad:
     """The load of one trial that preconditions. `measurements` is filled when it has ended."""
 
     def __init__(
@@ -46,7 +49,7 @@ class Preconditioning:
         workload: Workload,
         level: LoadLevel,
         sampler: Sampler,
-        onlooker: Onlooker,
+        listener: PreconditionListener,
         stopped: Callable[[], bool],
     ) -> None:
         """`job`: the workload's own. Nothing is started yet."""
@@ -55,13 +58,13 @@ class Preconditioning:
         self._binary = binary
         self._job = job
         self._workload = workload.plan_name
-        self._asked = workload.precondition
+        self._options = workload.precondition
         self._level = level
         self._sampler = sampler
-        self._onlooker = onlooker
+        self._listener = listener
         self._stopped = stopped
         self._engine: Engine | None = None
-        self._wrong: list[StoredMessage] = []
+        self._problems: list[StoredMessage] = []
         self.measurements: tuple[Measurement, ...] = ()
 
     def stop(self) -> None:
@@ -70,53 +73,53 @@ class Preconditioning:
             self._engine.stop()
 
     def events(self) -> Iterator[machine.Event]:
-        """What happens to the trial. Raises EngineError, HostError and Interrupted."""
+        """The trial's events. Raises EngineError, HostError and Interrupted."""
         self._fill()
         yield machine.Measuring()
-        course, last = self._overwrite()
-        self.measurements = self._measured(course, last)
-        yield machine.LoadEnded(tuple(dict.fromkeys(self._wrong)))
+        writes_per_s, last = self._overwrite()
+        self.measurements = self._measured(writes_per_s, last)
+        yield machine.LoadEnded(tuple(dict.fromkeys(self._problems)))
 
     def _fill(self) -> None:
-        """Overwrite all of the data in order, as often as asked."""
+        """Overwrite all of the data in order, as often as the plan says."""
         job, pass_bytes = precondition.in_order(self._job)
-        total = self._asked.fills * pass_bytes
+        total = self._options.fills * pass_bytes
         done = 0
         for interval in self._load(job):
             done += interval.written_bytes
-            self._onlooker.on_fill_progress(self._workload, min(done, total), total)
+            self._listener.on_fill_progress(self._workload, min(done, total), total)
             if done >= total:
                 self._finish()
 
     def _overwrite(self) -> "tuple[list[float], Steadiness]":
-        """Overwrite at random until that is steady or was tried long enough; the writes per second of each round."""
+        """Overwrite at random until steady or for the most rounds allowed; the writes per second of each round."""
         from paribus.stats.steady import steadiness
 
-        asked = self._asked
-        course: list[float] = []
+        options = self._options
+        writes_per_s: list[float] = []
         last: Steadiness | None = None
-        for interval in self._load(precondition.at_random(self._job, self._level.n, asked.round_s)):
-            if len(course) == asked.most_rounds or (last and last.steady):
+        for interval in self._load(precondition.at_random(self._job, self._level.n, options.round_s)):
+            if len(writes_per_s) == options.most_rounds or (last and last.steady):
                 continue  # the engine is about to end
-            course.append(interval.writes / interval.duration_s)
-            last = steadiness(course, asked.window, asked.most_spread, asked.most_drift)
-            self._onlooker.on_round(self._workload, len(course), course[-1], last)
-            if len(course) == asked.most_rounds or (last and last.steady):
+            writes_per_s.append(interval.writes / interval.duration_s)
+            last = steadiness(writes_per_s, options.window, options.most_spread, options.most_drift)
+            self._listener.on_round(self._workload, len(writes_per_s), writes_per_s[-1], last)
+            if len(writes_per_s) == options.most_rounds or (last and last.steady):
                 self._finish()
-        if last is None or not any(course):
+        if last is None or not any(writes_per_s):
             raise EngineError("no-data", "preconditioning completed no write", "lengthen precondition.round")
-        return course, last
+        return writes_per_s, last
 
     def _load(self, job: Job) -> Iterator[Interval]:
-        """The intervals of a load until the engine has ended, with nothing left in memory that is not on the disk."""
+        """The intervals of a load until the engine has ended; samples are discarded meanwhile to bound memory."""
         self._engine = Engine(self._host, self._binary, job)
         for event in self._engine.events():
             if self._stopped():
                 raise Interrupted("stopped while preconditioning")
             while self._sampler.receive(0.0) is not None:
-                pass  # what was sampled meanwhile must not wait for the first trial
+                pass  # these samples must not wait in the queue for the first trial
             if isinstance(event, Hello):
-                self._wrong += validity.of_settings(job, event)
+                self._problems += validity.parameter_mismatches(job, event)
             elif isinstance(event, Interval):
                 yield event
 
@@ -124,21 +127,21 @@ class Preconditioning:
         if self._engine is not None:
             self._engine.finish()
 
-    def _measured(self, course: list[float], last: "Steadiness") -> tuple[Measurement, ...]:
-        asked = self._asked
+    def _measured(self, writes_per_s: list[float], last: "Steadiness") -> tuple[Measurement, ...]:
+        options = self._options
         throughput = Measurement(
             phase="measure",
             metric="throughput_per_s",
             unit="1/s",
             source="engine",
-            n=len(course),
-            mean=sum(course) / len(course),
-            low=min(course),
-            high=max(course),
-            total=sum(course) * asked.round_s,
+            n=len(writes_per_s),
+            mean=sum(writes_per_s) / len(writes_per_s),
+            low=min(writes_per_s),
+            high=max(writes_per_s),
+            total=sum(writes_per_s) * options.round_s,
             start_s=0.0,
-            step_s=asked.round_s,
-            points=tuple(course),
+            step_s=options.round_s,
+            points=tuple(writes_per_s),
         )
         return (
             throughput,
@@ -150,7 +153,7 @@ class Preconditioning:
 
 
 def _scalar(metric: str, unit: str, value: float) -> Measurement:
-    """One number of the last rounds."""
+    """One number about the last rounds."""
     return Measurement(
         phase="measure",
         metric=metric,

@@ -1,6 +1,7 @@
-"""A server that runs with a trial's settings made ready for its load: its data whole, its cache warm, itself at rest.
+"""Readiness of a server for a trial's load: its data whole, its cache warm, its background work done.
 
-In: the server, and what reads all of its tables. Out: how long that took and what the cache has, as measurements.
+In: the server, and a function that reads all of its tables. Out: the time this took and the cached bytes, as
+measurements.
 """
 
 import time
@@ -14,65 +15,65 @@ from paribus.model import Measurement
 from paribus.trial.telemetry import measured_once
 from paribus.units import show_duration
 
-_PHASE, _SOURCE = "prepare", "start"  # apart from what is counted under load
+_PHASE, _SOURCE = "prepare", "start"  # distinct from measurements under load
 
 
 def warm(instance: Instance, database: str, read: Callable[[], None]) -> tuple[Measurement, ...]:
-    """Have the server's cache hold what it can of a database. Raises EngineError, QueryRefused and Interrupted."""
+    """Fill the server's cache from a database, as far as it fits. Raises EngineError, QueryRefused and Interrupted."""
     began = time.monotonic()
     read()
     with instance.inside(database) as ask:
         instance.state.warm(ask)
         took_s = time.monotonic() - began
         cache = instance.state.cache(ask)
-    found = [
+    values = [
         ("server_warm_s", "s", took_s),
         ("server_cache_bytes", "B", cache.size_bytes),
         ("server_data_bytes", "B", cache.data_bytes),
         ("server_cached_bytes", "B", cache.held_bytes),
     ]
-    return tuple(measured_once(name, unit, value, _PHASE, _SOURCE) for name, unit, value in found if value is not None)
+    return tuple(measured_once(name, unit, value, _PHASE, _SOURCE) for name, unit, value in values if value is not None)
 
 
-def come_to_rest(
+def wait_until_idle(
     instance: Instance, trial: int, stopped: Callable[[], bool]
 ) -> tuple[tuple[Measurement, ...], StoredMessage | None]:
-    """Wait until the server has done what was left to do; what the report must say where patience ended first.
+    """Wait until the server's background work is done; a note where the patience ended first.
 
     Raises QueryRefused and Interrupted.
     """
     began = time.monotonic()
     instance.state.calm(instance.query)
-    found = quiescence.wait(lambda: instance.state.left(instance.query), stopped)
+    outcome = quiescence.wait(lambda: instance.state.left(instance.query), stopped)
     if stopped():
         raise Interrupted("stopped before the load")
     measured = (
         measured_once("server_rest_s", "s", time.monotonic() - began, _PHASE, _SOURCE),
-        measured_once("server_restless", "", float(len(found.restless)), _PHASE, _SOURCE),
+        measured_once("server_restless", "", float(len(outcome.restless)), _PHASE, _SOURCE),
     )
-    if not found.restless:
+    if not outcome.restless:
         return measured, None
-    said = N_("trial {trial} began before the server had come to rest, after {waited}: {what}")
-    what = [stored_message(one) for one in found.restless]
-    return measured, stored_message(said, trial=trial, waited=show_duration(found.waited_s), what=what)
+    text = N_("trial {trial} began before the server had come to rest, after {waited}: {what}")
+    remaining = [stored_message(name) for name in outcome.restless]
+    return measured, stored_message(text, trial=trial, waited=show_duration(outcome.waited_s), what=remaining)
 
 
-def check_rows(instance: Instance, database: str, made: row_counts.Contents) -> StoredMessage | None:
-    """Raise DataDamaged where the tables of a database that was put back have not the rows that were made.
+def check_rows(instance: Instance, database: str, expected: row_counts.Contents) -> StoredMessage | None:
+    """Raise DataDamaged where the tables of a restored database do not have the rows that were made.
 
-    Where counting them takes too long, what the report must say of that.
+    Returns a note for the report where counting them takes too long.
     """
-    if made.took_s > row_counts.LONGEST_S:
-        said = N_(
+    if expected.took_s > row_counts.LONGEST_S:
+        text = N_(
             "the rows of {database} were not counted again when it was put back, which takes {duration}: "
             "the name and size of every file were compared"
         )
-        return stored_message(said, database=database, duration=show_duration(made.took_s))
+        return stored_message(text, database=database, duration=show_duration(expected.took_s))
     with instance.inside(database) as ask:
-        found = row_counts.count(instance.state, ask)
-    if wrong := row_counts.difference(made, found):
+        counted = row_counts.count(instance.state, ask)
+    if difference := row_counts.difference(expected, counted):
         raise DataDamaged(
-            f"the data of {database} was put back, and is not what was made: {wrong}",
+            f"the data of {database} was put back, and is not what was made: {difference}",
             "see whether the disk under target.path is sound and has room, then run the plan anew",
         )
     return None

@@ -1,4 +1,4 @@
-"""Carrying out a trial: does what the machine says, and tells it what happened."""
+"""Carrying out a trial: executes the instructions of the state machine and reports the events to it."""
 
 import os
 import time
@@ -22,13 +22,13 @@ from paribus.knobs.apply import Applier
 from paribus.knobs.conditions import Conditions, digest
 from paribus.model import Change, FailureClass, Measurement, Plan, Purpose, Settings, Trial, Value
 from paribus.trial import machine, validity
-from paribus.trial.database_session import Served
+from paribus.trial.database_session import DatabaseSession
 from paribus.trial.devices import Devices
 from paribus.trial.limits import refuse_machine
 from paribus.trial.load import TrialLoad
-from paribus.trial.load_session import Flight
-from paribus.trial.monitor import Watch
-from paribus.trial.precondition import Onlooker, Preconditioning
+from paribus.trial.load_session import LoadSession
+from paribus.trial.monitor import LoadMonitor
+from paribus.trial.precondition import PreconditionListener, PreconditionLoad
 from paribus.trial.tool_load import ToolLoad
 from paribus.trial.tool_session import Tools
 from paribus.workloads import jobs
@@ -36,7 +36,7 @@ from paribus.workloads.tools import request_of, tool_of
 
 Record = Callable[[Trial, Sequence[Change], Sequence[Measurement], Mapping[str, str]], None]
 
-_COURSE = 100  # points that show how a load settles, none shorter than the engine can
+_SETTLE_POINTS = 100  # of a settle run; each at least as long as the engine's shortest interval
 _LEAST_INTERVAL_S = 0.01
 # The engine's failures that are the tools' or the machine's; any other is the load's own.
 _FAILURES = {
@@ -49,7 +49,7 @@ _FAILURES = {
 
 
 class Runner:
-    """The target made ready: settings can be applied, load made, the machine watched."""
+    """A target made ready: applies settings, makes loads, watches the machine."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Runner:
         stopped: Callable[[], bool],
         devices: Devices,
         tools: Tools,
-        servers: Served | None = None,
+        servers: DatabaseSession | None = None,
     ) -> None:
         self._devices = devices
         self._tools = tools
@@ -79,22 +79,24 @@ class Runner:
         self._record = record
         self._stopped = stopped
         self._workloads = {workload.name: workload for workload in plan.workloads}
-        self._foreign = validity.ForeignLoad(own={os.getpid()} if plan.target.is_local else set())
+        self._other_load = validity.OtherLoad(own_pids={os.getpid()} if plan.target.is_local else set())
         self._readied: tuple[Measurement, ...] = ()
-        self._load: TrialLoad | ToolLoad | Preconditioning | None = None
-        self._flight: Flight | None = None
+        self._load: TrialLoad | ToolLoad | PreconditionLoad | None = None
+        self._session: LoadSession | None = None
 
-    def run(self, trial: Trial, tested: Sequence[str], onlooker: Onlooker, *, in_flight: bool = False) -> Trial:
-        """Carry out one trial to its end, whatever that is; `in_flight`: the load goes on for the next of its block.
+    def run(
+        self, trial: Trial, tested: Sequence[str], listener: PreconditionListener, *, in_flight: bool = False
+    ) -> Trial:
+        """Carry out one trial to its end, whatever that is; `in_flight`: the load continues for the next of its block.
 
-        Raises JournalError and StoreError, and, when the trial is kept as failed, Unreachable and LimitReached.
+        Raises JournalError and StoreError, and, after the trial is recorded as failed, Unreachable and LimitReached.
         """
         changes: tuple[Change, ...] = ()
         conditions: Mapping[str, str] = {}
         self._readied = ()
         last: ParibusError | None = None
         self._load = None
-        coming: Iterator[machine.Event] = iter(())
+        events: Iterator[machine.Event] = iter(())
         event: machine.Event | None = machine.Begun(time.time())
         while event is not None:
             trial, instructions = machine.step(trial, event)
@@ -116,42 +118,42 @@ class Runner:
                         case machine.MakeLoad():
                             preconditions = trial.purpose is Purpose.PRECONDITION
                             self._load = (
-                                self._precondition(trial, onlooker)
+                                self._precondition(trial, listener)
                                 if preconditions
                                 else self._make_load(trial, in_flight=in_flight)
                             )
-                            coming = self._load.events()
+                            events = self._load.events()
                         case machine.StopLoad():
                             self.stop()
-                            coming = iter(())
+                            events = iter(())
                         case machine.Verify():
                             event = machine.Verified(self._verify(), time.time())
-                event = event or next(coming, None)
+                event = event or next(events, None)
             except (Interrupted, LimitReached, EngineError, DatabaseError, HostError) as error:
                 last = error if isinstance(error, LimitReached | Unreachable) else None
-                told = self._servers.explained(error) if self._servers is not None else error
-                event = _failed(told, {key: trial.settings[key] for key in tested})
+                explained = self._servers.explained(error) if self._servers is not None else error
+                event = _failed(explained, {key: trial.settings[key] for key in tested})
         if last is not None:
             raise last
         return trial
 
     def follow(self, plan: Plan) -> None:
-        """From now on by what became known of settling."""
+        """Use the plan with its learned settle times from now on."""
         self._plan = plan
 
     def usual_load(self) -> StoredMessage | None:
-        """In words, what other load was always there."""
-        return self._foreign.usual()
+        """A note on other load that was always present, if any."""
+        return self._other_load.usual()
 
     def stop(self) -> None:
         """End the load, if there is one."""
-        for load in (self._load, self._flight):
+        for load in (self._load, self._session):
             if load is not None:
                 load.stop()
-        self._load = self._flight = None
+        self._load = self._session = None
 
     def _apply(self, trial: Trial, tested: Sequence[str]) -> tuple[Change, ...]:
-        """Set what of the trial's settings is the machine's; the workload's parameters go into its job."""
+        """Apply the trial's settings of the machine and its server; parameters of the workload go into its job."""
         knobs = self._knobs(trial)
         changes = self._applier.apply(knobs, [key for key in tested if key in knobs])
         workload = self._workloads[trial.workload]
@@ -161,7 +163,7 @@ class Runner:
         return changes
 
     def _verify(self) -> tuple[Change, ...]:
-        """What moved of the settings since they were applied."""
+        """The settings that changed since they were applied."""
         return self._applier.verify() + (self._servers.verify() if self._servers is not None else ())
 
     def _knobs(self, trial: Trial) -> dict[str, Value]:
@@ -175,15 +177,15 @@ class Runner:
         device = self._plan.target.device
         name = device.removeprefix("/dev/") if device else None
         workload = self._workloads[trial.workload]
-        watch = Watch(
-            self._sampler, self._foreign, str(trial.order), name, self._servers if workload.database else None
+        monitor = LoadMonitor(
+            self._sampler, self._other_load, str(trial.order), name, self._servers if workload.database else None
         )
         conditions = self._applier.conditions(self._knobs(trial))
         if tool := tool_of(workload):
             self.stop()
             directory = self._tools.directory(workload, trial.settings)
             order = request_of(workload, directory, trial.load, protocol.settle_s, protocol.trial_s)
-            return ToolLoad(self._tools, tool, workload, trial.settings, order, conditions, watch, self._stopped)
+            return ToolLoad(self._tools, tool, workload, trial.settings, order, conditions, monitor, self._stopped)
         calibrates = trial.purpose is Purpose.CALIBRATE
         settle_s, measure_s = (0.0, protocol.settle_run_s) if calibrates else (protocol.settle_s, protocol.trial_s)
         job = jobs.job(
@@ -194,32 +196,32 @@ class Runner:
             load=trial.load,
             settle_s=0.0 if in_flight else settle_s,
             measure_s=None if in_flight else measure_s,
-            interval_s=min(1.0, max(_LEAST_INTERVAL_S, measure_s / _COURSE) if calibrates else protocol.trial_s),
+            interval_s=min(1.0, max(_LEAST_INTERVAL_S, measure_s / _SETTLE_POINTS) if calibrates else protocol.trial_s),
             server=self._server(trial),
             seed=trial.order,  # other offsets for each arm, or the second would find its pages in the cache
         )
         job = self._devices.expected_by(job)
-        flight = self._flight if in_flight and self._flight and self._flight.carries(job, conditions) else None
-        settle_s = protocol.toggle_s if flight else protocol.takeoff_s
-        if flight is None:
+        session = self._session if in_flight and self._session and self._session.is_load_of(job, conditions) else None
+        settle_s = protocol.toggle_s if session else protocol.takeoff_s
+        if session is None:
             self.stop()
-            flight = self._flight = Flight(self._host, self._engine, job, conditions)
+            session = self._session = LoadSession(self._host, self._engine, job, conditions)
         if in_flight:
-            flight.measure(str(trial.order), settle_s, protocol.trial_s)
-        return TrialLoad(flight, jobs.kind_of(workload.kind), watch, self._stopped, limits)
+            session.measure(str(trial.order), settle_s, protocol.trial_s)
+        return TrialLoad(session, jobs.kind_of(workload.kind), monitor, self._stopped, limits)
 
     def _server(self, trial: Trial) -> MysqlServer | PostgresServer | None:
-        """Where its load connects to, if it does."""
+        """Where the trial's load connects to, if it uses a server."""
         workload = self._workloads[trial.workload]
         on_server = self._servers is not None and workload.database
         return self._servers.server(workload, trial.settings) if self._servers and on_server else None
 
-    def _precondition(self, trial: Trial, onlooker: Onlooker) -> Preconditioning:
+    def _precondition(self, trial: Trial, listener: PreconditionListener) -> PreconditionLoad:
         workload = self._workloads[trial.workload]
         job = jobs.job(workload, trial.settings, self._data_folder, "run", seed=trial.order)
         job = self._devices.expected_by(job)
-        return Preconditioning(
-            self._host, self._engine, job, workload, trial.load, self._sampler, onlooker, self._stopped
+        return PreconditionLoad(
+            self._host, self._engine, job, workload, trial.load, self._sampler, listener, self._stopped
         )
 
     def work_on_data(self, job: Job, progress: Callable[[int, int], None]) -> None:
@@ -236,17 +238,17 @@ class Runner:
 
 
 def _failed(error: ParibusError, tested: Settings) -> machine.Failed:
-    """What an error means for a trial; a condition that the engine could not have is named by its setting."""
-    failure, words = FailureClass.TOOLING, str(error)
+    """The trial's failure for an error; a condition that the engine could not have is named by its setting."""
+    failure, message = FailureClass.TOOLING, str(error)
     match error:
         case Interrupted():
-            failure, words = FailureClass.INTERRUPTED, error.message
+            failure, message = FailureClass.INTERRUPTED, error.message
         case LimitReached():
-            failure, words = FailureClass.LIMIT_REACHED, error.message
+            failure, message = FailureClass.LIMIT_REACHED, error.message
         case DatabaseError() if not isinstance(error, DataDamaged):
             failure = FailureClass.SERVER_WOULD_NOT_START
         case EngineError():
             failure = _FAILURES.get(error.failure, FailureClass.LOAD_ERROR)
     if isinstance(error, EngineError) and failure is FailureClass.SETTING_REJECTED:
-        words = f"{', '.join(f'{key} = {value}' for key, value in tested.items())}: {error.message}"
-    return machine.Failed(failure, words, time.time())
+        message = f"{', '.join(f'{key} = {value}' for key, value in tested.items())}: {error.message}"
+    return machine.Failed(failure, message, time.time())

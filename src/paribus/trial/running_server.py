@@ -1,8 +1,8 @@
-"""A server that others use, under trials: databases of our own are made in it, and variables changed and put back.
+"""A server in use by others, under trials: our own databases are created in it, and variables changed and restored.
 
-In: a trial's settings. Out: a server that runs with them, its data as it should be, and what became of each setting.
-Everything is in the journal before it is done, and done by the journal's keeper; so it is taken back at the end, and
-also when this program is killed. Called by the bench and the runner.
+In: a trial's settings. Out: a server with these settings and its data, and the change made to each setting. Every
+step is journalled before it is done, and done by the journal's keeper; so it is undone at the end, and also when this
+program is killed. Called by the bench and the runner.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -14,12 +14,12 @@ from paribus.hosts.transport import Host
 from paribus.knobs.journal import Journal
 from paribus.model import Change, Database, PutStatements, Settings, Trial, Workload
 from paribus.registry import database_settings
-from paribus.trial.database_session import Served, Work, database_of, tested_names, text_of
-from paribus.trial.running_server_variables import Variables
+from paribus.trial.database_session import DatabaseSession, Work, database_of, server_text, tested_variables
+from paribus.trial.running_server_variables import JournalledVariables
 from paribus.workloads import jobs
 
 
-class Running(Served):
+class RunningServerSession(DatabaseSession):
     """One server; its databases and variables are as they were when the journal is closed."""
 
     def __init__(
@@ -30,24 +30,28 @@ class Running(Served):
         experiment: str,
         folder: str,
         journal: Journal,
-        own: Callable[[list[int]], None],
-        count: Callable[[Counting | None], None],
+        on_server_processes: Callable[[list[int]], None],
+        on_counting: Callable[[Counting | None], None],
     ) -> None:
-        """Nothing is made yet. `own` is told the server's process, where that is on the target, `count` how its
-        counters are read."""
+        """Nothing is made yet.
+
+        `on_server_processes` receives the server's process, where that is on the target; `on_counting` receives how its
+        counters are read.
+        """
         super().__init__(database.family)
         assert database.running is not None
         self._live = Live(host, engine, database.kind, database.running)
         self._database = database
-        self._place = database.running.address
+        self._server_name = database.running.address
         self._experiment = experiment
         self._folder = folder
         self._journal = journal
-        self._own = own
-        self._count = count
-        self._counts = False
-        self._variables = Variables(self._live, journal, database.family)
-        self._made: dict[str, tuple[PutStatements, PutStatements]] = {}  # by name, what makes and what removes it
+        self._on_server_processes = on_server_processes
+        self._on_counting = on_counting
+        self._is_counting = False
+        self._variables = JournalledVariables(self._live, journal, database.family)
+        # By name, the actions that create and remove it.
+        self._databases: dict[str, tuple[PutStatements, PutStatements]] = {}
         self._used: set[str] = set()
         self._warm: set[str] = set()
 
@@ -65,31 +69,31 @@ class Running(Served):
         Raises DatabaseError where one of its name is there, EngineError and Interrupted.
         """
         process = self._live.process()
-        self._own([process] if process is not None else [])
+        self._on_server_processes([process] if process is not None else [])
         for trial in trials:
             workload = workloads[trial.workload]
             name = self._name(workload, trial.settings)
-            if workload.database and name not in self._made:
+            if workload.database and name not in self._databases:
                 self._make(name)
                 self._prepare(workload, trial.settings, work, progress)
 
     def _make(self, name: str) -> None:
         if name in self._live.databases():
-            wrong = f"{self._place} has a database {name} already"
-            raise DatabaseError(wrong, "remove it where it is not needed, or set another schema under [database]")
-        make, remove = self._made[name] = self._live.database(name, self._experiment)
+            message = f"{self._server_name} has a database {name} already"
+            raise DatabaseError(message, "remove it where it is not needed, or set another schema under [database]")
+        make, remove = self._databases[name] = self._live.database(name, self._experiment)
         key = f"{self._database.family} database {name}"
-        self._journal.intend(key, self._place, remove.check.said, "a database", [remove], persistent=True)
+        self._journal.intend(key, self._server_name, remove.check.said, "a database", [remove], persistent=True)
         self._carry_out(key, make)
 
     def _carry_out(self, key: str, action: PutStatements) -> None:
-        """Have the keeper do what is in the journal. Raises DatabaseError and Unreachable."""
+        """Have the keeper carry out a journalled action. Raises DatabaseError and Unreachable."""
         try:
             self._journal.make(key, action)
         except Unreachable:
             raise
         except HostError as error:
-            raise DatabaseError(f"{self._place}: {error.message}", error.todo) from error
+            raise DatabaseError(f"{self._server_name}: {error.message}", error.todo) from error
 
     def _prepare(
         self, workload: Workload, settings: Settings, work: Work, progress: Callable[[int, int], None]
@@ -97,11 +101,11 @@ class Running(Served):
         server = self.server(workload, settings)
         work(jobs.job(workload, settings, self._folder, "prepare", server=server), progress)
 
-    def put_back(self, workload: Workload, settings: Settings, work: Work) -> None:
-        """Its data made anew, where a load has worked on it since: files of a server that runs cannot be copied."""
+    def restore(self, workload: Workload, settings: Settings, work: Work) -> None:
+        """Recreate its data where a load has changed it: files of a running server cannot be copied."""
         name = self._name(workload, settings)
         if name in self._used:
-            for action in reversed(self._made[name]):
+            for action in reversed(self._databases[name]):
                 self._carry_out(f"{self._database.family} database {name}", action)
             self._prepare(workload, settings, work, lambda _done, _total: None)
             self._used.discard(name)
@@ -115,34 +119,34 @@ class Running(Served):
         trial: Trial,
         tested: Collection[str],
         work: Work,
-        land: Callable[[], None],  # noqa: ARG002  nothing here is restarted
+        stop_load: Callable[[], None],  # noqa: ARG002  nothing here is restarted
     ) -> tuple[Change, ...]:
         """Set the trial's variables, each read back; those `tested` even when equal.
 
         Raises DatabaseError, EngineError, JournalError and Interrupted.
         """
-        wanted = {name: text_of(value) for name, value in database_settings(workload, trial.settings).items()}
-        names = tested_names(workload, tested)
-        if not self._counts:
-            self._count(self._live.counting())
-            self._counts = True
+        requested = {name: server_text(value) for name, value in database_settings(workload, trial.settings).items()}
+        names = tested_variables(workload, tested)
+        if not self._is_counting:
+            self._on_counting(self._live.counting())
+            self._is_counting = True
         self._in_force.clear()
-        found = [self._set(name, value, name in names) for name, value in wanted.items()]
-        found += [change for name in wanted for change in self._variables.hold_others(name, wanted)]
+        changes = [self._set(name, value, name in names) for name, value in requested.items()]
+        changes += [change for name in requested for change in self._variables.hold_others(name, requested)]
         name = self._name(workload, trial.settings)
         if workload.cache == "warm" and name not in self._warm:
             server = self.server(workload, trial.settings)
             work(jobs.job(workload, trial.settings, self._folder, "warm", server=server), lambda _done, _total: None)
             self._warm.add(name)
         self._used.add(name)
-        return tuple(found)
+        return tuple(changes)
 
-    def _set(self, name: str, wanted: str, even_if_equal: bool) -> Change:
-        variable, before, found, refused = self._variables.set(name, wanted, even_if_equal=even_if_equal)
-        return self._in_force.taken(self.family, variable, wanted, found, before=before, refused=refused)
+    def _set(self, name: str, requested: str, even_if_equal: bool) -> Change:
+        variable, before, observed, refused = self._variables.set(name, requested, even_if_equal=even_if_equal)
+        return self._in_force.record(self.family, variable, requested, observed, before=before, refused=refused)
 
     def verify(self) -> tuple[Change, ...]:
-        """Read every setting of the last `apply` again; those that moved since."""
+        """The settings of the last `apply` that have changed since."""
         return self._in_force.moved(self._live.read)
 
     # --- addresses, status, the end ---
@@ -151,13 +155,13 @@ class Running(Served):
         """Where a load of these settings connects to."""
         return self._live.address(self._name(workload, settings), timeout_s=60.0)
 
-    def uncounted(self, why: str) -> None:
-        """Its counters cannot be read any more, up to the next `apply`."""
-        self._counts = False
-        super().uncounted(why)
+    def uncounted(self, reason: str) -> None:
+        """Note that its counters cannot be read any more; the next `apply` tries again."""
+        self._is_counting = False
+        super().uncounted(reason)
 
     def close(self) -> None:
-        """End the connection; databases and variables are the keeper's to put back."""
+        """End the connection; the keeper restores databases and variables."""
         self._live.close()
 
     def _name(self, workload: Workload, settings: Settings) -> str:

@@ -1,7 +1,7 @@
-"""The private database servers of an experiment: one for each way in which its data is made, one running at a time.
+"""The private database servers of an experiment: one for each way its data is made, one running at a time.
 
-In: a trial's settings. Out: a server that runs with them, its data as it should be, and what became of each setting.
-Called by the bench and the runner.
+In: a trial's settings. Out: a server with these settings and its data, and the change made to each setting. Called by
+the bench and the runner.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from paribus.hosts.transport import Host
 from paribus.model import Change, ChangeState, Database, NotTaken, Settings, Trial, Workload
 from paribus.registry import database_settings
 from paribus.trial import readiness
-from paribus.trial.database_session import Named, Served, Work, database_of, tested_names, text_of
+from paribus.trial.database_session import DatabaseSession, Named, Work, database_of, server_text, tested_variables
 from paribus.workloads import jobs
 
 _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
@@ -23,21 +23,21 @@ _AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
 
 @dataclasses.dataclass
 class _Server:
-    """One instance, its variables, and whether a load has worked on its data since it was made or put back.
+    """One instance, its variables, and whether a load has worked on its data since it was made or restored.
 
-    `made` is what was in each database; of those that are `unchecked` it was not looked at since they were put back.
+    `rows_made`: the rows of each database; those of an `unchecked` database were not counted since it was restored.
     """
 
     instance: Instance
     variables: Mapping[str, Variable]
     used: bool = False
     refused: str = ""
-    made: dict[str, row_counts.Contents] = dataclasses.field(default_factory=dict)
+    rows_made: dict[str, row_counts.Contents] = dataclasses.field(default_factory=dict)
     unchecked: set[str] = dataclasses.field(default_factory=set)
 
 
-class Servers(Served):
-    """Servers in `folder`, for trials of these workloads. Leaving nothing behind is `close`'s."""
+class PrivateServers(DatabaseSession):
+    """Servers in `folder`, for trials of these workloads; `close` removes them."""
 
     def __init__(
         self,
@@ -45,23 +45,23 @@ class Servers(Served):
         engine: str,
         database: Database,
         folder: str,
-        own: Callable[[list[int]], None],
-        count: Callable[[Counting | None], None],
+        on_server_processes: Callable[[list[int]], None],
+        on_counting: Callable[[Counting | None], None],
         stopped: Callable[[], bool],
     ) -> None:
-        """Nothing is made yet. `own` is told which processes are ours, `count` whose counters are to be read."""
+        """Nothing is made yet. `on_server_processes` receives our processes, `on_counting` whose counters to read."""
         super().__init__(database.family)
         self._host = host
         self._engine = engine
         self._database = database
         self._folder = folder
-        self._own = own
-        self._count = count
+        self._on_server_processes = on_server_processes
+        self._on_counting = on_counting
         self._stopped = stopped
-        self._made: dict[tuple[tuple[str, str], ...], _Server] = {}
+        self._servers: dict[tuple[tuple[str, str], ...], _Server] = {}
         self._running: _Server | None = None
         self._started_with: Named = {}
-        self._ready: set[str] = set()  # databases that were made ready since the start
+        self._ready: set[str] = set()  # databases that were readied since the start
 
     # --- data ---
 
@@ -72,7 +72,7 @@ class Servers(Served):
         work: Work,
         progress: Callable[[int, int], None],
     ) -> None:
-        """Make all data that these trials work on, in each server that they need, and copy it where it will change.
+        """Make all data that these trials use, in each server that they need, and copy it where it will change.
 
         Raises DatabaseError, EngineError and Interrupted.
         """
@@ -85,13 +85,13 @@ class Servers(Served):
                 data = needed.setdefault(self._built_in(workload, trial.settings), {})
                 data.setdefault(database_of(workload, trial.settings), (workload, trial.settings))
         for number, (built_in, data) in enumerate(needed.items(), start=1):
-            if built_in in self._made:
+            if built_in in self._servers:
                 continue
             self._stop()
             instance = self._instance(f"{self._folder}/server-{number}")
             instance.let_pass(self._folder)
-            server = self._made[built_in] = _Server(instance, {})
-            instance.remove()  # what a controller that was killed has left of this experiment
+            server = self._servers[built_in] = _Server(instance, {})
+            instance.remove()  # the rest of a killed run of this experiment
             try:
                 instance.create(dict(built_in))
                 instance.start(within_s=self._database.ready_s)
@@ -99,115 +99,124 @@ class Servers(Served):
                 server.refused = str(error)
                 continue
             server.variables = instance.variables()
-            self._own([instance.pid])
+            self._on_server_processes([instance.pid])
             for name, (workload, settings) in data.items():
                 instance.query(f"CREATE DATABASE {name}")
                 address = self._address(instance, workload, settings)
                 try:
                     work(jobs.job(workload, settings, self._folder, "prepare", server=address), progress)
                 except EngineError as error:
-                    raise _in_its_words(error, instance) from error
+                    raise _with_server_log(error, instance) from error
                 with instance.inside(name) as ask:
                     instance.state.finish(ask)
-                    server.made[name] = row_counts.count(instance.state, ask)
+                    server.rows_made[name] = row_counts.count(instance.state, ask)
             instance.stop()
             if changes:
                 instance.snapshot()
 
-    def put_back(self, workload: Workload, settings: Settings, work: Work) -> None:  # noqa: ARG002
-        """Its data as it was made, where a load has worked on it since; it runs again with the next `apply`."""
-        server = self._made[self._built_in(workload, settings)]
+    def restore(self, workload: Workload, settings: Settings, work: Work) -> None:  # noqa: ARG002
+        """Restore its data where a load has changed it; the server runs again with the next `apply`."""
+        server = self._servers[self._built_in(workload, settings)]
         if server.used:
             self._stop()
             server.instance.restore()
             server.used = False
-            server.unchecked = set(server.made)
+            server.unchecked = set(server.rows_made)
 
     # --- settings ---
 
     def apply(
-        self, workload: Workload, trial: Trial, tested: Collection[str], work: Work, land: Callable[[], None]
+        self, workload: Workload, trial: Trial, tested: Collection[str], work: Work, stop_load: Callable[[], None]
     ) -> tuple[Change, ...]:
-        """Have the server run with the trial's settings, each read back; those `tested` are set even when equal.
+        """Run the server with the trial's settings, each read back; those `tested` are set even when equal.
 
-        `land` ends a load that still goes on, before a restart. What the server refuses is a change with its words.
-        Raises DatabaseError, EngineError and Interrupted.
+        `stop_load` ends a load that still runs, before a restart. A setting that the server refuses is a change with
+        the server's message. Raises DatabaseError, EngineError and Interrupted.
         """
-        wanted = {name: text_of(value) for name, value in database_settings(workload, trial.settings).items()}
-        names = tested_names(workload, tested)
-        server = self._made[self._built_in(workload, trial.settings)]
+        requested = {name: server_text(value) for name, value in database_settings(workload, trial.settings).items()}
+        names = tested_variables(workload, tested)
+        server = self._servers[self._built_in(workload, trial.settings)]
         self._in_force.clear()
         self.readied = ()
         name, cold = database_of(workload, trial.settings), workload.cache == "cold"
         if server.refused:
-            return tuple(_refused(workload, name, wanted[name], server.refused) for name in names or wanted)
+            return tuple(_refused(workload, name, requested[name], server.refused) for name in names or requested)
         try:
-            self._start(server, wanted, names, land, cold=cold and name not in server.unchecked)
+            self._start(server, requested, names, stop_load, cold=cold and name not in server.unchecked)
         except ServerWouldNotStart as error:
-            return tuple(_refused(workload, name, wanted[name], str(error)) for name in names or wanted)
+            return tuple(_refused(workload, name, requested[name], str(error)) for name in names or requested)
         if name in server.unchecked:
-            self._remark(readiness.check_rows(server.instance, name, server.made[name]))
+            self._remark(readiness.check_rows(server.instance, name, server.rows_made[name]))
             server.unchecked.discard(name)
             if cold:  # counting has warmed what was cold
-                self._start(server, wanted, names, land, cold=True)
-        found = [self._set(server, key, value, key in names) for key, value in wanted.items()]
+                self._start(server, requested, names, stop_load, cold=True)
+        changes = [self._set(server, key, value, key in names) for key, value in requested.items()]
         if name not in self._ready:
-            land()
+            stop_load()
             job = jobs.job(workload, trial.settings, self._folder, "warm", server=self.server(workload, trial.settings))
             if not cold:
                 self.readied = readiness.warm(server.instance, name, lambda: work(job, lambda _done, _total: None))
-            measured, note = readiness.come_to_rest(server.instance, trial.order, self._stopped)
+            measured, note = readiness.wait_until_idle(server.instance, trial.order, self._stopped)
             self.readied += measured
             self._remark(note)
             self._ready.add(name)
         server.used = True
-        return tuple(found)
+        return tuple(changes)
 
     def _start(
-        self, server: _Server, wanted: Named, tested: Collection[str], land: Callable[[], None], *, cold: bool
+        self, server: _Server, requested: Named, tested: Collection[str], stop_load: Callable[[], None], *, cold: bool
     ) -> None:
-        """Have this server run, with at least those of the settings that it takes when it starts; `cold`: with nothing
-        cached, which each time is a start."""
+        """Run this server with at least those of the settings that it takes when it starts.
+
+        `cold`: with nothing cached, which always needs a start.
+        """
         instance = server.instance
-        known, patience_s = server.variables, self._database.ready_s
-        given = {name: value for name, value in wanted.items() if known[name].takes_effect in _AT_A_START}
-        again = cold or any(name in given for name in tested)
-        if self._running is server and instance.is_running() and given == self._started_with and not again:
+        variables, patience_s = server.variables, self._database.ready_s
+        start_settings = {
+            name: value for name, value in requested.items() if variables[name].takes_effect in _AT_A_START
+        }
+        must_restart = cold or any(name in start_settings for name in tested)
+        if (
+            self._running is server
+            and instance.is_running()
+            and start_settings == self._started_with
+            and not must_restart
+        ):
             return
-        land()
+        stop_load()
         self._stop()
         if cold:
             instance.drop_cache()
-        before = instance.state.cold if cold else {}
-        try:  # also what can be set live: a pool may take fewer sizes then
-            instance.start({**before, **wanted}, within_s=patience_s)
+        cold_settings = instance.state.cold if cold else {}
+        try:  # with live settings too: a running pool may accept fewer sizes
+            instance.start({**cold_settings, **requested}, within_s=patience_s)
         except ServerWouldNotStart:
-            if given == wanted:
+            if start_settings == requested:
                 raise
-            # What is wrong with another is told when it is set live.
-            instance.start({**before, **given}, within_s=patience_s)
-        self._running, self._started_with, self._ready = server, given, set()
-        self._own([instance.pid])
-        self._count(instance.counting())
+            # An error in another setting is reported when that is set live.
+            instance.start({**cold_settings, **start_settings}, within_s=patience_s)
+        self._running, self._started_with, self._ready = server, start_settings, set()
+        self._on_server_processes([instance.pid])
+        self._on_counting(instance.counting())
 
-    def _set(self, server: _Server, name: str, wanted: str, even_if_equal: bool) -> Change:
+    def _set(self, server: _Server, name: str, requested: str, even_if_equal: bool) -> Change:
         """Set what can be set live, and read back."""
         instance, variable = server.instance, server.variables[name]
         refused = ""
         before = instance.read(name)
         live = variable.takes_effect not in _AT_A_START
-        if live and (even_if_equal or not variable.is_same(wanted, before)):
+        if live and (even_if_equal or not variable.is_same(requested, before)):
             try:
-                instance.set_live(name, wanted)
+                instance.set_live(name, requested)
             except QueryRefused as error:
-                if error.kind == "full":  # which says nothing of the value
+                if error.kind == "full":  # the error is no fault of the value
                     raise EngineError("disk-full", error.message, "free space where the server has its data") from error
                 refused = str(error)
-        found = instance.read(name)
-        if name == instance.state.cache_size and not variable.is_same(before, found):
+        observed = instance.read(name)
+        if name == instance.state.cache_size and not variable.is_same(before, observed):
             self._ready.clear()  # it no longer has what it can hold
         before = variable.default or before
-        return self._in_force.taken(self.family, variable, wanted, found, before=before, refused=refused)
+        return self._in_force.record(self.family, variable, requested, observed, before=before, refused=refused)
 
     def verify(self) -> tuple[Change, ...]:
         """Read every setting of the last `apply` again; those that moved since."""
@@ -217,31 +226,31 @@ class Servers(Served):
 
     def server(self, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
         """Where a load of these settings connects to."""
-        return self._address(self._made[self._built_in(workload, settings)].instance, workload, settings)
+        return self._address(self._servers[self._built_in(workload, settings)].instance, workload, settings)
 
     def explained(self, error: ParibusError) -> ParibusError:
-        """A load's error, and why the server ended where it has."""
+        """A load's error, with the reason why the server ended."""
         if isinstance(error, EngineError) and self._running is not None:
-            return _in_its_words(error, self._running.instance)
+            return _with_server_log(error, self._running.instance)
         return error
 
     def close(self) -> None:
-        """End and remove all servers. Raises DatabaseError where one cannot be, the others being gone."""
+        """End and remove all servers. Raises DatabaseError for one that stays, after the others are gone."""
         errors = []
-        for server in self._made.values():
+        for server in self._servers.values():
             try:
                 server.instance.remove()
             except DatabaseError as error:
                 errors.append(error)
-        self._made.clear()
+        self._servers.clear()
         self._running = None
         if errors:
             raise errors[0]
 
     def _stop(self) -> None:
         if self._running is not None:
-            self._count(None)
-        for server in self._made.values():
+            self._on_counting(None)
+        for server in self._servers.values():
             server.instance.stop()
         self._running = None
 
@@ -250,25 +259,29 @@ class Servers(Served):
 
     def _built_in(self, workload: Workload, settings: Settings) -> tuple[tuple[str, str], ...]:
         """The settings of a trial that its data is made with."""
-        own = database_settings(workload, settings)
-        return tuple(sorted((name, text_of(value)) for name, value in own.items() if name in self._database.built_in))
+        database_values = database_settings(workload, settings)
+        return tuple(
+            sorted(
+                (name, server_text(value)) for name, value in database_values.items() if name in self._database.built_in
+            )
+        )
 
     def _address(self, instance: Instance, workload: Workload, settings: Settings) -> MysqlServer | PostgresServer:
-        found = instance.address().model_copy(update={"database": database_of(workload, settings)})
-        assert isinstance(found, MysqlServer | PostgresServer)
-        return found
+        address = instance.address().model_copy(update={"database": database_of(workload, settings)})
+        assert isinstance(address, MysqlServer | PostgresServer)
+        return address
 
 
-def _in_its_words(error: EngineError, instance: Instance) -> EngineError:
-    """The error of one who worked on the server, and why that ended where it has: its log goes with it."""
-    words = instance.last_words() if error.failure == "connection-lost" else ""
-    if not words:
+def _with_server_log(error: EngineError, instance: Instance) -> EngineError:
+    """The load's error, with the last lines of the log of a server that ended."""
+    log = instance.last_words() if error.failure == "connection-lost" else ""
+    if not log:
         return error
-    return EngineError(error.failure, f"{error.message}; it ended: {words}", "mend what it complains of")
+    return EngineError(error.failure, f"{error.message}; it ended: {log}", "mend what it complains of")
 
 
-def _refused(workload: Workload, name: str, wanted: str, words: str) -> Change:
+def _refused(workload: Workload, name: str, requested: str, reason: str) -> Change:
     return Change(
-        knob=f"{workload.database}.{name}", address=name, before="", wanted=wanted, observed=None,
-        state=ChangeState.MISMATCHED, refused=words, not_taken=NotTaken.REFUSED,
+        knob=f"{workload.database}.{name}", address=name, before="", wanted=requested, observed=None,
+        state=ChangeState.MISMATCHED, refused=reason, not_taken=NotTaken.REFUSED,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Where trials are made: a machine with its engine, the folder of their data, and putting back what a cut-off left."""
+"""A target ready for trials: host, engine and data folder; restoring what a cut-off experiment changed."""
 
 import dataclasses
 from collections.abc import Callable
@@ -8,49 +8,52 @@ from paribus.hosts.transport import Host
 from paribus.knobs import journal
 from paribus.knobs.catalog import Catalogue
 
-_MOST_LOSSES = 5
+_MOST_LOST_CONNECTIONS = 5
 DATA_FOLDER = "paribus-data"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Site:
-    """Where trials are made: the host, the engine as the host finds it, and the knobs it may have."""
+    """The host, the engine's path on it, and the knobs it may have."""
 
     host: Host
     engine: str
     catalogue: Catalogue
 
     def engine_version(self) -> str:
-        """What the engine calls itself. Raises HostError."""
+        """The engine's name and version. Raises HostError."""
         return self.host.run([self.engine, "--version"]).stdout.strip()
 
     def refuse_open_journals(self) -> None:
-        """Raise JournalOpen where an earlier experiment was not restored, NotInspected where no journal can be read,
-        NotRestored where one is damaged."""
-        for found in journal.open_journals(self.host, self.engine):
-            if found.is_cut_off:
+        """Refuse a target whose settings are not restored.
+
+        Raises JournalOpen where an earlier experiment was cut off, NotInspected where no journal can be read, and
+        NotRestored where one is damaged.
+        """
+        for entry in journal.open_journals(self.host, self.engine):
+            if entry.is_cut_off:
                 raise JournalOpen(
-                    f"experiment {found.experiment} was cut off; {len(found.changes)} settings of this machine "
-                    f"may still be changed ({found.path})",
+                    f"experiment {entry.experiment} was cut off; {len(entry.changes)} settings of this machine "
+                    f"may still be changed ({entry.path})",
                     "restore the machine first: paribus undo",
                 )
 
 
 def data_folder(path: str, experiment: str) -> str:
-    """Where the data of one experiment lives, below the plan's path."""
+    """The data folder of one experiment, below the plan's path."""
     return f"{path.rstrip('/')}/{DATA_FOLDER}/{experiment}"
 
 
-def put_back(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
-    """Undo what an experiment without its keeper left, on a target that may have to be reached anew.
+def restore(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
+    """Restore what an experiment without its keeper changed; the target may have to be reached again first.
 
     Raises NotRestored, and NotInspected where it cannot be reached, or is lost again and again.
     """
-    for attempt in range(_MOST_LOSSES):
+    for attempt in range(_MOST_LOST_CONNECTIONS):
         try:
             site.host.reconnect(stopped)
             return journal.undo(site.host, site.engine, lambda _event: None, lost=experiment)
         except HostError as error:
-            if stopped() or attempt == _MOST_LOSSES - 1 or not isinstance(error, Unreachable):
+            if stopped() or attempt == _MOST_LOST_CONNECTIONS - 1 or not isinstance(error, Unreachable):
                 raise journal.not_inspected(site.host.name, error.message, error.todo) from error
     return None

@@ -1,4 +1,4 @@
-"""What the sampler saw during a window, as measurements."""
+"""The sampler's observations during a window, as measurements."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
@@ -35,7 +35,7 @@ _OF_A_DEVICE: tuple[tuple[str, str, Callable[[DeviceLoad], float | None]], ...] 
 
 
 class _Reading(Protocol):
-    """What something did in the time up to a moment; the first of its kind has no time."""
+    """What was counted up to a moment; the first reading of its kind has no duration."""
 
     @property
     def monotonic_s(self) -> float: ...
@@ -53,34 +53,37 @@ def within(readings: Sequence[_R], start_s: float, end_s: float) -> list[_R]:
 
 def measurements(samples: Sequence[Sample], start_s: float, device: str | None) -> tuple[Measurement, ...]:
     """Each counter over the window; `device` is the disk under test, without /dev/."""
-    found = [
+    measured = [
         _measurement(metric, unit, [(s, value(s)) for s in samples], start_s) for metric, unit, value in _OF_THE_MACHINE
     ]
     if device is not None:
         with_device = [(s, s.devices[device]) for s in samples if device in s.devices]
-        found += [
+        measured += [
             _measurement(metric, unit, [(s, value(d)) for s, d in with_device], start_s)
             for metric, unit, value in _OF_A_DEVICE
         ]
-    return tuple(measurement for measurement in found if measurement is not None)
+    return tuple(measurement for measurement in measured if measurement is not None)
 
 
 def of_a_server(
     family: str, counted: Sequence[Counted], census: Census, start_s: float, duration_s: float
 ) -> tuple[Measurement, ...]:
-    """What a server under test counted over the window, and the processor time it took."""
+    """A server's counters over the window, and its processor time."""
     cores = census.own_cpu_s / (census.duration_s or duration_s)
-    found = [measured_once("server_cpu_cores", "", cores, "measure", "server")]
-    read = [(one, counters.metrics(family, one.counters, one.grown, one.duration_s or duration_s)) for one in counted]
+    measured = [measured_once("server_cpu_cores", "", cores, "measure", "server")]
+    read = [
+        (reading, counters.metrics(family, reading.counters, reading.grown, reading.duration_s or duration_s))
+        for reading in counted
+    ]
     units = {metric: unit for _, metrics in read for metric, (unit, _) in metrics.items()}
     for metric, unit in units.items():
-        points = [(one, metrics[metric][1]) for one, metrics in read if metric in metrics]
-        found += filter(None, [_measurement(metric, unit, points, start_s, "server")])
-    return tuple(found)
+        points = [(reading, metrics[metric][1]) for reading, metrics in read if metric in metrics]
+        measured += filter(None, [_measurement(metric, unit, points, start_s, "server")])
+    return tuple(measured)
 
 
 def measured_once(metric: str, unit: str, value: float, phase: str, source: str) -> Measurement:
-    """A number that has no course."""
+    """A single number as a measurement."""
     return Measurement(
         phase=phase, metric=metric, unit=unit, source=source, n=1, mean=value, low=value, high=value, total=value
     )
@@ -89,12 +92,12 @@ def measured_once(metric: str, unit: str, value: float, phase: str, source: str)
 def _measurement(
     metric: str, unit: str, points: Sequence[tuple[_Reading, float | None]], start_s: float, source: str = "sample"
 ) -> Measurement | None:
-    """One counter's course; None where the machine does not have it."""
-    known = [(reading, reading.duration_s, value) for reading, value in points if value is not None]
-    if not known:
+    """One counter as a time series; None where the machine does not have it."""
+    present = [(reading, reading.duration_s, value) for reading, value in points if value is not None]
+    if not present:
         return None
-    values = [float(value) for _, _, value in known]
-    first, first_s = known[0][0], known[0][1] or 0.0
+    values = [float(value) for _, _, value in present]
+    first, first_s = present[0][0], present[0][1] or 0.0
     return Measurement(
         phase="measure",
         metric=metric,
@@ -104,7 +107,7 @@ def _measurement(
         mean=sum(values) / len(values),
         low=min(values),
         high=max(values),
-        total=sum(value * (duration_s or 0.0) for _, duration_s, value in known),
+        total=sum(value * (duration_s or 0.0) for _, duration_s, value in present),
         start_s=first.monotonic_s - first_s - start_s,
         step_s=first_s,
         points=tuple(values),

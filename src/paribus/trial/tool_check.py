@@ -1,7 +1,7 @@
-"""What the tools of a plan would write to, looked at before anything is begun.
+"""Paths that the tools of a plan would write to, checked before anything is begun.
 
-In: a checked plan, and what its tools will be started with. Out: refusals, as each start of a tool gives them.
-Called when a plan is checked.
+In: a checked plan, and the settings its tools will be started with. Out: the refusals that a start of a tool would
+give. Called when a plan is checked.
 """
 
 from collections.abc import Iterable
@@ -25,9 +25,12 @@ def refusals(site: Site, plan: Plan, starts: Iterable[tuple[Workload, Settings]]
     folder = data_folder(plan.target.path, _NO_EXPERIMENT)
     confinement = Confinement(site.host, site.engine, folder, plan.target.path, devices)
     tools = [(workload, settings) for workload, settings in starts if tool_of(workload)]
-    alike = {(one.plan_name, repr(parameters_of(one, settings))): (one, settings) for one, settings in tools}
+    distinct = {
+        (workload.plan_name, repr(parameters_of(workload, settings))): (workload, settings)
+        for workload, settings in tools
+    }
     refused: dict[str, HostError] = {}
-    for workload, settings in alike.values():
+    for workload, settings in distinct.values():
         try:
             _check(confinement, workload, settings, f"{folder}/{workload.plan_name}/files")
         except Unreachable:

@@ -1,4 +1,4 @@
-"""Whether a trial's figures may be used: reasons that are blind to which arm it was."""
+"""Whether a trial's figures may be used: reasons that do not depend on its arm."""
 
 import statistics
 from collections import deque
@@ -32,48 +32,48 @@ _WORTH_A_NOTE_CPU = 0.1  # cores
 _LITTLE_CPU_S = 0.05  # the kernel counts processor time in ticks of up to 10 ms, for each process
 
 
-def of_load(result: Result, intervals: Sequence[Interval], job: Job) -> list[StoredMessage]:
-    """What is wrong with the load itself."""
+def load_problems(result: Result, intervals: Sequence[Interval], job: Job) -> list[StoredMessage]:
+    """Problems of the load itself."""
     reasons = []
     if result.errors:
-        reasons.append(of_errors(result.errors))
+        reasons.append(load_errors(result.errors))
     cores = min(result.cores_usable, result.workers)
     user = result.cpu.user_s / result.duration_s / cores
-    if not _is_the_work(job) and user >= _ENGINE_BOUND:
-        said = N_("the load engine was the bound: {user:.0%} of the {cores} cores it can use, in user mode")
-        reasons.append(stored_message(said, user=user, cores=cores))
+    if not _measures_engine_cpu(job) and user >= _ENGINE_BOUND:
+        text = N_("the load engine was the bound: {user:.0%} of the {cores} cores it can use, in user mode")
+        reasons.append(stored_message(text, user=user, cores=cores))
     late_s = (result.pacing.late_mean_s or 0.0) if result.pacing else 0.0
     mean_s = result.response.mean_s or 0.0
     if late_s > max(_LITTLE_LATENESS_S, _LATE * mean_s):
-        said = N_(
+        text = N_(
             "the load engine was the bound: operations started {late} late on average though there was room for them, "
             "against a response time of {response}"
         )
-        reasons.append(stored_message(said, late=show_time(late_s), response=show_time(mean_s)))
+        reasons.append(stored_message(text, late=show_time(late_s), response=show_time(mean_s)))
     # Intervals follow each other without a gap: a stall of the engine makes one of them long.
     longest = max((interval.duration_s for interval in intervals), default=result.duration_s)
     if longest > job.interval_s + _LONGEST_STALL_S:
-        said = N_("the engine stalled: an interval of {interval:g} s took {longest:.1f} s")
-        reasons.append(stored_message(said, interval=job.interval_s, longest=longest))
+        text = N_("the engine stalled: an interval of {interval:g} s took {longest:.1f} s")
+        reasons.append(stored_message(text, interval=job.interval_s, longest=longest))
     return reasons
 
 
-def of_errors(errors: Mapping[str, int]) -> StoredMessage:
-    """That a load met errors, so many of each name."""
+def load_errors(errors: Mapping[str, int]) -> StoredMessage:
+    """The message about a load's errors, with the number of each."""
     return stored_message(
         "the load met errors: {errors}", errors=[f"{number} {name}" for name, number in sorted(errors.items())]
     )
 
 
-def _is_the_work(job: Job) -> bool:
-    """Whether the engine's own processor time is what is measured: without I/O, or with the database inside."""
+def _measures_engine_cpu(job: Job) -> bool:
+    """Whether the engine's own processor time is measured: without I/O, or with the database inside the engine."""
     if isinstance(job.workload, OltpJob | SqlMixJob):
         return isinstance(job.workload.database, SqliteFile)  # which works in the engine
     return job.workload.io.engine == "null"
 
 
-def of_settings(job: Job, hello: Hello | None) -> list[StoredMessage]:
-    """What of the job the engine took otherwise than it was asked: the reading back of workload parameters."""
+def parameter_mismatches(job: Job, hello: Hello | None) -> list[StoredMessage]:
+    """Parameters that the engine took otherwise than requested."""
     effective = _leaves(hello.effective if hello else {})
     return [
         stored_message(
@@ -96,8 +96,8 @@ def _leaves(tree: Mapping[str, object], prefix: str = "") -> dict[str, object]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """What a load itself did in a window: bytes moved, and processor time that no census sums up as ours."""
+class LoadWork:
+    """A load's own use of a window: bytes moved, and processor time that no census attributes to us."""
 
     duration_s: float
     bytes_per_s: float
@@ -105,9 +105,9 @@ class Work:
     user_s: float = 0.0
 
 
-def work_of(result: Result) -> Work:
-    """What the engine did."""
-    return Work(
+def engine_work(result: Result) -> LoadWork:
+    """The engine's own use of a window."""
+    return LoadWork(
         duration_s=result.duration_s,
         bytes_per_s=result.bytes_per_s,
         cores=result.cores_usable,
@@ -115,44 +115,44 @@ def work_of(result: Result) -> Work:
     )
 
 
-class ForeignLoad:
-    """Processor time and disk traffic of others, against what is usual on this machine."""
+class OtherLoad:
+    """Processor time and disk traffic of other processes, compared with what is usual on this machine."""
 
-    def __init__(self, own: set[int]) -> None:
-        self.own = own
+    def __init__(self, own_pids: set[int]) -> None:
+        self.own_pids = own_pids
         self._cpu: deque[float] = deque(maxlen=_REMEMBERED)
         self._io: deque[float] = deque(maxlen=_REMEMBERED)
 
-    def judge(self, census: Census, work: Work, samples: Sequence[Sample]) -> list[StoredMessage]:
-        """What is wrong with the machine during a window; what is always there is not."""
+    def judge(self, census: Census, work: LoadWork, samples: Sequence[Sample]) -> list[StoredMessage]:
+        """Problems of the machine during a window; load that is always there is none."""
         duration = census.duration_s or work.duration_s
-        others = [process for process in census.processes if process.pid not in self.own]
+        other_processes = [process for process in census.processes if process.pid not in self.own_pids]
         cores = max((sample.cores for sample in samples), default=work.cores)
-        cpu = max(sum(process.cpu_s for process in others) / duration, _unnamed_cpu(work, census, samples))
-        io = sum(_bytes(process) for process in others) / duration
+        cpu = max(sum(process.cpu_s for process in other_processes) / duration, _unnamed_cpu(work, census, samples))
+        io = sum(_bytes(process) for process in other_processes) / duration
         usual_cpu, usual_io = self._usual(cpu, io)
         reasons = []
         if cpu - usual_cpu > max(_FOREIGN_CPU * cores, _LITTLE_CPU_S / duration):
-            who = _names(others, lambda process: process.cpu_s)
-            said = N_("other processes took {cpu:.2f} of {cores} cores: {who}")
-            reasons.append(stored_message(said, cpu=cpu, cores=cores, who=who))
+            busiest = _names(other_processes, lambda process: process.cpu_s)
+            text = N_("other processes took {cpu:.2f} of {cores} cores: {who}")
+            reasons.append(stored_message(text, cpu=cpu, cores=cores, who=busiest))
         if io - usual_io > max(_FOREIGN_IO * work.bytes_per_s, _LITTLE_IO_PER_S):
-            who = _names(others, _bytes)
+            busiest = _names(other_processes, _bytes)
             reasons.append(
-                stored_message("other processes read and wrote {size}/s: {who}", size=show_size(io), who=who)
+                stored_message("other processes read and wrote {size}/s: {who}", size=show_size(io), who=busiest)
             )
         return reasons
 
     def usual(self) -> StoredMessage | None:
-        """In words, what other load is always there; nothing on a quiet machine."""
-        cpu, io = (statistics.median(seen) if seen else 0.0 for seen in (self._cpu, self._io))
+        """A note on the other load that is always there; None on a quiet machine."""
+        cpu, io = (statistics.median(history) if history else 0.0 for history in (self._cpu, self._io))
         if cpu < _WORTH_A_NOTE_CPU and io < _LITTLE_IO_PER_S:
             return None
-        said = N_("other processes usually took {cpu:.2f} cores and moved {size}/s while trials were made")
-        return stored_message(said, cpu=cpu, size=show_size(io))
+        text = N_("other processes usually took {cpu:.2f} cores and moved {size}/s while trials were made")
+        return stored_message(text, cpu=cpu, size=show_size(io))
 
     def _usual(self, cpu: float, io: float) -> tuple[float, float]:
-        """The medians so far, this window included; a short history counts as a quiet machine."""
+        """The medians so far, this window included; 0 while the history is short."""
         self._cpu.append(cpu)
         self._io.append(io)
         if len(self._cpu) < 8:
@@ -160,8 +160,8 @@ class ForeignLoad:
         return statistics.median(self._cpu), statistics.median(self._io)
 
 
-def _unnamed_cpu(work: Work, census: Census, samples: Sequence[Sample]) -> float:
-    """Cores that others used in user mode by the kernel's own count, which misses no short-lived process.
+def _unnamed_cpu(work: LoadWork, census: Census, samples: Sequence[Sample]) -> float:
+    """Cores that others used in user mode by the kernel's own count, which includes short-lived processes.
 
     Kernel threads use none; this program's other processes use too little to count.
     """
@@ -178,6 +178,6 @@ def _bytes(process: ProcessUse) -> int:
 
 
 def _names(processes: Sequence[ProcessUse], use: Callable[[ProcessUse], float]) -> list[str]:
-    """The three that used most; processes that lived shortly are in no census."""
+    """The three processes with the highest use; no census includes short-lived ones."""
     used = sorted((p for p in processes if use(p) > 0), key=use, reverse=True)
     return [f"{process.command} ({process.pid})" for process in used[:3]] or [stored_message("many short-lived ones")]

@@ -24,7 +24,7 @@ from paribus.report.experiment_view import ReportView
 from paribus.report.render import charts, html, markdown, text
 from paribus.report.render.document import document
 from paribus.trial.machine import Applied, step
-from paribus.trial.validity import of_errors
+from paribus.trial.validity import load_errors
 from paribus.workloads.sysbench import SysbenchKind
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
@@ -92,7 +92,7 @@ def _recorded() -> Bench:
         for became, found in zip(NotTaken, cycle(("1", None)), strict=False)
     )
     spoilt, _ = step(bench.trials[0], Applied(moved, 1.0))
-    for reason in (of_errors({"io-error": 3}), BOUND, *spoilt.invalid_because):
+    for reason in (load_errors({"io-error": 3}), BOUND, *spoilt.invalid_because):
         for arm in ("80", "20"):
             bench.trial(
                 "vm.swappiness", arm, baseline=arm == "80", workload="mixed", load=8, state=TrialState.INVALID,

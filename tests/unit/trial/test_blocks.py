@@ -10,7 +10,7 @@ from test_machine import TRIAL
 
 from paribus.model import FailureClass, Purpose, Trial, TrialState
 from paribus.plan.design import schedule
-from paribus.trial.blocks import MOST_RERUNS, blocks_over, lost_preconditioning, next_block, renewed
+from paribus.trial.blocks import MOST_RERUNS, blocks_over, lost_preconditioning, next_block, rerun_of
 
 S = TrialState
 
@@ -72,19 +72,21 @@ def test_a_block_is_rerun_at_most_twice() -> None:
     for attempt in range(1, MOST_RERUNS + 1):
         block = next_block(trials)
         assert block is not None
-        again = renewed(block, trials[-1].order)
-        assert [t.attempt for t in again] == [attempt + 1] * 2
+        rerun = rerun_of(block, trials[-1].order)
+        assert [t.attempt for t in rerun] == [attempt + 1] * 2
         old = [dataclasses.replace(t, state=S.SUPERSEDED, invalid_because=("x",)) for t in block]
-        kept = [t for t in trials if t.order not in {o.order for o in old}]
-        trials = sorted(kept + old + [dataclasses.replace(t, state=S.INVALID) for t in again], key=lambda t: t.order)
+        remaining = [t for t in trials if t.order not in {o.order for o in old}]
+        trials = sorted(
+            remaining + old + [dataclasses.replace(t, state=S.INVALID) for t in rerun], key=lambda t: t.order
+        )
     assert next_block(trials) is None
 
 
 def test_renewed_trials_go_on_counting_and_name_what_they_replace() -> None:
     block = _blocks((S.DONE, S.APPLYING))
-    again = renewed(block, 40)
-    assert [(t.order, t.supersedes, t.state) for t in again] == [(41, 1, S.PLANNED), (42, 2, S.PLANNED)]
-    assert renewed(_blocks((S.PLANNED, S.PLANNED)), 40) == []
+    rerun = rerun_of(block, 40)
+    assert [(t.order, t.supersedes, t.state) for t in rerun] == [(41, 1, S.PLANNED), (42, 2, S.PLANNED)]
+    assert rerun_of(_blocks((S.PLANNED, S.PLANNED)), 40) == []
 
 
 def test_an_arm_refused_twice_is_given_up_and_the_others_go_on() -> None:
@@ -130,7 +132,7 @@ def test_a_resumed_experiment_has_lost_what_was_begun_before() -> None:
     for state in (S.DONE, S.FAILED, S.MEASURING):
         trials = _preconditioned(state, blocks)
         (lost,) = lost_preconditioning(trials)
-        (again,) = renewed([lost], trials[-1].order)
+        (again,) = rerun_of([lost], trials[-1].order)
         assert (again.order, again.supersedes, again.state) == (91, 90, S.PLANNED)
     assert lost_preconditioning(_preconditioned(S.PLANNED, blocks)) == []
     assert lost_preconditioning(_preconditioned(S.SUPERSEDED, blocks)) == []
@@ -180,7 +182,7 @@ def test_a_crash_at_any_trial_leaves_the_same_schedule_and_a_block_that_is_made_
     stored = [dataclasses.replace(trial, state=state) for trial, state in zip(planned, states, strict=True)]
     following = []
     while (block := next_block(stored)) is not None:
-        made = renewed(block, stored[-1].order) or block
+        made = rerun_of(block, stored[-1].order) or block
         old = {trial.order for trial in block} if made is not block else set()
         stored = [dataclasses.replace(t, state=S.SUPERSEDED) if t.order in old else t for t in stored]
         stored = [t for t in stored if t not in made] + [dataclasses.replace(t, state=S.DONE) for t in made]

@@ -10,10 +10,10 @@ from paribus.engine.run import Sampler
 from paribus.errors import EngineError, Interrupted
 from paribus.model import Workload
 from paribus.trial import machine, tool_load
-from paribus.trial.monitor import Watch
+from paribus.trial.monitor import LoadMonitor
 from paribus.trial.tool_load import ToolLoad
-from paribus.trial.tool_session import Started, Tools
-from paribus.trial.validity import ForeignLoad
+from paribus.trial.tool_session import ToolProcess, Tools
+from paribus.trial.validity import OtherLoad
 from paribus.units import LoadLevel
 from paribus.workloads.tools import request_of, tool_of
 
@@ -22,18 +22,18 @@ class _Sampler:
     """Answers each census at once."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.labels: list[str] = []
         self.owned: list[int] = []
 
     def ask_census(self, label: str) -> None:
-        self.asked.append(label)
+        self.labels.append(label)
 
     def own_too(self, pids: Sequence[int]) -> None:
         self.owned += pids
 
     def receive(self, timeout_s: float) -> Census | None:
-        number = len(self.asked)
-        label = self.asked.pop(0)
+        number = len(self.labels)
+        label = self.labels.pop(0)
         return Census(
             event="census", label=label, monotonic_s=100.0 - number, duration_s=1.0, own_cpu_s=0.0, own_user_s=0.0,
             processes=[],
@@ -41,20 +41,20 @@ class _Sampler:
 
 
 class _Tools:
-    """Programs that end when their time is over, having said this."""
+    """Programs that print `output` and end after some looks."""
 
-    def __init__(self, said: str, exit_code: int = 0, ends_after: int = 100) -> None:
-        self.said = said
+    def __init__(self, output: str, exit_code: int = 0, ends_after: int = 100) -> None:
+        self.output = output
         self.exit_code = exit_code
         self.ends_after = ends_after
         self.calls: list[list[str]] = []
 
-    def start(self, workload: Workload, settings: object, argv: list[str], conditions: Sequence[str]) -> Started:
+    def start(self, workload: Workload, settings: object, argv: list[str], conditions: Sequence[str]) -> ToolProcess:
         self.calls.append(argv)
         return _Program(self)
 
 
-class _Program(Started):
+class _Program(ToolProcess):
     def __init__(self, tools: _Tools) -> None:
         self._tools = tools
         self._name = tools.calls[-1][0]
@@ -70,7 +70,7 @@ class _Program(Started):
         return Ended(event="ended", exit_code=self._tools.exit_code, signal=None, last_words=["it", "broke"])
 
     def text(self) -> str:
-        return self._tools.said
+        return self._tools.output
 
     def stop(self) -> None:
         self.stopped = True
@@ -100,7 +100,7 @@ def _load(tools: _Tools, *, stopped: bool = False, **parameters: Any) -> tuple[T
     )  # fmt: skip
     kind, sampler = tool_of(workload), _Sampler()
     assert kind is not None
-    watch = Watch(cast("Sampler", sampler), ForeignLoad(set()), "5", None)
+    watch = LoadMonitor(cast("Sampler", sampler), OtherLoad(set()), "5", None)
     order = request_of(workload, "/d", LoadLevel(1), 1.0, 2.0)
     load = ToolLoad(cast("Tools", tools), kind, workload, {}, order, (), watch, lambda: stopped)
     return load, sampler
@@ -112,7 +112,7 @@ def test_the_window_is_watched_and_its_figures_are_taken() -> None:
     assert list(load.events()) == [machine.Measuring(), machine.LoadEnded(())]
     assert tools.calls == [["load", "1"], ["load", "2"]]
     assert sampler.owned == [7, 7]
-    assert [(one.metric, one.mean) for one in load.measurements] == [("throughput_per_s", 250)]
+    assert [(measurement.metric, measurement.mean) for measurement in load.measurements] == [("throughput_per_s", 250)]
 
 
 def test_a_tool_that_ends_early_is_no_measurement() -> None:
@@ -123,7 +123,7 @@ def test_a_tool_that_ends_early_is_no_measurement() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tools", "words"),
+    ("tools", "message"),
     [
         (_Tools("rate 1", exit_code=3), "load ended with exit code 3: it / broke"),
         (_Tools("nothing", ends_after=41), "what mine printed has nothing that matches"),
@@ -131,9 +131,9 @@ def test_a_tool_that_ends_early_is_no_measurement() -> None:
         (_Tools("rate 1", ends_after=10_000), "did not end within 60 s"),
     ],
 )
-def test_a_tool_that_fails_is_told(tools: _Tools, words: str) -> None:
+def test_a_tool_that_fails_is_told(tools: _Tools, message: str) -> None:
     load, _ = _load(tools)
-    with pytest.raises(EngineError, match=words):
+    with pytest.raises(EngineError, match=message):
         list(load.events())
 
 
@@ -142,4 +142,4 @@ def test_being_stopped_ends_it() -> None:
     with pytest.raises(Interrupted):
         list(load.events())
     load.stop()
-    assert cast("_Program", load._started).stopped
+    assert cast("_Program", load._process).stopped

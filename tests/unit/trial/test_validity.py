@@ -23,7 +23,7 @@ from paribus.engine.protocol import (
     Sample,
     Times,
 )
-from paribus.trial.validity import ForeignLoad, of_load, of_settings, work_of
+from paribus.trial.validity import OtherLoad, engine_work, load_problems, parameter_mismatches
 
 TIMES = Times(
     count=100,
@@ -130,22 +130,24 @@ def _hello(direct: bool = True) -> Hello:
 
 
 def test_a_quiet_trial_is_valid() -> None:
-    assert of_load(_result(), [_interval(100.0), _interval(101.0)], _job()) == []
-    assert of_settings(_job(), _hello()) == []
+    assert load_problems(_result(), [_interval(100.0), _interval(101.0)], _job()) == []
+    assert parameter_mismatches(_job(), _hello()) == []
 
 
 def test_a_parameter_that_the_engine_took_otherwise_is_told() -> None:
-    assert of_settings(_job(), _hello(direct=False)) == ["the engine took workload.io.direct = False, not True"]
+    assert parameter_mismatches(_job(), _hello(direct=False)) == [
+        "the engine took workload.io.direct = False, not True"
+    ]
 
 
 def test_errors_are_named_and_counted() -> None:
-    assert of_load(_result({"io-error": 3}), [], _job())[0] == "the load met errors: 3 io-error"
+    assert load_problems(_result({"io-error": 3}), [], _job())[0] == "the load met errors: 3 io-error"
 
 
 def test_an_engine_that_is_the_bound_is_told_but_for_the_one_that_measures_itself() -> None:
     intervals = [_interval(100.0)]
-    assert "the bound: 85% of the 1 cores" in of_load(_result(user_s=8.5), intervals, _job())[0]
-    assert of_load(_result(user_s=8.5), intervals, _job("null")) == []
+    assert "the bound: 85% of the 1 cores" in load_problems(_result(user_s=8.5), intervals, _job())[0]
+    assert load_problems(_result(user_s=8.5), intervals, _job("null")) == []
 
 
 def test_an_engine_that_starts_late_by_itself_is_told_and_a_disk_that_cannot_keep_up_is_not() -> None:
@@ -153,22 +155,22 @@ def test_an_engine_that_starts_late_by_itself_is_told_and_a_disk_that_cannot_kee
         offered=500, started=100, backlog_at_start=0, backlog_at_end=400, lag_s=8.0, late_mean_s=5e-5, late_max_s=0.1
     )
     overloaded = _result().model_copy(update={"pacing": pacing})
-    assert of_load(overloaded, [_interval(100.0)], _job()) == []
+    assert load_problems(overloaded, [_interval(100.0)], _job()) == []
     late = overloaded.model_copy(update={"pacing": pacing.model_copy(update={"late_mean_s": 0.002})})
-    assert "started 2 ms late on average though there was room" in of_load(late, [_interval(100.0)], _job())[0]
+    assert "started 2 ms late on average though there was room" in load_problems(late, [_interval(100.0)], _job())[0]
 
 
 def test_a_stall_of_the_engine_is_told() -> None:
-    assert "took 4.5 s" in of_load(_result(), [_interval(100.0), _interval(101.0, 4.5)], _job())[0]
-    assert "took 10.0 s" in of_load(_result(), [], _job())[0]
+    assert "took 4.5 s" in load_problems(_result(), [_interval(100.0), _interval(101.0, 4.5)], _job())[0]
+    assert "took 10.0 s" in load_problems(_result(), [], _job())[0]
 
 
-def _judge(foreign: ForeignLoad, census: Census) -> list[str]:
-    return foreign.judge(census, work_of(_result().model_copy(update={"bytes_per_s": 1e6})), [])
+def _judge(foreign: OtherLoad, census: Census) -> list[str]:
+    return foreign.judge(census, engine_work(_result().model_copy(update={"bytes_per_s": 1e6})), [])
 
 
 def test_other_processes_are_named() -> None:
-    foreign = ForeignLoad({1})
+    foreign = OtherLoad({1})
     assert _judge(foreign, _census(cpu_s=1.0)) == []
     assert "backup (7)" in _judge(foreign, _census(cpu_s=10.0))[0]
     assert "read and wrote 95.4 MiB/s: backup (7)" in _judge(foreign, _census(written_bytes=10**9))[0]
@@ -179,15 +181,17 @@ def test_short_lived_processes_are_seen_by_the_kernels_count() -> None:
     shares = CpuShares(user=0.9, system=0.1, iowait=0, irq=0, steal=0, idle=0)
     sample = SAMPLE.model_copy(update={"cpu": shares})
     nobody = _census().model_copy(update={"processes": []})
-    assert "1.79 of 2 cores: many short-lived ones" in ForeignLoad(set()).judge(nobody, work_of(_result()), [sample])[0]
+    assert (
+        "1.79 of 2 cores: many short-lived ones" in OtherLoad(set()).judge(nobody, engine_work(_result()), [sample])[0]
+    )
 
 
 def test_the_experiments_own_processes_are_no_others() -> None:
-    assert _judge(ForeignLoad({7}), _census(cpu_s=20.0)) == []
+    assert _judge(OtherLoad({7}), _census(cpu_s=20.0)) == []
 
 
 def test_what_is_always_there_is_usual_and_told_once() -> None:
-    foreign = ForeignLoad(set())
+    foreign = OtherLoad(set())
     assert foreign.usual() is None
     verdicts = [_judge(foreign, _census(cpu_s=10.0)) for _ in range(10)]
     assert all(verdicts[:7]) and not any(verdicts[7:])
