@@ -6,7 +6,7 @@ from pathlib import Path
 import scripted
 from test_running_server import LIVE, VARIABLE, Others, loopback, others, plan
 
-from paribus.cli.target import checked, site_of
+from paribus.lab.inspection import checked, site_of
 from paribus.plan.parse import parse
 from paribus.store.open import open_engine, store_url
 

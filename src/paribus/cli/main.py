@@ -31,7 +31,7 @@ from paribus.cli.commands import (
 )
 from paribus.cli.terminal import say, visible
 from paribus.errors import ParibusError
-from paribus.hosts import environment
+from paribus.lab.startup import withhold_passwords
 
 _MOST_WORDS = 65536  # of an error: some of it is what a target said
 
@@ -84,7 +84,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; every expected error becomes words on stderr and its exit code."""
-    environment.withhold(*environment.USUAL)
+    withhold_passwords()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # which sends SIGINT where a limit lets it start no threads
     gc.set_threshold(50_000, 20, 20)  # a report holds much and no cycles: to look for some takes an eighth of its time
     for stream in (sys.stdout, sys.stderr):

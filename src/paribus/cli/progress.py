@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -10,8 +11,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
 from paribus.model import Look, Purpose, Trial, TrialState
-from paribus.stats.steady import Steadiness
 from paribus.units import show_duration, show_percent, show_size
+
+if TYPE_CHECKING:
+    from paribus.lab.running import Steadiness
 
 _OVER = (TrialState.DONE, TrialState.INVALID, TrialState.FAILED)
 
@@ -58,7 +61,7 @@ class Watch:
         """Show how far data is overwritten in order."""
         self._line.plain = f"preconditioning {workload}: overwritten to {done_bytes / total_bytes * 100:.0f} %"
 
-    def on_round(self, workload: str, number: int, per_s: float, last: Steadiness | None) -> None:
+    def on_round(self, workload: str, number: int, per_s: float, last: "Steadiness | None") -> None:
         """Show a round of random overwriting, and how steady the last ones are."""
         spread = f", spread {last.spread * 100:.0f} %" if last else ""
         self._line.plain = f"preconditioning {workload}: round {number}, {per_s:,.0f} IOPS{spread}"

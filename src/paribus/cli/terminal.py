@@ -21,6 +21,11 @@ def say(text: str, *, err: bool = False) -> None:
     typer.echo(visible(text), err=err)
 
 
+def report_line(text: str) -> None:
+    """Print a line about the program's work on stderr."""
+    say(f"paribus: {text}", err=True)
+
+
 def visible_json(document: str) -> str:
     """A JSON document in which what JSON lets stand as it is, is escaped as JSON does."""
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", document)

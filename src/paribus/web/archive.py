@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from sqlalchemy.engine import Engine as Store
 
 from paribus.i18n import gettext, tag
+from paribus.lab.stores import file_of, name_of, open_for_reading, read
 from paribus.model import Experiment, ExperimentState, TrialState
 from paribus.report.render import html
 from paribus.report.sections import evidence
 from paribus.report.view.view_models import ReportView
-from paribus.store import read
-from paribus.store.open import file_of, name_of, open_for_reading
 from paribus.web import live
 from paribus.web.live import Live
 from paribus.web.pace import OVER

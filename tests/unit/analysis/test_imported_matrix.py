@@ -7,9 +7,9 @@ from golden_logs import HERE
 from sqlalchemy.engine import Engine
 
 from paribus.analysis.imported.imported_matrix import imported_matrices
-from paribus.cli import importing
 from paribus.findings import Matrix
 from paribus.imports import pipeline
+from paribus.lab import importing
 from paribus.model import Experiment
 from paribus.store import read, sources
 from paribus.store.open import open_engine, store_url
@@ -22,7 +22,7 @@ def bring(store: Engine, folder: Path, **texts: str) -> Experiment:
         (folder / f"{level}.txt").write_text(text)
     rules = folder.parent / "rules.toml"
     rules.write_text("levels = { scheduler = ['noop'] }\n[[rule]]\npath = '(?P<scheduler>noop|cfq)'\n")
-    wanted = importing.wanted([str(folder)], "", "", rules, name="orion", baseline="", form="")
+    wanted = importing.import_request([str(folder)], "", "", rules, name="orion", baseline="", form="")
     _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
     assert kept is not None
     return kept

@@ -31,7 +31,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 def test_what_previews_a_plan_imports_no_scipy() -> None:
     """It takes a second to load, and nothing is judged."""
-    modules = "paribus.cli.preview_text, paribus.cli.prior_runs, paribus.cli.target, paribus.experiment.noise"
+    modules = "paribus.cli.checking_text, paribus.lab.prior_runs, paribus.lab.inspection, paribus.experiment.noise"
     code = f"import sys, {modules}; print([m for m in sys.modules if m.startswith('scipy')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 from sqlalchemy.engine import Engine
 
-from paribus.cli import importing, reporting
 from paribus.imports import pipeline
+from paribus.lab import importing, reporting
 from paribus.report.render import html, markdown, text
 from paribus.store.open import open_engine, store_url
 
@@ -50,13 +50,13 @@ def test_damaged_logs_are_reported(store: Engine, tmp_path: Path, format: str) -
                 (folder / f"{level}-{number}-{version}").write_bytes(mutated(rng, path.read_bytes()))
     rules = tmp_path / "rules.toml"
     rules.write_text("[[rule]]\npath = '/(?P<x>[ab])-'\n")
-    wanted = importing.wanted([str(folder)], "", "", rules, name="hostile", baseline="", form="")
+    wanted = importing.import_request([str(folder)], "", "", rules, name="hostile", baseline="", form="")
     heard: list[pipeline.Outcome] = []
     found, kept = pipeline.carry_out(wanted, store, None, "0", heard.append)
-    with importing.Watch(Console(file=io.StringIO()), 1) as watch:
-        for outcome in heard:
-            watch.hears(outcome)
-    json.loads(importing.document(found, kept, watch).model_dump_json())
+    tally = importing.ImportTally()
+    for outcome in heard:
+        tally.add(outcome)
+    json.loads(importing.document(found, kept, tally).model_dump_json())
     assert kept is not None
     document = reporting.report_document(store, kept).model_dump_json()
     json.loads(document, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))

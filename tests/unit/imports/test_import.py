@@ -1,22 +1,20 @@
 """What is imported is kept once, in order, without passwords, and can be added to."""
 
 import gzip
-import io
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from logs import sysbench, write
-from rich.console import Console
 from sqlalchemy.engine import Engine
 
-from paribus.cli import imported_reporting, importing
 from paribus.errors import UsageError
 from paribus.experiment.evidence import evidence
 from paribus.imports import pipeline
 from paribus.imports.measurements import measurements
 from paribus.imports.reading import run_of, said_of
+from paribus.lab import imported_reporting, importing
 from paribus.model import Experiment, Measurement, Trial, TrialState
 from paribus.parsers.log import Course, Reading, Run
 from paribus.store import read, sources
@@ -35,7 +33,7 @@ def bring(
     """Import files as a level of `x`."""
     heard: list[pipeline.Outcome] = []
     plain = {"name": "", "baseline": "", "form": ""} | options
-    wanted = importing.wanted([str(one) for one in names], "x", level, None, **plain)
+    wanted = importing.import_request([str(one) for one in names], "x", level, None, **plain)
     _, kept = pipeline.carry_out(wanted, store, into or pipeline.set_named(store, wanted.name), "0", heard.append)
     return kept, heard
 
@@ -156,14 +154,16 @@ def test_what_is_no_log_is_told_and_the_rest_is_kept(store: Engine, tmp_path: Pa
 
 
 def test_nothing_is_kept_without_a_store(tmp_path: Path) -> None:
-    wanted = importing.wanted([str(write(tmp_path / "a.log", 100))], "x", "a", None, name="", baseline="", form="")
+    wanted = importing.import_request(
+        [str(write(tmp_path / "a.log", 100))], "x", "a", None, name="", baseline="", form=""
+    )
     heard: list[pipeline.Outcome] = []
     found, kept = pipeline.carry_out(wanted, None, None, "0", heard.append)
     assert kept is None
     assert found.levels == {"x": ["a"]}
-    with importing.Watch(Console(file=io.StringIO()), 1, every=False) as watch:
-        watch.hears(heard[0])
-    document = importing.document(found, kept, watch)
+    tally = importing.ImportTally(every=False)
+    tally.add(heard[0])
+    document = importing.document(found, kept, tally)
     assert (document.experiment, document.kept, document.files) == (None, 1, [])
 
 
@@ -172,9 +172,9 @@ def test_a_set_is_no_experiment_and_the_other_way_round(store: Engine, tmp_path:
     assert kept is not None
     assert pipeline.find_set(store, "x").id == kept.id
     with pytest.raises(UsageError, match="belong together"):
-        importing.wanted([str(tmp_path)], "x", "", None, name="", baseline="", form="")
+        importing.import_request([str(tmp_path)], "x", "", None, name="", baseline="", form="")
     with pytest.raises(UsageError, match="did you mean 'sysbench'"):
-        importing.wanted([str(tmp_path)], "", "", None, name="", baseline="", form="sysbensh")
+        importing.import_request([str(tmp_path)], "", "", None, name="", baseline="", form="sysbensh")
 
 
 def test_rules_say_what_each_file_of_a_folder_is_a_run_of(store: Engine, tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_rules_say_what_each_file_of_a_folder_is_a_run_of(store: Engine, tmp_pat
         "[[rule]]\npath = '(?P<scheduler>noop|cfq)-t(?P<load>[0-9]+)'\nworkload = 'rw'\n"
         "[[rule]]\npath = 'warmup'\nskip = true\n"
     )
-    wanted = importing.wanted([str(tmp_path / "logs")], "", "", rules, name="", baseline="", form="")
+    wanted = importing.import_request([str(tmp_path / "logs")], "", "", rules, name="", baseline="", form="")
     assert wanted.name == "ours"
     _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
     assert {(t.arm, t.load.n, t.workload, t.baseline) for t in trials(store, kept)} == {
@@ -204,7 +204,7 @@ def test_a_load_that_nobody_can_have_run_with_is_not_stated(store: Engine, tmp_p
     rules.write_text("[[rule]]\npath = 'a'\nlabels = { x = 'y' }\n")
     table = tmp_path / "a.csv"
     table.write_text("factor,level,workload,threads,metric,unit,value\nx,y,w,99999999999999999999,tps,1/s,5\n")
-    wanted = importing.wanted([str(table)], "", "", rules, name="", baseline="", form="")
+    wanted = importing.import_request([str(table)], "", "", rules, name="", baseline="", form="")
     _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
     assert all(t.load.unit is LoadUnit.NOT_STATED for t in (trials(store, kept) if kept else []))
 

@@ -9,10 +9,10 @@ import pytest
 from shaped_tables import LOADS, SHAPES, Study, fileio, long, oltp, ratios, reports, two_heads
 from sqlalchemy.engine import Engine
 
-from paribus.cli import imported_reporting, importing
 from paribus.findings import Breach
 from paribus.imports import pipeline
 from paribus.imports.claims import read_claims
+from paribus.lab import imported_reporting, importing
 from paribus.store import sources
 from paribus.store.open import open_engine, store_url
 
@@ -34,7 +34,7 @@ def look(store: Engine, folder: Path, *tables: str | bytes, claims: str = "") ->
         (folder / "claims.toml").write_text(claims)
         asked = read_claims(folder / "claims.toml")
         (folder / "claims.toml").unlink()
-    wanted = importing.wanted([str(folder)], "", "", None, name=str(folder), baseline="", form="")
+    wanted = importing.import_request([str(folder)], "", "", None, name=str(folder), baseline="", form="")
     _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
     assert kept is not None
     said: list[Any] = [origin.said["readings"] for origin in sources.origins(store, kept.id).values()]

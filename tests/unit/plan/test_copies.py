@@ -5,9 +5,10 @@ import dataclasses
 import pytest
 from plan_samples import checked, facts, simple
 
-from paribus.cli.server_data import lines, server_data
+from paribus.cli.server_data_text import lines
 from paribus.errors import PlanError
 from paribus.knobs.catalog import load
+from paribus.lab.server_data import server_data
 from paribus.model import DatabaseFacts, Facts, Offer, Plan
 from paribus.plan.check import check
 from paribus.plan.copies import copies

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paribus.cli import reporting
 from paribus.i18n import Language
+from paribus.lab import reporting
 from paribus.store.open import store_url
 from paribus.web.archive import Archive, ViewOf
 from paribus.web.guard import Guard, Hosts

@@ -11,8 +11,8 @@ import web_samples as samples
 from asked import KNOWN, TOKEN, Answer, Site
 from sqlalchemy.engine import Engine as Store
 
-from paribus.cli import reporting
 from paribus.i18n import Language, speaking, stored_message
+from paribus.lab import reporting
 from paribus.model import ExperimentState, Purpose, Verdict
 from paribus.store import read, write
 from paribus.store.open import open_engine, store_url

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.cli import reporting
+from paribus.lab import reporting
 from paribus.model import (
     Experiment,
     ExperimentState,

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paribus.cli.options import AsJson, StoreUrl
-from paribus.cli.terminal import say, say_json
+from paribus.cli.terminal import report_line, say, say_json
 
 if TYPE_CHECKING:
-    from paribus.cli.recommended import ApplyDocument
+    from paribus.lab.applying import ApplyDocument
+    from paribus.model import Target
 
 
 def apply(
@@ -36,42 +37,47 @@ def apply(
 
     Example: paribus apply last --factor block.scheduler --dry-run
     """
-    from paribus.cli import recommended, recommended_text, reporting
+    from paribus.cli import applying_text
     from paribus.cli.console import VisibleConsole
-    from paribus.cli.running_server import leave_all
     from paribus.cli.signals import StopRequest
-    from paribus.cli.target import site_again
     from paribus.errors import UsageError
-    from paribus.store import read
-    from paribus.store.open import open_engine, store_url
+    from paribus.lab import applying
 
     if as_json and not (yes or dry_run):
         raise UsageError("--json asks nothing", "add --dry-run, or --yes")
-    opened = open_engine(store_url(store), create=False)
-    found = read.find(opened, experiment)
-    reporting.refuse_set(found, "sets nothing here", "try it on this machine first: paribus check PLAN")
-    plan = read.plan(opened, found.id)
-    advice = {one.factor: one for one in reporting.report_view(opened, found).advice}
     console = VisibleConsole(highlight=False)
-    with site_again(plan) as there:
-        there.refuse_open_journals()  # what a crash left is not what is set now
-        document = recommended.document(plan, found, advice, there, factor)
+    stop = StopRequest()
+
+    def show(document: "ApplyDocument") -> None:
         if not as_json:
-            recommended_text.show(document, console)
-        if not dry_run:
-            recommended.refuse(document, factor, anyway=anyway)
-        if document.to_set and not dry_run:
-            if not (yes or _agreed(document)):
-                say("nothing was set")
-                return
-            stop = StopRequest()
-            stop.listen()
-            left = leave_all(plan, there, found.id, document.to_set, stop.asked)
-            document = recommended.done(document, left)
-            if not as_json:
-                recommended_text.show_made(document, plan.target, console)
-    if as_json:
-        say_json(document.model_dump_json(indent=2))
+            applying_text.show(document, console)
+
+    def show_made(document: "ApplyDocument", target: "Target") -> None:
+        if not as_json:
+            applying_text.show_made(document, target, console)
+
+    def confirm(document: "ApplyDocument") -> bool:
+        if not (yes or _agreed(document)):
+            return False
+        stop.listen()
+        return True
+
+    applied = applying.apply(
+        experiment,
+        store,
+        factor=factor,
+        dry_run=dry_run,
+        anyway=anyway,
+        on_plan=show,
+        confirm=confirm,
+        stop_requested=stop.asked,
+        on_applied=show_made,
+        report=report_line,
+    )
+    if applied is None:
+        say("nothing was set")
+    elif as_json:
+        say_json(applied.model_dump_json(indent=2))
 
 
 def _agreed(document: "ApplyDocument") -> bool:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from paribus.cli.options import AsJson, Overrides, PlanFile, StoreUrl, read_overrides
-from paribus.cli.terminal import say_json
+from paribus.cli.terminal import report_line, say_json
 
 
 def check(
@@ -21,15 +21,12 @@ def check(
 
     Example: paribus check examples/scheduler.toml --set target.device=/dev/sdb
     """
-    from paribus.cli import preview, preview_text, target
+    from paribus.cli import checking_text
     from paribus.cli.console import VisibleConsole
-    from paribus.plan.parse import parse, read_file
+    from paribus.lab.checking import check_plan
 
-    parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
-    with target.site_of(parsed) as site:
-        plan, facts = target.checked(site, parsed)
-        document = preview.document(plan, facts, site, store)
+    document = check_plan(str(plan_file), read_overrides(overrides), store, report_line)
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        preview_text.show(document, VisibleConsole(highlight=False), every_block=trials)
+        checking_text.show(document, VisibleConsole(highlight=False), every_block=trials)

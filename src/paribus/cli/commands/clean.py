@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from paribus.cli.options import AsJson, Become, StoreUrl, TargetName
-from paribus.cli.terminal import say_json
+from paribus.cli.terminal import report_line, say_json
 
 
 def clean(
@@ -32,23 +32,17 @@ def clean(
 
     Example: paribus clean /var/lib/bench --all
     """
-    from paribus.cli import leftovers
+    from paribus.cli import cleaning_text
     from paribus.cli.console import VisibleConsole
-    from paribus.cli.target import site
-    from paribus.engine.run import probe
     from paribus.errors import UsageError
+    from paribus.lab.cleaning import clean as clean_folder
 
     if remove and remove_all:
         raise UsageError("--remove and --all exclude each other", "name experiments, or remove all")
-    with site(target, become=become) as there:
-        place = probe(there.host, there.engine, path).directory.path
-        found = leftovers.leftovers(there, place, store)
-        wanted = leftovers.chosen(found, remove or (), unneeded=remove_all)
-        leftovers.remove(there, place, wanted)
-    told = leftovers.CleanDocument(
-        path=place, leftovers=[one.model_copy(update={"removed": one in wanted}) for one in found]
+    document = clean_folder(
+        path, store, target=target, become=become, names=remove or (), unneeded=remove_all, report=report_line
     )
     if as_json:
-        say_json(told.model_dump_json(indent=2))
+        say_json(document.model_dump_json(indent=2))
     else:
-        leftovers.show(told, VisibleConsole(highlight=False))
+        cleaning_text.show(document, VisibleConsole(highlight=False))

@@ -32,12 +32,12 @@ def compare(
 
     Example: paribus compare before-upgrade after-upgrade --format html -o upgrade.html
     """
-    from paribus.cli import comparison
-    from paribus.cli.reporting import deliver
-    from paribus.store import read
-    from paribus.store.open import open_engine, store_url
+    from paribus.cli import comparison_text
+    from paribus.cli.delivery import deliver
+    from paribus.lab import comparison
+    from paribus.lab.stores import open_store, read
 
-    stores = [open_engine(store_url(url), create=False) for url in (store, other_store or store)]
+    stores = [open_store(url) for url in (store, other_store or store)]
     sides = [(opened, read.find(opened, name)) for opened, name in zip(stores, (first, second), strict=True)]
     if as_json or form is Form.JSON:
         document = comparison.compared_document(sides[0], sides[1])
@@ -48,6 +48,6 @@ def compare(
     with speaking(lang or (of_environment() if output is None else Language.EN)):
         found = comparison.compared_document(sides[0], sides[1])
         if form is Form.HTML and output is not None:
-            say(f"report: {comparison.deliver_page(found, output)}")
+            say(f"report: {comparison_text.deliver_page(found, output)}")
         else:
-            comparison.deliver_text(found, form, output)
+            comparison_text.deliver_text(found, form, output)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from paribus.cli.options import AsJson, Become
-from paribus.cli.terminal import say_json
+from paribus.cli.terminal import report_line, say_json
 
 
 def doctor(
@@ -22,14 +22,12 @@ def doctor(
 
     Example: paribus doctor ssh://dba@db1 --path /data
     """
-    from paribus.cli import diagnosis
+    from paribus.cli import doctor_text
     from paribus.cli.console import VisibleConsole
-    from paribus.cli.target import site
-    from paribus.hosts.transport import described
+    from paribus.lab.doctor import examine
 
-    with site(target, become=become) as there, described(target):
-        found = diagnosis.document(there, path)
+    document = examine(target, path, become=become, report=report_line)
     if as_json:
-        say_json(found.model_dump_json(indent=2))
+        say_json(document.model_dump_json(indent=2))
     else:
-        diagnosis.show(found, VisibleConsole(highlight=False))
+        doctor_text.show(document, VisibleConsole(highlight=False))

@@ -7,7 +7,7 @@ import typer
 
 from paribus.cli.options import AsJson, ExperimentName, StoreUrl
 from paribus.cli.terminal import say, say_json
-from paribus.export.tables import TABLES, FileFormat, select_tables
+from paribus.lab.export_tables import TABLES, FileFormat, select_tables
 
 
 def _tables(incomplete: str) -> list[str]:
@@ -41,13 +41,11 @@ def export(
 
     Example: paribus export last --format parquet -o results --only trials,effects
     """
-    from paribus.cli import exporting
-    from paribus.store import read
-    from paribus.store.open import open_engine, store_url
+    from paribus.lab import exporting
+    from paribus.lab.stores import open_experiment
 
     tables = select_tables(only)
-    opened = open_engine(store_url(store), create=False)
-    found = read.find(opened, experiment)
+    opened, found = open_experiment(store, experiment)
     document = exporting.export(opened, found, form, tables, output or Path(f"paribus-{found.id}"), force=force)
     if as_json:
         say_json(document.model_dump_json(indent=2))

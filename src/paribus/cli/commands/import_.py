@@ -10,22 +10,19 @@ from paribus.cli.terminal import say_json
 
 
 def _formats(incomplete: str) -> list[str]:
-    from paribus.parsers.formats import FORMATS
+    from paribus.lab.importing import FORMATS
 
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
 def _sets(incomplete: str) -> list[str]:
     from paribus.errors import ParibusError
-    from paribus.model import ExperimentState
-    from paribus.store import read
-    from paribus.store.open import open_for_reading, store_url
+    from paribus.lab.stores import imported_set_ids
 
     try:
-        known = read.experiments(open_for_reading(store_url(None)))
+        return [name for name in imported_set_ids() if name.startswith(incomplete)]
     except ParibusError:
         return []
-    return [one.id for one in known if one.state is ExperimentState.IMPORTED and one.id.startswith(incomplete)]
 
 
 def import_(
@@ -79,29 +76,22 @@ def import_(
 
     Example: paribus import logs/ --map rules.toml --dry-run
     """
-    from paribus import __version__
-    from paribus.cli import importing
+    from paribus.cli import importing_text
     from paribus.cli.console import VisibleConsole
-    from paribus.errors import Interrupted, ParibusError
-    from paribus.imports import pipeline
-    from paribus.store.open import open_engine, store_url
+    from paribus.cli.import_progress import ImportProgress
+    from paribus.errors import ParibusError
+    from paribus.lab import importing
 
-    names = [str(one) for one in files]
-    wanted = importing.wanted(names, factor, level, rules, name=name, baseline=baseline, form=form)
-    opened = None if dry_run else open_engine(store_url(store), create=True)
-    target = None
-    if opened:
-        target = pipeline.find_set(opened, into) if into else pipeline.set_named(opened, wanted.name)
-    with importing.Watch(VisibleConsole(stderr=True), len(wanted.items), every=as_json) as watch:
-        try:
-            found, kept = pipeline.carry_out(wanted, opened, target, __version__, watch.hears)
-        except KeyboardInterrupt as stop:
-            raise Interrupted("interrupted; what was read so far is kept", "the same command goes on") from stop
-    document = importing.document(found, kept, watch)
+    names = [str(path) for path in files]
+    request = importing.import_request(names, factor, level, rules, name=name, baseline=baseline, form=form)
+    with ImportProgress(VisibleConsole(stderr=True), len(request.items)) as progress:
+        document = importing.import_files(
+            request, store, into=into, dry_run=dry_run, every_file=as_json, on_file=progress.advance
+        )
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        importing.show(document, VisibleConsole(highlight=False))
+        importing_text.show(document, VisibleConsole(highlight=False))
     importing.refuse_nothing(document)
-    if any(one.refused and not one.walked for one in document.files):
+    if any(file.refused and not file.walked for file in document.files):
         raise typer.Exit(ParibusError.exit_code)

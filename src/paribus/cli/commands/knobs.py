@@ -11,9 +11,9 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 def _names(incomplete: str) -> list[str]:
-    from paribus.knobs.catalog import load
+    from paribus.lab.knob_queries import catalogue
 
-    return [knob.name for knob in load() if knob.name.startswith(incomplete)]
+    return [knob.name for knob in catalogue() if knob.name.startswith(incomplete)]
 
 
 Name = Annotated[
@@ -35,16 +35,15 @@ def list_knobs(as_json: AsJson = False) -> None:
     import dataclasses
     import json
 
-    from paribus.cli.variables import ELSEWHERE
-    from paribus.knobs.catalog import load
+    from paribus.lab.knob_queries import VARIABLE_FAMILIES, catalogue
 
     if as_json:
-        say_json(json.dumps([dataclasses.asdict(knob) for knob in load()], indent=2))
+        say_json(json.dumps([dataclasses.asdict(knob) for knob in catalogue()], indent=2))
         return
-    width = max(len(knob.name) for knob in load())
-    for knob in load():
+    width = max(len(knob.name) for knob in catalogue())
+    for knob in catalogue():
         say(f"{knob.name:<{width}}  {knob.summary}")
-    for family, members in ELSEWHERE.items():
+    for family, members in VARIABLE_FAMILIES.items():
         say(f"{family:<{width}}  {members}")
 
 
@@ -62,12 +61,9 @@ def show(
 
     Example: paribus knobs show mysql.innodb_io_capacity
     """
-    from paribus.cli.variables import is_variable, look_up
-    from paribus.knobs.catalog import load
-    from paribus.knobs.discovery import kernels_of
-    from paribus.knobs.recipe import DANGERS
+    from paribus.lab.knob_queries import DANGERS, find, kernels_of
 
-    knob = look_up(name, kind, path) if is_variable(name) else load().get(name)
+    knob = find(name, kind, path)
     say(f"{knob.name}: {knob.summary}\n\n  {knob.documentation}\n")
     bounds = [f"{word} {bound}" for word, bound in (("from", knob.minimum), ("to", knob.maximum)) if bound is not None]
     levels = ", ".join(str(value) for value in knob.allowed) or " ".join(bounds) or "asked from the machine"
@@ -100,29 +96,21 @@ def get(
 ) -> None:
     """Print a knob's value now, and what this machine offers."""
     import json
-    import os
 
-    from paribus.errors import HostError
-    from paribus.hosts.facts import whole_disk
-    from paribus.hosts.local import LocalHost
-    from paribus.hosts.mounts import mount_of
-    from paribus.knobs.catalog import load
-    from paribus.knobs.discovery import offer
-    from paribus.model import Location
+    from paribus.lab.knob_queries import read_here
 
-    host = LocalHost()
-    knob = load().get(name)
-    here = os.stat(".").st_dev  # noqa: PTH116  the number is wanted, not the file
-    disk = None
-    if any("{device}" in address for address in knob.addresses):
-        disk = whole_disk(host, device or f"{os.major(here)}:{os.minor(here)}")
-    found = offer(host, load(), name, Location(disk, mount_of(host, ".").point), root=True)
-    if found.current is None:
-        raise HostError(found.refused, found.todo)
+    reading = read_here(name, device)
     if as_json:
         say_json(
-            json.dumps({"knob": knob.name, "device": disk, "value": found.current, "allowed": list(found.allowed)})
+            json.dumps(
+                {
+                    "knob": reading.knob,
+                    "device": reading.device,
+                    "value": reading.value,
+                    "allowed": list(reading.allowed),
+                }
+            )
         )
     else:
-        offered = f"  (offered: {', '.join(map(str, found.allowed))})" if found.allowed else ""
-        say(f"{knob.name} = {found.current}{offered}")
+        offered = f"  (offered: {', '.join(map(str, reading.allowed))})" if reading.allowed else ""
+        say(f"{reading.knob} = {reading.value}{offered}")

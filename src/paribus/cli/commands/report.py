@@ -30,17 +30,16 @@ def report(
 
     if form is Form.HTML or (form is Form.MARKDOWN and output is not None):
         chart_worker.begin()
-    from paribus.cli import reporting
-    from paribus.cli.imported_reporting import claims_of
-    from paribus.store import read
-    from paribus.store.open import open_engine, store_url
+    from paribus.cli import delivery
+    from paribus.lab import reporting
+    from paribus.lab.imported_reporting import claims_of
+    from paribus.lab.stores import open_experiment
 
-    opened = open_engine(store_url(store), create=False)
-    found = read.find(opened, experiment)
+    opened, found = open_experiment(store, experiment)
     said = claims_of(found, claims)
     if as_json or form is Form.JSON:
         document = reporting.report_document(opened, found, said)
-        reporting.deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
+        delivery.deliver(visible_json(document.model_dump_json(indent=2)) + "\n", output)
         return
     if form is Form.HTML and output is None:
         output = Path(f"paribus-{found.id}.html")
@@ -50,6 +49,6 @@ def report(
         if form is Form.HTML and output is not None:
             say(f"report: {reporting.write_html(seen, output)}")
         elif form is Form.MARKDOWN:
-            reporting.deliver(reporting.markdown_text(seen, output), output)
+            delivery.deliver(delivery.markdown_text(seen, output), output)
         else:
-            reporting.deliver(reporting.terminal_text(seen, to_file=output is not None), output)
+            delivery.deliver(delivery.terminal_text(seen, to_file=output is not None), output)

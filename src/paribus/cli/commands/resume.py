@@ -7,6 +7,7 @@ import typer
 
 from paribus.cli.commands.run import ReportFile, carry_out
 from paribus.cli.options import AsJson, ExperimentName, StoreUrl
+from paribus.cli.terminal import report_line
 
 
 def resume(
@@ -25,36 +26,7 @@ def resume(
 
     Example: paribus resume last
     """
-    from paribus.cli import reporting, target
-    from paribus.errors import UsageError
-    from paribus.hosts.transport import described
-    from paribus.i18n import N_, stored_message
-    from paribus.model import ExperimentState
-    from paribus.plan.parse import parse, read_file
-    from paribus.store import read, write
-    from paribus.store.open import open_engine, store_url
+    from paribus.lab.running import resumed
 
-    opened = open_engine(store_url(store), create=False)
-    found = read.find(opened, experiment)
-    if (
-        plan_file is not None
-        and parse(str(plan_file), read_file(str(plan_file)), found.overrides).digest != found.plan_digest
-    ):
-        raise UsageError(
-            f"{plan_file} is not the plan of {found.id}", "run it as a new experiment, or resume without --plan"
-        )
-    reporting.refuse_set(found, "nothing of it can be run")
-    if found.state is ExperimentState.DONE:
-        raise UsageError(f"experiment {found.id} is done", f"see it with: paribus report {found.id}")
-    plan = read.plan(opened, found.id)
-    with target.site_again(plan) as site:
-        site.refuse_open_journals()
-        with described(site.host.name):
-            now = target.fingerprint(site, plan.target.path, plan.target.device)
-        for name, before in found.fingerprint.items():
-            if now.get(name) != before:
-                said = N_("resumed with another {name}: {now!r}, before {before!r}")
-                write.add_note(
-                    opened, found.id, stored_message(said, name=stored_message(name), now=now.get(name), before=before)
-                )
-        carry_out(found, opened, site, report_file, as_json=as_json)
+    with resumed(experiment, str(plan_file) if plan_file is not None else None, store, report_line) as session:
+        carry_out(session, report_file, as_json=as_json)

@@ -41,23 +41,21 @@ def text_of(document: Document) -> str:
 
     from pydantic import TypeAdapter
 
-    from paribus import workloads as _workloads  # noqa: F401  registers the kinds a plan may name
-    from paribus.cli.diagnosis import DoctorDocument
-    from paribus.cli.exporting import ExportDocument
-    from paribus.cli.importing import ImportDocument
-    from paribus.cli.leftovers import CleanDocument
-    from paribus.cli.overview import StatusDocument
-    from paribus.cli.preview import CheckDocument
-    from paribus.cli.recommended import ApplyDocument
-    from paribus.cli.simulated import SimulateDocument
-    from paribus.engine import protocol
-    from paribus.plan.file import plan_form
+    from paribus.lab.applying import ApplyDocument
+    from paribus.lab.checking import CheckDocument
+    from paribus.lab.cleaning import CleanDocument
+    from paribus.lab.doctor import DoctorDocument
+    from paribus.lab.exporting import ExportDocument
+    from paribus.lab.importing import ImportDocument
+    from paribus.lab.schemas import Job, event_adapter, plan_form
+    from paribus.lab.simulation import SimulateDocument
+    from paribus.lab.status import StatusDocument
     from paribus.report.render.document import ReportDocument
 
     forms: dict[Document, TypeAdapter[Any]] = {
         Document.PLAN: TypeAdapter(plan_form()),
-        Document.JOB: TypeAdapter(protocol.Job),
-        Document.EVENT: protocol.event_adapter,
+        Document.JOB: TypeAdapter(Job),
+        Document.EVENT: event_adapter,
         Document.REPORT: TypeAdapter(ReportDocument),
         Document.CHECK: TypeAdapter(CheckDocument),
         Document.SIMULATE: TypeAdapter(SimulateDocument),

@@ -35,17 +35,17 @@ def serve(
 
     Example: paribus serve --open
     """
-    from paribus.cli import browser, reporting
-    from paribus.store.open import file_of, name_of, open_engine, store_url
+    from paribus.cli import browser
+    from paribus.lab import reporting
+    from paribus.lab.stores import name_of, open_store, store_exists, store_url
     from paribus.web import server
     from paribus.web.archive import Archive
     from paribus.web.notices import Notices
 
     url = store_url(store)
-    file = file_of(url)
-    exists = file is None or file.exists()
+    exists = store_exists(url)
     if exists:
-        open_engine(url, create=False).dispose()  # one of another release is told, or brought up to this one
+        open_store(store).dispose()  # one of another release is told, or brought up to this one
     place, notices = server.listen(bind, port), Notices()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)  # as Ctrl-C

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from paribus.cli.options import AsJson, Overrides, PlanFile, StoreUrl, read_overrides
-from paribus.cli.terminal import say_json
+from paribus.cli.terminal import report_line, say_json
 
 
 def simulate(
@@ -32,17 +32,26 @@ def simulate(
 
     Example: paribus simulate examples/scheduler.toml --effect 3% --noise 2%
     """
-    from paribus.cli import simulated, target
-    from paribus.cli.console import VisibleConsole
-    from paribus.plan.parse import parse, read_file
+    from rich.progress import track
 
-    asked = simulated.asked(effect, noise)
-    parsed = parse(str(plan_file), read_file(str(plan_file)), read_overrides(overrides))
-    with target.site_of(parsed) as site:
-        plan, facts = target.checked(site, parsed)
+    from paribus.cli import simulation_text
+    from paribus.cli.console import VisibleConsole
+    from paribus.lab import simulation
+
     console = VisibleConsole(highlight=False, stderr=True)
-    document = simulated.document(plan, facts, asked, times, seed, store, console)
+    true_effect = simulation.simulated_effect(effect, noise)
+    bar = iter(track(range(times), "simulating", console=console, transient=True))
+    document = simulation.simulate_plan(
+        str(plan_file),
+        read_overrides(overrides),
+        true_effect,
+        times,
+        seed,
+        store,
+        advance=lambda: next(bar, None),
+        report=report_line,
+    )
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        simulated.show(document, VisibleConsole(highlight=False))
+        simulation_text.show(document, VisibleConsole(highlight=False))

@@ -1,7 +1,7 @@
 """`paribus status`: the experiments of the store, and what is changed on this machine right now."""
 
 from paribus.cli.options import AsJson, Become, StoreUrl, TargetName
-from paribus.cli.terminal import say_json
+from paribus.cli.terminal import report_line, say_json
 
 
 def status(
@@ -13,13 +13,14 @@ def status(
 
     Example: paribus status
     """
-    from paribus.cli import overview
+    from paribus.cli import status_text
     from paribus.cli.console import VisibleConsole
-    from paribus.knobs.journal import raise_problems
+    from paribus.lab.status import document as status_document
+    from paribus.lab.status import raise_problems
 
-    document = overview.document(store, target, become=become)
+    document = status_document(store, target, become=become, report=report_line)
     if as_json:
         say_json(document.model_dump_json(indent=2))
     else:
-        overview.show(document, VisibleConsole(highlight=False))
+        status_text.show(document, VisibleConsole(highlight=False))
     raise_problems(document.problems)

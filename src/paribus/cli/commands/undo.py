@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from paribus.cli.options import AsJson, Become, TargetName
-from paribus.cli.terminal import say, say_json
+from paribus.cli.terminal import report_line, say, say_json
 
 
 class AtBoot(StrEnum):
@@ -40,24 +40,16 @@ def undo(
     if at_boot is not None:
         return _at_boot(target, at_boot, become=become, as_json=as_json)
 
-    from paribus.cli.overview import nothing_changed
     from paribus.cli.signals import StopRequest
-    from paribus.cli.target import inspected_site
-    from paribus.knobs import journal
+    from paribus.cli.status_text import nothing_changed
+    from paribus.lab.undoing import undo as undo_changes
 
     StopRequest().listen()  # half a restoration is worse than a whole one
     told: list[dict[str, Any]] = []
     try:
-        with inspected_site(target, become=become) as there:
-            found = journal.inspect(there.host, there.engine)
-            if dry_run:
-                for one in journal.to_undo(found.journals):
-                    told += [{"event": "would-restore", "path": one.path, **change} for change in one.changes]
-                journal.raise_problems(found.problems)
-            else:
-                journal.undo(there.host, there.engine, told.append)
+        folders = undo_changes(target, become=become, dry_run=dry_run, tell=told.append, report=report_line)
         if not as_json and not any(event["event"] in _WORDS for event in told):
-            say(nothing_changed(found.folder, found.other_folder))
+            say(nothing_changed(*folders))
     finally:  # the error for what could not be restored follows what could
         if as_json:
             say_json(json.dumps({"dry_run": dry_run, "events": told}, indent=2))
@@ -70,11 +62,9 @@ def undo(
 def _at_boot(target: str, wish: AtBoot, *, become: bool, as_json: bool) -> None:
     import json
 
-    from paribus.cli.target import site
-    from paribus.knobs import journal
+    from paribus.lab.undoing import at_boot
 
-    with site(target, become=become) as there:
-        files = journal.at_boot(there.host, there.engine, wish)
+    files = at_boot(target, wish, become=become, report=report_line)
     if as_json:
         say_json(json.dumps({"at_boot": bool(files), "files": files}, indent=2))
     elif files:

@@ -1,11 +1,9 @@
-"""The target of a plan as found: the site where trials are made, and the facts a plan is checked against."""
+"""The machine under test: its connection, and the facts that a plan is checked against."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from paribus import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
-from paribus.cli.server import ask_server
-from paribus.cli.terminal import say
 from paribus.engine import find
 from paribus.engine.protocol import Directory
 from paribus.engine.run import probe
@@ -19,6 +17,7 @@ from paribus.hosts.ssh import SshHost
 from paribus.hosts.transport import described
 from paribus.knobs import catalog, discovery
 from paribus.knobs.journal import not_inspected
+from paribus.lab.server_inspection import ask_server
 from paribus.model import Facts, Location, Plan
 from paribus.plan.check import check, knob_keys
 from paribus.plan.comparisons import every_setting
@@ -29,19 +28,26 @@ from paribus.trial.target_session import Site
 from paribus.trial.tool_check import refusals
 
 LOCAL = "local"
+Report = Callable[[str], None]
+"""Receiver of a line of text for a person."""
+
+
+def discard(_line: str) -> None:
+    """Ignore a line of text."""
 
 
 @contextlib.contextmanager
-def site(address: str = LOCAL, *, become: bool = False) -> Iterator[Site]:
-    """A machine as a site: this one, or `ssh://[user@]host[:port]`, reached for as long as the context lasts.
+def site(address: str = LOCAL, *, become: bool = False, report: Report = discard) -> Iterator[Site]:
+    """Connect to a machine: `local`, or `ssh://[user@]host[:port]`; disconnect when the context ends.
 
-    Raises EngineError when the engine is not installed here, UsageError and HostError where there is no such machine.
+    `report` receives lines about the connection. Raises EngineError when the engine is not installed here, UsageError
+    and HostError where there is no such machine.
     """
     engine = find.binary()
     if address == LOCAL:
         yield Site(LocalHost(), engine, catalog.load())
         return
-    host = SshHost(address, engine, become=become, report=lambda words: say(f"paribus: {words}", err=True))
+    host = SshHost(address, engine, become=become, report=report)
     try:
         yield Site(host, host.engine, catalog.load())
     finally:
@@ -49,31 +55,32 @@ def site(address: str = LOCAL, *, become: bool = False) -> Iterator[Site]:
 
 
 @contextlib.contextmanager
-def inspected_site(address: str = LOCAL, *, become: bool = False) -> Iterator[Site]:
-    """As `site`, for looking at journals: whatever keeps from looking raises NotInspected, with exit code 4."""
+def inspected_site(address: str = LOCAL, *, become: bool = False, report: Report = discard) -> Iterator[Site]:
+    """Connect as `site` does, to read journals; raises NotInspected (exit code 4) where the connection fails."""
     try:
-        with site(address, become=become) as there:
-            yield there
+        with site(address, become=become, report=report) as connected:
+            yield connected
     except (HostError, EngineError) as error:
         raise not_inspected(address, error.message, error.todo) from error
 
 
 @contextlib.contextmanager
-def site_of(parsed: Parsed) -> Iterator[Site]:
-    """The machine under test of a plan; raises as `site`."""
+def site_of(parsed: Parsed, report: Report = discard) -> Iterator[Site]:
+    """Connect to the machine under test of a parsed plan. Raises as `site`."""
     table, database = parsed.table.target, parsed.table.database
     variables = filter(None, [database.password_env if database else None])
-    with environment.withheld(*variables), site(table.host, become=table.become) as there:
-        yield there
+    with environment.withheld(*variables), site(table.host, become=table.become, report=report) as connected:
+        yield connected
 
 
 @contextlib.contextmanager
-def site_again(plan: Plan) -> Iterator[Site]:
-    """The machine under test of a plan that was checked before; raises as `site`."""
+def site_of_plan(plan: Plan, report: Report = discard) -> Iterator[Site]:
+    """Connect to the machine under test of a checked plan. Raises as `site`."""
     running = plan.database.running if plan.database else None
     variables = filter(None, [running.variable if running else None])
-    with environment.withheld(*variables), site(plan.target.address, become=plan.target.become) as there:
-        yield there
+    target = plan.target
+    with environment.withheld(*variables), site(target.address, become=target.become, report=report) as connected:
+        yield connected
 
 
 def fingerprint(site: Site, path: str, device: str | None) -> dict[str, str]:

@@ -1,20 +1,22 @@
-"""What a plan would do, as one document and as text: cost, commands with their undo, blocks in order."""
+"""Preview of a plan: cost, commands with their undo, blocks in order; the document of `paribus check`."""
 
 import contextlib
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from paribus.cli.prior_runs import informed
-from paribus.cli.server_data import OnServer, ServerData, on_server, server_data
 from paribus.errors import HostError
 from paribus.knobs import discovery, recipe
+from paribus.lab.inspection import Report, checked, discard, site_of
+from paribus.lab.prior_runs import informed
+from paribus.lab.server_data import OnServer, ServerData, on_server, server_data
 from paribus.model import Facts, Plan, Purpose, Trial, Value
 from paribus.plan import data, precondition
 from paribus.plan.budget import Extent, confirming_s, duration_s, extent, time_for
 from paribus.plan.comparisons import candidates, comparisons, is_in_flight
 from paribus.plan.design import schedule
+from paribus.plan.parse import parse, read_file
 from paribus.registry import parameters_of
 from paribus.stats.planner import smallest_effect, smallest_margin
 from paribus.trial.target_session import Site, data_folder
@@ -126,6 +128,16 @@ class CheckDocument(_Document):
     also_moved: list[str]
     reach: list[Reach]
     blocks: list[Block]
+
+
+def check_plan(
+    plan_file: str, overrides: Mapping[str, str], store: str | None, report: Report = discard
+) -> CheckDocument:
+    """Check a plan file against its machine, and preview it; changes nothing. Raises PlanError with every problem."""
+    parsed = parse(plan_file, read_file(plan_file), dict(overrides))
+    with site_of(parsed, report) as site:
+        plan, facts = checked(site, parsed)
+        return document(plan, facts, site, store)
 
 
 def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDocument:

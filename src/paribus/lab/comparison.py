@@ -1,15 +1,10 @@
 """From two stores to something read: two experiments beside each other in the forms of the comparison."""
 
-import functools
-from pathlib import Path
-
 from sqlalchemy.engine import Engine as Store
 
 from paribus.analysis.comparison import Side, between, effects_between, judged_alone
-from paribus.cli.options import Form
-from paribus.cli.reporting import as_on_terminal, deliver, judged, refuse_set, write_page
-from paribus.cli.terminal import visible
 from paribus.errors import UsageError
+from paribus.lab.reporting import judged, refuse_set
 from paribus.model import Experiment
 from paribus.report import comparison_view
 from paribus.report.comparison_view import ComparedDocument
@@ -41,21 +36,3 @@ def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Expe
         asked=asked,
         alone=(judged_alone(effects[0], effects[1]), judged_alone(effects[1], effects[0])),
     )
-
-
-def deliver_page(found: ComparedDocument, path: Path) -> Path:
-    """Write it as one HTML file; where that is. Raises StoreError where it cannot be written."""
-    from paribus.report.render import compared_html
-
-    return write_page(compared_html.render(comparison_view.view(found)), path)
-
-
-def deliver_text(found: ComparedDocument, form: Form, output: Path | None) -> None:
-    """Write it as Markdown, or as it looks on a terminal. Raises StoreError where the file cannot be written."""
-    from paribus.report.render import compared_markdown, compared_text
-
-    seen = comparison_view.view(found)
-    if form is Form.MARKDOWN:
-        deliver(visible(compared_markdown.render(seen)), output)
-    else:
-        deliver(as_on_terminal(functools.partial(compared_text.render, seen), to_file=output is not None), output)

@@ -1,20 +1,25 @@
-"""What an experiment says should be set on its machine: each setting as it is and will be, and what forbids it."""
+"""Settings that an experiment recommends for its machine: present and wanted value, commands, and refusals."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from pydantic import BaseModel, ConfigDict
 
-from paribus.cli.running_server import Asked, variables_of
-from paribus.cli.target import fingerprint
 from paribus.errors import HostError, Inapplicable, UsageError
 from paribus.knobs import recipe
 from paribus.knobs.discovery import offer
 from paribus.knobs.kinds import OF_THE_LOAD, group_limit, variable
 from paribus.knobs.persistent_apply import Left
-from paribus.model import Experiment, Knob, Plan, Settings, Value
+from paribus.knobs.recipe import DANGERS
+from paribus.lab.inspection import Report, discard, fingerprint, site_of_plan
+from paribus.lab.reporting import refuse_set, report_view
+from paribus.lab.running_server import Asked, leave_all, variables_of
+from paribus.lab.stores import open_experiment, read
+from paribus.model import Experiment, Knob, Plan, Settings, Target, Value
 from paribus.plan.comparisons import candidates, screened
 from paribus.report.view.view_models import Advice
 from paribus.trial.target_session import Site
+
+__all__ = ["DANGERS", "ApplyDocument", "Step", "apply", "document", "done", "refuse"]
 
 _OWN_GOVERNOR = (
     "cpu.governor"  # the fingerprint has the governor; where it is a factor it is no sign of another machine
@@ -81,6 +86,43 @@ class ApplyDocument(_Document):
     def to_set(self) -> dict[str, Value]:
         """The settings that are to be made and are not in force."""
         return {one.knob: one.wanted for one in self.steps if not one.by_hand and one.now != one.wanted}
+
+
+def apply(
+    experiment: str,
+    store: str | None,
+    *,
+    factor: str = "",
+    dry_run: bool = False,
+    anyway: bool = False,
+    on_plan: Callable[[ApplyDocument], None] = lambda _document: None,
+    confirm: Callable[[ApplyDocument], bool] = lambda _document: True,
+    stop_requested: Callable[[], bool] = lambda: False,
+    on_applied: Callable[[ApplyDocument, Target], None] = lambda _document, _target: None,
+    report: Report = discard,
+) -> ApplyDocument | None:
+    """Set on its machine what an experiment recommends, and leave it set; None where `confirm` refused.
+
+    Calls `on_plan` before anything is set, `confirm` where there is something to set, and `on_applied` after it was.
+    Raises UsageError, Inapplicable for another machine (unless `anyway`), and HostError where a value is refused.
+    """
+    opened, recorded = open_experiment(store, experiment)
+    refuse_set(recorded, "sets nothing here", "try it on this machine first: paribus check PLAN")
+    plan = read.plan(opened, recorded.id)
+    advice = {each.factor: each for each in report_view(opened, recorded).advice}
+    with site_of_plan(plan, report) as connected:
+        connected.refuse_open_journals()  # values that a crash left behind are not the present settings
+        recommended = document(plan, recorded, advice, connected, factor)
+        on_plan(recommended)
+        if not dry_run:
+            refuse(recommended, factor, anyway=anyway)
+        if recommended.to_set and not dry_run:
+            if not confirm(recommended):
+                return None
+            left = leave_all(plan, connected, recorded.id, recommended.to_set, stop_requested)
+            recommended = done(recommended, left)
+            on_applied(recommended, plan.target)
+    return recommended
 
 
 def document(plan: Plan, found: Experiment, advice: Mapping[str, Advice], site: Site, factor: str) -> ApplyDocument:

@@ -1,23 +1,20 @@
-"""The data that experiments have left on a machine, and what becomes of it: the answer of `paribus clean`."""
+"""Removal of data that experiments left on a machine, and the document of `paribus clean`."""
 
-import time
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from paribus.engine import folder
 from paribus.engine.protocol import DataFolder
+from paribus.engine.run import probe
 from paribus.errors import UsageError
 from paribus.knobs.journal import inspect
+from paribus.lab.inspection import LOCAL, Report, discard, site
 from paribus.model import ExperimentState
 from paribus.store import read
 from paribus.store.open import file_of, open_engine, store_url
 from paribus.trial.target_session import Site
-from paribus.units import show_size
 
 
 class LeftoverState(StrEnum):
@@ -32,7 +29,7 @@ class LeftoverState(StrEnum):
     FOREIGN = "not made by an experiment"
 
 
-_REMOVABLE = {LeftoverState.RESUMABLE, LeftoverState.DONE, LeftoverState.UNKNOWN, LeftoverState.OTHERS}
+REMOVABLE = {LeftoverState.RESUMABLE, LeftoverState.DONE, LeftoverState.UNKNOWN, LeftoverState.OTHERS}
 _NOT_NEEDED = {LeftoverState.DONE, LeftoverState.UNKNOWN}
 
 
@@ -58,6 +55,31 @@ class CleanDocument(_Document):
 
     path: str
     leftovers: list[Leftover]
+
+
+def clean(
+    path: str,
+    store: str | None,
+    *,
+    target: str = LOCAL,
+    become: bool = False,
+    names: Sequence[str] = (),
+    unneeded: bool = False,
+    report: Report = discard,
+) -> CleanDocument:
+    """List the data left under a folder, and remove that of the named experiments or all that is `unneeded`.
+
+    Raises UsageError where a named experiment has no data there or its data must stay, EngineError and StoreError.
+    """
+    with site(target, become=become, report=report) as connected:
+        folder_path = probe(connected.host, connected.engine, path).directory.path
+        remaining = leftovers(connected, folder_path, store)
+        removed = chosen(remaining, names, unneeded=unneeded)
+        remove(connected, folder_path, removed)
+    return CleanDocument(
+        path=folder_path,
+        leftovers=[leftover.model_copy(update={"removed": leftover in removed}) for leftover in remaining],
+    )
 
 
 def leftovers(site: Site, path: str, store: str | None) -> list[Leftover]:
@@ -121,7 +143,7 @@ def chosen(found: Sequence[Leftover], names: Sequence[str], *, unneeded: bool) -
         if name not in by_name:
             there = ", ".join(by_name) or "none"
             raise UsageError(f"there is no data of experiment {name!r} here", f"there is: {there}")
-        if by_name[name].state not in _REMOVABLE:
+        if by_name[name].state not in REMOVABLE:
             todo = "restore the machine first: paribus undo"
             running = by_name[name].state is LeftoverState.RUNNING
             raise UsageError(
@@ -135,29 +157,3 @@ def remove(site: Site, path: str, found: Sequence[Leftover]) -> None:
     """Remove the folders. Raises EngineError."""
     for one in found:
         folder.remove(site.host, site.engine, path, one.experiment)
-
-
-def show(found: CleanDocument, console: Console) -> None:
-    """Print the document for a person."""
-    removed = [one for one in found.leftovers if one.removed]
-    for one in removed:
-        console.print(f"removed {one.path} ({show_size(one.size_bytes)})", markup=False, soft_wrap=True)
-    left = [one for one in found.leftovers if not one.removed]
-    if not left:
-        console.print(f"no data of experiments is {'left ' if removed else ''}in {found.path}", markup=False)
-        return
-    table = Table(box=None, pad_edge=False)
-    for title in ("experiment", "plan", "size", "made", "by", "state"):
-        table.add_column(title, justify="right" if title == "size" else "left", overflow="fold")
-    for one in left:
-        made = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.made)) if one.made else ""
-        name = one.experiment or one.path
-        table.add_row(*map(Text, (name, one.plan, show_size(one.size_bytes), made, one.controller, one.state)))
-    console.print(table)
-    for one in left:
-        if one.state is LeftoverState.RESUMABLE:
-            console.print(f"go on with: paribus resume {one.experiment}", markup=False, soft_wrap=True)
-    if any(one.state in _REMOVABLE for one in left):
-        console.print(
-            "remove the data of one with --remove EXPERIMENT; --all takes those done, or yours and not in the store"
-        )

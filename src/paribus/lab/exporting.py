@@ -1,4 +1,4 @@
-"""From the store to exported files: the rows of each table, read when they are written."""
+"""Export of an experiment as tables, whose rows are read from the store when they are written."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -7,9 +7,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Engine as Store
 
-from paribus.cli import reporting
 from paribus.export import folder, rows
 from paribus.export.tables import ExportTable, FileFormat, Row
+from paribus.lab import reporting
 from paribus.model import Experiment
 from paribus.store import read
 

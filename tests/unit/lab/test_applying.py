@@ -6,12 +6,13 @@ from collections.abc import Sequence
 import pytest
 from plan_samples import FILEIO, checked, offer, simple
 
-from paribus.cli import recommended, recommended_text
-from paribus.cli.recommended import ApplyDocument
+from paribus.cli import applying_text
 from paribus.errors import HostError, Inapplicable, UsageError
 from paribus.hosts.fake import FakeHost
 from paribus.hosts.transport import Completed
 from paribus.knobs.catalog import load
+from paribus.lab import applying
+from paribus.lab.applying import ApplyDocument
 from paribus.model import Experiment, ExperimentState, Factor, Knob, Plan
 from paribus.report.view.view_models import Advice
 from paribus.trial.target_session import Site
@@ -62,7 +63,7 @@ def _set(factor: str, arm: str) -> Advice:
 
 def _document(plan: Plan, host: Host, *advice: Advice, factor: str = "", found: Experiment = FOUND) -> ApplyDocument:
     by_factor = {one.factor: one for one in advice}
-    return recommended.document(plan, found, by_factor, Site(host, "", load()), factor)
+    return applying.document(plan, found, by_factor, Site(host, "", load()), factor)
 
 
 def test_what_is_in_force_already_is_not_set_again() -> None:
@@ -94,7 +95,7 @@ def test_a_variable_of_the_experiments_own_server_is_a_statement_for_a_person() 
     (step,) = found.steps
     assert (step.by_hand, step.set) == (True, "SET GLOBAL innodb_io_capacity = 2000;")
     assert "below [mysqld]" in step.persist
-    assert "by hand" in "\n".join(recommended_text.lines(step))
+    assert "by hand" in "\n".join(applying_text.lines(step))
 
 
 def test_what_comes_with_another_setting_may_be_missing_before_it_is_made() -> None:
@@ -127,7 +128,7 @@ def test_a_user_who_may_not_set_it_is_told_before_anybody_is_asked() -> None:
     host.user = "1000"
     found = _document(checked(simple('"vm.swappiness" = [60, 1]')), host, _set("vm.swappiness", "1"))
     with pytest.raises(HostError, match="only root may set it"):
-        recommended.refuse(found, "", anyway=True)
+        applying.refuse(found, "", anyway=True)
 
 
 def test_another_machine_is_refused_with_each_difference_but_what_is_the_experiments_own() -> None:
@@ -136,8 +137,8 @@ def test_another_machine_is_refused_with_each_difference_but_what_is_the_experim
     host = _host(**{"/proc/sys/kernel/osrelease": "6.12\n"})
     found = _document(plan, host, _set("vm.swappiness", "1"), found=measured)
     with pytest.raises(Inapplicable, match=r"kernel: measured 6.1, here 6.12(.|\n)*governor: measured powersave"):
-        recommended.refuse(found, "", anyway=False)
-    recommended.refuse(found, "", anyway=True)
+        applying.refuse(found, "", anyway=False)
+    applying.refuse(found, "", anyway=True)
     own = dataclasses.replace(plan, baseline={**plan.baseline, "cpu.governor": "powersave"})
     named = {one.name for one in _document(own, host, found=measured).differences}
     assert named == {"kernel"}
@@ -150,6 +151,6 @@ def test_a_factor_that_is_not_decided_is_refused_when_it_is_named(kind: str) -> 
     machine = dataclasses.replace(FOUND, fingerprint={"device": "/dev/sda"})
     found = _document(plan, _host(), advice, found=machine)
     assert found.to_set == {}
-    recommended.refuse(found, "", anyway=False)
+    applying.refuse(found, "", anyway=False)
     with pytest.raises(Inapplicable, match="suspect"):
-        recommended.refuse(found, "vm.swappiness", anyway=True)
+        applying.refuse(found, "vm.swappiness", anyway=True)

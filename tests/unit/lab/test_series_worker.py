@@ -11,9 +11,9 @@ from plan_samples import FILEIO, checked, simple
 from sqlalchemy.engine import Engine as Store
 from typer.testing import CliRunner
 
-from paribus.cli import series_worker
 from paribus.cli.main import app
 from paribus.experiment.time_series import response_series
+from paribus.lab import series_worker
 from paribus.model import Experiment, ExperimentState, Plan, Trial
 from paribus.store import read, write
 from paribus.store.open import open_engine, store_url

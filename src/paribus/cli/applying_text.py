@@ -2,8 +2,7 @@
 
 from rich.console import Console
 
-from paribus.cli.recommended import ApplyDocument, Step
-from paribus.knobs.recipe import DANGERS
+from paribus.lab.applying import DANGERS, ApplyDocument, Step
 from paribus.model import Target
 
 

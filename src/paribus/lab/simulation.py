@@ -1,23 +1,22 @@
-"""The answer of `paribus simulate`, as one document and as text."""
+"""Simulation of a plan, and the document of `paribus simulate`."""
 
 import math
 import statistics
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
-from rich.text import Text
 
-from paribus.cli.prior_runs import informed
 from paribus.errors import UsageError
 from paribus.experiment.simulation import simulate
+from paribus.lab.inspection import Report, checked, discard, site_of
+from paribus.lab.prior_runs import informed
 from paribus.model import Facts, Plan, Verdict
 from paribus.plan.budget import extent
+from paribus.plan.parse import parse, read_file
 from paribus.plan.protocol import with_usual_margin
 from paribus.stats.generator import Noise
-from paribus.units import parse_share, show_duration, show_percent
+from paribus.units import parse_share
 
 _USUAL_NOISE = 0.02
 
@@ -56,14 +55,14 @@ class SimulateDocument(_Document):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SimulatedEffect:
     """The true effect as a log ratio, and the noise where it is given."""
 
     effect: float
     noise: float | None
 
 
-def asked(effect: str, noise: str | None) -> Asked:
+def simulated_effect(effect: str, noise: str | None) -> SimulatedEffect:
     """What the options ask for. Raises UsageError."""
     try:
         sign = -1 if effect.strip().startswith(("-", "−")) else 1
@@ -75,13 +74,37 @@ def asked(effect: str, noise: str | None) -> Asked:
         raise UsageError(
             "an effect is above -100 %, a noise between 0 and 100 %", "for example --effect -3% --noise 2%"
         )
-    return Asked(math.log(ratio), known)
+    return SimulatedEffect(math.log(ratio), known)
+
+
+def simulate_plan(
+    plan_file: str,
+    overrides: Mapping[str, str],
+    effect: SimulatedEffect,
+    times: int,
+    seed: int,
+    store: str | None,
+    *,
+    advance: Callable[[], object] = lambda: None,
+    report: Report = discard,
+) -> SimulateDocument:
+    """Check a plan file against its machine and simulate it. Raises as `checked` and `document`."""
+    parsed = parse(plan_file, read_file(plan_file), dict(overrides))
+    with site_of(parsed, report) as site:
+        plan, facts = checked(site, parsed)
+    return document(plan, facts, effect, times, seed, store, advance)
 
 
 def document(
-    plan: Plan, facts: Facts, wanted: Asked, times: int, seed: int, store: str | None, console: Console
+    plan: Plan,
+    facts: Facts,
+    wanted: SimulatedEffect,
+    times: int,
+    seed: int,
+    store: str | None,
+    advance: Callable[[], object] = lambda: None,
 ) -> SimulateDocument:
-    """Simulate, with a bar on the console. Raises PlanError where the budget is too small."""
+    """Simulate, and call `advance` after each experiment. Raises PlanError where the budget is too small."""
     plan, seen = informed(plan, facts, store)
     known = {} if wanted.noise is not None else seen
     if known:
@@ -91,8 +114,7 @@ def document(
     pair_sds = known or {workload.name: noise.pair_sd for workload in plan.workloads}
     plan = with_usual_margin(plan, pair_sds.values())
     rounds = extent(plan, pair_sds).rounds
-    bar = iter(track(range(times), "simulating", console=console, transient=True))
-    found = simulate(plan, rounds, noise, wanted.effect, times, seed, lambda _made: next(bar, None))
+    found = simulate(plan, rounds, noise, wanted.effect, times, seed, lambda _made: advance())
     return SimulateDocument(
         plan=plan.name,
         times=times,
@@ -118,24 +140,3 @@ def document(
             for one in found.outcomes
         ],
     )
-
-
-def show(found: SimulateDocument, console: Console) -> None:
-    """Print the document for a person."""
-    known = "as measured on this machine" if found.noise_is_known else "from trial to trial"
-    effect = show_percent(math.log1p(found.effect)) if found.effect else "no effect"
-    console.print(Text(found.plan, "bold") + Text(f": {found.times} simulated experiments of {found.rounds} rounds"))
-    console.print(f"true: {effect}; noise {found.noise:.1%} {known}, drift up to 10 %\n", markup=False)
-    table = Table(box=None, pad_edge=False)
-    words = [v for v in Verdict if any(v in one.verdicts for one in found.arms)]
-    for title in ("factor = level", "workload", *(str(word).replace("_", " ") for word in words), "pairs"):
-        table.add_column(title, justify="left" if title in ("factor = level", "workload") else "right")
-    for one in found.arms:
-        shares = [f"{one.verdicts.get(word, 0) / found.times:.1%}" for word in words]
-        pairs = f"{one.pairs:.0f} of {one.planned_pairs}"
-        table.add_row(Text(f"{one.factor} = {one.arm}"), Text(one.workload), *shares, pairs)
-    console.print(table)
-    what = "a false claim" if found.effect == 0 else "a claim"
-    console.print(f"\n{what} in {found.claims / found.times:.1%} of the experiments", markup=False)
-    shown = f"{show_duration(found.duration_s)} on average, of {show_duration(found.planned_s)} planned"
-    console.print(f"each takes {shown}", markup=False)

@@ -1,24 +1,22 @@
-"""The answer of `paribus doctor`, as one document and as text."""
+"""Examination of a machine's fitness to measure on, and the document of `paribus doctor`."""
 
 import time
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from paribus.engine.protocol import Census, Sample
 from paribus.engine.run import Sampler, probe
 from paribus.errors import EngineError
 from paribus.hosts import fitness
+from paribus.hosts.transport import described
 from paribus.knobs.journal import open_journals
+from paribus.lab.inspection import Report, discard, site
 from paribus.model import Condition, Fitness
 from paribus.trial.target_session import Site
 
 _LOOK_S = 2.0
 _PATIENCE_S = 30.0
-_MARKS = {Fitness.FIT: ("ok", "green"), Fitness.NOTE: ("note", "yellow"), Fitness.UNFIT: ("unfit", "red bold")}
 _OWN = ("paribus-engine",)
 
 
@@ -33,6 +31,12 @@ class DoctorDocument(BaseModel):
     path: str
     fit: bool
     conditions: list[Condition]
+
+
+def examine(target: str, path: str, *, become: bool = False, report: Report = discard) -> DoctorDocument:
+    """Connect to a machine and examine it. Raises as `site` and `document`."""
+    with site(target, become=become, report=report) as connected, described(target):
+        return document(connected, path)
 
 
 def document(site: Site, path: str) -> DoctorDocument:
@@ -94,24 +98,3 @@ def _busy(site: Site) -> tuple[float, float, tuple[tuple[str, float], ...]]:
     others = [one for one in census.processes if Path(one.command).name not in _OWN]
     busiest = tuple((one.command, one.cpu_s / seconds) for one in others)
     return sample.cpu.user + sample.cpu.system, sample.cpu.steal, busiest
-
-
-def show(found: DoctorDocument, console: Console) -> None:
-    """Print the document for a person."""
-    console.print(f"{found.host}, Linux {found.kernel}, {found.path}", markup=False, soft_wrap=True)
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for one in found.conditions:
-        mark, style = _MARKS[one.fitness]
-        words = Text(one.found)
-        if one.fix:
-            words.append(f"\n→ {one.fix}", style="dim")
-        table.add_row(Text(mark, style=style), Text(one.name), words)
-    console.print(table)
-    unfit = sum(one.fitness is Fitness.UNFIT for one in found.conditions)
-    verdict = (
-        "this machine is fit to measure on" if not unfit else f"{unfit} of these would spoil what is measured here"
-    )
-    console.print(verdict, style="bold")

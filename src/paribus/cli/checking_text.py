@@ -1,12 +1,12 @@
-"""What a plan would do, for a person: the document of `preview` as text."""
+"""The document of `paribus check` as text."""
 
 import math
 
 from rich.console import Console
 from rich.text import Text
 
-from paribus.cli import server_data
-from paribus.cli.preview import CheckDocument
+from paribus.cli import server_data_text
+from paribus.lab.checking import CheckDocument
 from paribus.model import Purpose
 from paribus.units import LoadLevel, show_duration, show_size
 
@@ -22,7 +22,7 @@ def show(found: CheckDocument, console: Console, *, every_block: bool) -> None:
         console.print(
             f"  making the data writes {show_size(made)} to {place}; the load's own writes come on top", markup=False
         )
-    for line in server_data.lines(found.server_data, found.on_server):
+    for line in server_data_text.lines(found.server_data, found.on_server):
         console.print(f"  {line}", markup=False)
     for first in found.preconditioning:
         fills = "1 fill" if first.fills == 1 else f"{first.fills} fills"

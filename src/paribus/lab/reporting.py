@@ -1,8 +1,7 @@
 """From the store to something read: the report of an experiment in its forms."""
 
 import dataclasses
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,6 @@ from sqlalchemy.engine import Engine as Store
 from paribus import workloads as _workloads  # noqa: F401  registers every kind, of which a plan asks
 from paribus.analysis.diagnostics.preconditioning import preconditioned, preconditioning
 from paribus.analysis.paired.judge import Judgement
-from paribus.cli import imported_reporting, series_worker
-from paribus.cli.terminal import say_as_is, visible
 from paribus.errors import ParibusError, StoreError, UsageError
 from paribus.experiment.evidence import ExperimentEvidence, analyse, evidence
 from paribus.experiment.time_series import Series, response_series
@@ -20,6 +17,7 @@ from paribus.files import write_whole
 from paribus.findings import Preconditioned
 from paribus.i18n import gettext
 from paribus.knobs import recipe
+from paribus.lab import imported_reporting, series_worker
 from paribus.model import Claim, Experiment, ExperimentState, Plan, TrialState
 from paribus.plan.budget import cost_s
 from paribus.plan.comparisons import candidates
@@ -29,7 +27,7 @@ from paribus.report.sections.server_notes import served
 from paribus.store import read
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    pass
 
 _MOST_BREACHES = 20
 
@@ -167,49 +165,3 @@ def exit_code(found: Judgement) -> int:
     """0, or 3 where something could not be judged for want of valid pairs, or a series of a matrix has no point."""
     empty = any(not series.points for matrix in found.matrices for series in matrix.series)
     return ParibusError.exit_code if found.unjudged or empty else 0
-
-
-def deliver(content: str, output: Path | None) -> None:
-    """Write text to a file, or to stdout as it is. Raises StoreError where the file cannot be written."""
-    if output is None:
-        say_as_is(content)
-        return
-    try:
-        write_whole(output, content)
-    except OSError as error:
-        raise StoreError(f"cannot write the report {output}: {error.strerror}", "name another file") from error
-
-
-def markdown_text(seen: ReportView, output: Path | None) -> str:
-    """The report as Markdown; with a file to go to, its pictures are written into a folder beside it."""
-    from paribus.report.render import charts, markdown
-
-    if output is None:
-        return visible(markdown.render(seen))
-    folder = output.with_suffix("")
-    try:
-        folder.mkdir(exist_ok=True)
-        names = charts.write_pictures(seen, folder)
-    except OSError as error:
-        raise StoreError(f"cannot write pictures into {folder}: {error.strerror}", "name another file") from error
-    return visible(markdown.render(seen, {key: f"{folder.name}/{name}" for key, name in names.items()}))
-
-
-def terminal_text(seen: ReportView, *, to_file: bool) -> str:
-    """The report as it looks on a terminal; without colour where it goes to a file."""
-    from paribus.report.render import text
-
-    return as_on_terminal(functools.partial(text.render, seen), to_file=to_file)
-
-
-def as_on_terminal(show: "Callable[[Console], None]", *, to_file: bool) -> str:
-    """What is shown on a console, as text; without colour where it goes to a file."""
-    import io
-
-    from paribus.cli.console import VisibleConsole
-
-    buffer = io.StringIO()
-    real = VisibleConsole()
-    colours = real.is_terminal and not to_file
-    show(VisibleConsole(file=buffer, highlight=False, width=real.width, force_terminal=colours))
-    return buffer.getvalue()

@@ -1,4 +1,4 @@
-"""What data takes on servers, and what copying it costs: a part of the answer of `paribus check`."""
+"""Space for data on servers and the cost of its copies: a part of the document of `paribus check`."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from paribus.model import DatabaseFacts, Facts, Plan, Trial
 from paribus.plan import data as plan_data
 from paribus.plan.copies import copies
-from paribus.units import show_duration, show_size
 
 
 class _Document(BaseModel):
@@ -61,27 +60,3 @@ def on_server(plan: Plan) -> OnServer | None:
     return OnServer(
         server=server.address, prefix=f"{server.prefix}_", rows=plan_data.rows_on_server(plan), size_bytes=size_bytes
     )
-
-
-def lines(private: ServerData | None, others: OnServer | None) -> list[str]:
-    """Both for a person."""
-    return [*([_of_private(private)] if private else []), *([_of_others(others)] if others else [])]
-
-
-def _of_others(there: OnServer) -> str:
-    held = f"{there.rows} rows, about {show_size(there.size_bytes)}"
-    return f"in {there.server}, databases {there.prefix}… are made ({held}) and dropped at the end"
-
-
-def _of_private(data: ServerData) -> str:
-    servers = "the private server takes" if data.servers == 1 else f"{data.servers} private servers take"
-    takes = f"{servers} about {show_size(data.data_bytes)}"
-    if not data.copies:
-        return f"{takes}, and no copy is made: no workload changes its data, or all go on with it"
-    each, total = show_duration(data.copy_s), show_duration(data.copies * data.copy_s)
-    copied = f"copied {data.copies} times, about {each} each and {total} in all, beside the budget"
-    if data.reflink:
-        return f"{takes}, {copied}; {data.filesystem} shares the blocks of copies"
-    needs = f"copies need about {show_size(data.copy_bytes)} more"
-    whole = f"warning: {data.filesystem} copies every block, where XFS and btrfs share them (reflink)"
-    return f"{takes}, {copied}; {needs}\n  {whole}"

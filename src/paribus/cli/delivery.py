@@ -1,0 +1,60 @@
+"""Reports written to files or to the terminal."""
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paribus.cli.terminal import say_as_is, visible
+from paribus.errors import StoreError
+from paribus.files import write_whole
+from paribus.report.experiment_view import ReportView
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def deliver(content: str, output: Path | None) -> None:
+    """Write text to a file, or to stdout as it is. Raises StoreError where the file cannot be written."""
+    if output is None:
+        say_as_is(content)
+        return
+    try:
+        write_whole(output, content)
+    except OSError as error:
+        raise StoreError(f"cannot write the report {output}: {error.strerror}", "name another file") from error
+
+
+def markdown_text(seen: ReportView, output: Path | None) -> str:
+    """The report as Markdown; with a file to go to, its pictures are written into a folder beside it."""
+    from paribus.report.render import charts, markdown
+
+    if output is None:
+        return visible(markdown.render(seen))
+    folder = output.with_suffix("")
+    try:
+        folder.mkdir(exist_ok=True)
+        names = charts.write_pictures(seen, folder)
+    except OSError as error:
+        raise StoreError(f"cannot write pictures into {folder}: {error.strerror}", "name another file") from error
+    return visible(markdown.render(seen, {key: f"{folder.name}/{name}" for key, name in names.items()}))
+
+
+def terminal_text(seen: ReportView, *, to_file: bool) -> str:
+    """The report as it looks on a terminal; without colour where it goes to a file."""
+    from paribus.report.render import text
+
+    return as_on_terminal(functools.partial(text.render, seen), to_file=to_file)
+
+
+def as_on_terminal(show: "Callable[[Console], None]", *, to_file: bool) -> str:
+    """What is shown on a console, as text; without colour where it goes to a file."""
+    import io
+
+    from paribus.cli.console import VisibleConsole
+
+    buffer = io.StringIO()
+    real = VisibleConsole()
+    colours = real.is_terminal and not to_file
+    show(VisibleConsole(file=buffer, highlight=False, width=real.width, force_terminal=colours))
+    return buffer.getvalue()

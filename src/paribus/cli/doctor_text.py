@@ -1,0 +1,31 @@
+"""The document of `paribus doctor` as text."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from paribus.lab.doctor import DoctorDocument
+from paribus.model import Fitness
+
+_MARKS = {Fitness.FIT: ("ok", "green"), Fitness.NOTE: ("note", "yellow"), Fitness.UNFIT: ("unfit", "red bold")}
+
+
+def show(found: DoctorDocument, console: Console) -> None:
+    """Print the document for a person."""
+    console.print(f"{found.host}, Linux {found.kernel}, {found.path}", markup=False, soft_wrap=True)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for one in found.conditions:
+        mark, style = _MARKS[one.fitness]
+        words = Text(one.found)
+        if one.fix:
+            words.append(f"\n→ {one.fix}", style="dim")
+        table.add_row(Text(mark, style=style), Text(one.name), words)
+    console.print(table)
+    unfit = sum(one.fitness is Fitness.UNFIT for one in found.conditions)
+    verdict = (
+        "this machine is fit to measure on" if not unfit else f"{unfit} of these would spoil what is measured here"
+    )
+    console.print(verdict, style="bold")

@@ -1,0 +1,109 @@
+"""Running and resuming an experiment, without a terminal."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy.engine import Engine as Store
+
+from paribus import __version__
+from paribus.analysis.paired.judge import Judgement
+from paribus.errors import UsageError
+from paribus.experiment import walk
+from paribus.experiment.walk import Audience
+from paribus.hosts.transport import described
+from paribus.i18n import N_, stored_message
+from paribus.lab.inspection import Report, checked, discard, fingerprint, site_of, site_of_plan
+from paribus.lab.reporting import refuse_set
+from paribus.lab.stores import open_store
+from paribus.model import Experiment, ExperimentState, Plan
+from paribus.plan.parse import parse, read_file
+from paribus.stats.steady import Steadiness
+from paribus.store import read, write
+from paribus.store.open import file_of, store_url
+from paribus.trial.target_session import DATA_FOLDER, Site
+
+__all__ = ["Audience", "Session", "Steadiness", "resumed", "started"]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An experiment that is ready to run, its store and the machine under test."""
+
+    experiment: Experiment
+    store: Store
+    site: Site
+
+    def carry_out(self, audience: Audience, stop_requested: Callable[[], bool]) -> None:
+        """Run the remaining trials and restore the machine. Raises as `walk.carry_out`."""
+        walk.carry_out(self.experiment, self.store, self.site, audience, stop_requested)
+
+    def judge(self) -> Judgement:
+        """Judge what was measured, and record the end of the experiment. Raises StoreError."""
+        return walk.judge(self.experiment, self.store)
+
+    def ended(self) -> Experiment:
+        """Read the experiment from the store again. Raises StoreError."""
+        return read.find(self.store, self.experiment.id)
+
+
+@contextlib.contextmanager
+def started(
+    plan_file: str, overrides: Mapping[str, str], store: str | None, report: Report = discard
+) -> Iterator[Session]:
+    """Check a plan, and begin a new experiment with it in the store. Raises PlanError, UsageError and StoreError."""
+    parsed = parse(plan_file, read_file(plan_file), dict(overrides))
+    with site_of(parsed, report) as site:
+        site.refuse_open_journals()  # first: what a plan calls "current" must not be what a crash left behind
+        plan, facts = checked(site, parsed)
+        url = store_url(store)
+        if plan.target.is_local:
+            refuse_store_in_data(url, plan)
+        opened = open_store(store, create=True)
+        experiment = walk.begin(plan, parsed.overrides, facts.fingerprint, {"paribus": __version__}, opened)
+        yield Session(experiment, opened, site)
+
+
+@contextlib.contextmanager
+def resumed(name: str, plan_file: str | None, store: str | None, report: Report = discard) -> Iterator[Session]:
+    """Prepare to continue an experiment that was cut off; a changed fingerprint becomes a note.
+
+    With a `plan_file`, raises UsageError where the experiment began with another plan. Raises StoreError and HostError.
+    """
+    opened = open_store(store)
+    experiment = read.find(opened, name)
+    if plan_file is not None:
+        digest = parse(plan_file, read_file(plan_file), experiment.overrides).digest
+        if digest != experiment.plan_digest:
+            raise UsageError(
+                f"{plan_file} is not the plan of {experiment.id}",
+                "run it as a new experiment, or resume without --plan",
+            )
+    refuse_set(experiment, "nothing of it can be run")
+    if experiment.state is ExperimentState.DONE:
+        raise UsageError(f"experiment {experiment.id} is done", f"see it with: paribus report {experiment.id}")
+    plan = read.plan(opened, experiment.id)
+    with site_of_plan(plan, report) as site:
+        site.refuse_open_journals()
+        with described(site.host.name):
+            now = fingerprint(site, plan.target.path, plan.target.device)
+        _note_changes(opened, experiment, now)
+        yield Session(experiment, opened, site)
+
+
+def _note_changes(store: Store, experiment: Experiment, now: Mapping[str, str]) -> None:
+    """Add a note for each part of the fingerprint that differs from the one the experiment began with."""
+    for name, before in experiment.fingerprint.items():
+        if now.get(name) != before:
+            message = N_("resumed with another {name}: {now!r}, before {before!r}")
+            note = stored_message(message, name=stored_message(name), now=now.get(name), before=before)
+            write.add_note(store, experiment.id, note)
+
+
+def refuse_store_in_data(url: str, plan: Plan) -> None:
+    """Raise UsageError where the store lies in the data under test, and would be part of the load."""
+    file = file_of(url)
+    data = Path(plan.target.path) / DATA_FOLDER
+    if file is not None and data in file.absolute().parents:
+        raise UsageError(f"the store {file} lies in the data under test", "name another with --store")

@@ -1,0 +1,7 @@
+"""Types of plans, jobs and events, for their JSON Schemas."""
+
+from paribus import workloads as _workloads  # noqa: F401  registers the kinds that a plan may name
+from paribus.engine.protocol import Job, event_adapter
+from paribus.plan.file import plan_form
+
+__all__ = ["Job", "event_adapter", "plan_form"]

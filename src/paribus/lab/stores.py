@@ -1,0 +1,40 @@
+"""Stores opened for the application layer, and the experiments in them."""
+
+from pathlib import Path
+
+from sqlalchemy.engine import Engine as Store
+
+from paribus.model import Experiment, ExperimentState
+from paribus.store import read
+from paribus.store.open import file_of, name_of, open_engine, open_for_reading, store_url
+
+__all__ = ["Store", "file_of", "name_of", "open_for_reading", "open_store", "read", "store_exists", "store_url"]
+
+
+def open_store(location: str | None, *, create: bool = False) -> Store:
+    """Open the store at a file or URL, by default the user's own. Raises StoreError and UsageError."""
+    return open_engine(store_url(location), create=create)
+
+
+def store_exists(url: str) -> bool:
+    """Return False where the store is a file that does not exist."""
+    file = file_of(url)
+    return file is None or file.exists()
+
+
+def open_experiment(location: str | None, name: str) -> tuple[Store, Experiment]:
+    """Open a store and find an experiment by id, start of an id, plan name or `last`. Raises StoreError, UsageError."""
+    store = open_store(location)
+    return store, read.find(store, name)
+
+
+def imported_set_ids() -> list[str]:
+    """Ids of the imported sets in the default store. Raises StoreError and UsageError."""
+    store = open_for_reading(store_url(None))
+    return [each.id for each in read.experiments(store) if each.state is ExperimentState.IMPORTED]
+
+
+def default_report_path(store: Store, experiment: str) -> Path:
+    """Path of the HTML report of an experiment: in the folder `reports` next to the store's file."""
+    file = file_of(store.url.render_as_string())
+    return (file.parent / "reports" if file else Path()) / f"{experiment}.html"

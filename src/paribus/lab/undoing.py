@@ -1,0 +1,40 @@
+"""Restoration of settings that an experiment left changed, and its installation at boot."""
+
+from collections.abc import Callable
+from typing import Any
+
+from paribus.knobs import journal
+from paribus.lab.inspection import Report, discard, inspected_site, site
+
+Event = dict[str, Any]
+
+
+def undo(
+    target: str,
+    *,
+    become: bool = False,
+    dry_run: bool = False,
+    tell: Callable[[Event], None],
+    report: Report = discard,
+) -> tuple[str, str]:
+    """Restore settings from the journals of a machine, and `tell` each event; return the folders of its journals.
+
+    The second folder is root's, empty where it was read too. With `dry_run` the events only state what would be
+    restored. Raises NotInspected, and JournalProblem with exit code 4 where something cannot be restored.
+    """
+    with inspected_site(target, become=become, report=report) as connected:
+        inspection = journal.inspect(connected.host, connected.engine)
+        if dry_run:
+            for open_journal in journal.to_undo(inspection.journals):
+                for change in open_journal.changes:
+                    tell({"event": "would-restore", "path": open_journal.path, **change})
+            journal.raise_problems(inspection.problems)
+        else:
+            journal.undo(connected.host, connected.engine, tell)
+    return inspection.folder, inspection.other_folder
+
+
+def at_boot(target: str, action: str, *, become: bool = False, report: Report = discard) -> list[str]:
+    """Install, remove or show the restoration at boot of a machine; return its files. Raises as `site`."""
+    with site(target, become=become, report=report) as connected:
+        return journal.at_boot(connected.host, connected.engine, action)
