@@ -11,7 +11,7 @@ from paribus import __version__
 from paribus.analysis.paired.judge import Judgement
 from paribus.errors import UsageError
 from paribus.experiment import walk
-from paribus.experiment.walk import Audience
+from paribus.experiment.walk import ExperimentListener as Audience
 from paribus.hosts.transport import described
 from paribus.i18n import N_, stored_message
 from paribus.lab.inspection import Report, checked, discard, fingerprint, site_of, site_of_plan
