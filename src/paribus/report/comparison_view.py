@@ -13,7 +13,7 @@ from paribus.i18n import N_, gettext
 from paribus.model import Effect, Experiment, Plan, Verdict
 from paribus.report.sections import verdicts
 from paribus.report.view import numbers
-from paribus.report.view.comparison_models import BaselineRow, Change, ComparedView, EffectRow
+from paribus.report.view.comparison_models import BaselineRow, ComparedView, EffectRow, FormattedDifference
 
 _ONE_SITTING = N_(
     "each experiment is one sitting: what differs from one sitting to the next on the same machine is not in these "
@@ -22,7 +22,7 @@ _ONE_SITTING = N_(
 _DECIDED = {Verdict.BETTER: "better", Verdict.WORSE: "worse"}
 
 
-class Difference(BaseModel):
+class ExperimentDifference(BaseModel):
     """Something that is not the same in both experiments; empty where one of them has it not."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -41,7 +41,7 @@ class ComparedDocument(BaseModel):
     first: str = Field(description="id of the first experiment")
     second: str
     names: tuple[str, str] = Field(description="what the plans of the two call themselves")
-    differences: list[Difference]
+    differences: list[ExperimentDifference]
     between: list[Between] = Field(description="the baseline's responses, second over first, as log ratios")
     effects: list[EffectBetween] = Field(description="effects judged in both")
     notes: list[str]
@@ -102,7 +102,7 @@ def _differences(
     experiments: tuple[Experiment, Experiment],
     plans: tuple[Plan, Plan],
     conditions: tuple[Mapping[str, str], Mapping[str, str]],
-) -> list[Difference]:
+) -> list[ExperimentDifference]:
     """Of machine, software, settings held and found, workloads and protocol, in this order."""
     sides: list[dict[str, str]] = []
     both = {workload.name for workload in plans[0].workloads} & {workload.name for workload in plans[1].workloads}
@@ -122,7 +122,7 @@ def _differences(
         sides.append(facts)
     first, second = sides
     return [
-        Difference(what=what, first=first.get(what, ""), second=second.get(what, ""))
+        ExperimentDifference(what=what, first=first.get(what, ""), second=second.get(what, ""))
         for what in dict.fromkeys([*first, *second])
         if first.get(what) != second.get(what)
     ]
@@ -192,11 +192,11 @@ def _effect_row(one: EffectBetween) -> EffectRow:
     )
 
 
-def _change(found: Between | Estimate, margin: float, decided: str) -> Change:
+def _change(found: Between | Estimate, margin: float, decided: str) -> FormattedDifference:
     estimate = found.estimate if isinstance(found, Between) else found.value
     assert found.low is not None and found.high is not None
     words = numbers.effect(estimate, found.low, found.high)
-    return Change(
+    return FormattedDifference(
         effect=words.estimate,
         interval=words.interval,
         estimate=numbers.percent_of(estimate),

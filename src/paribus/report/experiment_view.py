@@ -23,7 +23,7 @@ from paribus.report.sections import advice, curves, evidence, explanation, io_ma
 from paribus.report.sections.uncontrolled import NOT_TOLD
 from paribus.report.view.explanation_models import WordTable
 from paribus.report.view.terms import word
-from paribus.report.view.view_models import Answer, Arm, Judged, Recipe, ReportView, Section
+from paribus.report.view.view_models import Answer, Judged, Recipe, ReportView, Section, SectionArm
 from paribus.units import show_duration
 
 __all__ = ["Recipe", "ReportView", "view"]
@@ -40,14 +40,14 @@ def _pairs(trials: Sequence[Trial], effects: Sequence[Effect], cells: Sequence[C
     return [pair for pair in dict.fromkeys(found) if pair[0]]
 
 
-def _arms(trials: Sequence[Trial], effects: Sequence[Effect], cells: Sequence[Cell]) -> tuple[Arm, ...]:
+def _arms(trials: Sequence[Trial], effects: Sequence[Effect], cells: Sequence[Cell]) -> tuple[SectionArm, ...]:
     """The arms of one section, the baseline first."""
     baselines = dict.fromkeys([*(e.baseline for e in effects), *(t.arm for t in trials if t.baseline)])
     others = dict.fromkeys([*(t.arm for t in trials), *(e.arm for e in effects), *(c.arm for c in cells)])
     decided = tables.decided_arms(effects)
     return (
-        *(Arm(name=name, baseline=True, decided="") for name in baselines),
-        *(Arm(name=n, baseline=False, decided=decided.get(n, "")) for n in others if n not in baselines),
+        *(SectionArm(name=name, baseline=True, decided="") for name in baselines),
+        *(SectionArm(name=n, baseline=False, decided=decided.get(n, "")) for n in others if n not in baselines),
     )
 
 

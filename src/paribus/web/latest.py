@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from paribus.i18n import N_, gettext, translate_stored
 from paribus.model import Measurement, Trial, TrialState
 from paribus.report.view import numbers
-from paribus.report.view.numbers import Kind, Metric
+from paribus.report.view.numbers import DisplayedMetric, MetricKind
 from paribus.report.view.terms import word
 from paribus.units import show_duration, show_time
 from paribus.web.pace import OVER
@@ -17,23 +17,23 @@ _TRIALS = 12
 _WITH_TELEMETRY = 3
 
 _OF_THE_MACHINE = (
-    Metric("cpu_user_share", N_("processors, user"), Kind.SHARE),
-    Metric("cpu_system_share", N_("processors, system"), Kind.SHARE),
-    Metric("cpu_iowait_share", N_("processors, iowait"), Kind.SHARE),
-    Metric("cpu_steal_share", N_("processors, stolen"), Kind.SHARE),
-    Metric("server_cpu_cores", N_("cores the server took"), Kind.PLAIN),
-    Metric("load_1m", N_("load average"), Kind.PLAIN),
-    Metric("memory_available_bytes", N_("memory available"), Kind.BYTES),
-    Metric("memory_dirty_bytes", N_("memory dirty"), Kind.BYTES),
-    Metric("io_pressure_share", N_("pressure of I/O"), Kind.SHARE),
-    Metric("device_utilisation", N_("device, utilisation"), Kind.SHARE),
-    Metric("device_queue", N_("device, queue"), Kind.PLAIN),
-    Metric("device_reads_per_s", N_("device, reads"), Kind.RATE),
-    Metric("device_writes_per_s", N_("device, writes"), Kind.RATE),
-    Metric("device_read_bytes_per_s", N_("device, read"), Kind.BYTES),
-    Metric("device_written_bytes_per_s", N_("device, written"), Kind.BYTES),
-    Metric("device_read_await_s", N_("device, time of a read"), Kind.TIME),
-    Metric("device_write_await_s", N_("device, time of a write"), Kind.TIME),
+    DisplayedMetric("cpu_user_share", N_("processors, user"), MetricKind.SHARE),
+    DisplayedMetric("cpu_system_share", N_("processors, system"), MetricKind.SHARE),
+    DisplayedMetric("cpu_iowait_share", N_("processors, iowait"), MetricKind.SHARE),
+    DisplayedMetric("cpu_steal_share", N_("processors, stolen"), MetricKind.SHARE),
+    DisplayedMetric("server_cpu_cores", N_("cores the server took"), MetricKind.PLAIN),
+    DisplayedMetric("load_1m", N_("load average"), MetricKind.PLAIN),
+    DisplayedMetric("memory_available_bytes", N_("memory available"), MetricKind.BYTES),
+    DisplayedMetric("memory_dirty_bytes", N_("memory dirty"), MetricKind.BYTES),
+    DisplayedMetric("io_pressure_share", N_("pressure of I/O"), MetricKind.SHARE),
+    DisplayedMetric("device_utilisation", N_("device, utilisation"), MetricKind.SHARE),
+    DisplayedMetric("device_queue", N_("device, queue"), MetricKind.PLAIN),
+    DisplayedMetric("device_reads_per_s", N_("device, reads"), MetricKind.RATE),
+    DisplayedMetric("device_writes_per_s", N_("device, writes"), MetricKind.RATE),
+    DisplayedMetric("device_read_bytes_per_s", N_("device, read"), MetricKind.BYTES),
+    DisplayedMetric("device_written_bytes_per_s", N_("device, written"), MetricKind.BYTES),
+    DisplayedMetric("device_read_await_s", N_("device, time of a read"), MetricKind.TIME),
+    DisplayedMetric("device_write_await_s", N_("device, time of a write"), MetricKind.TIME),
 )
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from paribus.findings import Between, EffectBetween, Estimate
 from paribus.model import Verdict
 from paribus.report import comparison_view
-from paribus.report.comparison_view import ComparedDocument, Difference
+from paribus.report.comparison_view import ComparedDocument, ExperimentDifference
 from paribus.report.render import compared_html, compared_markdown, compared_text
 from paribus.report.view.comparison_models import ComparedView
 from paribus.units import LoadLevel
@@ -60,8 +60,8 @@ def _view(**changes: object) -> ComparedView:
         second="20261121-0914-2222",
         names=("before", "after"),
         differences=[
-            Difference(what="kernel", first="6.1.0", second="6.12.48"),
-            Difference(what="vm.swappiness", first="60", second=""),
+            ExperimentDifference(what="kernel", first="6.1.0", second="6.12.48"),
+            ExperimentDifference(what="vm.swappiness", first="60", second=""),
         ],
         between=[
             _between(None, 0.059, 0.021, Verdict.BETTER),
@@ -94,7 +94,7 @@ def test_where_nothing_differs_or_can_be_compared_it_says_so() -> None:
 
 
 def test_names_of_others_stay_names() -> None:
-    view = _view(differences=[Difference(what=EVIL, first=EVIL, second=EVIL)])
+    view = _view(differences=[ExperimentDifference(what=EVIL, first=EVIL, second=EVIL)])
     assert "<script" not in compared_html.render(view)
     (row,) = [line for line in compared_markdown.render(view).split("\n") if "alert" in line]
     assert row.count("\\|") == 3

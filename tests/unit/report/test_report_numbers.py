@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paribus.report.view import numbers
-from paribus.report.view.numbers import Kind
+from paribus.report.view.numbers import MetricKind
 
 
 @pytest.mark.parametrize(
@@ -52,18 +52,18 @@ def test_a_bound_beside_zero_is_not_rounded_into_it(low: float, width: float) ->
 @pytest.mark.parametrize(
     ("kind", "largest", "unit"),
     [
-        (Kind.TIME, 0.0004, "µs"),
-        (Kind.TIME, 0.04, "ms"),
-        (Kind.TIME, 4.0, "s"),
-        (Kind.BYTES, 5e8, "MiB/s"),
-        (Kind.BYTES, 5e9, "GiB/s"),
-        (Kind.BYTES, 10.0, "B/s"),
-        (Kind.SHARE, 0.4, "%"),
-        (Kind.RATE, 1e5, "/s"),
-        (Kind.PLAIN, 3.0, ""),
+        (MetricKind.TIME, 0.0004, "µs"),
+        (MetricKind.TIME, 0.04, "ms"),
+        (MetricKind.TIME, 4.0, "s"),
+        (MetricKind.BYTES, 5e8, "MiB/s"),
+        (MetricKind.BYTES, 5e9, "GiB/s"),
+        (MetricKind.BYTES, 10.0, "B/s"),
+        (MetricKind.SHARE, 0.4, "%"),
+        (MetricKind.RATE, 1e5, "/s"),
+        (MetricKind.PLAIN, 3.0, ""),
     ],
 )
-def test_a_column_has_the_unit_of_its_largest_number(kind: Kind, largest: float, unit: str) -> None:
+def test_a_column_has_the_unit_of_its_largest_number(kind: MetricKind, largest: float, unit: str) -> None:
     assert numbers.scale(kind, [largest / 10, largest]).unit == unit
 
 

@@ -28,8 +28,8 @@ from paribus.report.render.chart_parts import (
 from paribus.report.render.drift_chart import drift_chart
 from paribus.report.render.line_charts import course_chart, lines, path_chart, quantile_chart, row
 from paribus.report.render.response_chart import response_curve
-from paribus.report.view.curve_models import Curve
-from paribus.report.view.view_models import Arm, EffectPoint, EffectTable, MatrixSection, ReportView, Section
+from paribus.report.view.curve_models import LoadCurve
+from paribus.report.view.view_models import EffectPoint, EffectTable, MatrixSection, ReportView, Section, SectionArm
 from paribus.units import LoadUnit
 
 LIGHT = {
@@ -93,11 +93,11 @@ _PLACES = re.compile(r' (?:d|transform)="[^"]*"')
 _DIGITS = re.compile(r"(\.\d)\d+")  # a tenth of a pixel is enough
 
 
-def _colour(arm: Arm) -> str:
+def _colour(arm: SectionArm) -> str:
     return f"var(--{arm.decided or ('ink' if arm.baseline else 'muted')})"
 
 
-def curve(shown: Curve, arms: Sequence[Arm]) -> Spec:
+def curve(shown: LoadCurve, arms: Sequence[SectionArm]) -> Spec:
     """A metric over the load levels: a line per arm, its interval as a band (as a bar where there is one level)."""
     colours = {arm.name: _colour(arm) for arm in arms}
     rows = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from paribus.i18n import gettext
 from paribus.report.render.text_tables import STYLES, new_table, plain
-from paribus.report.view.comparison_models import BaselineRow, Change, ComparedView
+from paribus.report.view.comparison_models import BaselineRow, ComparedView, FormattedDifference
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,7 +50,7 @@ def _row(row: BaselineRow) -> tuple[str, ...]:
     return (row.workload, row.response, row.load, _both(row.change), row.change.margin, row.verdict)
 
 
-def _both(change: Change) -> str:
+def _both(change: FormattedDifference) -> str:
     return f"{change.effect} {change.interval}"
 
 

@@ -25,14 +25,14 @@ from paribus.model import (
     TrialState,
     Verdict,
 )
-from paribus.report.render.document_parts import Document, Interval, finite
+from paribus.report.render.document_parts import IntervalDocument, StrictDocument, finite
 from paribus.report.render.imported_document import ClaimDocument, OriginDocument, SourceDocument, claim, origin, source
 from paribus.report.sections.evidence import machine_s
 from paribus.report.sections.uncontrolled import NOT_TOLD
 from paribus.units import LoadUnit
 
 
-class CheckDocument(Document):
+class AssumptionCheck(StrictDocument):
     """An assumption behind a verdict: whether it holds, and what was found."""
 
     name: str
@@ -40,7 +40,7 @@ class CheckDocument(Document):
     found: str
 
 
-class EffectDocument(Document):
+class EffectDocument(StrictDocument):
     """What changing a factor from `baseline` to `arm` did to a response; `load` null means all load levels."""
 
     factor: str
@@ -50,8 +50,8 @@ class EffectDocument(Document):
     response: str
     load: int | None
     load_unit: LoadUnit | None
-    log_ratio: Interval
-    percent: Interval
+    log_ratio: IntervalDocument
+    percent: IntervalDocument
     confidence: float
     pairs: int
     margin: float = Field(description="what is too small to matter, as a ratio")
@@ -60,14 +60,14 @@ class EffectDocument(Document):
     verdict: Verdict | None
     tags: list[Tag]
     reasons: list[str]
-    checks: list[CheckDocument]
+    checks: list[AssumptionCheck]
     better_probability: float | None = Field(description="of a posterior with a flat prior; it decides nothing")
     within_probability: float | None = Field(description="that the effect lies within the margin, likewise")
     alpha_spent: float | None = Field(description="the error of claims spent up to this look; 1 - confidence in all")
     trials: list[int]
 
 
-class CellDocument(Document):
+class CellDocument(StrictDocument):
     """The mean of a metric for one arm at one load level, in seconds, bytes and plain ratios."""
 
     factor: str
@@ -82,7 +82,7 @@ class CellDocument(Document):
     trials: list[int]
 
 
-class UnusedTrial(Document):
+class UnusedTrial(StrictDocument):
     """A trial that enters no effect, and why."""
 
     order: int
@@ -90,7 +90,7 @@ class UnusedTrial(Document):
     reasons: list[str]
 
 
-class ReportDocument(Document):
+class ReportDocument(StrictDocument):
     """One experiment and what was concluded from it."""
 
     version: Literal[1] = 1
@@ -143,8 +143,8 @@ def _effect(effect: Effect) -> EffectDocument:
         response=effect.response,
         load=effect.load.n if effect.load else None,
         load_unit=effect.load.unit if effect.load else None,
-        log_ratio=Interval(**dict(zip(names, map(finite, ratios), strict=True))),
-        percent=Interval(**dict(zip(names, map(_percent, ratios), strict=True))),
+        log_ratio=IntervalDocument(**dict(zip(names, map(finite, ratios), strict=True))),
+        percent=IntervalDocument(**dict(zip(names, map(_percent, ratios), strict=True))),
         confidence=effect.confidence,
         pairs=effect.pairs,
         margin=math.expm1(effect.margin),
@@ -156,7 +156,7 @@ def _effect(effect: Effect) -> EffectDocument:
         better_probability=effect.better_probability,
         within_probability=effect.within_probability,
         alpha_spent=effect.alpha_spent,
-        checks=[CheckDocument(name=c.name, passed=c.passed, found=c.finding) for c in effect.checks],
+        checks=[AssumptionCheck(name=c.name, passed=c.passed, found=c.finding) for c in effect.checks],
         trials=list(effect.trials),
     )
 

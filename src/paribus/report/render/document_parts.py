@@ -5,13 +5,13 @@ import math
 from pydantic import BaseModel, ConfigDict
 
 
-class Document(BaseModel):
+class StrictDocument(BaseModel):
     """A table of a document; a number that is not finite is none."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class Interval(Document):
+class IntervalDocument(StrictDocument):
     """An estimate and its bounds; null where a number is beyond measure."""
 
     estimate: float | None

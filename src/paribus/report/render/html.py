@@ -17,8 +17,8 @@ from paribus.i18n import gettext, tag
 from paribus.report.render import chart_worker, charts
 from paribus.report.render.chart_library import vega_embed
 from paribus.report.view import numbers
-from paribus.report.view.comparison_models import Change
-from paribus.report.view.view_models import Figure, Judged, LevelTable, ReportView
+from paribus.report.view.comparison_models import FormattedDifference
+from paribus.report.view.view_models import Judged, LevelTable, ReportView, TableFigure
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,7 +27,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _STILLS = 60
 """So many charts get a still picture (60 ms and 10 kB each); the rest are only drawn live."""
 
-Drawn = Judged | Change
+Drawn = Judged | FormattedDifference
 _STRIP, _ARROW = 132.0, 8.0
 _WORDY = 12
 """So many answers are read at once; the rest are folded."""
@@ -83,7 +83,7 @@ def _places(table: LevelTable) -> list[list[int]]:
     ]
 
 
-def _aligned(figure: Figure, text: str, places: int) -> str:
+def _aligned(figure: TableFigure, text: str, places: int) -> str:
     """A number with invisible digits after it, so that decimal points stand below each other."""
     lacking = places - max(figure.places, 0)
     if lacking <= 0 or not text or text.endswith("]"):

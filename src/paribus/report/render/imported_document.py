@@ -3,10 +3,10 @@
 from pydantic import Field
 
 from paribus.model import Origin, Source, Standing, Tested
-from paribus.report.render.document_parts import Document, Interval, finite
+from paribus.report.render.document_parts import IntervalDocument, StrictDocument, finite
 
 
-class SourceDocument(Document):
+class SourceDocument(StrictDocument):
     """A file that a set is from."""
 
     number: int
@@ -19,7 +19,7 @@ class SourceDocument(Document):
     remarks: list[str]
 
 
-class OriginDocument(Document):
+class OriginDocument(StrictDocument):
     """Where a trial of a set comes from."""
 
     trial: int
@@ -28,18 +28,18 @@ class OriginDocument(Document):
     missing: str = Field(description="what a text that was cut off lacks; empty where it is whole")
 
 
-class EvidenceDocument(Document):
+class EvidenceDocument(StrictDocument):
     """A level over another, as a claim's tables have it; more is better."""
 
     workload: str
     level: str
     other: str
-    log_ratio: Interval
+    log_ratio: IntervalDocument
     places: int = Field(description="load levels where the two met")
     repeated: bool
 
 
-class ClaimDocument(Document):
+class ClaimDocument(StrictDocument):
     """A claim and how it stands beside the numbers."""
 
     id: str
@@ -72,7 +72,9 @@ def claim(one: Tested) -> ClaimDocument:
                 workload=each.workload,
                 level=each.level,
                 other=each.other,
-                log_ratio=Interval(estimate=finite(each.estimate), low=finite(each.low), high=finite(each.high)),
+                log_ratio=IntervalDocument(
+                    estimate=finite(each.estimate), low=finite(each.low), high=finite(each.high)
+                ),
                 places=each.places,
                 repeated=each.repeated,
             )

@@ -24,7 +24,7 @@ from paribus.report.render.chart_parts import (
     reach,
     value_axis,
 )
-from paribus.report.view.curve_models import Courses, CurvePoint, PathCurve, QuantileCurve
+from paribus.report.view.curve_models import CurvePoint, PathCurve, QuantileCurve, TimeSeriesChart
 
 _PERCENT = " : ".join(
     f"datum.value === {one_in} ? '{percent}'"
@@ -177,7 +177,7 @@ def _choice(title: str, options: Sequence[Any]) -> Spec:
     return {"input": "select", "options": list(options), "name": f"{title} "}
 
 
-def course_chart(shown: Courses) -> Spec:
+def course_chart(shown: TimeSeriesChart) -> Spec:
     """A metric of one trial over time; both are chosen."""
     trials = list(dict.fromkeys(course.trial for course in shown.courses))
     metrics = list(dict.fromkeys(course.metric for course in shown.courses))

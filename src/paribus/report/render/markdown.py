@@ -11,7 +11,7 @@ from paribus.i18n import N_, gettext
 from paribus.report.view import numbers
 from paribus.report.view.evidence_models import Trust
 from paribus.report.view.explanation_models import WordTable
-from paribus.report.view.view_models import Answer, EffectPoint, Figure, MatrixSection, ReportView, Section
+from paribus.report.view.view_models import Answer, EffectPoint, MatrixSection, ReportView, Section, TableFigure
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
 
@@ -81,7 +81,7 @@ def _verdicts(view: ReportView) -> list[str]:
     return as_table(head, [False, False, False, True, True, False, True, False, False], rows)
 
 
-def _figure(figure: Figure | None) -> str:
+def _figure(figure: TableFigure | None) -> str:
     if figure is None:
         return numbers.DASH
     return f"{figure.text} {plain(figure.spread)}".rstrip()

@@ -11,14 +11,14 @@ from paribus.i18n import gettext
 from paribus.report.view import numbers
 from paribus.report.view.explanation_models import WordTable
 from paribus.report.view.view_models import (
-    Column,
     EffectPoint,
     EffectTable,
-    Figure,
+    LevelColumn,
     LevelTable,
     MatrixTable,
     ReportView,
     Section,
+    TableFigure,
 )
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def verdict_table(view: ReportView) -> "Table":
     return table
 
 
-def _figure(figure: Figure | None) -> "Text":
+def _figure(figure: TableFigure | None) -> "Text":
     if figure is None:
         return plain(numbers.DASH, "dim")
     text = plain(figure.text)
@@ -109,7 +109,7 @@ def level_tables(section: Section, shown: LevelTable, first: EffectTable | None,
 
 
 def _measured(
-    section: Section, shown: LevelTable, places: Sequence[tuple[int, Column]], first: EffectTable | None
+    section: Section, shown: LevelTable, places: Sequence[tuple[int, LevelColumn]], first: EffectTable | None
 ) -> "Table":
     from rich import box
 

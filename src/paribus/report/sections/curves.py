@@ -12,8 +12,15 @@ from paribus.i18n import N_, gettext
 from paribus.model import Cell, Measurement
 from paribus.report.sections import tables
 from paribus.report.view import numbers
-from paribus.report.view.curve_models import Course, Courses, PathCurve, PathPoint, QuantileCurve, QuantilePoint
-from paribus.report.view.numbers import Kind
+from paribus.report.view.curve_models import (
+    PathCurve,
+    PathPoint,
+    QuantileCurve,
+    QuantilePoint,
+    TimeSeriesChart,
+    TrialTimeSeries,
+)
+from paribus.report.view.numbers import MetricKind
 
 TIMED = {
     "throughput_per_s": (N_("throughput, /s"), 1.0),
@@ -74,7 +81,7 @@ def path(cells: Sequence[Cell], arms: Sequence[str], key: str) -> PathCurve | No
     ]
     if len({rate.load for rate, _ in known}) < 2:
         return None
-    scale = numbers.scale(Kind.TIME, (time.mean for _, time in known))
+    scale = numbers.scale(MetricKind.TIME, (time.mean for _, time in known))
     points = [
         PathPoint(time=tables.curve_point(time, scale), rate=rate.mean)
         for rate, time in sorted(known, key=lambda pair: arms.index(pair[0].arm))
@@ -87,7 +94,7 @@ def quantiles(found: Sequence[Distribution], arms: Sequence[str], key: str) -> Q
     mine = sorted((one for one in found if one.arm in arms), key=lambda one: (arms.index(one.arm), one.load))
     if not mine:
         return None
-    scale = numbers.scale(Kind.TIME, (time for one in mine for _, time in one.quantiles))
+    scale = numbers.scale(MetricKind.TIME, (time for one in mine for _, time in one.quantiles))
     points = [
         QuantilePoint(
             arm=one.arm,
@@ -102,7 +109,7 @@ def quantiles(found: Sequence[Distribution], arms: Sequence[str], key: str) -> Q
     return QuantileCurve(key=f"{key}-distribution", unit=scale.unit, points=tuple(points)) if points else None
 
 
-def courses(series: Mapping[str, Mapping[int, Measurement]], made: int) -> Courses | None:
+def courses(series: Mapping[str, Mapping[int, Measurement]], made: int) -> TimeSeriesChart | None:
     """Trials over time, by metric, of as many as were `made`. None where nothing has a course."""
     found = [
         _course(order, title, factor, one)
@@ -118,11 +125,11 @@ def courses(series: Mapping[str, Mapping[int, Measurement]], made: int) -> Cours
         *([gettext("{n} of {all} trials are here: export has all", n=drawn, all=made)] if drawn < made else []),
         *([gettext("of each stretch the lowest and the highest point is drawn")] if thin else []),
     ]
-    return Courses(key="trial-course", note=gettext("; ").join(left_out), courses=tuple(found))
+    return TimeSeriesChart(key="trial-course", note=gettext("; ").join(left_out), courses=tuple(found))
 
 
-def _course(order: int, title: str, factor: float, one: Measurement) -> Course:
-    return Course(
+def _course(order: int, title: str, factor: float, one: Measurement) -> TrialTimeSeries:
+    return TrialTimeSeries(
         trial=order, metric=gettext(title), step_s=one.step_s or 1.0, values=tuple(_rounded(one.points, factor))
     )
 

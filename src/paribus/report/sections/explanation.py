@@ -12,14 +12,14 @@ from paribus.model import Cell
 from paribus.report.sections.counter_names import TITLES
 from paribus.report.view import numbers
 from paribus.report.view.explanation_models import WordTable
-from paribus.report.view.numbers import Kind
+from paribus.report.view.numbers import MetricKind
 from paribus.report.view.terms import word
 from paribus.units import show_percent
 
 _MOST_ROWS = 10
 _MANY_ARMS = 3
 _NOTHING = 0.0001  # percent
-_UNITS = {"s": Kind.TIME, "s/s": Kind.TIME, "B": Kind.SIZE, "B/s": Kind.SIZE}
+_UNITS = {"s": MetricKind.TIME, "s/s": MetricKind.TIME, "B": MetricKind.SIZE, "B/s": MetricKind.SIZE}
 
 
 def tables(
@@ -110,7 +110,7 @@ def _values(moved: Moved) -> tuple[str, str]:
     if moved.metric == "cpu_busy_share":
         return "", ""
     share = not moved.unit and moved.metric.endswith(("_share", "_utilisation"))
-    kind = Kind.SHARE if share else _UNITS.get(moved.unit, Kind.PLAIN)
+    kind = MetricKind.SHARE if share else _UNITS.get(moved.unit, MetricKind.PLAIN)
     scale = numbers.scale(kind, (moved.baseline, moved.compared))
     first, second = (value * scale.factor for value in (moved.baseline, moved.compared))
     unit = f" {scale.unit}" if scale.unit else ""
@@ -124,7 +124,7 @@ def _change(moved: Moved) -> str:
     if not moved.unit and moved.metric.endswith(("_share", "_utilisation")):
         factor, unit = 100.0, gettext(" points")
     else:
-        scale = numbers.scale(_UNITS.get(moved.unit, Kind.PLAIN), (moved.baseline, moved.compared))
+        scale = numbers.scale(_UNITS.get(moved.unit, MetricKind.PLAIN), (moved.baseline, moved.compared))
         factor, unit = scale.factor, f" {scale.unit}" if scale.unit else ""
     middle, low, high = (value * factor for value in (moved.estimate, moved.low, moved.high))
     places = min(max(numbers.decimals(middle, (high - low) / 2), 0), 4)

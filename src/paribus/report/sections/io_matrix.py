@@ -9,8 +9,8 @@ from paribus.findings import Bound, Ceiling, Estimate, Matrix, MatrixPoint, Matr
 from paribus.i18n import N_, gettext
 from paribus.report.sections.tables import estimated
 from paribus.report.view import numbers
-from paribus.report.view.numbers import Kind, Scale
-from paribus.report.view.view_models import Figure, MatrixSection, MatrixShare, MatrixTable, ResponsePoint
+from paribus.report.view.numbers import MetricKind, Scale
+from paribus.report.view.view_models import MatrixSection, MatrixShare, MatrixTable, ResponsePoint, TableFigure
 from paribus.units import show_size, show_time
 
 _BEYOND = {
@@ -32,11 +32,11 @@ _READING = N_(
     "the shares of the two add up to that."
 )
 _TABLES = (
-    ("small_per_s", N_("small operations"), Kind.RATE),
-    ("bytes_per_s", N_("bandwidth of all"), Kind.BYTES),
-    ("small_response_mean_s", N_("mean response time of small operations"), Kind.TIME),
-    ("small_response_p99_s", N_("p99 response time of small operations"), Kind.TIME),
-    ("large_response_mean_s", N_("mean response time of large operations"), Kind.TIME),
+    ("small_per_s", N_("small operations"), MetricKind.RATE),
+    ("bytes_per_s", N_("bandwidth of all"), MetricKind.BYTES),
+    ("small_response_mean_s", N_("mean response time of small operations"), MetricKind.TIME),
+    ("small_response_p99_s", N_("p99 response time of small operations"), MetricKind.TIME),
+    ("large_response_mean_s", N_("mean response time of large operations"), MetricKind.TIME),
 )
 
 
@@ -120,25 +120,27 @@ def _large(points: Sequence[MatrixPoint], share: float, matrix: Matrix) -> str:
     return gettext(said, what=what, bandwidth=bandwidth, n=best.large, bound=bound)
 
 
-def _figures(points: Sequence[MatrixPoint], metric: str, kind: Kind, title: str) -> MatrixTable | None:
+def _figures(points: Sequence[MatrixPoint], metric: str, kind: MetricKind, title: str) -> MatrixTable | None:
     known = [(point, point.measured[metric]) for point in points if metric in point.measured]
     if not known:
         return None
-    scale = _IOPS if kind is Kind.RATE else numbers.scale(kind, (mean.value for _, mean in known))
+    scale = _IOPS if kind is MetricKind.RATE else numbers.scale(kind, (mean.value for _, mean in known))
     figures = {(point.small, point.large): estimated(mean, scale, point.trials) for point, mean in known}
     return _table(points, gettext(title), scale.unit, figures)
 
 
 def _bounds(points: Sequence[MatrixPoint]) -> MatrixTable | None:
     known = {
-        (p.small, p.large): Figure(text=gettext(_WORDS[p.bound]), spread="", places=0, trials=())
+        (p.small, p.large): TableFigure(text=gettext(_WORDS[p.bound]), spread="", places=0, trials=())
         for p in points
         if p.bound
     }
     return _table(points, gettext("bound by"), "", known) if known else None
 
 
-def _table(points: Sequence[MatrixPoint], title: str, unit: str, figures: dict[tuple[int, int], Figure]) -> MatrixTable:
+def _table(
+    points: Sequence[MatrixPoint], title: str, unit: str, figures: dict[tuple[int, int], TableFigure]
+) -> MatrixTable:
     smalls, larges = sorted({p.small for p in points}), tuple(sorted({p.large for p in points}))
     rows = tuple((small, tuple(figures.get((small, large)) for large in larges)) for small in smalls)
     return MatrixTable(title=title, unit=unit, columns=larges, rows=rows)
@@ -152,7 +154,7 @@ def _curve(series: Sequence[MatrixSeries]) -> tuple[str, tuple[ResponsePoint, ..
         for point in one.points
         if point.small > 0 and {"small_per_s", "small_response_mean_s"} <= set(point.measured)
     ]
-    scale = numbers.scale(Kind.TIME, (time.value for _, _, time in known))
+    scale = numbers.scale(MetricKind.TIME, (time.value for _, _, time in known))
     return scale.unit, tuple(_point(point, rate, time, scale) for point, rate, time in known)
 
 

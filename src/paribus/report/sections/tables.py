@@ -12,15 +12,15 @@ from paribus.i18n import N_, gettext
 from paribus.model import Cell, Effect
 from paribus.report.sections import verdicts
 from paribus.report.view import numbers
-from paribus.report.view.curve_models import Curve, CurvePoint, DriftCurve, DriftMark
-from paribus.report.view.numbers import METRICS, Kind, Scale
+from paribus.report.view.curve_models import CurvePoint, DriftCurve, DriftMark, LoadCurve
+from paribus.report.view.numbers import METRICS, MetricKind, Scale
 from paribus.report.view.view_models import (
-    Column,
     EffectPoint,
     EffectTable,
-    Figure,
+    LevelColumn,
     LevelRow,
     LevelTable,
+    TableFigure,
 )
 from paribus.units import LoadUnit, show_duration, show_percent
 
@@ -62,22 +62,22 @@ def _scales(cells: Sequence[Cell]) -> dict[str, Scale]:
     for name, metric in METRICS.items():
         if name in present:
             shown = numbers.scale(metric.kind, (cell.mean for cell in cells if cell.metric == name))
-            moves = metric.kind is Kind.RATE and "bytes_per_s" in present
+            moves = metric.kind is MetricKind.RATE and "bytes_per_s" in present
             found[name] = Scale("IOPS", 1.0) if moves else shown
     return found
 
 
-def figure(cell: Cell, scale: Scale) -> Figure:
+def figure(cell: Cell, scale: Scale) -> TableFigure:
     """A cell in its column's unit: `24,230` and `± 310`, or the interval itself where it is lopsided."""
     return estimated(Estimate(cell.mean, cell.low, cell.high), scale, cell.trials)
 
 
-def estimated(estimate: Estimate, scale: Scale, trials: tuple[int, ...]) -> Figure:
+def estimated(estimate: Estimate, scale: Scale, trials: tuple[int, ...]) -> TableFigure:
     """The same of any mean and the trials behind it."""
     value = estimate.value * scale.factor
     if estimate.low is None or estimate.high is None:
         places = numbers.decimals(value, None)
-        return Figure(text=numbers.number(value, places), spread="", places=places, trials=trials)
+        return TableFigure(text=numbers.number(value, places), spread="", places=places, trials=trials)
     low, high = estimate.low * scale.factor, estimate.high * scale.factor
     half = (high - low) / 2
     places = numbers.decimals(value, half)
@@ -86,7 +86,7 @@ def estimated(estimate: Estimate, scale: Scale, trials: tuple[int, ...]) -> Figu
         spread = f"± {numbers.number(half, places)}"
     else:
         spread = f"[{numbers.number(low, places)}, {numbers.number(high, places)}]"
-    return Figure(text=text, spread=spread, places=places, trials=trials)
+    return TableFigure(text=text, spread=spread, places=places, trials=trials)
 
 
 def level_table(cells: Sequence[Cell], arms: Sequence[str]) -> LevelTable | None:
@@ -95,7 +95,7 @@ def level_table(cells: Sequence[Cell], arms: Sequence[str]) -> LevelTable | None
     if not scales:
         return None
     by_place = {(cell.load, cell.metric, cell.arm): cell for cell in cells if cell.metric in scales}
-    columns = tuple(Column(metric=m, title=gettext(METRICS[m].title), unit=s.unit) for m, s in scales.items())
+    columns = tuple(LevelColumn(metric=m, title=gettext(METRICS[m].title), unit=s.unit) for m, s in scales.items())
     rows = []
     for load in sorted({load for load, _, _ in by_place}):
         figures = tuple(
@@ -106,7 +106,7 @@ def level_table(cells: Sequence[Cell], arms: Sequence[str]) -> LevelTable | None
     return LevelTable(columns=columns, rows=tuple(rows))
 
 
-def curves(cells: Sequence[Cell], arms: Sequence[str], key: str) -> tuple[Curve, ...]:
+def curves(cells: Sequence[Cell], arms: Sequence[str], key: str) -> tuple[LoadCurve, ...]:
     """Throughput and p95 response time over the load levels, where they were measured."""
     scales = _scales(cells)
     found = []
@@ -118,7 +118,9 @@ def curves(cells: Sequence[Cell], arms: Sequence[str], key: str) -> tuple[Curve,
         unit = scales[metric]
         points = tuple(curve_point(cell, unit) for cell in sorted(mine, key=lambda c: (arms.index(c.arm), c.load)))
         name = "throughput" if metric == "throughput_per_s" else "p95"
-        found.append(Curve(key=f"{key}-{name}", title=gettext(METRICS[metric].title), unit=unit.unit, points=points))
+        found.append(
+            LoadCurve(key=f"{key}-{name}", title=gettext(METRICS[metric].title), unit=unit.unit, points=points)
+        )
     return tuple(found)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FormattedDifference:
     """A difference with its interval, in words and, for drawing, in percent; `decided` names its colour."""
 
     effect: str
@@ -26,7 +26,7 @@ class BaselineRow:
     response: str
     load: str
     whole: bool
-    change: Change
+    change: FormattedDifference
     verdict: str
     rounds: tuple[int, int]
     trials: tuple[tuple[int, ...], tuple[int, ...]]
@@ -42,7 +42,7 @@ class EffectRow:
     response: str
     first: str
     second: str
-    difference: Change
+    difference: FormattedDifference
     said: str
 
 

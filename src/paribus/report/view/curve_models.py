@@ -19,7 +19,7 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
+class LoadCurve:
     """A metric over the load levels, one line per arm."""
 
     key: str
@@ -88,7 +88,7 @@ class PathCurve:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class TrialTimeSeries:
     """A metric within one trial: its values in the chart's unit, each standing for `step_s` seconds."""
 
     trial: int
@@ -98,9 +98,9 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Courses:
+class TimeSeriesChart:
     """What can be drawn of trials over time; `note` says what is left out."""
 
     key: str
     note: str
-    courses: tuple[Course, ...]
+    courses: tuple[TrialTimeSeries, ...]

@@ -15,7 +15,7 @@ MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
 
 
-class Kind(Enum):
+class MetricKind(Enum):
     """How a metric is scaled when it is shown."""
 
     RATE = auto()
@@ -27,12 +27,12 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class DisplayedMetric:
     """A metric that can be shown: its title and its kind."""
 
     name: str
     title: str
-    kind: Kind
+    kind: MetricKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,15 @@ class Scale:
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("offered_per_s", N_("offered"), Kind.RATE),
-        Metric("throughput_per_s", N_("throughput"), Kind.RATE),
-        Metric("bytes_per_s", N_("bandwidth"), Kind.BYTES),
-        Metric("queries_per_s", N_("queries"), Kind.RATE),
-        Metric("response_mean_s", N_("mean response time"), Kind.TIME),
-        Metric("response_p95_s", N_("p95 response time"), Kind.TIME),
-        Metric("response_p99_s", N_("p99 response time"), Kind.TIME),
-        Metric("load_1m", N_("load average"), Kind.PLAIN),
-        Metric("cpu_iowait_share", N_("iowait"), Kind.SHARE),
+        DisplayedMetric("offered_per_s", N_("offered"), MetricKind.RATE),
+        DisplayedMetric("throughput_per_s", N_("throughput"), MetricKind.RATE),
+        DisplayedMetric("bytes_per_s", N_("bandwidth"), MetricKind.BYTES),
+        DisplayedMetric("queries_per_s", N_("queries"), MetricKind.RATE),
+        DisplayedMetric("response_mean_s", N_("mean response time"), MetricKind.TIME),
+        DisplayedMetric("response_p95_s", N_("p95 response time"), MetricKind.TIME),
+        DisplayedMetric("response_p99_s", N_("p99 response time"), MetricKind.TIME),
+        DisplayedMetric("load_1m", N_("load average"), MetricKind.PLAIN),
+        DisplayedMetric("cpu_iowait_share", N_("iowait"), MetricKind.SHARE),
     )
 }
 
@@ -68,20 +68,20 @@ _COUNTED = {
 _SIZES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
-def scale(kind: Kind, values: Iterable[float]) -> Scale:
+def scale(kind: MetricKind, values: Iterable[float]) -> Scale:
     """The unit in which all of these numbers are shown: that of the largest."""
     largest = max((abs(value) for value in values), default=0.0)
-    if kind is Kind.SHARE:
+    if kind is MetricKind.SHARE:
         return Scale("%", 100.0)
-    if kind is Kind.TIME:
+    if kind is MetricKind.TIME:
         if largest < 0.002:
             return Scale("µs", 1e6)
         return Scale("ms", 1e3) if largest < 2 else Scale("s", 1.0)
-    if kind in (Kind.BYTES, Kind.SIZE):
-        each = "/s" if kind is Kind.BYTES else ""
+    if kind in (MetricKind.BYTES, MetricKind.SIZE):
+        each = "/s" if kind is MetricKind.BYTES else ""
         fitting = (Scale(unit + each, 1 / size) for size, unit in _SIZES if largest >= 2 * size)
         return next(fitting, Scale(f"B{each}", 1.0))
-    return Scale("/s" if kind is Kind.RATE else "", 1.0)
+    return Scale("/s" if kind is MetricKind.RATE else "", 1.0)
 
 
 def decimals(value: float, half_width: float | None) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from paribus.i18n import gettext
 from paribus.model import Check
-from paribus.report.view.curve_models import Courses, Curve, DriftCurve, PathCurve, QuantileCurve
+from paribus.report.view.curve_models import DriftCurve, LoadCurve, PathCurve, QuantileCurve, TimeSeriesChart
 from paribus.report.view.evidence_models import Trust
 from paribus.report.view.explanation_models import WordTable
 from paribus.units import LoadLevel
@@ -72,7 +72,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
+class SectionArm:
     """One arm of a comparison; `decided` as in Answer."""
 
     name: str
@@ -81,7 +81,7 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class TableFigure:
     """A number in a table: text, its half-width or interval as text, decimals to align by."""
 
     text: str
@@ -91,7 +91,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class LevelColumn:
     """A metric over all arms of a table."""
 
     metric: str
@@ -104,14 +104,14 @@ class LevelRow:
     """A load level, and for every column one figure per arm."""
 
     load: LoadLevel
-    figures: tuple[tuple[Figure | None, ...], ...]
+    figures: tuple[tuple[TableFigure | None, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelTable:
     """The table DBAs publish: load levels down, metrics and arms across."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[LevelColumn, ...]
     rows: tuple[LevelRow, ...]
 
 
@@ -178,13 +178,13 @@ class Section:
     anchor: str
     factor: str
     workload: str
-    arms: tuple[Arm, ...]
+    arms: tuple[SectionArm, ...]
     answers: tuple[Answer, ...]
     reasons: tuple[str, ...]
     checks: tuple[CheckList, ...]
     table: LevelTable | None
     effects: tuple[EffectTable, ...]
-    curves: tuple[Curve, ...]
+    curves: tuple[LoadCurve, ...]
     path: PathCurve | None
     quantiles: QuantileCurve | None
     drift: DriftCurve | None
@@ -204,7 +204,7 @@ class MatrixTable:
     title: str
     unit: str
     columns: tuple[int, ...]
-    rows: tuple[tuple[int, tuple[Figure | None, ...]], ...]
+    rows: tuple[tuple[int, tuple[TableFigure | None, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,7 +272,7 @@ class ReportView:
     matrices: tuple[MatrixSection, ...]
     advice: tuple[Advice, ...]
     trust: Trust
-    courses: Courses | None
+    courses: TimeSeriesChart | None
     recipes: Mapping[str, Recipe]
     reading: str = ""
     field: tuple[WordTable, ...] = ()
