@@ -45,7 +45,7 @@ def long() -> ReportView:
         rows=(("000-C03", "The gap is not large. " * 4, "contradicted", "more than single runs may differ by; " * 6),),
         trials=(),
     )
-    return replace(bench.view(), field=(claims,))
+    return replace(bench.view(), claims=(claims,))
 
 
 SAMPLES = {

@@ -18,8 +18,6 @@ from paribus.i18n import N_
 from paribus.imports.claims import read_claims
 from paribus.model import Claim, Experiment, ExperimentState, Tested
 from paribus.plausibility.ceiling import CEILING
-from paribus.report.sections import imported_claims
-from paribus.report.view.explanation_models import WordTable
 from paribus.store import read, sources
 
 LASTING = (
@@ -85,21 +83,12 @@ def breaches(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> l
     return unfit(trials, origins, paths, courses, claims)
 
 
-def tables(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, list[WordTable]]:
-    """What the report of a set shows beside its figures."""
-    wrong = breaches(store, experiment, claims)
-    found = claimed(store, experiment, claims, wrong)
-    beside = [*([imported_claims.misfits(wrong)] if wrong else []), *([imported_claims.claims(found)] if found else [])]
-    files = imported_claims.files(sources.sources(store, experiment.id), sources.origins(store, experiment.id))
-    return {"field": beside, "files": files}
-
-
-def documented(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, Any]:
-    """The same for the document."""
+def records(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, Any]:
+    """The fields of a ReportInput that only imported sets have."""
     wrong = breaches(store, experiment, claims)
     return {
         "breaches": wrong,
         "sources": sources.sources(store, experiment.id),
-        "origins": list(sources.origins(store, experiment.id).values()),
+        "origins": sources.origins(store, experiment.id),
         "claims": claimed(store, experiment, claims, wrong),
     }

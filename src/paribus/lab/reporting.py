@@ -22,8 +22,9 @@ from paribus.model import Claim, Experiment, ExperimentState, Plan, TrialState
 from paribus.plan.budget import cost_s
 from paribus.plan.comparisons import candidates
 from paribus.report.experiment_view import Recipe, ReportView, view
+from paribus.report.inputs import ReportInput
 from paribus.report.render.document import ReportDocument, document
-from paribus.report.sections.server_notes import served
+from paribus.report.sections.server_notes import server_notes
 from paribus.store import read
 
 if TYPE_CHECKING:
@@ -89,25 +90,37 @@ def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = 
         kept, found = judged(store, experiment, reading)
         drawn = reading.of(series_worker.drawn, kept.plan, kept.trials)
     return view(
-        dataclasses.replace(experiment, notes=_notes(experiment, found)),
-        kept.trials,
-        kept.summaries,
-        found.effects,
-        found.cells,
-        preconditioned=_preconditioned(store, experiment, kept),
+        dataclasses.replace(
+            _report_input(store, experiment, kept, found, claims),
+            drifts=found.drifts,
+            refused=found.refused,
+            distributions=drawn.distributions,
+            time_series=drawn.series,
+            question=kept.plan.question,
+            recipes={} if imported else _recipes(kept.plan),
+        )
+    )
+
+
+def _report_input(
+    store: Store, experiment: Experiment, kept: Evidence, found: Judgement, claims: Sequence[Claim]
+) -> ReportInput:
+    """The input that the written forms and the document have in common."""
+    imported = experiment.state is ExperimentState.IMPORTED
+    return ReportInput(
+        experiment=dataclasses.replace(experiment, notes=_notes(experiment, found)),
+        trials=kept.trials,
+        summaries=kept.summaries,
+        effects=found.effects,
+        cells=found.cells,
         matrices=found.matrices,
-        drifts=found.drifts,
+        preconditioned=_preconditioned(store, experiment, kept),
         contrasts=found.contrasts,
+        scalings=found.scalings,
         bounds=found.bounds,
         constancy=found.constancy,
-        refused=found.refused,
-        scalings=found.scalings,
-        distributions=drawn.distributions,
-        series=drawn.series,
-        question=kept.plan.question,
-        recipes={} if imported else _recipes(kept.plan),
         planned_s=None if imported else _planned_s(kept),
-        **imported_reporting.tables(store, experiment, claims) if imported else {},
+        **imported_reporting.records(store, experiment, claims) if imported else {},
     )
 
 
@@ -118,24 +131,11 @@ def _planned_s(kept: ExperimentEvidence) -> float:
 
 def report_document(store: Store, experiment: Experiment, claims: Sequence[Claim] = ()) -> ReportDocument:
     """The report as one document for programs; `claims` are set beside the numbers of a set."""
-    imported = experiment.state is ExperimentState.IMPORTED
     with series_worker.Points(store, experiment, *_judged_by(experiment)) as reading:
         kept, found = judged(store, experiment, reading)
-    notes = (*_notes(experiment, found), *served(kept.trials, kept.summaries))
-    return document(
-        dataclasses.replace(experiment, notes=notes),
-        kept.trials,
-        found.effects,
-        found.cells,
-        found.matrices,
-        _preconditioned(store, experiment, kept),
-        contrasts=found.contrasts,
-        scalings=found.scalings,
-        bounds=found.bounds,
-        constancy=found.constancy,
-        planned_s=0.0 if imported else _planned_s(kept),
-        **imported_reporting.documented(store, experiment, claims) if imported else {},
-    )
+    report_input = _report_input(store, experiment, kept, found, claims)
+    notes = (*report_input.experiment.notes, *server_notes(kept.trials, kept.summaries))
+    return document(dataclasses.replace(report_input, experiment=dataclasses.replace(experiment, notes=notes)))
 
 
 def refuse_set(experiment: Experiment, why: str, todo: str = "") -> None:

@@ -41,4 +41,4 @@ def chosen() -> ReportView:
         }
         for metric, level in (("throughput_per_s", 9000.0), ("device_utilisation", 0.8))
     }
-    return bench.view(RECIPES, distributions=found, series=series)
+    return bench.view(RECIPES, distributions=found, time_series=series)

@@ -19,7 +19,8 @@ from paribus.model import (
     Verdict,
 )
 from paribus.report.experiment_view import Recipe, ReportView, view
-from paribus.report.sections.uncontrolled import NOT_TOLD
+from paribus.report.inputs import ReportInput
+from paribus.report.sections.uncontrolled import NOT_RECORDED
 from paribus.units import LoadLevel, LoadUnit
 
 PLAN = """\
@@ -74,7 +75,7 @@ class Bench:
     summaries: dict[int, dict[str, Measurement]] = field(default_factory=dict)
     effects: list[Effect] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
-    constancy: Constancy = NOT_TOLD
+    constancy: Constancy = NOT_RECORDED
 
     def trial(self, factor: str, arm: str, *, baseline: bool, workload: str, load: int, **changes: object) -> Trial:
         """One more trial, done unless told otherwise."""
@@ -241,19 +242,23 @@ class Bench:
         recipes: Mapping[str, Recipe] | None = None,
         drifts: Sequence[Drift] = (),
         distributions: Sequence[Distribution] = (),
-        series: Mapping[str, Mapping[int, Measurement]] = {},
+        time_series: Mapping[str, Mapping[int, Measurement]] = {},
     ) -> ReportView:
         """The view of all that was collected."""
         return view(
-            self.experiment,
-            self.trials,
-            self.summaries,
-            self.effects,
-            self.cells,
-            recipes=recipes,
-            drifts=drifts,
-            distributions=distributions,
-            series=series,
+            replace(
+                self.input(), recipes=recipes or {}, drifts=drifts, distributions=distributions, time_series=time_series
+            )
+        )
+
+    def input(self) -> ReportInput:
+        """All that was collected, as the input of a report."""
+        return ReportInput(
+            experiment=self.experiment,
+            trials=self.trials,
+            summaries=self.summaries,
+            effects=self.effects,
+            cells=self.cells,
             constancy=self.constancy,
         )
 

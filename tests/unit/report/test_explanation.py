@@ -3,18 +3,21 @@
 import dataclasses
 import io
 import math
+from typing import Any
 
 import pytest
-from report_samples import typical
+from report_samples import EXPERIMENT, typical
 from rich.console import Console
 
 from paribus.analysis.diagnostics.counter_contrast import BUSY
 from paribus.databases.server import counters
 from paribus.findings import Bounded, Contrast, Estimate, Law, Limit, Moved, Scaling
 from paribus.model import Cell
+from paribus.report.inputs import ReportInput
 from paribus.report.render import html, markdown, text
 from paribus.report.sections import explanation
 from paribus.report.sections.counter_names import TITLES
+from paribus.report.view.explanation_models import WordTable
 from paribus.report.view.view_models import ReportView
 from paribus.trial import telemetry
 from paribus.units import LoadLevel
@@ -61,8 +64,12 @@ SCALING = Scaling(
 )  # fmt: skip
 
 
+def _tables(*, arms: list[str], **findings: Any) -> list[WordTable]:
+    return explanation.tables(ReportInput(experiment=EXPERIMENT, **findings), arms)
+
+
 def test_counters_are_named_with_their_units_and_changes() -> None:
-    (table,) = explanation.tables([CONTRAST], [], [], [], ARMS)
+    (table,) = _tables(contrasts=[CONTRAST], arms=ARMS)
     assert table.rows[0] == (
         "bytes written to the device per operation", "8.00 KiB", "16.0 KiB", "+100 % [+90, +110]",
     )  # fmt: skip
@@ -74,35 +81,33 @@ def test_counters_are_named_with_their_units_and_changes() -> None:
 
 
 def test_where_nothing_moved_that_is_said_and_no_table_is_shown() -> None:
-    (table,) = explanation.tables([dataclasses.replace(CONTRAST, moved=())], [], [], [], ARMS)
+    (table,) = _tables(contrasts=[dataclasses.replace(CONTRAST, moved=())], arms=ARMS)
     assert table.rows == ()
     assert table.note == "none of 20 counters moved beyond its noise"
 
 
 def test_many_counters_are_cut_and_counted() -> None:
-    (table,) = explanation.tables([dataclasses.replace(CONTRAST, moved=CONTRAST.moved * 3)], [], [], [], ARMS)
+    (table,) = _tables(contrasts=[dataclasses.replace(CONTRAST, moved=CONTRAST.moved * 3)], arms=ARMS)
     assert len(table.rows) == 10
     assert "15 of 20 counters moved; 5 moved less" in table.note
 
 
 def test_bounds_are_a_row_for_each_load_level_with_the_baseline_first() -> None:
-    (table,) = explanation.tables([], BOUNDS, [], [], ARMS)
+    (table,) = _tables(bounds=BOUNDS, arms=ARMS)
     assert table.head == ("load level", *ARMS)
     assert table.rows == (("1", "commits (e)", "–"), ("8", "nothing is full (e)", "processors (e)"))
 
 
 def test_scaling_says_at_which_level_to_drive_and_where_the_law_fails() -> None:
-    (table,) = explanation.tables([], [], [SCALING], [], ARMS)
+    (table,) = _tables(scalings=[SCALING], arms=ARMS)
     assert table.rows[0] == (
         "none", "28,100 ± 200/s at 64", "beyond", "32 (98% of the peak)", "5 % [4, 6]",
         "0.01 % [0, 0.02]", "holds, +2.0 % off at 8, maximum at 98",
     )  # fmt: skip
     bent = dataclasses.replace(LAW, holds=False, miss=-0.2, peak_at=None)
-    (table,) = explanation.tables(
-        [], [], [dataclasses.replace(SCALING, law=bent, knee=Estimate(20.0, 15.0, 25.0)),
-                 dataclasses.replace(SCALING, law=None)], [], ARMS,
-    )  # fmt: skip
-    (highest,) = explanation.tables([], [], [dataclasses.replace(SCALING, drive_at=64)], [], ARMS)
+    (table,) = _tables(scalings=[dataclasses.replace(SCALING, law=bent, knee=Estimate(20.0, 15.0, 25.0)),
+                 dataclasses.replace(SCALING, law=None)], arms=ARMS)  # fmt: skip
+    (highest,) = _tables(scalings=[dataclasses.replace(SCALING, drive_at=64)], arms=ARMS)
     assert highest.rows[0][3] == "64 or more: the highest tried"
     assert table.rows[0][2] == "20 [15, 25]"
     assert table.rows[0][-1] == "does not hold: −20.0 % off at 8"
@@ -117,15 +122,15 @@ def test_many_arms_are_each_over_the_best_of_their_load_level() -> None:
         )
         for arm, mean in (("a", 90.0), ("b", 100.0))
     ]  # fmt: skip
-    (table,) = explanation.tables([], [], [], cells, ["a", "b", "c"])
+    (table,) = _tables(cells=cells, arms=["a", "b", "c"])
     assert table.rows == (("8", "0.900 ± 0.013", "1", "–"),)
-    assert explanation.tables([], [], [], cells, ["a", "b"]) == []
+    assert _tables(cells=cells, arms=["a", "b"]) == []
 
 
 def _explained() -> ReportView:
     view = typical().view()
-    tables = tuple(explanation.tables([CONTRAST], BOUNDS, [SCALING], [], ARMS))
-    first = dataclasses.replace(view.sections[0], why=tables)
+    tables = tuple(_tables(contrasts=[CONTRAST], bounds=BOUNDS, scalings=[SCALING], arms=ARMS))
+    first = dataclasses.replace(view.sections[0], explanations=tables)
     return dataclasses.replace(view, sections=(first, *view.sections[1:]))
 
 
@@ -154,5 +159,5 @@ def test_every_counter_has_a_title() -> None:
 )
 def test_shares_are_told_without_powers_of_ten(shares: tuple[float, float, float], said: str) -> None:
     scaling = dataclasses.replace(SCALING, law=dataclasses.replace(LAW, coherency=Estimate(*shares)))
-    (table,) = (one for one in explanation.tables([], [], [scaling], [], ["none"]) if one.rows)
+    (table,) = (one for one in _tables(scalings=[scaling], arms=["none"]) if one.rows)
     assert said in table.rows[0]

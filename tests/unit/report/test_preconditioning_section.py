@@ -2,9 +2,10 @@
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
-from report_samples import EXPERIMENT, typical
+from report_samples import typical
 from rich.console import Console
 
 from paribus.cli.progress import Watch
@@ -14,6 +15,7 @@ from paribus.report.experiment_view import view
 from paribus.report.render import html, markdown, text
 from paribus.report.render.document import document
 from paribus.report.sections.preconditioning import conditioned
+from paribus.report.sections.uncontrolled import NOT_RECORDED
 from paribus.report.view.view_models import ReportView
 from paribus.stats.steady import steadiness
 
@@ -51,8 +53,7 @@ UNDONE = _found(
 
 
 def _view(*found: Preconditioned) -> ReportView:
-    bench = typical()
-    return view(EXPERIMENT, bench.trials, bench.summaries, bench.effects, bench.cells, preconditioned=found)
+    return view(replace(typical().input(), constancy=NOT_RECORDED, preconditioned=found))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_the_page_draws_the_course_within_its_picture() -> None:
 
 def test_a_document_holds_the_course_and_what_was_asked() -> None:
     bench = typical()
-    made = document(EXPERIMENT, bench.trials, bench.effects, bench.cells, preconditioned=[_found()])
+    made = document(replace(bench.input(), preconditioned=[_found()]))
     (one,) = made.model_dump(mode="json")["preconditioned"]
     assert one["course"] == list(COURSE)
     assert one["asked"]["most_spread"] == 0.2

@@ -117,7 +117,7 @@ def test_what_was_recorded_while_measuring_is_said_in_either_language(show: Call
 
 def test_programs_are_told_what_was_recorded_in_english() -> None:
     bench = _recorded()
-    told = document(bench.experiment, bench.trials, [], []).model_dump_json()
+    told = document(bench.input()).model_dump_json()
     assert "vm.dirty was rounded: wanted 2, found 1" in told
     assert "3 io-error" in told
 

@@ -151,7 +151,7 @@ def test_an_experiment_without_charts_carries_no_chart_library() -> None:
 
 def test_the_document_holds_every_effect_and_fits_its_schema() -> None:
     bench = typical()
-    made = document(bench.experiment, bench.trials, bench.effects, bench.cells)
+    made = document(bench.input())
     written = json.loads(made.model_dump_json())
     jsonschema.validate(written, ReportDocument.model_json_schema(mode="serialization"))
     assert len(written["effects"]) == len(bench.effects)
@@ -168,7 +168,7 @@ def test_the_document_has_no_number_that_json_lacks() -> None:
 
     bench = many(1)
     bench.effects = [replace(e, low=float("-inf"), high=900.0) for e in bench.effects]
-    written = document(bench.experiment, bench.trials, bench.effects, bench.cells).model_dump_json()
+    written = document(bench.input()).model_dump_json()
     first = json.loads(written, parse_constant=pytest.fail)["effects"][0]
     assert first["log_ratio"]["low"] is None
     assert first["percent"]["high"] is None

@@ -6,7 +6,7 @@ from report_samples import typical
 
 from paribus.model import Measurement
 from paribus.report.sections.evidence import trust
-from paribus.report.sections.server_notes import served
+from paribus.report.sections.server_notes import server_notes
 
 GIB = 2.0**30
 
@@ -28,7 +28,7 @@ def _warm(data: float, cached: float | None, cache: float = 4 * GIB) -> dict[str
 
 def _said(*ready: dict[str, Measurement]) -> tuple[str, ...]:
     trials = [dataclasses.replace(one, workload="oltp") for one in typical().trials]
-    return served(trials, {trial.order: metrics for trial, metrics in zip(trials, ready, strict=False)})
+    return server_notes(trials, {trial.order: metrics for trial, metrics in zip(trials, ready, strict=False)})
 
 
 def test_nothing_is_said_where_no_server_was_started() -> None:
@@ -60,6 +60,6 @@ def test_a_cold_start_and_one_that_did_not_come_to_rest_are_told() -> None:
 def test_it_stands_among_the_notes() -> None:
     bench = typical()
     summaries = {bench.trials[0].order: _ready(0.2)}
-    found = trust(bench.experiment, bench.trials, summaries).notes
+    found = trust(dataclasses.replace(bench.input(), summaries=summaries)).notes
     assert found[: len(bench.experiment.notes)] == bench.experiment.notes
     assert len(found) == len(bench.experiment.notes) + 2

@@ -52,12 +52,12 @@ def test_thinned_points_keep_every_extreme_in_its_place() -> None:
 
 def test_it_is_said_what_is_left_out() -> None:
     whole = {"throughput_per_s": {1: _course([1.0, 2.0]), 2: _course([1.0, 2.0])}}
-    shown = curves.courses(whole, 2)
+    shown = curves.time_series(whole, 2)
     assert shown is not None and shown.note == ""
     thin = {"throughput_per_s": {1: curves.thinned(_course([1.0] * 600), 60)}}
-    shown = curves.courses(thin, 4)
+    shown = curves.time_series(thin, 4)
     assert shown is not None
     assert shown.note == (
         "1 of 4 trials are here: export has all; of each stretch the lowest and the highest point is drawn"
     )
-    assert curves.courses({}, 0) is None
+    assert curves.time_series({}, 0) is None

@@ -26,7 +26,7 @@ from paribus.report.render.chart_parts import (
     value_axis,
 )
 from paribus.report.render.drift_chart import drift_chart
-from paribus.report.render.line_charts import course_chart, lines, path_chart, quantile_chart, row
+from paribus.report.render.line_charts import lines, path_chart, quantile_chart, row, time_series_chart
 from paribus.report.render.response_chart import response_curve
 from paribus.report.view.curve_models import LoadCurve
 from paribus.report.view.view_models import EffectPoint, EffectTable, MatrixSection, ReportView, Section, SectionArm
@@ -263,7 +263,7 @@ def of_view(view: ReportView) -> dict[str, dict[str, Spec]]:
 
 def of_trials(view: ReportView) -> dict[str, Spec]:
     """The chart of any trial over time by key: to choose from, so for pages alone."""
-    return {} if view.courses is None else {view.courses.key: course_chart(view.courses)}
+    return {} if view.time_series is None else {view.time_series.key: time_series_chart(view.time_series)}
 
 
 def still(picture: str) -> str:

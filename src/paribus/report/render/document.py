@@ -1,12 +1,10 @@
-"""The report as one JSON document, for programs.
+"""The report as one JSON document for programs; schema/report.json is its schema.
 
-In: the records of an experiment, its effects and cells. Out: ReportDocument, whose schema is checked in. Called by
-`report --json`. A number that is not finite becomes null; every effect keeps its trials.
+A number that is not finite becomes null; every effect lists its trials.
 """
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -15,20 +13,23 @@ from paribus.findings import Bounded, Breach, Constancy, Contrast, Matrix, Preco
 from paribus.model import (
     Cell,
     Effect,
-    Experiment,
     ExperimentState,
-    Origin,
-    Source,
     Tag,
-    Tested,
     Trial,
     TrialState,
     Verdict,
 )
+from paribus.report.inputs import ReportInput
 from paribus.report.render.document_parts import IntervalDocument, StrictDocument, finite
-from paribus.report.render.imported_document import ClaimDocument, OriginDocument, SourceDocument, claim, origin, source
+from paribus.report.render.imported_document import (
+    ClaimDocument,
+    OriginDocument,
+    SourceDocument,
+    claim_document,
+    origin_document,
+    source_document,
+)
 from paribus.report.sections.evidence import machine_s
-from paribus.report.sections.uncontrolled import NOT_TOLD
 from paribus.units import LoadUnit
 
 
@@ -182,26 +183,10 @@ def _unused(trial: Trial) -> UnusedTrial:
     return UnusedTrial(order=trial.order, state=trial.state, reasons=reasons)
 
 
-def document(
-    experiment: Experiment,
-    trials: Sequence[Trial],
-    effects: Sequence[Effect],
-    cells: Sequence[Cell],
-    matrices: Sequence[Matrix] = (),
-    preconditioned: Sequence[Preconditioned] = (),
-    *,
-    contrasts: Sequence[Contrast] = (),
-    scalings: Sequence[Scaling] = (),
-    bounds: Sequence[Bounded] = (),
-    constancy: Constancy = NOT_TOLD,
-    planned_s: float = 0.0,
-    sources: Sequence[Source] = (),
-    origins: Sequence[Origin] = (),
-    breaches: Sequence[Breach] = (),
-    claims: Sequence[Tested] = (),
-) -> ReportDocument:
-    """The experiment, its trials by state, every effect, cell and matrix, ready to be written as JSON."""
-    unused = (TrialState.INVALID, TrialState.FAILED, TrialState.SUPERSEDED)
+def document(report_input: ReportInput) -> ReportDocument:
+    """Return the report as a document for programs."""
+    experiment, trials = report_input.experiment, report_input.trials
+    unused_states = (TrialState.INVALID, TrialState.FAILED, TrialState.SUPERSEDED)
     return ReportDocument(
         experiment=experiment.id,
         name=experiment.name,
@@ -217,19 +202,19 @@ def document(
         fingerprint=dict(experiment.fingerprint),
         notes=list(experiment.notes),
         machine_s=machine_s(trials),
-        planned_s=planned_s,
+        planned_s=report_input.planned_s or 0.0,
         trials=dict(Counter(trial.state for trial in trials)),
-        unused=[_unused(trial) for trial in trials if trial.state in unused],
-        effects=[_effect(effect) for effect in effects],
-        cells=[_cell(cell) for cell in cells],
-        matrices=list(matrices),
-        preconditioned=list(preconditioned),
-        contrasts=list(contrasts),
-        scalings=list(scalings),
-        bounds=list(bounds),
-        conditions=constancy,
-        sources=[source(one) for one in sources],
-        origins=[origin(one) for one in origins],
-        breaches=list(breaches),
-        claims=[claim(one) for one in claims],
+        unused=[_unused(trial) for trial in trials if trial.state in unused_states],
+        effects=[_effect(effect) for effect in report_input.effects],
+        cells=[_cell(cell) for cell in report_input.cells],
+        matrices=list(report_input.matrices),
+        preconditioned=list(report_input.preconditioned),
+        contrasts=list(report_input.contrasts),
+        scalings=list(report_input.scalings),
+        bounds=list(report_input.bounds),
+        conditions=report_input.constancy,
+        sources=[source_document(source) for source in report_input.sources],
+        origins=[origin_document(origin) for origin in report_input.origins.values()],
+        breaches=list(report_input.breaches),
+        claims=[claim_document(claim) for claim in report_input.claims],
     )

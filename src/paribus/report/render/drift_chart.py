@@ -30,7 +30,7 @@ def drift_chart(shown: DriftCurve, width: int, height: int) -> Spec:
             "first": gettext("{arm} first", arm=point.first),
             "hint": hint(point.text, point.trials),
         }
-        for point, smooth in zip(shown.points, shown.course, strict=True)
+        for point, smooth in zip(shown.points, shown.trend, strict=True)
     ]
     fills = {"domain": firsts, "range": ["var(--ink)", *["var(--paper)"] * (len(firsts) - 1)]}
     legend = {"orient": "top", "columns": 2, "labelLimit": 130, "offset": 8}

@@ -64,7 +64,7 @@ def strip(row: Drawn, limit: float) -> dict[str, Any]:
     }
 
 
-def _course(values: Sequence[float]) -> dict[str, Any]:
+def _sparkline(values: Sequence[float]) -> dict[str, Any]:
     """The line of a small picture: the rounds from left to right, from nothing to the most of them."""
     most = max(values) or 1.0
     step = _STRIP / max(len(values) - 1, 1)
@@ -135,7 +135,7 @@ def environment() -> "Environment":
     environment.globals |= {
         "count": numbers.count,
         "places": _places,
-        "course": _course,
+        "sparkline": _sparkline,
         "gettext": gettext,
         "tag": tag,
     }

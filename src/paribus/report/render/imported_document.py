@@ -1,4 +1,4 @@
-"""What the document of a report holds of a set that was imported: files, where trials come from, and claims."""
+"""Parts of the report document that only imported sets have: sources, origins of trials, and claims."""
 
 from pydantic import Field
 
@@ -49,35 +49,35 @@ class ClaimDocument(StrictDocument):
     evidence: list[EvidenceDocument]
 
 
-def origin(one: Origin) -> OriginDocument:
-    """Where a trial comes from, as the document has it."""
-    return OriginDocument(trial=one.trial, source=one.source, lines=one.lines, missing=one.missing)
+def origin_document(origin: Origin) -> OriginDocument:
+    """Return the document of the origin of a trial."""
+    return OriginDocument(trial=origin.trial, source=origin.source, lines=origin.lines, missing=origin.missing)
 
 
-def source(one: Source) -> SourceDocument:
-    """A file as the document has it."""
-    fields = {name: getattr(one, name) for name in SourceDocument.model_fields}
-    return SourceDocument(**fields | {"not_understood": list(one.not_understood), "remarks": list(one.remarks)})
+def source_document(source: Source) -> SourceDocument:
+    """Return the document of a source."""
+    fields = {name: getattr(source, name) for name in SourceDocument.model_fields}
+    return SourceDocument(**fields | {"not_understood": list(source.not_understood), "remarks": list(source.remarks)})
 
 
-def claim(one: Tested) -> ClaimDocument:
-    """A claim as the document has it."""
+def claim_document(tested: Tested) -> ClaimDocument:
+    """Return the document of a tested claim."""
     return ClaimDocument(
-        id=one.claim.id,
-        statement=one.claim.statement,
-        standing=one.standing,
-        reason=one.reason,
+        id=tested.claim.id,
+        statement=tested.claim.statement,
+        standing=tested.standing,
+        reason=tested.reason,
         evidence=[
             EvidenceDocument(
-                workload=each.workload,
-                level=each.level,
-                other=each.other,
+                workload=evidence.workload,
+                level=evidence.level,
+                other=evidence.other,
                 log_ratio=IntervalDocument(
-                    estimate=finite(each.estimate), low=finite(each.low), high=finite(each.high)
+                    estimate=finite(evidence.estimate), low=finite(evidence.low), high=finite(evidence.high)
                 ),
-                places=each.places,
-                repeated=each.repeated,
+                places=evidence.places,
+                repeated=evidence.repeated,
             )
-            for each in one.evidence
+            for evidence in tested.evidence
         ],
     )

@@ -177,16 +177,16 @@ def _choice(title: str, options: Sequence[Any]) -> Spec:
     return {"input": "select", "options": list(options), "name": f"{title} "}
 
 
-def course_chart(shown: TimeSeriesChart) -> Spec:
+def time_series_chart(shown: TimeSeriesChart) -> Spec:
     """A metric of one trial over time; both are chosen."""
-    trials = list(dict.fromkeys(course.trial for course in shown.courses))
-    metrics = list(dict.fromkeys(course.metric for course in shown.courses))
+    trials = list(dict.fromkeys(series.trial for series in shown.series))
+    metrics = list(dict.fromkeys(series.metric for series in shown.series))
     at = gettext(" at ")
     told = f"format(datum.value, ',.4~r') + '{at}' + format(datum.time, '.3~r') + ' s'"
     title = {"text": gettext("one trial over time"), **({"subtitle": shown.note} if shown.note else {})}
     rows = [
-        {"trial": course.trial, "metric": course.metric, "step": course.step_s, "value": course.values}
-        for course in shown.courses
+        {"trial": series.trial, "metric": series.metric, "step": series.step_s, "value": series.values}
+        for series in shown.series
     ]
     return {
         "width": _WIDE,

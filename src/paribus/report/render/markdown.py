@@ -154,7 +154,7 @@ def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
 
 def _why(section: Section) -> list[str]:
     lines = []
-    for table in section.why:
+    for table in section.explanations:
         trials = gettext("; trials {trials}", trials=numbers.few(table.trials)) if table.trials else ""
         lines += [f"{plain(table.title)}: {plain(table.note)}{trials}", ""]
         lines += _rows(table)
@@ -247,7 +247,7 @@ def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
             lines += ["", *(f"  {line}" for line in block), ""]
             lines += [f"  {gettext('To last beyond the next start:')}", ""]
             lines += [*(f"  {line}" for line in _code(advice.recipe.last, "")), ""]
-    lines += ["", *_beside(view.field), *_head(gettext("Factor by factor"))]
+    lines += ["", *_beside(view.claims), *_head(gettext("Factor by factor"))]
     lines += [view.reading, ""] if view.reading else []
     for section in view.sections:
         lines += _section(section, pictures)

@@ -53,7 +53,7 @@ def _section(section: Section, console: "Console") -> None:
         first = section.effects[0] if section.effects else None
         for table in level_tables(section, section.table, first, console.width):
             console.print(table)
-    for words in section.why:
+    for words in section.explanations:
         console.print(plain(f"{words.title}: {words.note}", "dim"))
         if words.rows:
             console.print(word_table(words, console.width))
@@ -143,7 +143,7 @@ def _compared(view: ReportView, console: "Console") -> None:
             console.print(plain(gettext("  check  {command}", command=advice.recipe.check)), soft_wrap=True)
             for how in advice.recipe.last.split("\n"):
                 console.print(plain(gettext("  last   {command}", command=how)), soft_wrap=True)
-    _beside(view.field, console)
+    _beside(view.claims, console)
     if view.reading:
         console.print()
         console.print(plain(view.reading, "dim"))

@@ -46,24 +46,24 @@ class Choice:
     points: int
 
 
-def choose(made: Sequence[int]) -> Choice:
+def choose(orders: Sequence[int]) -> Choice:
     """Of all trials the first metrics that a page holds; where not even one is held of all, of every nth trial."""
-    if not made:
+    if not orders:
         return Choice((), (), 0)
-    metrics = tuple(TIMED)[: max(1, _MOST_POINTS // (_FEWEST * len(made)))]
-    nth = math.ceil(_FEWEST * len(made) * len(metrics) / _MOST_POINTS)
-    trials = tuple(made[::nth])[: _MOST_POINTS // (_FEWEST * len(metrics))]
+    metrics = tuple(TIMED)[: max(1, _MOST_POINTS // (_FEWEST * len(orders)))]
+    nth = math.ceil(_FEWEST * len(orders) * len(metrics) / _MOST_POINTS)
+    trials = tuple(orders[::nth])[: _MOST_POINTS // (_FEWEST * len(metrics))]
     return Choice(metrics, trials, _MOST_POINTS // (len(metrics) * len(trials)))
 
 
-def thinned(course: Measurement, most: int) -> Measurement:
+def thinned(measurement: Measurement, max_points: int) -> Measurement:
     """With so many points at most: the lowest and highest of each part in their order, so that no extreme is lost."""
-    each = math.ceil(2 * len(course.points) / most)
-    if len(course.points) <= most:
-        return course
-    parts = [course.points[at : at + each] for at in range(0, len(course.points), each)]
-    kept = [one for part in parts for one in _extremes(part)]
-    return replace(course, points=tuple(kept), step_s=(course.step_s or 1.0) * each / 2)
+    width = math.ceil(2 * len(measurement.points) / max_points)
+    if len(measurement.points) <= max_points:
+        return measurement
+    parts = [measurement.points[at : at + width] for at in range(0, len(measurement.points), width)]
+    points = [extreme for part in parts for extreme in _extremes(part)]
+    return replace(measurement, points=tuple(points), step_s=(measurement.step_s or 1.0) * width / 2)
 
 
 def _extremes(part: Sequence[float]) -> tuple[float, float]:
@@ -74,63 +74,78 @@ def _extremes(part: Sequence[float]) -> tuple[float, float]:
 def path(cells: Sequence[Cell], arms: Sequence[str], key: str) -> PathCurve | None:
     """Mean response time over throughput; None where fewer than two load levels were measured."""
     means = {(cell.arm, cell.load, cell.metric): cell for cell in cells}
-    known = [
+    pairs = [
         (rate, means[arm, load, "response_mean_s"])
         for (arm, load, metric), rate in sorted(means.items(), key=lambda item: item[0][1])
         if metric == "throughput_per_s" and (arm, load, "response_mean_s") in means and arm in arms
     ]
-    if len({rate.load for rate, _ in known}) < 2:
+    if len({rate.load for rate, _ in pairs}) < 2:
         return None
-    scale = numbers.scale(MetricKind.TIME, (time.mean for _, time in known))
+    scale = numbers.scale(MetricKind.TIME, (time.mean for _, time in pairs))
     points = [
         PathPoint(time=tables.curve_point(time, scale), rate=rate.mean)
-        for rate, time in sorted(known, key=lambda pair: arms.index(pair[0].arm))
+        for rate, time in sorted(pairs, key=lambda pair: arms.index(pair[0].arm))
     ]
     return PathCurve(key=f"{key}-path", unit=scale.unit, rate_unit="/s", points=tuple(points))
 
 
-def quantiles(found: Sequence[Distribution], arms: Sequence[str], key: str) -> QuantileCurve | None:
+def quantiles(distributions: Sequence[Distribution], arms: Sequence[str], key: str) -> QuantileCurve | None:
     """The distributions of response times; None where there are none."""
-    mine = sorted((one for one in found if one.arm in arms), key=lambda one: (arms.index(one.arm), one.load))
-    if not mine:
+    selected = [distribution for distribution in distributions if distribution.arm in arms]
+    if not selected:
         return None
-    scale = numbers.scale(MetricKind.TIME, (time for one in mine for _, time in one.quantiles))
-    points = [
+    selected.sort(key=lambda distribution: (arms.index(distribution.arm), distribution.load))
+    scale = numbers.scale(
+        MetricKind.TIME, (time for distribution in selected for _, time in distribution.quantiles)
         QuantilePoint(
-            arm=one.arm,
-            load=one.load,
+            arm=distribution.arm,
+            load=distribution.load,
             one_in=1 / (1 - quantile),
             value=time * scale.factor,
         )
-        for one in mine
-        for quantile, time in one.quantiles
-        if time > 0
+    points = [
+        QuantilePoint(
+            arm=distribution.arm, load=distribution.load, one_in=1 / (1 - quantile), value=time * scale.factor
+        )
+        for distribution in selected
+        for quantile, time_s in distribution.quantiles
+        if time_s > 0
     ]
     return QuantileCurve(key=f"{key}-distribution", unit=scale.unit, points=tuple(points)) if points else None
 
 
-def courses(series: Mapping[str, Mapping[int, Measurement]], made: int) -> TimeSeriesChart | None:
-    """Trials over time, by metric, of as many as were `made`. None where nothing has a course."""
-    found = [
-        _course(order, title, factor, one)
+def time_series(measurements: Mapping[str, Mapping[int, Measurement]], trials_done: int) -> TimeSeriesChart | None:
+    """Return the chart of any trial over time; None without points.
+
+    `measurements`: with points, by metric and trial order; `trials_done`: the number of trials of the experiment.
+    """
+    series = [
+        _time_series(order, title, factor, measurement)
         for metric, (title, factor) in TIMED.items()
-        for order, one in sorted(series.get(metric, {}).items())
-        if len(one.points) > 1
+        for order, measurement in sorted(measurements.get(metric, {}).items())
+        if len(measurement.points) > 1
     ]
-    if not found:
+    if not series:
         return None
-    drawn = len({course.trial for course in found})
-    thin = any(one.n > len(one.points) > 1 for mine in series.values() for one in mine.values())
-    left_out = [
-        *([gettext("{n} of {all} trials are here: export has all", n=drawn, all=made)] if drawn < made else []),
+    drawn_trials = len({one.trial for one in series})
+    thin = any(one.n > len(one.points) > 1 for by_trial in measurements.values() for one in by_trial.values())
+    notes = [
+        *(
+            [gettext("{n} of {all} trials are here: export has all", n=drawn_trials, all=trials_done)]
+            if drawn_trials < trials_done
+            else []
+        ),
         *([gettext("of each stretch the lowest and the highest point is drawn")] if thin else []),
     ]
-    return TimeSeriesChart(key="trial-course", note=gettext("; ").join(left_out), courses=tuple(found))
+    return TimeSeriesChart(key="trial-course", note=gettext("; ").join(notes), series=tuple(series))
 
 
-def _course(order: int, title: str, factor: float, one: Measurement) -> TrialTimeSeries:
+def _time_series(order: int, title: str, factor: float, measurement: Measurement) -> TrialTimeSeries:
     return TrialTimeSeries(
-        trial=order, metric=gettext(title), step_s=one.step_s or 1.0, values=tuple(_rounded(one.points, factor))
+        trial=order,
+        metric=gettext(title),
+        step_s=measurement.step_s or 1.0,
+        values=tuple(_rounded(measurement.points, factor)),
     )
 
 
@@ -141,5 +156,5 @@ def _rounded(values: Iterable[float], factor: float) -> Iterable[float]:
         if not math.isfinite(scaled) or scaled == 0:
             yield 0
             continue
-        shown = round(scaled, _DIGITS - 1 - math.floor(math.log10(abs(scaled))))
-        yield int(shown) if shown.is_integer() else shown
+        rounded = round(scaled, _DIGITS - 1 - math.floor(math.log10(abs(scaled))))
+        yield int(rounded) if rounded.is_integer() else rounded

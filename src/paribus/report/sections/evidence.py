@@ -6,12 +6,12 @@ In: the experiment, its trials and their summaries. Out: Trust. Called by the vi
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from paribus.findings import Constancy, Preconditioned
 from paribus.i18n import N_, gettext, translate_stored
 from paribus.model import COMPARING, Experiment, ExperimentState, Measurement, Purpose, Trial, TrialState
+from paribus.report.inputs import ReportInput
 from paribus.report.sections.preconditioning import conditioned
-from paribus.report.sections.server_notes import served
-from paribus.report.sections.uncontrolled import NOT_TOLD, alike, unlike
+from paribus.report.sections.server_notes import server_notes
+from paribus.report.sections.uncontrolled import constant_conditions, differences
 from paribus.report.view import numbers
 from paribus.report.view.evidence_models import Tally, TrialRow, Trust
 from paribus.report.view.numbers import METRICS
@@ -141,22 +141,16 @@ def _facts(
     return tuple(facts + [(gettext(name), version) for name, version in experiment.versions.items()])
 
 
-def trust(
-    experiment: Experiment,
-    trials: Sequence[Trial],
-    summaries: Mapping[int, Mapping[str, Measurement]],
-    preconditioned: Sequence[Preconditioned] = (),
-    planned_s: float | None = None,
-    constancy: Constancy = NOT_TOLD,
-) -> Trust:
-    """All that a reader needs to check or repeat the experiment."""
+def trust(report_input: ReportInput) -> Trust:
+    """Return everything that a reader needs to check or repeat the experiment."""
+    experiment, trials, summaries = report_input.experiment, report_input.trials, report_input.summaries
     return Trust(
         tallies=tallies(trials),
-        notes=(*map(translate_stored, experiment.notes), *served(trials, summaries)),
-        conditioned=conditioned(preconditioned),
-        unlike=unlike(constancy),
-        alike=alike(constancy),
-        facts=_facts(experiment, machine_s(trials), planned_s, usual_s(trials)),
+        notes=(*map(translate_stored, experiment.notes), *server_notes(trials, summaries)),
+        conditioned=conditioned(report_input.preconditioned),
+        unlike=differences(report_input.constancy),
+        alike=constant_conditions(report_input.constancy),
+        facts=_facts(experiment, machine_s(trials), report_input.planned_s, usual_s(trials)),
         machine=tuple((gettext(name).replace("_", " "), value) for name, value in experiment.fingerprint.items()),
         plan_text=experiment.plan_text,
         trials=_rows(experiment, trials, summaries),

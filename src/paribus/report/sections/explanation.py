@@ -4,11 +4,12 @@ In: contrasts, bounds and scalings of one factor under one workload. Out: tables
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from paribus.findings import Bounded, Contrast, Estimate, Limit, Moved, Scaling
 from paribus.i18n import gettext
 from paribus.model import Cell
+from paribus.report.inputs import ReportInput
 from paribus.report.sections.counter_names import TITLES
 from paribus.report.view import numbers
 from paribus.report.view.explanation_models import WordTable
@@ -22,21 +23,14 @@ _NOTHING = 0.0001  # percent
 _UNITS = {"s": MetricKind.TIME, "s/s": MetricKind.TIME, "B": MetricKind.SIZE, "B/s": MetricKind.SIZE}
 
 
-def tables(
-    contrasts: Iterable[Contrast],
-    bounds: Sequence[Bounded],
-    scalings: Sequence[Scaling],
-    cells: Sequence[Cell],
-    arms: Sequence[str],
-) -> list[WordTable]:
-    """Those of which there is something to say; `arms` in the order in which they are shown."""
-    over = normalised(cells, arms)
-    found = [_moved(one) for one in contrasts]
+def tables(comparison: ReportInput, arms: Sequence[str]) -> list[WordTable]:
+    """Return the tables of one factor under one workload that have content; `arms` in the order shown."""
+    relative = normalised(comparison.cells, arms)
     return [
-        *([over] if over else []),
-        *found,
-        *([_bounds(bounds, arms)] if bounds else []),
-        *([_scaling(scalings)] if scalings else []),
+        *([relative] if relative else []),
+        *map(_moved, comparison.contrasts),
+        *([_bounds(comparison.bounds, arms)] if comparison.bounds else []),
+        *([_scaling(comparison.scalings)] if comparison.scalings else []),
     ]
 
 

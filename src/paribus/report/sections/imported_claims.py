@@ -28,7 +28,7 @@ def standing(one: Standing) -> str:
     return gettext(_WORDS[one])
 
 
-def misfits(found: Sequence[Breach]) -> WordTable:
+def contradictions(found: Sequence[Breach]) -> WordTable:
     """What does not fit, contradictions first."""
     ordered = sorted(found, key=lambda one: not one.grave)
     grave = sum(one.grave for one in found)

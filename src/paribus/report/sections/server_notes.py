@@ -14,7 +14,7 @@ from paribus.units import show_duration, show_size
 _ALL = 0.995
 
 
-def served(trials: Sequence[Trial], summaries: Mapping[int, Mapping[str, Measurement]]) -> tuple[str, ...]:
+def server_notes(trials: Sequence[Trial], summaries: Mapping[int, Mapping[str, Measurement]]) -> tuple[str, ...]:
     """Nothing where no server was started for a trial."""
     found = []
     for workload in dict.fromkeys(trial.workload for trial in trials):

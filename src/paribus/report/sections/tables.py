@@ -28,14 +28,14 @@ _LONG_H = 2.0
 _DRAWN = ("throughput_per_s", "response_p95_s")
 
 
-def drift_curve(found: Drift | None, anchor: str) -> DriftCurve | None:
+def drift_curve(drift: Drift | None, anchor: str) -> DriftCurve | None:
     """A drift in minutes, or in hours where it is long."""
-    if found is None:
+    if drift is None:
         return None
-    unit, factor = (gettext("hours"), 1.0) if found.points[-1].hours >= _LONG_H else (gettext("minutes"), 60.0)
+    unit, factor = (gettext("hours"), 1.0) if drift.points[-1].hours >= _LONG_H else (gettext("minutes"), 60.0)
     return DriftCurve(
         key=f"{anchor}-drift",
-        title=verdicts.title(found.response),
+        title=verdicts.title(drift.response),
         unit=unit,
         points=tuple(
             DriftMark(
@@ -49,9 +49,9 @@ def drift_curve(found: Drift | None, anchor: str) -> DriftCurve | None:
                 ),
                 trials=point.trials,
             )
-            for point in found.points
+            for point in drift.points
         ),
-        course=tuple(numbers.percent_of(one) for one in found.course),
+        trend=tuple(numbers.percent_of(log_ratio) for log_ratio in drift.course),
     )
 
 

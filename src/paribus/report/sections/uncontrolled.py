@@ -7,12 +7,12 @@ from paribus.findings import Constancy, Held
 from paribus.i18n import N_, N_plural, gettext, ngettext
 from paribus.report.view import numbers
 
-NOT_TOLD = Constancy(same={}, differed={}, trials=())
+NOT_RECORDED = Constancy(same={}, differed={}, trials=())
 _MOST_VALUES = 4
 _IN_TRIALS = N_plural("{value} in trial {trials}", "{value} in trials {trials}")
 
 
-def unlike(found: Constancy) -> tuple[str, ...]:
+def differences(found: Constancy) -> tuple[str, ...]:
     """Each condition that was not the same in all trials: `vm.swappiness was 60 in trials 1, 2, and 10 in trial 3`."""
     return tuple(
         gettext("{name} was {values}", name=gettext(name), values=_values(held))
@@ -29,7 +29,7 @@ def _values(held: tuple[Held, ...]) -> str:
     return gettext(", and ").join([*said, *([gettext("{n} other values", n=more)] if more else [])])
 
 
-def alike(found: Constancy) -> str:
+def constant_conditions(found: Constancy) -> str:
     """What was the same in all trials, in a line."""
     if not found.trials:
         return gettext("no trial looked at what should be alike in all")

@@ -41,13 +41,13 @@ class DriftMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftCurve:
-    """How a response of both arms moved with time; `course` is a smooth line through the points, in percent."""
+    """How a response of both arms moved with time; `trend` is a smooth line through the points, in percent."""
 
     key: str
     title: str
     unit: str
     points: tuple[DriftMark, ...]
-    course: tuple[float, ...]
+    trend: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,4 +103,4 @@ class TimeSeriesChart:
 
     key: str
     note: str
-    courses: tuple[TrialTimeSeries, ...]
+    series: tuple[TrialTimeSeries, ...]

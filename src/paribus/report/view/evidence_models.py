@@ -33,7 +33,7 @@ class TrialRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditioned:
-    """What came of preconditioning a data set, in a sentence; `course` are the writes per second of each round.
+    """What came of preconditioning a data set, in a sentence; `rates_per_s` are the writes per second of each round.
 
     `missed`: the data was not, or not yet, in its steady state.
     """
@@ -41,7 +41,7 @@ class Conditioned:
     sentence: str
     missed: bool
     trial: int
-    course: tuple[float, ...]
+    rates_per_s: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

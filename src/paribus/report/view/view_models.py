@@ -188,7 +188,7 @@ class Section:
     path: PathCurve | None
     quantiles: QuantileCurve | None
     drift: DriftCurve | None
-    why: tuple[WordTable, ...]
+    explanations: tuple[WordTable, ...]
     empty: str
 
     @property
@@ -272,10 +272,10 @@ class ReportView:
     matrices: tuple[MatrixSection, ...]
     advice: tuple[Advice, ...]
     trust: Trust
-    courses: TimeSeriesChart | None
+    time_series: TimeSeriesChart | None
     recipes: Mapping[str, Recipe]
     reading: str = ""
-    field: tuple[WordTable, ...] = ()
+    claims: tuple[WordTable, ...] = ()
     files: tuple[WordTable, ...] = ()
 
     @property
