@@ -103,7 +103,7 @@ def report_view(store: Store, experiment: Experiment, claims: Sequence[Claim] = 
 
 
 def _report_input(
-    store: Store, experiment: Experiment, kept: Evidence, found: Judgement, claims: Sequence[Claim]
+    store: Store, experiment: Experiment, kept: ExperimentEvidence, found: Judgement, claims: Sequence[Claim]
 ) -> ReportInput:
     """The input that the written forms and the document have in common."""
     imported = experiment.state is ExperimentState.IMPORTED

@@ -95,21 +95,17 @@ def quantiles(distributions: Sequence[Distribution], arms: Sequence[str], key: s
     if not selected:
         return None
     selected.sort(key=lambda distribution: (arms.index(distribution.arm), distribution.load))
-    scale = numbers.scale(
-        MetricKind.TIME, (time for distribution in selected for _, time in distribution.quantiles)
+    scale = numbers.scale(MetricKind.TIME, (time for distribution in selected for _, time in distribution.quantiles))
+    points = [
         QuantilePoint(
             arm=distribution.arm,
             load=distribution.load,
             one_in=1 / (1 - quantile),
             value=time * scale.factor,
         )
-    points = [
-        QuantilePoint(
-            arm=distribution.arm, load=distribution.load, one_in=1 / (1 - quantile), value=time * scale.factor
-        )
         for distribution in selected
-        for quantile, time_s in distribution.quantiles
-        if time_s > 0
+        for quantile, time in distribution.quantiles
+        if time > 0
     ]
     return QuantileCurve(key=f"{key}-distribution", unit=scale.unit, points=tuple(points)) if points else None
 
