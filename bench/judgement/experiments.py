@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paribus.analysis.paired.decision import Finding, Pairs, Question, decide
+from paribus.analysis.paired.decision import decide
+from paribus.analysis.paired.finding import Finding, Pairs, Question
 from paribus.plan.design import blocks
 from paribus.plan.rounds import passes_per_round
 from paribus.stats.generator import Noise, draw

@@ -11,7 +11,8 @@ import numpy as np
 import screens
 from experiments import BY_LEVEL, LOOK_PAIRS, MARGIN, Laboratory, Share, count
 
-from paribus.analysis.paired.decision import Pairs, Question, decide, next_look
+from paribus.analysis.paired.decision import decide, next_look
+from paribus.analysis.paired.finding import Pairs, Question
 from paribus.model import Verdict
 from paribus.stats import diagnostics
 from paribus.stats.generator import Noise, draw, warm_up

@@ -7,7 +7,7 @@ import numpy as np
 from experiments import BY_LEVEL, LEVELS, MARGIN, Laboratory
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
-from paribus.analysis.paired.decision import Pairs, Question
+from paribus.analysis.paired.finding import Pairs, Question
 from paribus.analysis.screening.screen_look import FactorFinding, next_look_at_screen
 from paribus.model import Verdict
 from paribus.stats.foldover import replicate

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
-from paribus.analysis.paired.decision import Pairs, Question, decide, next_look, probabilities
+from paribus.analysis.paired.decision import decide, next_look, probabilities
+from paribus.analysis.paired.finding import Pairs, Question
 from paribus.analysis.screening.screen_look import next_look_at_screen
 from paribus.model import Verdict
 from paribus.stats.foldover import replicate

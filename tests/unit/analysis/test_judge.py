@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import trial_samples as samples
 
-from paribus.analysis.paired.decision import EffectInterval, Question
+from paribus.analysis.paired.finding import EffectInterval, Question
 from paribus.analysis.paired.judge import Judgement, judge, take_looks
 from paribus.analysis.paired.reasons import verdict_reasons
 from paribus.model import (

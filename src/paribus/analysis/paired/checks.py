@@ -3,83 +3,24 @@
 A failed check makes the verdict suspect. Each check states what it found.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-
 import numpy as np
 
-from paribus.analysis.diagnostics.plausibility import Lawful
-from paribus.analysis.diagnostics.uncontrolled import Facts, unlike
-from paribus.analysis.paired.decision import LEAST_UNITS, Finding, Pairs, Question
-from paribus.analysis.paired.effects import Pair, PairSeries, Summaries
+from paribus.analysis.paired.check_context import CheckContext, Courses, Timeline
+from paribus.analysis.paired.effects import Pair, PairSeries
+from paribus.analysis.paired.finding import Finding, Pairs, Question
+from paribus.analysis.paired.machine_checks import SUSPICIOUS, machine_checks
 from paribus.i18n import N_, gettext
-from paribus.model import Check, Measurement, Trial
+from paribus.model import Check
 from paribus.stats import diagnostics
 from paribus.stats.diagnostics import Coefficient
-from paribus.stats.huber import Array, Regression
+from paribus.stats.huber import Regression
 from paribus.units import show_percent
 
-_SUSPICIOUS = 0.01  # error of the checks of every experiment
 _UNSETTLED = 0.05
-_LEAST_DIFFERENCE = 0.01  # of the processors' clock or time, as a share
 _ALPHA = 0.05
 _FEWEST_POINTS = 3
 _HOUR_S = 3600.0
 _LEAST_COMPLETIONS = {"response_p99_s": 10_000}
-
-Courses = Mapping[int, Measurement]
-
-
-@dataclass(frozen=True, slots=True)
-class Timeline:
-    """Start time, preceding trial and duration in seconds of each trial."""
-
-    started: Mapping[int, float]
-    before: Mapping[int, Trial]
-    took_s: Mapping[int, float]
-
-    @classmethod
-    def of(cls, trials: Sequence[Trial]) -> "Timeline":
-        """Return the timeline of trials in any order."""
-        run_order = sorted(
-            (trial for trial in trials if trial.started is not None), key=lambda trial: trial.started or 0.0
-        )
-        preceding = {later.order: earlier for earlier, later in pairwise(run_order)}
-        return cls(
-            {trial.order: trial.started or 0.0 for trial in run_order},
-            preceding,
-            {trial.order: trial.took_s for trial in run_order},
-        )
-
-    def pair_s(self, series: PairSeries) -> float:
-        """Return the mean seconds of a pair, or of a pair of applications; 0 where unknown."""
-        return sum(self.took_s.get(order, 0.0) for pair in series.pairs for order in pair.trials) / max(series.units, 1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckContext:
-    """Information about the trials of a comparison that the checks need.
-
-    Attributes:
-        timeline: Run order and times.
-        summaries: Measurements by trial and metric.
-        courses: Time series of the response within each trial.
-        noise: Difference of the baseline from itself before the comparison (log ratio, p value).
-        placebo: The same during the comparison.
-        drives: Error counters of the drives at each reading.
-        conditions: Machine conditions that each trial recorded.
-        lawful: Trials whose figures violate a law of arithmetic or physics.
-    """
-
-    timeline: Timeline
-    summaries: Summaries
-    courses: Courses
-    noise: tuple[float, float] | None
-    placebo: tuple[float, float] | None
-    drives: Mapping[str, Sequence[int]]
-    conditions: Facts
-    lawful: Lawful
 
 
 def checks_of(
@@ -100,7 +41,7 @@ def checks_of(
         _settled(series, question, context.courses),
         _outliers(finding, series),
         _faults(series),
-        *_machine_checks(series, context),
+        *machine_checks(series, context),
         context.lawful.check(series),
         _completions(series, pairs),
         _independence(finding.fitted),
@@ -123,7 +64,7 @@ def checks_of_screen(
     """
     checks = [
         _order(diagnostics.coefficient(fitted, len(fitted.coefficients) - 1), question),
-        *_machine_checks(series, context),
+        *machine_checks(series, context),
         context.lawful.check(series),
         _completions(series, pairs),
         _independence(fitted),
@@ -132,7 +73,7 @@ def checks_of_screen(
     return tuple(check for check in checks if check is not None)
 
 
-def _fails(coefficient: Coefficient, margin: float, alpha: float = _SUSPICIOUS) -> bool:
+def _fails(coefficient: Coefficient, margin: float, alpha: float = SUSPICIOUS) -> bool:
     """Whether a coefficient is significant and larger than half the margin."""
     return abs(coefficient.estimate) > margin / 2 and coefficient.p < alpha
 
@@ -203,106 +144,6 @@ def _faults(series: PairSeries) -> Check:
         not failed,
         gettext(message, n=arm_count, arm=series.arm, others=baseline_count, baseline=series.baseline),
     )
-
-
-def _machine_checks(series: PairSeries, context: CheckContext) -> list[Check | None]:
-    """Checks that the machine was the same for both arms."""
-    return [
-        _baseline_difference(N_("noise floor"), context.noise, N_("before anything was compared")),
-        _baseline_difference(N_("placebo"), context.placebo, N_("meanwhile")),
-        _clock(series, context.summaries),
-        _no_event(N_("throttling"), "cpu_throttled", series, context.summaries, N_("heat slowed the processors")),
-        _no_event(N_("disk errors"), "device_errors", series, context.summaries, N_("requests to the disk failed")),
-        _drives(context.drives),
-        _conditions(series, context.conditions),
-        _steal(series, context.summaries),
-    ]
-
-
-def _baseline_difference(name: str, difference: tuple[float, float] | None, when: str) -> Check | None:
-    if difference is None:
-        return None
-    message = N_("{when} the baseline differed from itself by {difference}")
-    text = gettext(message, when=gettext(when), difference=show_percent(difference[0]))
-    return Check(gettext(name), difference[1] >= _SUSPICIOUS, text)
-
-
-def _paired_values(metric: str, series: PairSeries, summaries: Summaries) -> Array:
-    """A metric of the baseline and the compared trial of each pair, shape (n, 2), where both have it."""
-    pairs_of_measurements = [[summaries.get(order, {}).get(metric) for order in pair.trials] for pair in series.pairs]
-    values = [
-        [baseline.mean, compared.mean]
-        for baseline, compared in pairs_of_measurements
-        if baseline is not None and compared is not None
-    ]
-    return np.array(values, dtype=float).reshape(-1, 2)
-
-
-def _clock(series: PairSeries, summaries: Summaries) -> Check | None:
-    clocks = _paired_values("cpu_clock_hz", series, summaries)
-    if len(clocks) < LEAST_UNITS["application"] or clocks.min() <= 0:
-        return None
-    difference = diagnostics.mean_difference(np.log(clocks[:, 1] / clocks[:, 0]))
-    message = N_("with {arm} the processors ran {difference} faster than with {baseline}")
-    text = gettext(message, arm=series.arm, difference=show_percent(difference.estimate), baseline=series.baseline)
-    is_factor = series.factor.startswith("cpu.")  # the factor is meant to change the clock
-    return Check(
-        gettext("clock"), is_factor or abs(difference.estimate) < _LEAST_DIFFERENCE or difference.p >= _SUSPICIOUS, text
-    )
-
-
-def _no_event(name: str, metric: str, series: PairSeries, summaries: Summaries, event: str) -> Check | None:
-    """Whether a counted event happened in no trial; `event` is its message."""
-    measurements = [summaries.get(order, {}).get(metric) for pair in series.pairs for order in pair.trials]
-    measured = [value for value in measurements if value is not None]
-    affected = sum(value.high > 0 for value in measured)
-    text = gettext("{what} in {n} of {all} trials", what=gettext(event), n=affected, all=len(measured))
-    return Check(gettext(name), affected == 0, text) if measured else None
-
-
-def _drives(counters: Mapping[str, Sequence[int]]) -> Check | None:
-    """Whether the drives' error counters stayed constant from the first trial to the last."""
-    if not counters:
-        return None
-    increased = [
-        gettext("{name} from {before} to {now}", name=name, before=min(readings), now=max(readings))
-        for name, readings in counters.items()
-        if len(set(readings)) > 1
-    ]
-    failing = [
-        gettext("{drive} says that it is failing", drive=name.partition(" ")[0])
-        for name, readings in counters.items()
-        if name.endswith(" failing") and any(readings)
-    ]
-    text = gettext("; ").join([*increased, *failing])
-    text = text or gettext("none of the drives' {n} counters of errors moved", n=len(counters))
-    return Check("SMART", not increased and not failing, text)
-
-
-def _conditions(series: PairSeries, conditions: Facts) -> Check | None:
-    """Whether all uncontrolled conditions were equal in both trials of each pair."""
-    if not any(order in conditions for pair in series.pairs for order in pair.trials):
-        return None
-    differences = [unlike(pair.trials, conditions) for pair in series.pairs]
-    names = sorted({name for names_of_pair in differences for name in names_of_pair})
-    if not names:
-        return Check(gettext("conditions"), True, gettext("what no trial sets was alike in both trials of every pair"))
-    message = N_("{names} differed within {n} of {all} pairs, and no trial sets that")
-    text = gettext(
-        message, names=gettext(", ").join(map(gettext, names)), n=sum(map(bool, differences)), all=len(differences)
-    )
-    return Check(gettext("conditions"), False, text)
-
-
-def _steal(series: PairSeries, summaries: Summaries) -> Check | None:
-    shares = _paired_values("cpu_steal_share", series, summaries)
-    if len(shares) < LEAST_UNITS["application"] or not shares.any():
-        return None
-    difference = diagnostics.mean_difference(shares[:, 1] - shares[:, 0])
-    baseline_share, compared_share = shares.mean(axis=0)
-    message = N_("other guests took {share:.1%} of the processors with {arm}, {usual:.1%} with {baseline}")
-    text = gettext(message, share=compared_share, arm=series.arm, usual=baseline_share, baseline=series.baseline)
-    return Check(gettext("steal"), abs(difference.estimate) < _LEAST_DIFFERENCE or difference.p >= _SUSPICIOUS, text)
 
 
 def _completions(series: PairSeries, pairs: Pairs) -> Check | None:

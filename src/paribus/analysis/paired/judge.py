@@ -16,17 +16,18 @@ from paribus.analysis.diagnostics.plausibility import Lawful
 from paribus.analysis.diagnostics.saturation import saturation
 from paribus.analysis.diagnostics.scaling import scalings
 from paribus.analysis.diagnostics.uncontrolled import constancy
-from paribus.analysis.paired.checks import CheckContext, Courses, Timeline, checks_of
-from paribus.analysis.paired.decision import Finding, LevelFinding, Question, look, next_look, probabilities, refuse
-from paribus.analysis.paired.effects import Pair, PairSeries, Summaries, cells
+from paribus.analysis.paired.check_context import CheckContext, Courses, Timeline
+from paribus.analysis.paired.checks import checks_of
+from paribus.analysis.paired.decision import look, next_look, refuse
+from paribus.analysis.paired.effect_records import effects_of
+from paribus.analysis.paired.effects import PairSeries, Summaries, cells
+from paribus.analysis.paired.finding import Finding, Question
 from paribus.analysis.paired.questions import arrays, comparison_key, looks_by_comparison, questions, spending_looks
-from paribus.analysis.paired.reasons import method_of, reasons_of, tags_of
 from paribus.analysis.screening import screen
 from paribus.findings import Bounded, Breach, Constancy, Contrast, Drift, Matrix, Scaling
 from paribus.i18n import N_, gettext
 from paribus.model import (
     Cell,
-    Check,
     Effect,
     Factor,
     Look,
@@ -34,11 +35,9 @@ from paribus.model import (
     Purpose,
     Settings,
     Trial,
-    Verdict,
     Workload,
 )
 from paribus.stats.pairs import CannotJudge
-from paribus.units import LoadLevel
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ def judge(
             last = looks_of[comparison_key(series), series.purpose]
             finding, series_at_look = _look_again(series, question, last, finished=finished)
             checks = checks_of(finding, question, series_at_look, arrays(series_at_look), context)
-            effect, *levels = _effects_of(
+            effect, *levels = effects_of(
                 finding, question, series_at_look, last[-1], checks, timeline, finished=finished
             )
         except CannotJudge as error:
@@ -246,73 +245,3 @@ def _look_again(
     series_at_look = series.first(looks[-1].pairs)
     over = finished or looks[-1].verdict is not None
     return look(arrays(series_at_look), question, spending_looks(looks, question), over=over), series_at_look
-
-
-def _effects_of(
-    finding: Finding,
-    question: Question,
-    series: PairSeries,
-    last_look: Look,
-    checks: tuple[Check, ...],
-    timeline: Timeline,
-    *,
-    finished: bool,
-) -> list[Effect]:
-    """The effect over all load levels with its verdict, then the effect at each level."""
-    verdict = finding.verdict or Verdict.UNDECIDED
-    better, within = probabilities(finding.estimate, finding.fitted.error, finding.fitted.freedom, question)
-    under_way = not finished and last_look.verdict is None
-    failed = tuple(check.finding for check in checks if not check.passed)
-    tags = tags_of(verdict, finding.interval, question, suspect=bool(failed) and not under_way)
-    pair_s = timeline.pair_s(series)
-    whole = Effect(
-        factor=series.factor,
-        baseline=series.baseline,
-        arm=series.arm,
-        workload=series.workload,
-        response=series.response,
-        load=None,
-        estimate=finding.estimate,
-        low=finding.interval.low,
-        high=finding.interval.high,
-        confidence=1 - question.alpha / question.claims,
-        pairs=last_look.pairs,
-        margin=question.margin,
-        method=method_of(question),
-        look=last_look.number,
-        verdict=verdict,
-        tags=tags,
-        reasons=(*reasons_of(finding, question, series, pair_s, under_way=under_way), *failed),
-        trials=_trials(series.pairs),
-        checks=checks,
-        better_probability=better,
-        within_probability=within,
-        alpha_spent=last_look.alpha_spent,
-    )
-    loads = sorted({pair.load for pair in series.pairs})
-    return [whole, *(_at(whole, series, load, level) for load, level in zip(loads, finding.levels, strict=False))]
-
-
-def _at(whole: Effect, series: PairSeries, load: LoadLevel, finding: LevelFinding) -> Effect:
-    """The effect at one load level, which has no verdict."""
-    pairs = [pair for pair in series.pairs if pair.load == load]
-    return replace(
-        whole,
-        load=load,
-        estimate=finding.shrunk,
-        low=finding.interval.low,
-        high=finding.interval.high,
-        pairs=len(pairs),
-        verdict=None,
-        tags=(),
-        reasons=(),
-        checks=(),
-        better_probability=None,
-        within_probability=None,
-        alpha_spent=None,
-        trials=_trials(pairs),
-    )
-
-
-def _trials(pairs: Sequence[Pair]) -> tuple[int, ...]:
-    return tuple(sorted(order for pair in pairs for order in pair.trials))

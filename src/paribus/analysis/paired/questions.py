@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from paribus.analysis.paired.alpha_spending import SpendingLook
-from paribus.analysis.paired.decision import Pairs, Question
 from paribus.analysis.paired.effects import PairSeries, Summaries, factors_of_screen, pair_series
+from paribus.analysis.paired.finding import Pairs, Question
 from paribus.model import COMPARING, RESPONSES, Factor, Look, Protocol, Purpose, Trial, Workload
 from paribus.stats.pairs import log_ratios
 

@@ -5,8 +5,8 @@ An undecided effect is never worded as if nothing differed.
 
 import math
 
-from paribus.analysis.paired.decision import EffectInterval, Finding, Question
 from paribus.analysis.paired.effects import PairSeries
+from paribus.analysis.paired.finding import EffectInterval, Finding, Question
 from paribus.i18n import N_, gettext
 from paribus.model import Tag, Verdict
 from paribus.stats.planner import pairs_for

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from paribus.analysis.paired.checks import CheckContext, checks_of_screen
-from paribus.analysis.paired.decision import Question, probabilities
+from paribus.analysis.paired.check_context import CheckContext
+from paribus.analysis.paired.checks import checks_of_screen
+from paribus.analysis.paired.decision import probabilities
 from paribus.analysis.paired.effects import PairSeries, factors_of_screen
+from paribus.analysis.paired.finding import Question
 from paribus.analysis.paired.questions import arrays, looks_by_comparison, spending_looks
 from paribus.analysis.paired.reasons import method_of, pairs_needed, tags_of, verdict_reasons
 from paribus.analysis.screening.screen_look import FactorFinding, ScreenFinding, look_at_screen, next_look_at_screen

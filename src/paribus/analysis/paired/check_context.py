@@ -1,0 +1,63 @@
+"""Information about the trials of a comparison that its checks need."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from paribus.analysis.diagnostics.plausibility import Lawful
+from paribus.analysis.diagnostics.uncontrolled import Facts
+from paribus.analysis.paired.effects import PairSeries, Summaries
+from paribus.model import Measurement, Trial
+
+Courses = Mapping[int, Measurement]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Start time, preceding trial and duration in seconds of each trial."""
+
+    started: Mapping[int, float]
+    before: Mapping[int, Trial]
+    took_s: Mapping[int, float]
+
+    @classmethod
+    def of(cls, trials: Sequence[Trial]) -> "Timeline":
+        """Return the timeline of trials in any order."""
+        run_order = sorted(
+            (trial for trial in trials if trial.started is not None), key=lambda trial: trial.started or 0.0
+        )
+        preceding = {later.order: earlier for earlier, later in pairwise(run_order)}
+        return cls(
+            {trial.order: trial.started or 0.0 for trial in run_order},
+            preceding,
+            {trial.order: trial.took_s for trial in run_order},
+        )
+
+    def pair_s(self, series: PairSeries) -> float:
+        """Return the mean seconds of a pair, or of a pair of applications; 0 where unknown."""
+        return sum(self.took_s.get(order, 0.0) for pair in series.pairs for order in pair.trials) / max(series.units, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckContext:
+    """Information about the trials of a comparison that the checks need.
+
+    Attributes:
+        timeline: Run order and times.
+        summaries: Measurements by trial and metric.
+        courses: Time series of the response within each trial.
+        noise: Difference of the baseline from itself before the comparison (log ratio, p value).
+        placebo: The same during the comparison.
+        drives: Error counters of the drives at each reading.
+        conditions: Machine conditions that each trial recorded.
+        lawful: Trials whose figures violate a law of arithmetic or physics.
+    """
+
+    timeline: Timeline
+    summaries: Summaries
+    courses: Courses
+    noise: tuple[float, float] | None
+    placebo: tuple[float, float] | None
+    drives: Mapping[str, Sequence[int]]
+    conditions: Facts
+    lawful: Lawful

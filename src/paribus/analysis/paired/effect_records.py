@@ -1,0 +1,82 @@
+"""Effects of a comparison, over all load levels and at each."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from paribus.analysis.paired.check_context import Timeline
+from paribus.analysis.paired.decision import probabilities
+from paribus.analysis.paired.effects import Pair, PairSeries
+from paribus.analysis.paired.finding import Finding, LevelFinding, Question
+from paribus.analysis.paired.reasons import method_of, reasons_of, tags_of
+from paribus.model import Check, Effect, Look, Verdict
+from paribus.units import LoadLevel
+
+
+def effects_of(
+    finding: Finding,
+    question: Question,
+    series: PairSeries,
+    last_look: Look,
+    checks: tuple[Check, ...],
+    timeline: Timeline,
+    *,
+    finished: bool,
+) -> list[Effect]:
+    """The effect over all load levels with its verdict, then the effect at each level."""
+    verdict = finding.verdict or Verdict.UNDECIDED
+    better, within = probabilities(finding.estimate, finding.fitted.error, finding.fitted.freedom, question)
+    under_way = not finished and last_look.verdict is None
+    failed = tuple(check.finding for check in checks if not check.passed)
+    tags = tags_of(verdict, finding.interval, question, suspect=bool(failed) and not under_way)
+    pair_s = timeline.pair_s(series)
+    whole = Effect(
+        factor=series.factor,
+        baseline=series.baseline,
+        arm=series.arm,
+        workload=series.workload,
+        response=series.response,
+        load=None,
+        estimate=finding.estimate,
+        low=finding.interval.low,
+        high=finding.interval.high,
+        confidence=1 - question.alpha / question.claims,
+        pairs=last_look.pairs,
+        margin=question.margin,
+        method=method_of(question),
+        look=last_look.number,
+        verdict=verdict,
+        tags=tags,
+        reasons=(*reasons_of(finding, question, series, pair_s, under_way=under_way), *failed),
+        trials=_trials(series.pairs),
+        checks=checks,
+        better_probability=better,
+        within_probability=within,
+        alpha_spent=last_look.alpha_spent,
+    )
+    loads = sorted({pair.load for pair in series.pairs})
+    return [whole, *(_at(whole, series, load, level) for load, level in zip(loads, finding.levels, strict=False))]
+
+
+def _at(whole: Effect, series: PairSeries, load: LoadLevel, finding: LevelFinding) -> Effect:
+    """The effect at one load level, which has no verdict."""
+    pairs = [pair for pair in series.pairs if pair.load == load]
+    return replace(
+        whole,
+        load=load,
+        estimate=finding.shrunk,
+        low=finding.interval.low,
+        high=finding.interval.high,
+        pairs=len(pairs),
+        verdict=None,
+        tags=(),
+        reasons=(),
+        checks=(),
+        better_probability=None,
+        within_probability=None,
+        alpha_spent=None,
+        trials=_trials(pairs),
+    )
+
+
+def _trials(pairs: Sequence[Pair]) -> tuple[int, ...]:
+    return tuple(sorted(order for pair in pairs for order in pair.trials))

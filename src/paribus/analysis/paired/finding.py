@@ -1,0 +1,145 @@
+"""Records of a look: the pairs, the declared question, and the finding."""
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paribus.analysis.paired.alpha_spending import Method, Spending, SpendingLook
+from paribus.model import Verdict
+from paribus.stats import diagnostics
+from paribus.stats.huber import Array, Regression
+
+Unit = Literal["pair", "application"]
+LEAST_UNITS: dict[Unit, int] = {"pair": 16, "application": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs in run order.
+
+    Attributes:
+        difference: Log ratios, shape (n,).
+        order: Applications by which the compared trial ran later than the baseline's, shape (n,).
+        level: Index of the load level, shape (n,).
+        application: Index of the pair of applications that each pair belongs to, shape (n,); None where each trial has
+            an application of its own.
+        resolution: Smallest step of the response as a log ratio; 0 where unknown.
+        count: Fewest completions of a trial; 0 where unknown.
+    """
+
+    difference: Array
+    order: Array
+    level: NDArray[np.intp]
+    application: NDArray[np.intp] | None = None
+    resolution: float = 0.0
+    count: int = 0
+
+    def first(self, n: int) -> "Pairs":
+        """Return the first n pairs."""
+        application = None if self.application is None else self.application[:n]
+        return replace(
+            self, difference=self.difference[:n], order=self.order[:n], level=self.level[:n], application=application
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A comparison's question, declared before any data.
+
+    Attributes:
+        margin: Equivalence margin, a log ratio.
+        planned: Largest number of units.
+        alpha: Error shared by all claims.
+        claims: Number of claims that share `alpha`.
+        method: How the error is spent over looks.
+        unit: Unit of replication.
+        higher_is_better: Direction of the response.
+        level_sd: Standard deviation of a pair at each level, where these are known to differ.
+    """
+
+    margin: float
+    planned: int
+    alpha: float = 0.05
+    claims: int = 1
+    method: Method = "adaptive"
+    unit: Unit = "pair"
+    higher_is_better: bool = True
+    level_sd: tuple[float, ...] | None = None
+
+    @property
+    def spending(self) -> Spending:
+        """The spending of the error; equivalence claims do not share it."""
+        return Spending(
+            method=self.method,
+            alpha=self.alpha / self.claims,
+            alpha_equal=self.alpha,
+            planned=self.planned,
+            applications=self.unit == "application",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EffectInterval:
+    """An interval of an effect, from `low` to `high`, log ratios."""
+
+    low: float
+    high: float
+
+    def within(self, margin: float) -> bool:
+        """Return whether the interval lies inside (-margin, margin)."""
+        return -margin < self.low and self.high < margin
+
+    def holds(self, value: float) -> bool:
+        """Return whether the interval contains the value."""
+        return self.low <= value <= self.high
+
+    def beyond(self, margin: float) -> bool:
+        """Return whether the interval lies entirely on one side of [-margin, margin]."""
+        return self.low > margin or self.high < -margin
+
+    def hull(self, other: "EffectInterval") -> "EffectInterval":
+        """Return the smallest interval that contains both."""
+        return EffectInterval(min(self.low, other.low), max(self.high, other.high))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelFinding:
+    """The result at one load level: the shrunk estimate, its interval, and its verdict if decided."""
+
+    shrunk: float
+    interval: EffectInterval
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The result of a look.
+
+    Attributes:
+        estimate: Log ratio.
+        interval: Contains the effect at all looks at once with probability 1 - alpha.
+        inner: Interval of the two equivalence tests. Both intervals also contain the mean of the level means where the
+            levels differ or the arms' outlier counts do.
+        looks: The looks, including this one.
+        scale: Robust standard deviation of a pair.
+        p_levels: p value of the F test of one effect for all levels.
+        slow: Outlier counts of the compared arm and of the baseline.
+        levels: Results at each load level; empty for one level.
+        order_effect: Gain of the trial that ran later.
+        verdict: None while the comparison continues.
+        fitted: The regression.
+    """
+
+    estimate: float
+    interval: EffectInterval
+    inner: EffectInterval
+    looks: tuple[SpendingLook, ...]
+    scale: float
+    p_levels: float
+    slow: tuple[int, int]
+    levels: tuple[LevelFinding, ...]
+    order_effect: diagnostics.Coefficient | None
+    verdict: Verdict | None
+    fitted: Regression = field(repr=False, compare=False)

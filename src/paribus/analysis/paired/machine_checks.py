@@ -1,0 +1,118 @@
+"""Checks that the machine was the same for both arms of a comparison."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from paribus.analysis.diagnostics.uncontrolled import Facts, unlike
+from paribus.analysis.paired.check_context import CheckContext
+from paribus.analysis.paired.effects import PairSeries, Summaries
+from paribus.analysis.paired.finding import LEAST_UNITS
+from paribus.i18n import N_, gettext
+from paribus.model import Check
+from paribus.stats import diagnostics
+from paribus.stats.huber import Array
+from paribus.units import show_percent
+
+SUSPICIOUS = 0.01  # error of the checks of every experiment
+_LEAST_DIFFERENCE = 0.01  # of the processors' clock or time, as a share
+
+
+def machine_checks(series: PairSeries, context: CheckContext) -> list[Check | None]:
+    """Checks that the machine was the same for both arms."""
+    return [
+        _baseline_difference(N_("noise floor"), context.noise, N_("before anything was compared")),
+        _baseline_difference(N_("placebo"), context.placebo, N_("meanwhile")),
+        _clock(series, context.summaries),
+        _no_event(N_("throttling"), "cpu_throttled", series, context.summaries, N_("heat slowed the processors")),
+        _no_event(N_("disk errors"), "device_errors", series, context.summaries, N_("requests to the disk failed")),
+        _drives(context.drives),
+        _conditions(series, context.conditions),
+        _steal(series, context.summaries),
+    ]
+
+
+def _baseline_difference(name: str, difference: tuple[float, float] | None, when: str) -> Check | None:
+    if difference is None:
+        return None
+    message = N_("{when} the baseline differed from itself by {difference}")
+    text = gettext(message, when=gettext(when), difference=show_percent(difference[0]))
+    return Check(gettext(name), difference[1] >= SUSPICIOUS, text)
+
+
+def _paired_values(metric: str, series: PairSeries, summaries: Summaries) -> Array:
+    """A metric of the baseline and the compared trial of each pair, shape (n, 2), where both have it."""
+    pairs_of_measurements = [[summaries.get(order, {}).get(metric) for order in pair.trials] for pair in series.pairs]
+    values = [
+        [baseline.mean, compared.mean]
+        for baseline, compared in pairs_of_measurements
+        if baseline is not None and compared is not None
+    ]
+    return np.array(values, dtype=float).reshape(-1, 2)
+
+
+def _clock(series: PairSeries, summaries: Summaries) -> Check | None:
+    clocks = _paired_values("cpu_clock_hz", series, summaries)
+    if len(clocks) < LEAST_UNITS["application"] or clocks.min() <= 0:
+        return None
+    difference = diagnostics.mean_difference(np.log(clocks[:, 1] / clocks[:, 0]))
+    message = N_("with {arm} the processors ran {difference} faster than with {baseline}")
+    text = gettext(message, arm=series.arm, difference=show_percent(difference.estimate), baseline=series.baseline)
+    is_factor = series.factor.startswith("cpu.")  # the factor is meant to change the clock
+    return Check(
+        gettext("clock"), is_factor or abs(difference.estimate) < _LEAST_DIFFERENCE or difference.p >= SUSPICIOUS, text
+    )
+
+
+def _no_event(name: str, metric: str, series: PairSeries, summaries: Summaries, event: str) -> Check | None:
+    """Whether a counted event happened in no trial; `event` is its message."""
+    measurements = [summaries.get(order, {}).get(metric) for pair in series.pairs for order in pair.trials]
+    measured = [value for value in measurements if value is not None]
+    affected = sum(value.high > 0 for value in measured)
+    text = gettext("{what} in {n} of {all} trials", what=gettext(event), n=affected, all=len(measured))
+    return Check(gettext(name), affected == 0, text) if measured else None
+
+
+def _drives(counters: Mapping[str, Sequence[int]]) -> Check | None:
+    """Whether the drives' error counters stayed constant from the first trial to the last."""
+    if not counters:
+        return None
+    increased = [
+        gettext("{name} from {before} to {now}", name=name, before=min(readings), now=max(readings))
+        for name, readings in counters.items()
+        if len(set(readings)) > 1
+    ]
+    failing = [
+        gettext("{drive} says that it is failing", drive=name.partition(" ")[0])
+        for name, readings in counters.items()
+        if name.endswith(" failing") and any(readings)
+    ]
+    text = gettext("; ").join([*increased, *failing])
+    text = text or gettext("none of the drives' {n} counters of errors moved", n=len(counters))
+    return Check("SMART", not increased and not failing, text)
+
+
+def _conditions(series: PairSeries, conditions: Facts) -> Check | None:
+    """Whether all uncontrolled conditions were equal in both trials of each pair."""
+    if not any(order in conditions for pair in series.pairs for order in pair.trials):
+        return None
+    differences = [unlike(pair.trials, conditions) for pair in series.pairs]
+    names = sorted({name for names_of_pair in differences for name in names_of_pair})
+    if not names:
+        return Check(gettext("conditions"), True, gettext("what no trial sets was alike in both trials of every pair"))
+    message = N_("{names} differed within {n} of {all} pairs, and no trial sets that")
+    text = gettext(
+        message, names=gettext(", ").join(map(gettext, names)), n=sum(map(bool, differences)), all=len(differences)
+    )
+    return Check(gettext("conditions"), False, text)
+
+
+def _steal(series: PairSeries, summaries: Summaries) -> Check | None:
+    shares = _paired_values("cpu_steal_share", series, summaries)
+    if len(shares) < LEAST_UNITS["application"] or not shares.any():
+        return None
+    difference = diagnostics.mean_difference(shares[:, 1] - shares[:, 0])
+    baseline_share, compared_share = shares.mean(axis=0)
+    message = N_("other guests took {share:.1%} of the processors with {arm}, {usual:.1%} with {baseline}")
+    text = gettext(message, share=compared_share, arm=series.arm, usual=baseline_share, baseline=series.baseline)
+    return Check(gettext("steal"), abs(difference.estimate) < _LEAST_DIFFERENCE or difference.p >= SUSPICIOUS, text)
