@@ -1,7 +1,6 @@
-"""Two experiments beside each other: what the baseline does in both, and whether effects are the same.
+"""Comparison of two experiments: their baselines, and the effects that both have.
 
-In: trials and what they measured, or effects, of two experiments. Out: Between and EffectBetween. Nothing here is
-paired: a machine, an upgrade or a week lies between the two, so that the units are rounds and the test is Welch's.
+Nothing is paired, since a machine, an upgrade or time lies between them: the units are rounds, the test is Welch's.
 """
 
 import math
@@ -19,7 +18,7 @@ from paribus.units import LoadLevel
 
 _FEWEST_ROUNDS = 3
 
-Asked = tuple[str, str]  # workload and response
+Response = tuple[str, str]  # workload and response
 _Rounds = Mapping[LoadLevel, Mapping[int, float]]
 
 
@@ -31,27 +30,34 @@ class Side:
     summaries: Summaries
 
 
-def between(first: Side, second: Side, asked: Mapping[Asked, float], confidence: float) -> list[Between]:
-    """Of every workload and response in both, with its margin (a log ratio); all verdicts share one error."""
-    found = []
-    for (workload, response), margin in asked.items():
+def between(first: Side, second: Side, margins: Mapping[Response, float], confidence: float) -> list[Between]:
+    """Compare the baselines of two experiments, for every workload and response that both have.
+
+    Args:
+        first: The experiment compared against.
+        second: The experiment compared.
+        margins: Margin (a log ratio) by workload and response.
+        confidence: 1 minus the error that all verdicts share.
+    """
+    result = []
+    for (workload, response), margin in margins.items():
         sides = [_rounds(side, workload, response) for side in (first, second)]
         loads = sorted(sides[0].keys() & sides[1].keys())
-        share = 1 - (1 - confidence) / len(asked)
-        whole = [_over(side, loads) for side in sides]
-        if not loads or min(map(len, whole)) < _FEWEST_ROUNDS:
+        each_confidence = 1 - (1 - confidence) / len(margins)
+        complete = [_over(side, loads) for side in sides]
+        if not loads or min(map(len, complete)) < _FEWEST_ROUNDS:
             continue
         trials = tuple(_trials(side, workload, loads) for side in (first, second))
         levels = [
             _between(
                 [list(side[load].values()) for side in sides], workload, response, load, margin,
-                1 - (1 - share) / len(loads), trials,
+                1 - (1 - each_confidence) / len(loads), trials,
             )
             for load in loads
         ]  # fmt: skip
-        all_levels = _between(whole, workload, response, None, margin, share, trials)
-        found += [_judged(all_levels, whole, levels, 1 - share), *(levels if len(loads) > 1 else [])]
-    return found
+        all_levels = _between(complete, workload, response, None, margin, each_confidence, trials)
+        result += [_judged(all_levels, complete, levels, 1 - each_confidence), *(levels if len(loads) > 1 else [])]
+    return result
 
 
 def _rounds(side: Side, workload: str, response: str) -> _Rounds:
@@ -62,19 +68,24 @@ def _rounds(side: Side, workload: str, response: str) -> _Rounds:
             measured = side.summaries.get(trial.order, {}).get(response)
             if trial.baseline and trial.workload == workload and measured is not None and measured.mean > 0:
                 values[trial.load][trial.round].append(math.log(measured.mean))
-    return {load: {n: float(np.mean(logs)) for n, logs in rounds.items()} for load, rounds in values.items()}
+    return {load: {number: float(np.mean(logs)) for number, logs in rounds.items()} for load, rounds in values.items()}
 
 
 def _over(rounds: _Rounds, loads: Sequence[LoadLevel]) -> list[float]:
-    """Each round that has all these load levels, as their mean."""
-    whole = set.intersection(*(set(rounds[load]) for load in loads)) if loads else set()
-    return [float(np.mean([rounds[load][number] for load in loads])) for number in sorted(whole)]
+    """The mean of each round that has all these load levels."""
+    complete = set.intersection(*(set(rounds[load]) for load in loads)) if loads else set()
+    return [float(np.mean([rounds[load][number] for load in loads])) for number in sorted(complete)]
 
 
 def _trials(side: Side, workload: str, loads: Sequence[LoadLevel]) -> tuple[int, ...]:
     blocks = whole_blocks(side.trials).values()
-    mine = (t for block in blocks for t in block if t.baseline and t.workload == workload and t.load in loads)
-    return tuple(sorted(trial.order for trial in mine))
+    baseline_trials = (
+        trial
+        for block in blocks
+        for trial in block
+        if trial.baseline and trial.workload == workload and trial.load in loads
+    )
+    return tuple(sorted(trial.order for trial in baseline_trials))
 
 
 def _between(
@@ -102,55 +113,56 @@ def _between(
     )
 
 
-def _judged(found: Between, sides: Sequence[Sequence[float]], levels: Sequence[Between], alpha: float) -> Between:
-    """With its verdict: levels that go apart first, then the interval, then both one-sided tests at the margin."""
-    if any(one.low > 0 for one in levels) and any(one.high < 0 for one in levels):
-        return replace(found, verdict=Verdict.DEPENDS_ON_LOAD)
+def _judged(comparison: Between, sides: Sequence[Sequence[float]], levels: Sequence[Between], alpha: float) -> Between:
+    """The comparison with its verdict: opposite levels first, then equivalence at the margin, then the interval."""
+    if any(level.low > 0 for level in levels) and any(level.high < 0 for level in levels):
+        return replace(comparison, verdict=Verdict.DEPENDS_ON_LOAD)
     _, low, high = welch(sides, 1 - 2 * alpha)
-    inside = -found.margin < low and high < found.margin
+    inside = -comparison.margin < low and high < comparison.margin
     if inside:
-        return replace(found, verdict=Verdict.EQUIVALENT)
-    if found.low > 0 or found.high < 0:
-        gains = found.low > 0
-        better = gains == RESPONSES[found.response].higher_is_better
-        return replace(found, verdict=Verdict.BETTER if better else Verdict.WORSE)
-    return replace(found, verdict=Verdict.UNDECIDED)
+        return replace(comparison, verdict=Verdict.EQUIVALENT)
+    if comparison.low > 0 or comparison.high < 0:
+        gains = comparison.low > 0
+        better = gains == RESPONSES[comparison.response].higher_is_better
+        return replace(comparison, verdict=Verdict.BETTER if better else Verdict.WORSE)
+    return replace(comparison, verdict=Verdict.UNDECIDED)
 
 
 def effects_between(first: Sequence[Effect], second: Sequence[Effect]) -> list[EffectBetween]:
-    """Every effect that was judged in both. Half-widths add up as those of independent estimates."""
-    theirs = {_place(effect): effect for effect in second if effect.load is None}
-    found = []
-    for mine in first:
-        other = theirs.get(_place(mine)) if mine.load is None else None
-        if other is None or mine.verdict is None or other.verdict is None:
+    """Return every effect that was judged in both experiments; half widths add up as for independent estimates."""
+    second_by_key = {_key(effect): effect for effect in second if effect.load is None}
+    result = []
+    for effect in first:
+        second_effect = second_by_key.get(_key(effect)) if effect.load is None else None
+        if second_effect is None or effect.verdict is None or second_effect.verdict is None:
             continue
-        half = math.hypot((mine.high - mine.low) / 2, (other.high - other.low) / 2)
-        difference = other.estimate - mine.estimate
-        within = abs(difference) + half < mine.margin
-        found.append(
+        half_width = math.hypot((effect.high - effect.low) / 2, (second_effect.high - second_effect.low) / 2)
+        difference = second_effect.estimate - effect.estimate
+        within = abs(difference) + half_width < effect.margin
+        result.append(
             EffectBetween(
-                factor=mine.factor,
-                baseline=mine.baseline,
-                arm=mine.arm,
-                workload=mine.workload,
-                response=mine.response,
-                first=Estimate(mine.estimate, mine.low, mine.high),
-                second=Estimate(other.estimate, other.low, other.high),
-                difference=Estimate(difference, difference - half, difference + half),
-                margin=mine.margin,
-                alike=True if within else False if abs(difference) > half else None,
+                factor=effect.factor,
+                baseline=effect.baseline,
+                arm=effect.arm,
+                workload=effect.workload,
+                response=effect.response,
+                first=Estimate(effect.estimate, effect.low, effect.high),
+                second=Estimate(second_effect.estimate, second_effect.low, second_effect.high),
+                difference=Estimate(difference, difference - half_width, difference + half_width),
+                margin=effect.margin,
+                alike=True if within else False if abs(difference) > half_width else None,
             )
         )
-    return found
+    return result
 
 
 def judged_alone(effects: Sequence[Effect], others: Sequence[Effect]) -> list[Effect]:
-    """The effects over all load levels that are judged, and are not among the others."""
-    theirs = {_place(effect) for effect in others if effect.load is None and effect.verdict is not None}
-    mine = (effect for effect in effects if effect.load is None and effect.verdict is not None)
-    return [effect for effect in mine if _place(effect) not in theirs]
+    """Return the judged effects over all load levels that `others` lacks."""
+    other_keys = {_key(effect) for effect in others if effect.load is None and effect.verdict is not None}
+    judged = (effect for effect in effects if effect.load is None and effect.verdict is not None)
+    return [effect for effect in judged if _key(effect) not in other_keys]
 
 
-def _place(effect: Effect) -> tuple[str, str, str, str, str]:
+def _key(effect: Effect) -> tuple[str, str, str, str, str]:
+    """Key of an effect."""
     return effect.factor, effect.baseline, effect.arm, effect.workload, effect.response

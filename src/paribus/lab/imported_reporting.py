@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy.engine import Engine as Store
 
-from paribus.analysis.imported.claims import Numbers, weigh
-from paribus.analysis.imported.consistency import SAMPLED, is_published, unfit
+from paribus.analysis.imported.claims import ImportedSet, judge_claims
+from paribus.analysis.imported.consistency import SAMPLED, inconsistencies, is_published
 from paribus.analysis.imported.judgement import judge_set
-from paribus.analysis.imported.matched_runs import lone
+from paribus.analysis.imported.matched_runs import unrepeated
 from paribus.analysis.paired.judge import Judgement
 from paribus.errors import UsageError
 from paribus.experiment.evidence import ExperimentEvidence
@@ -37,18 +37,18 @@ def judgement(store: Store, experiment: Experiment, found: ExperimentEvidence) -
         plan.protocol,
         plan.factors,
         courses={
-            response: read.series(store, own, response, lone(found.trials, response, found.summaries))
+            response: read.series(store, own, response, unrepeated(found.trials, response, found.summaries))
             for response in judged
         },
         options={trial: origin.said["options"] for trial, origin in sources.origins(store, own).items()},
     )
 
 
-def numbers(store: Store, experiment: Experiment, wrong: Sequence[Breach]) -> Numbers:
+def numbers(store: Store, experiment: Experiment, wrong: Sequence[Breach]) -> ImportedSet:
     """A set as claims are tested by."""
     own = experiment.id
     paths = {source.number: source.path for source in sources.sources(store, own)}
-    return Numbers(
+    return ImportedSet(
         plan=read.plan(store, own),
         trials=read.trials(store, own),
         summaries=read.summaries(store, own),
@@ -70,7 +70,7 @@ def claims_of(experiment: Experiment, path: Path | None) -> list[Claim]:
 
 def claimed(store: Store, experiment: Experiment, claims: Sequence[Claim], wrong: Sequence[Breach]) -> list[Tested]:
     """The claims beside the set's numbers, of which some may not fit each other."""
-    return weigh(claims, [numbers(store, experiment, wrong)]) if claims else []
+    return judge_claims(claims, [numbers(store, experiment, wrong)]) if claims else []
 
 
 def breaches(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> list[Breach]:
@@ -80,7 +80,7 @@ def breaches(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> l
     origins = sources.origins(store, own)
     published = [order for order, origin in origins.items() if is_published(origin)]
     courses = {metric: read.series(store, own, metric, published) for metric in SAMPLED}
-    return unfit(trials, origins, paths, courses, claims)
+    return inconsistencies(trials, origins, paths, courses, claims)
 
 
 def records(store: Store, experiment: Experiment, claims: Sequence[Claim]) -> dict[str, Any]:

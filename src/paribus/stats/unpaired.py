@@ -68,7 +68,9 @@ class Pooled:
         return self.estimate - half_width, self.estimate + half_width
 
 
-def compared(sides: tuple[Sequence[float], Sequence[float]], lines: tuple[Array | None, Array | None]) -> LevelRatio:
+def compare_level(
+    sides: tuple[Sequence[float], Sequence[float]], lines: tuple[Array | None, Array | None]
+) -> LevelRatio:
     """Compare two settings at one load level (Welch 1947).
 
     Args:
@@ -108,7 +110,7 @@ def _variance_of_lines(values: Array) -> float:
     return float(finite.var(ddof=1)) / size / float(finite.mean()) ** 2 if size >= _LEAST_EFFECTIVE else math.inf
 
 
-def pooled(ratios: Sequence[LevelRatio]) -> Pooled:
+def pool(ratios: Sequence[LevelRatio]) -> Pooled:
     """Average the log ratios of load levels, with the error that their variances imply (Satterthwaite 1946).
 
     Where a level has no repetitions, the usual difference between two runs (`RUN_TO_RUN_SD`) is added once: single
@@ -130,7 +132,7 @@ def pooled(ratios: Sequence[LevelRatio]) -> Pooled:
     return Pooled(estimate, error, freedom)
 
 
-def spread(ratios: Sequence[LevelRatio]) -> Pooled:
+def pool_by_spread(ratios: Sequence[LevelRatio]) -> Pooled:
     """Average the log ratios of load levels, with the error that their own spread gives.
 
     Args:
@@ -147,7 +149,7 @@ def spread(ratios: Sequence[LevelRatio]) -> Pooled:
     )
 
 
-def unlike(ratios: Sequence[LevelRatio]) -> float:
+def equality_p(ratios: Sequence[LevelRatio]) -> float:
     """Test whether one log ratio holds at all load levels (F test on inverse-variance weights).
 
     Args:

@@ -8,8 +8,8 @@ import pytest
 import trial_samples as samples
 
 from paribus import model
-from paribus.analysis.imported.claims import Numbers, weigh
-from paribus.analysis.imported.magnitudes import stated
+from paribus.analysis.imported.claims import ImportedSet, judge_claims
+from paribus.analysis.imported.magnitudes import claimed_ratio
 from paribus.model import (
     Claim,
     Factor,
@@ -24,7 +24,9 @@ LOADS = (8, 16, 32, 64)
 CLAIM = Claim(id="1", factor="scheduler", claim="better", statement="s", better_level="noop", tables=("T1",))
 
 
-def numbers(ratios: Sequence[float], *, arms: tuple[str, str] = ("deadline", "noop"), file: str = "T1.csv") -> Numbers:
+def numbers(
+    ratios: Sequence[float], *, arms: tuple[str, str] = ("deadline", "noop"), file: str = "T1.csv"
+) -> ImportedSet:
     """A table of two levels, one run of each, whose ratio at each load level is given."""
     trials, summaries = [], {}
     for load, ratio in zip(LOADS, ratios, strict=False):
@@ -58,11 +60,11 @@ def numbers(ratios: Sequence[float], *, arms: tuple[str, str] = ("deadline", "no
         digest="",
         text="",
     )
-    return Numbers(plan, trials, summaries, {trial.order: file for trial in trials})
+    return ImportedSet(plan, trials, summaries, {trial.order: file for trial in trials})
 
 
-def outcome(claim: Claim, *sets: Numbers) -> model.Tested:
-    return weigh([claim], sets)[0]
+def outcome(claim: Claim, *sets: ImportedSet) -> model.Tested:
+    return judge_claims([claim], sets)[0]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ def test_what_no_number_can_say_is_told(change: dict[str, str], said: str) -> No
 def test_a_claim_without_a_table_is_about_the_set_unless_others_name_theirs() -> None:
     without = replace(CLAIM, id="2", tables=())
     assert outcome(without, numbers((1.4, 1.5, 1.4, 1.5))).standing is Standing.SUPPORTED
-    found = weigh([CLAIM, without], [numbers((1.4, 1.5, 1.4, 1.5))])
+    found = judge_claims([CLAIM, without], [numbers((1.4, 1.5, 1.4, 1.5))])
     assert found[1].reason == "no table is behind it"
 
 
@@ -178,9 +180,9 @@ def test_a_ratio_is_that_of_the_table(magnitude: str, ratio: float, standing: St
 
 
 def test_words_without_a_number_state_nothing() -> None:
-    assert stated("very large (no number)") is None
-    assert stated("0%") is None
-    found = stated("75%")
+    assert claimed_ratio("very large (no number)") is None
+    assert claimed_ratio("0%") is None
+    found = claimed_ratio("75%")
     assert found is not None
     assert math.isclose(found.high, 4 / 3)
-    assert found.told(4 / 3) == "75%"
+    assert found.show(4 / 3) == "75%"

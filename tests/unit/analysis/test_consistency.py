@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import trial_samples as samples
 
-from paribus.analysis.imported.consistency import unfit
+from paribus.analysis.imported.consistency import inconsistencies
 from paribus.findings import Breach
 from paribus.model import Claim, Measurement, Origin, Percentage, Trial
 from paribus.parsers import formats
@@ -110,7 +110,9 @@ def _breaches(text: str) -> list[Breach]:
     runs = formats.read(text).runs
     made = [_trial(order, run) for order, run in enumerate(runs, 1)]
     assert made
-    return unfit([trial for trial, _ in made], {trial.order: origin for trial, origin in made}, {1: "a.log"}, {})
+    return inconsistencies(
+        [trial for trial, _ in made], {trial.order: origin for trial, origin in made}, {1: "a.log"}, {}
+    )
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
@@ -159,8 +161,10 @@ def test_points_of_a_series_in_a_table_are_looked_at() -> None:
 
     series = {"read_bytes_per_s": course(300e6, 310e6, 290e6), "written_bytes_per_s": course(200e6, 210e6, 190e6)}
     fitting = series | {"bytes_per_s": course(500e6, 520e6, 480e6)}
-    assert unfit([trial], {1: origin}, {1: "a.csv"}, fitting) == []
-    (breach,) = unfit([trial], {1: origin}, {1: "a.csv"}, series | {"bytes_per_s": course(500e6, 620e6, 480e6)})
+    assert inconsistencies([trial], {1: origin}, {1: "a.csv"}, fitting) == []
+    (breach,) = inconsistencies(
+        [trial], {1: origin}, {1: "a.csv"}, series | {"bytes_per_s": course(500e6, 620e6, 480e6)}
+    )
     assert (breach.law, breach.cells) == ("reads + writes = total", (1,))
     assert "sample 2" in breach.where
 
@@ -173,9 +177,9 @@ def test_a_rate_that_was_asked_for_is_no_closed_loop() -> None:
         ("throughput_per_s", 100.0, "1/s", 1, "100.00", ""), ("response_mean_s", 0.002, "s", 1, "2.00", "")
     ]}  # fmt: skip
     idle = replace(origin, said=said)
-    assert [b.law for b in unfit([trial], {1: idle}, {1: "a.log"}, {})] == ["Little's law"]
+    assert [b.law for b in inconsistencies([trial], {1: idle}, {1: "a.log"}, {})] == ["Little's law"]
     asked = replace(origin, said={**said, "options": {"rate": "100"}})
-    assert unfit([trial], {1: asked}, {1: "a.log"}, {}) == []
+    assert inconsistencies([trial], {1: asked}, {1: "a.log"}, {}) == []
 
 
 def test_a_percentage_of_a_claim_is_held_against_the_table() -> None:
@@ -193,7 +197,7 @@ def test_a_percentage_of_a_claim_is_held_against_the_table() -> None:
     def told(percent: str) -> list[str]:
         change = Percentage(start="cfq", end="noop", percent=percent)
         claim = Claim(id="C1", factor="scheduler", claim="ratio", statement="", changes=(change,))
-        return [breach.words for breach in unfit(trials, origins, {1: "T3.csv"}, {}, [claim])]
+        return [breach.words for breach in inconsistencies(trials, origins, {1: "T3.csv"}, {}, [claim])]
 
     assert told("+10") == []
     assert told("+30") == [

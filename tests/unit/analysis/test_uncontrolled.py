@@ -5,7 +5,7 @@ import dataclasses
 from test_checks import _checks, _timed
 from test_judge import _experiment
 
-from paribus.analysis.diagnostics.uncontrolled import constancy, unlike
+from paribus.analysis.diagnostics.uncontrolled import constancy, differing_conditions
 from paribus.findings import Held
 from paribus.model import Tag, TrialState
 
@@ -29,9 +29,9 @@ def test_trials_that_do_not_count_say_nothing() -> None:
 
 
 def test_a_pair_of_which_one_looked_is_not_unlike() -> None:
-    assert unlike((1, 2), FACTS) == {"b"}
-    assert unlike((1, 9), FACTS) == set()
-    assert unlike((8, 9), FACTS) == set()
+    assert differing_conditions((1, 2), FACTS) == {"b"}
+    assert differing_conditions((1, 9), FACTS) == set()
+    assert differing_conditions((8, 9), FACTS) == set()
 
 
 def test_what_changes_between_pairs_is_told_and_what_changes_within_one_is_suspect() -> None:

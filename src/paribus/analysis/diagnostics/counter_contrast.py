@@ -1,9 +1,7 @@
-"""Why: which counters of the machine and of the server moved when a setting was changed.
+"""Counters of the machine and of the server that moved with a setting.
 
-In: the pairs of a comparison and what was measured beside them. Out: a Contrast. What happens once an operation is
-compared per operation, since an arm that does more of them does more of everything; of what is compared, a share of
-5 % at most is expected to be told without having moved (Benjamini and Hochberg 1995), and the intervals allow for
-the choice (Benjamini and Yekutieli 2005).
+Rates are compared per operation, since an arm with more throughput does more of everything. The false discovery rate is
+5 % (Benjamini and Hochberg 1995), and the intervals allow for the selection (Benjamini and Yekutieli 2005).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,17 +18,17 @@ from paribus.stats.multiplicity import benjamini_hochberg
 
 _FEWEST_UNITS = 4
 _THROUGHPUT = "throughput_per_s"
-_WATCHED = ("sample", "server")  # who measured what is no response
+_WATCHED = ("sample", "server")  # sources of counters; the others measure responses
 _RATE = "_per_s"
 _PROCESSOR = ("cpu_user_share", "cpu_system_share")
-BUSY = "cpu_busy_share"  # their sum
+BUSY = "cpu_busy_share"  # sum of `_PROCESSOR`
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class _Counter:
-    """A counter over all pairs: its values of shape (n,) at the baseline and the compared arm."""
+    """A counter over all pairs: its values with the baseline and with the compared arm, shape (n,) each."""
 
     metric: str
     unit: str
@@ -40,50 +38,56 @@ class _Counter:
 
     @property
     def is_ratio(self) -> bool:
-        """Whether a ratio says more than a difference: of all but shares, where nothing is zero."""
+        """Whether its change is given as a ratio: not for shares, nor where a value is zero."""
         positive = bool((self.baseline > 0).all() and (self.compared > 0).all())
         return positive and (self.per_operation or not self.metric.endswith(("_share", "_utilisation")))
 
     @property
     def differences(self) -> Array:
-        """Of the pairs, as log ratios or as they are."""
+        """The differences of the pairs, shape (n,), log ratios where `is_ratio`."""
         return np.log(self.compared / self.baseline) if self.is_ratio else self.compared - self.baseline
 
 
-def contrast(one: PairSeries, summaries: Summaries, confidence: float) -> Contrast | None:
-    """What moved; None where there are too few pairs to tell."""
-    if one.units < _FEWEST_UNITS:
+def contrast(series: PairSeries, summaries: Summaries, confidence: float) -> Contrast | None:
+    """Return the counters that moved with a comparison; None for too few units or where no counter varies.
+
+    Args:
+        series: The pairs of the comparison.
+        summaries: Measurements by trial and metric.
+        confidence: Coverage of the intervals; 1 - confidence is the false discovery rate.
+    """
+    if series.units < _FEWEST_UNITS:
         return None
-    counters = [found for found in _counters(one, summaries) if np.ptp(found.differences) > 0]
-    fits = [_fit(one, found.differences) for found in counters]
+    counters = [counter for counter in _counters(series, summaries) if np.ptp(counter.differences) > 0]
+    fits = [_fit(series, counter.differences) for counter in counters]
     q_values = benjamini_hochberg([p for *_, p in fits])
-    chosen = [at for at, q in enumerate(q_values) if q <= 1 - confidence]
+    selected = [index for index, q in enumerate(q_values) if q <= 1 - confidence]
     if not counters:
         return None
-    share = (1 - confidence) * len(chosen) / len(counters)
-    moved = [_moved(counters[at], *fits[at][:3], q_values[at], share) for at in chosen]
+    share = (1 - confidence) * len(selected) / len(counters)
+    moved = [_moved(counters[index], *fits[index][:3], q_values[index], share) for index in selected]
     return Contrast(
-        factor=one.factor,
-        workload=one.workload,
-        baseline=one.baseline,
-        arm=one.arm,
+        factor=series.factor,
+        workload=series.workload,
+        baseline=series.baseline,
+        arm=series.arm,
         moved=tuple(sorted(moved, key=_size, reverse=True)),
         examined=len(counters),
         confidence=confidence,
-        trials=tuple(sorted(order for pair in one.pairs for order in pair.trials)),
+        trials=tuple(sorted(order for pair in series.pairs for order in pair.trials)),
     )
 
 
 def _size(moved: Moved) -> float:
-    """How far it moved, on the scale of log ratios; a share that was nothing counts whole."""
+    """The size of a change on the scale of log ratios; a share that was zero counts as 1."""
     if moved.is_ratio:
         return abs(moved.estimate)
     return abs(moved.estimate) / (max(abs(moved.baseline), abs(moved.compared)) or 1.0)
 
 
-def _counters(one: PairSeries, summaries: Summaries) -> Iterator[_Counter]:
-    """Every counter that all trials of the pairs have, and the processor time of an operation."""
-    sides = [[summaries.get(pair.trials[side], {}) for pair in one.pairs] for side in (0, 1)]
+def _counters(series: PairSeries, summaries: Summaries) -> Iterator[_Counter]:
+    """Every counter that all trials of the pairs have, and the processor time per operation."""
+    sides = [[summaries.get(pair.trials[side], {}) for pair in series.pairs] for side in (0, 1)]
     operations = _values(sides, _THROUGHPUT)
     if operations is not None and not (operations > 0).all():
         operations = None
@@ -93,41 +97,45 @@ def _counters(one: PairSeries, summaries: Summaries) -> Iterator[_Counter]:
         if not metric.endswith(_RATE):
             yield _Counter(metric, unit, per_operation=False, baseline=values[0], compared=values[1])
         elif operations is not None:
-            each = values / operations
-            yield _Counter(metric, unit, per_operation=True, baseline=each[0], compared=each[1])
+            per_operation_values = values / operations
+            yield _Counter(
+                metric, unit, per_operation=True, baseline=per_operation_values[0], compared=per_operation_values[1]
+            )
     busy = [_values(sides, name) for name in _PROCESSOR]
     if operations is not None and busy[0] is not None and busy[1] is not None:
-        each = (busy[0] + busy[1]) / operations
-        yield _Counter(BUSY, "", per_operation=True, baseline=each[0], compared=each[1])
+        per_operation_values = (busy[0] + busy[1]) / operations
+        yield _Counter(BUSY, "", per_operation=True, baseline=per_operation_values[0], compared=per_operation_values[1])
 
 
 def _values(sides: Sequence[Sequence[Mapping[str, Measurement]]], metric: str) -> Array | None:
-    """A metric of both sides of all pairs, of shape (2, n); None where a trial has not measured it."""
+    """A metric of both arms of all pairs, shape (2, n); None where a trial did not measure it."""
     if not all(metric in measured for side in sides for measured in side):
         return None
     return np.array([[measured[metric].mean for measured in side] for side in sides])
 
 
 def _common(measured: Iterable[Mapping[str, Measurement]]) -> dict[str, str]:
-    """The counters that all have, with their units."""
+    """The counters that all trials have, with their units."""
     everywhere: dict[str, str] | None = None
-    for one in measured:
-        mine = {name: found.unit for name, found in one.items() if found.source in _WATCHED}
-        everywhere = mine if everywhere is None else {n: u for n, u in everywhere.items() if n in mine}
+    for metrics in measured:
+        watched = {name: measurement.unit for name, measurement in metrics.items() if measurement.source in _WATCHED}
+        everywhere = (
+            watched if everywhere is None else {name: unit for name, unit in everywhere.items() if name in watched}
+        )
     return everywhere or {}
 
 
-def _fit(one: PairSeries, differences: Array) -> tuple[float, float, int, float]:
+def _fit(series: PairSeries, differences: Array) -> tuple[float, float, int, float]:
     """The mean difference, its standard error, degrees of freedom and p value, as for responses."""
     from scipy import special
 
-    if one.split:
-        blocks = np.array([pair.block for pair in one.pairs])
+    if series.split:
+        blocks = np.array([pair.block for pair in series.pairs])
         units = np.array([differences[blocks == block].mean() for block in dict.fromkeys(blocks.tolist())])
         design = np.ones((len(units), 1))
     else:
         units = differences
-        later = np.array([float(pair.later) for pair in one.pairs])
+        later = np.array([float(pair.later) for pair in series.pairs])
         varies = float(np.ptp(later)) > 0 and len(later) > _FEWEST_UNITS
         design = np.column_stack([np.ones_like(later), later]) if varies else np.ones((len(later), 1))
     fitted = huber(units, design)
@@ -140,7 +148,7 @@ def _fit(one: PairSeries, differences: Array) -> tuple[float, float, int, float]
 def _moved(counter: _Counter, estimate: float, error: float, freedom: int, q: float, share: float) -> Moved:
     from scipy import special
 
-    half = float(special.stdtrit(freedom, 1 - share / 2)) * error
+    half_width = float(special.stdtrit(freedom, 1 - share / 2)) * error
     return Moved(
         metric=counter.metric,
         unit=counter.unit,
@@ -148,8 +156,8 @@ def _moved(counter: _Counter, estimate: float, error: float, freedom: int, q: fl
         baseline=float(counter.baseline.mean()),
         compared=float(counter.compared.mean()),
         estimate=estimate,
-        low=estimate - half,
-        high=estimate + half,
+        low=estimate - half_width,
+        high=estimate + half_width,
         is_ratio=counter.is_ratio,
         q=q,
     )

@@ -1,7 +1,4 @@
-"""The whole distribution of response times: the histograms of an arm's trials put together.
-
-In: trials, and the histogram of each as the engine wrote it. Out: Distributions. It is described, not judged.
-"""
+"""Distribution of response times: the merged histograms of an arm's trials. Described, not judged."""
 
 import base64
 from collections import defaultdict
@@ -20,7 +17,12 @@ _NANOSECONDS = 1e9
 
 
 def distributions(trials: Iterable[Trial], histograms: Mapping[int, bytes]) -> tuple[Distribution, ...]:
-    """Of each arm at each load level, by the order of a trial its histogram (HDR V2, deflated, in nanoseconds)."""
+    """Return the distribution of each arm at each load level.
+
+    Args:
+        trials: All trials of an experiment.
+        histograms: HDR histogram of each trial (V2, deflated, in nanoseconds).
+    """
     from hdrh.histogram import HdrHistogram
 
     members: dict[tuple[ArmKey, LoadLevel], list[int]] = defaultdict(list)
@@ -28,39 +30,41 @@ def distributions(trials: Iterable[Trial], histograms: Mapping[int, bytes]) -> t
         for trial in block:
             if histograms.get(trial.order):
                 members[arm_of(trial), trial.load].append(trial.order)
-    found = []
+    result = []
     for ((factor, workload, arm), load), orders in members.items():
         counts = np.zeros(0)
-        longest: Any = None
+        widest: Any = None
         for order in orders:
-            one = HdrHistogram.decode(base64.b64encode(histograms[order]))
-            one.encoder = None  # which holds it, so that it would stay in memory
-            if one.counts_len > len(counts):  # those of a smaller range have the same first ones
-                counts, longest = np.pad(counts, (0, one.counts_len - len(counts))), one
-            counts[: one.counts_len] += np.ctypeslib.as_array(one.counts)[: one.counts_len]
-        reached = counts.cumsum()
-        count = int(reached[-1])
+            histogram = HdrHistogram.decode(base64.b64encode(histograms[order]))
+            histogram.encoder = None  # breaks a reference cycle that keeps it in memory
+            if histogram.counts_len > len(counts):  # smaller ranges share their first counts
+                counts, widest = np.pad(counts, (0, histogram.counts_len - len(counts))), histogram
+            counts[: histogram.counts_len] += np.ctypeslib.as_array(histogram.counts)[: histogram.counts_len]
+        cumulative = counts.cumsum()
+        count = int(cumulative[-1])
         if count == 0:
             continue
         quantiles = list(_quantiles(count))
-        places = np.searchsorted(reached, np.maximum(np.ceil(np.array(quantiles) * count), 1))
-        times = [longest.get_highest_equivalent_value(longest.get_value_from_index(int(at))) for at in places]
-        found.append(
+        indices = np.searchsorted(cumulative, np.maximum(np.ceil(np.array(quantiles) * count), 1))
+        times = [widest.get_highest_equivalent_value(widest.get_value_from_index(int(index))) for index in indices]
+        result.append(
             Distribution(
                 factor=factor,
                 workload=workload,
                 arm=arm,
                 load=load,
                 count=count,
-                quantiles=tuple((q, time / _NANOSECONDS) for q, time in zip(quantiles, times, strict=True)),
+                quantiles=tuple(
+                    (quantile, time_ns / _NANOSECONDS) for quantile, time_ns in zip(quantiles, times, strict=True)
+                ),
                 trials=tuple(orders),
             )
         )
-    return tuple(found)
+    return tuple(result)
 
 
 def _quantiles(count: int) -> Iterator[float]:
-    """Ever closer to 1, as long as some operations lie beyond."""
+    """Quantiles ever closer to 1, as long as at least one operation lies beyond."""
     yield from _FIRST
     beyond = 0.1
     while count * beyond >= 1:

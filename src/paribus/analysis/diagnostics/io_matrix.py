@@ -1,11 +1,8 @@
-"""What an I/O matrix says of a device: per series knee and peak, per point what bounds it.
+"""I/O matrices of a device, from the baseline's trials: knee and peak of each series, the bound of each point.
 
-In: trials, what they measured, and the workloads that are series of a matrix. Out: `Matrix` records. Called by
-`judge`. Only trials of the baseline count: the matrix is that of the device as it is.
-
-A point is bound where another step of small operations brings less than half of its proportion, and the device
-stands within a tenth of the highest figure it showed: of operations when it did small ones alone, or of bytes when
-it did large ones too. Where neither is near, but the shares of both ceilings add up to one, both together bound it.
+A point is bound where another step of small operations adds less than half of a proportional increase, and the device
+is within a tenth of its highest figure: operations with small ones alone, or bytes with large ones. Where neither is
+near, but the shares of both ceilings add up to one, both together bound it.
 """
 
 import contextlib
@@ -33,19 +30,28 @@ def matrices(
     baseline: Settings,
     confidence: float,
 ) -> tuple[Matrix, ...]:
-    """Every matrix of an experiment, in the plan's order; points that were not measured yet are left out."""
-    measured = [trial for block in whole_blocks(trials).values() for trial in block if trial.baseline]
-    named: dict[str, list[Workload]] = defaultdict(list)
+    """Return every matrix of an experiment in the plan's order; unmeasured points are left out.
+
+    Args:
+        trials: All trials of an experiment.
+        summaries: Measurements by trial and metric.
+        workloads: Workloads of the plan.
+        baseline: Settings of the baseline, which may set parameters of the matrix.
+        confidence: Coverage of all intervals.
+    """
+    baseline_trials = [trial for block in whole_blocks(trials).values() for trial in block if trial.baseline]
+    workloads_of_matrix: dict[str, list[Workload]] = defaultdict(list)
     for workload in workloads:
         if workload.kind == "iomatrix":
-            named[workload.plan_name].append(workload)
+            workloads_of_matrix[workload.plan_name].append(workload)
     return tuple(
-        _Reading(name, members, measured, summaries, confidence).matrix(baseline) for name, members in named.items()
+        _Reading(name, members, baseline_trials, summaries, confidence).matrix(baseline)
+        for name, members in workloads_of_matrix.items()
     )
 
 
 class _Reading:
-    """One matrix being read."""
+    """Reader of one matrix."""
 
     def __init__(
         self,
@@ -58,15 +64,16 @@ class _Reading:
         self.name = name
         self.confidence = confidence
         self.summaries = summaries
-        self.keys: dict[str, _Key] = {w.name: _key(w) for w in workloads}
-        self.workloads = {_key(w): w for w in workloads}
+        self.keys: dict[str, _Key] = {workload.name: _key(workload) for workload in workloads}
+        self.workloads = {_key(workload): workload for workload in workloads}
         self.trials = [trial for trial in trials if trial.workload in self.keys]
         self.points: dict[tuple[_Key, int], list[Trial]] = defaultdict(list)
         for trial in self.trials:
             self.points[self.keys[trial.workload], trial.load.n].append(trial)
-        self.measured = {place: self.means(trials) for place, trials in self.points.items()}
+        self.measured = {point: self.means(trials) for point, trials in self.points.items()}
 
     def matrix(self, baseline: Settings) -> Matrix:
+        """Return the matrix."""
         parameters = dict(next(iter(self.workloads.values())).parameters)
         for key, value in baseline.items():
             owner, _, parameter = key.partition(".")
@@ -87,31 +94,36 @@ class _Reading:
         """Each metric's mean over the trials of a point."""
         measured = [self.summaries.get(trial.order, {}) for trial in trials]
         return {
-            metric: Estimate(*mean_interval([m[metric].mean for m in measured if metric in m], self.confidence))
+            metric: Estimate(
+                *mean_interval([metrics[metric].mean for metrics in measured if metric in metrics], self.confidence)
+            )
             for metric in sorted(set().union(*measured))
         }
 
-    def rounds(self, metric: str, place: Callable[[Trial], K | None]) -> list[dict[K, float]]:
-        """The metric's mean at each place, one mapping for each round; trials without a place are passed over."""
-        found: dict[int, dict[K, list[float]]] = defaultdict(lambda: defaultdict(list))
+    def rounds(self, metric: str, position_of: Callable[[Trial], K | None]) -> list[dict[K, float]]:
+        """The metric's mean at each position, one mapping per round; trials without a position are skipped."""
+        values_by_round: dict[int, dict[K, list[float]]] = defaultdict(lambda: defaultdict(list))
         for trial in self.trials:
-            where, value = place(trial), self.summaries.get(trial.order, {}).get(metric)
-            if where is not None and value is not None:
-                found[trial.round][where].append(value.mean)
+            position, value = position_of(trial), self.summaries.get(trial.order, {}).get(metric)
+            if position is not None and value is not None:
+                values_by_round[trial.round][position].append(value.mean)
         return [
-            {where: sum(values) / len(values) for where, values in found[number].items()} for number in sorted(found)
+            {position: sum(values) / len(values) for position, values in values_by_round[number].items()}
+            for number in sorted(values_by_round)
         ]
 
     def small_rounds(self, key: _Key) -> list[dict[int, float]]:
-        """Small operations per second by small ones outstanding, in each round of a series."""
-        return self.rounds("small_per_s", lambda t: (t.load.n or None) if self.keys[t.workload] == key else None)
+        """Small operations per second by small operations outstanding, in each round of a series."""
+        return self.rounds(
+            "small_per_s", lambda trial: (trial.load.n or None) if self.keys[trial.workload] == key else None
+        )
 
     def ceiling(self, share: float) -> Ceiling:
-        """The most the device showed at a write share."""
+        """The highest figures at a write share."""
 
         def with_large(trial: Trial) -> tuple[str, int] | None:
-            own_share, large = self.keys[trial.workload]
-            return (trial.workload, trial.load.n) if own_share == share and large > 0 else None
+            trial_share, large = self.keys[trial.workload]
+            return (trial.workload, trial.load.n) if trial_share == share and large > 0 else None
 
         return Ceiling(
             write_share=share,
@@ -120,17 +132,19 @@ class _Reading:
         )
 
     def highest(self, rounds: Sequence[Mapping[K, float]]) -> Estimate | None:
+        """The peak of the rates, or None without a round."""
         with contextlib.suppress(CannotJudge):
-            found = scaling.peak(rounds, self.confidence)
-            return Estimate(found.rate, found.low, found.high)
+            peak = scaling.peak(rounds, self.confidence)
+            return Estimate(peak.rate, peak.low, peak.high)
         return None
 
     def series(self, key: _Key, ceiling: Ceiling) -> MatrixSeries:
+        """The series of a write share and a number of large operations."""
         share, large = key
         rounds = self.small_rounds(key)
-        loads = sorted(load for own, load in self.points if own == key)
-        small = {n: mean for n in loads if n > 0 and (mean := self.mean(key, n, "small_response_mean_s"))}
-        step = scaling.bend(list(small), list(small.values()))
+        loads = sorted(load for point_key, load in self.points if point_key == key)
+        response_times = {n: mean for n in loads if n > 0 and (mean := self.mean(key, n, "small_response_mean_s"))}
+        step = scaling.bend(list(response_times), list(response_times.values()))
         return MatrixSeries(
             workload=self.workloads[key].name,
             write_share=share,
@@ -147,29 +161,31 @@ class _Reading:
             ),
             peak_at=scaling.peak(rounds, self.confidence).position if rounds else 0,
             peak_per_s=self.highest(rounds),
-            knee=self.knee(rounds, small),
-            bend=None if step is None else (list(small)[step], list(small)[step + 1]),
+            knee=self.knee(rounds, response_times),
+            bend=None if step is None else (list(response_times)[step], list(response_times)[step + 1]),
         )
 
     def knee(self, rounds: Sequence[Mapping[int, float]], times: Mapping[int, float]) -> Knee | None:
-        """The knee, where the series has one."""
+        """The knee of a series, or None."""
         with contextlib.suppress(CannotJudge):
-            found = scaling.knee(rounds, self.confidence)
-            if found is not None:
-                level = max(found.level, min(times))
+            estimate = scaling.knee(rounds, self.confidence)
+            if estimate is not None:
+                level = max(estimate.level, min(times))
                 response_s = scaling.response_time_at(times, level)
                 return Knee(
-                    level=Estimate(found.level, found.low, found.high), per_s=level / response_s, response_s=response_s
+                    level=Estimate(estimate.level, estimate.low, estimate.high),
+                    per_s=level / response_s,
+                    response_s=response_s,
                 )
         return None
 
     def mean(self, key: _Key, load: int, metric: str) -> float:
         """A mean, or 0 where nothing was measured."""
-        found = self.measured[key, load].get(metric)
-        return found.value if found else 0.0
+        estimate = self.measured[key, load].get(metric)
+        return estimate.value if estimate else 0.0
 
     def bound(self, key: _Key, load: int, ceiling: Ceiling) -> Bound | None:
-        """What bounds the device at a point."""
+        """The bound of a point; None where nothing was measured that shows it."""
         step = self.step(key, load)
         if step is None or (ceiling.small_per_s is None and ceiling.bytes_per_s is None):
             return None
@@ -185,29 +201,29 @@ class _Reading:
         return Bound.BOTH if small / most_per_s + large / most_bytes >= 1 - NEAR else Bound.NOTHING
 
     def step(self, key: _Key, load: int) -> tuple[tuple[float, float], tuple[float, float]] | None:
-        """Levels and rates of the step to the next point, or of the one before the last; None for a lone point.
+        """Levels and rates of the step to the next point, or of the last step for the last point; None for one point.
 
         Along the small operations; where there are none, along the large ones.
         """
         share, large = key
         if load > 0:
-            line = {n: self.mean(key, n, "small_per_s") for own, n in self.points if own == key and n > 0}
-            here = load
+            rates = {n: self.mean(key, n, "small_per_s") for point_key, n in self.points if point_key == key and n > 0}
+            current = load
         else:
-            line = {
-                number: self.mean((own, number), 0, "large_bytes_per_s")
-                for (own, number), n in self.points
-                if own == share and n == 0
+            rates = {
+                large_count: self.mean((point_key, large_count), 0, "large_bytes_per_s")
+                for (point_key, large_count), n in self.points
+                if point_key == share and n == 0
             }
-            here = large
-        levels = sorted(level for level, rate in line.items() if rate > 0)
-        if here not in levels or len(levels) < 2:
+            current = large
+        levels = sorted(level for level, rate in rates.items() if rate > 0)
+        if current not in levels or len(levels) < 2:
             return None
-        at = min(levels.index(here), len(levels) - 2)
-        one, other = levels[at], levels[at + 1]
-        return (one, other), (line[one], line[other])
+        index = min(levels.index(current), len(levels) - 2)
+        lower, upper = levels[index], levels[index + 1]
+        return (lower, upper), (rates[lower], rates[upper])
 
 
 def _key(workload: Workload) -> _Key:
-    """Which series a workload is: its write share and its large operations outstanding."""
+    """The series of a workload: its write share and its large operations outstanding."""
     return float(workload.parameters["write_share"]), int(workload.parameters["large"])

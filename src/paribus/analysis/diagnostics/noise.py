@@ -1,7 +1,4 @@
-"""What an experiment showed of a machine's noise, kept for planning the next one on it.
-
-In: trials with what they measured. Out: Calibrations, by digests of the machine and of what was run on it.
-"""
+"""Noise of a machine as an experiment showed it, kept to plan the next one on it."""
 
 import dataclasses
 import hashlib
@@ -20,13 +17,13 @@ from paribus.stats.levels import design
 from paribus.stats.pairs import CannotJudge, log_ratios
 from paribus.units import LoadLevel
 
-_UNLIKE = 1.5  # times the noise of another load level
-_LEAST_FREEDOM, _LEVEL_FREEDOM = 2, 8  # to know the noise at all, and how it differs between load levels
+_UNLIKE = 1.5  # ratio of the noise at two load levels
+_LEAST_FREEDOM, _LEVEL_FREEDOM = 2, 8  # for the noise at all, and for each load level
 KEEPS_S = 7 * 86400.0
 
 
 def stack_of(workload: Workload, protocol: Protocol) -> str:
-    """What a workload's noise belongs to, as a digest: all of it but its load levels, and the length of a trial."""
+    """Return the digest of all that a workload's noise depends on, except its load levels and the machine."""
     parts = [workload.kind, dict(workload.parameters), workload.cache, workload.response, protocol.trial_s]
     if workload.precondition:
         parts.append(dataclasses.asdict(workload.precondition))
@@ -36,7 +33,7 @@ def stack_of(workload: Workload, protocol: Protocol) -> str:
 
 
 def fingerprint_digest(fingerprint: Mapping[str, str]) -> str:
-    """What a machine's noise belongs to: all that identifies machine, software and disk, as a digest."""
+    """Return the digest of all that identifies machine, software and disk."""
     return hashlib.sha256(json.dumps(dict(fingerprint), sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -48,64 +45,82 @@ def calibrations(
     host: str,
     now: float,
 ) -> list[Calibration]:
-    """The noise of a pair at each workload and load level."""
+    """Return the noise of a pair at each workload and load level.
+
+    Args:
+        trials: All trials of an experiment.
+        summaries: Measurements by trial and metric.
+        workloads: Workloads of the plan.
+        protocol: Length of trials and settle time.
+        host: Digest of the machine.
+        now: UTC seconds of the calibration.
+    """
     responses = {workload.name: workload.response for workload in workloads}
     stacks = {workload.name: stack_of(workload, protocol) for workload in workloads}
     pooled: dict[tuple[str, LoadLevel], list[tuple[float, int]]] = defaultdict(list)
-    for one in pair_series(trials, summaries, responses, (Purpose.NOISE_FLOOR, Purpose.PLACEBO, Purpose.COMPARE)):
-        loads = sorted({pair.load for pair in one.pairs})
-        fits = {load: _fit([pair for pair in one.pairs if pair.load == load]) for load in loads}
-        whole = None if all(fits.values()) else _fit_levels(one.pairs)
-        for load, alone in fits.items():
-            if alone is not None:
-                pooled[one.workload, load].append((alone.residual_sd, alone.freedom))
-            elif whole is not None and whole.freedom >= _LEAST_FREEDOM:
-                pooled[one.workload, load].append((whole.residual_sd, max(1, whole.freedom // len(loads))))
+    for series in pair_series(trials, summaries, responses, (Purpose.NOISE_FLOOR, Purpose.PLACEBO, Purpose.COMPARE)):
+        loads = sorted({pair.load for pair in series.pairs})
+        fits = {load: _fit([pair for pair in series.pairs if pair.load == load]) for load in loads}
+        all_levels_fit = None if all(fits.values()) else _fit_levels(series.pairs)
+        for load, level_fit in fits.items():
+            if level_fit is not None:
+                pooled[series.workload, load].append((level_fit.residual_sd, level_fit.freedom))
+            elif all_levels_fit is not None and all_levels_fit.freedom >= _LEAST_FREEDOM:
+                pooled[series.workload, load].append(
+                    (all_levels_fit.residual_sd, max(1, all_levels_fit.freedom // len(loads)))
+                )
     return [
         Calibration(
             host=host,
             workload=stacks[workload],
             load=load,
             settle_s=protocol.settle_s,
-            pair_sd=math.sqrt(sum(sd * sd * n for sd, n in fits) / sum(n for _, n in fits)),
+            pair_sd=math.sqrt(
+                sum(residual_sd * residual_sd * freedom for residual_sd, freedom in fits)
+                / sum(freedom for _, freedom in fits)
+            ),
             made=now,
             expires=now + KEEPS_S,
-            freedom=sum(n for _, n in fits),
+            freedom=sum(freedom for _, freedom in fits),
         )
         for (workload, load), fits in pooled.items()
     ]
 
 
-def pair_sd(known: Sequence[Calibration]) -> float | None:
-    """The noise of a pair over all load levels of one workload, of what was measured last; None where nothing was."""
+def pair_sd(calibrations: Sequence[Calibration]) -> float | None:
+    """Return the pair noise over all load levels of a workload, latest calibrations first; None without any."""
     newest: dict[LoadLevel, Calibration] = {}
-    for one in sorted(known, key=lambda one: one.made):
-        newest[one.load] = one
-    return math.sqrt(sum(one.pair_sd**2 for one in newest.values()) / len(newest)) if newest else None
+    for calibration in sorted(calibrations, key=lambda calibration: calibration.made):
+        newest[calibration.load] = calibration
+    return math.sqrt(sum(calibration.pair_sd**2 for calibration in newest.values()) / len(newest)) if newest else None
 
 
-def level_sds(known: Sequence[Calibration], loads: Sequence[LoadLevel]) -> tuple[float, ...]:
-    """The noise of a pair at each of the load levels, where it is known at all and unlike; else nothing."""
-    newest = {one.load: one for one in sorted(known, key=lambda one: one.made) if one.freedom >= _LEVEL_FREEDOM}
+def level_sds(calibrations: Sequence[Calibration], loads: Sequence[LoadLevel]) -> tuple[float, ...]:
+    """Return the pair noise at each load level where it is well known and differs between levels; else nothing."""
+    newest = {
+        calibration.load: calibration
+        for calibration in sorted(calibrations, key=lambda calibration: calibration.made)
+        if calibration.freedom >= _LEVEL_FREEDOM
+    }
     sds = tuple(newest[load].pair_sd for load in loads if load in newest)
     return sds if len(sds) == len(loads) > 1 and max(sds) > _UNLIKE * min(sds) > 0 else ()
 
 
-def unlike_itself(
+def baseline_difference(
     trials: Sequence[Trial], summaries: Summaries, workload: Workload, purpose: Purpose
 ) -> tuple[float, float] | None:
-    """By how much the baseline differed from itself (log ratio), and the p value; None where that was not looked at.
+    """Return the difference of the baseline from itself (log ratio) and its p value; None where it was not measured.
 
-    Of several comparisons of equals that in which it differed most clearly, the p value being for all of them.
+    Of several such comparisons the clearest is returned; its p value is corrected for their number (Bonferroni).
     """
     equals = pair_series(trials, summaries, {workload.name: workload.response}, (purpose,))
-    seen = [coefficient(fitted, 0) for one in equals if (fitted := _fit(one.pairs)) is not None]
-    most = min(seen, key=lambda one: one.p, default=None)
-    return None if most is None else (most.estimate, min(1.0, most.p * len(seen)))
+    coefficients = [coefficient(fitted, 0) for series in equals if (fitted := _fit(series.pairs)) is not None]
+    clearest = min(coefficients, key=lambda series: series.p, default=None)
+    return None if clearest is None else (clearest.estimate, min(1.0, clearest.p * len(coefficients)))
 
 
 def _fit_levels(pairs: Sequence[Pair]) -> Regression | None:
-    """The differences of pairs fitted at all load levels at once, where each has too few for a fit of its own."""
+    """The differences of pairs fitted at all load levels at once; None where they show no noise."""
     loads = sorted({pair.load for pair in pairs})
     try:
         differences = np.array(log_ratios([pair.compared for pair in pairs], [pair.baseline for pair in pairs]))
@@ -117,7 +132,7 @@ def _fit_levels(pairs: Sequence[Pair]) -> Regression | None:
 
 
 def _fit(pairs: Sequence[Pair]) -> Regression | None:
-    """The differences of pairs, fitted; None where they say nothing of noise."""
+    """The fitted differences of pairs; None where they show no noise."""
     try:
         differences = np.array(log_ratios([pair.compared for pair in pairs], [pair.baseline for pair in pairs]))
         return huber(differences, design(np.array([float(pair.later) for pair in pairs])))

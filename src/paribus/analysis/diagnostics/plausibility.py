@@ -1,7 +1,4 @@
-"""Whether what each trial measured obeys the laws of arithmetic and physics.
-
-In: trials and what they measured. Out: breaches by trial. Called by `judge`.
-"""
+"""Plausibility of each trial's own figures, by the laws of arithmetic and physics."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +10,8 @@ from paribus.model import Check, Measurement, Trial, TrialState
 from paribus.plausibility import Figure, Stated, of_cell
 from paribus.units import LoadUnit
 
-_SHORT_S = 5.0  # in so short a window an operation that outlasts it may leave a thread without any
-_TOLD = 3
+_SHORT_S = 5.0  # in a shorter window, an operation may outlast it and leave a thread without any
+_MOST_SHOWN = 3
 _FIGURES = (
     "throughput_per_s",
     "reads_per_s",
@@ -32,54 +29,58 @@ _FIGURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Lawful:
-    """The trials that were looked at, and what is wrong with those where something is."""
+class PlausibilityResults:
+    """The trials that were examined, and the violations of those that have any."""
 
-    looked: frozenset[int]
+    examined: frozenset[int]
     breaches: Mapping[int, Sequence[Breach]]
 
     @classmethod
-    def of(cls, trials: Iterable[Trial], summaries: Summaries) -> "Lawful":
-        """Of the trials that are done: what says one thing only can contradict nothing."""
-        done = (trial for trial in trials if trial.state is TrialState.DONE and trial.order in summaries)
-        cells = ((trial.order, stated(trial, summaries[trial.order])) for trial in done)
-        found = {order: of_cell(cell) for order, cell in cells if len(cell.figures.keys() - {"duration_s"}) > 1}
-        return cls(frozenset(found), {order: breaches for order, breaches in found.items() if breaches})
+    def of(cls, trials: Iterable[Trial], summaries: Summaries) -> "PlausibilityResults":
+        """Examine the trials that are done and measured more than one figure: a single figure contradicts nothing."""
+        done_trials = (trial for trial in trials if trial.state is TrialState.DONE and trial.order in summaries)
+        cells = ((trial.order, stated(trial, summaries[trial.order])) for trial in done_trials)
+        breaches_by_trial = {
+            order: of_cell(cell) for order, cell in cells if len(cell.figures.keys() - {"duration_s"}) > 1
+        }
+        return cls(
+            frozenset(breaches_by_trial), {order: breaches for order, breaches in breaches_by_trial.items() if breaches}
+        )
 
-    def check(self, one: PairSeries) -> Check | None:
-        """Whether the trials of a comparison obey them; None where nothing could be looked at."""
-        orders = list(dict.fromkeys(order for pair in one.pairs for order in pair.trials if order in self.looked))
+    def check(self, series: PairSeries) -> Check | None:
+        """Return whether the trials of a comparison obey the laws; None where none was examined."""
+        orders = list(dict.fromkeys(order for pair in series.pairs for order in pair.trials if order in self.examined))
         if not orders:
             return None
-        wrong = [order for order in orders if order in self.breaches]
-        said = N_("the figures of {n} of {all} trials contradict each other")
-        words = [gettext(said, n=len(wrong), all=len(orders))]
-        words += [breach.words for order in wrong[:_TOLD] for breach in self.breaches[order]]
-        return Check(gettext("the laws"), not wrong, gettext("; ").join(words))
+        violating = [order for order in orders if order in self.breaches]
+        message = N_("the figures of {n} of {all} trials contradict each other")
+        texts = [gettext(message, n=len(violating), all=len(orders))]
+        texts += [breach.words for order in violating[:_MOST_SHOWN] for breach in self.breaches[order]]
+        return Check(gettext("the laws"), not violating, gettext("; ").join(texts))
 
 
 def stated(trial: Trial, measured: Mapping[str, Measurement]) -> Stated:
-    """What a trial measured, as the laws read it.
+    """Return the figures of a trial for the plausibility laws.
 
-    The loop is closed where the engine kept a number of operations outstanding, all of them told by the load level.
+    The loop is closed where the engine kept a number of operations outstanding that the load level states completely.
     """
     figures = {name: Figure(measured[name].mean) for name in _FIGURES if name in measured}
     rate, response = measured.get("throughput_per_s"), measured.get("response_mean_s")
-    ours = rate is not None and rate.source == "engine"
-    duration_s = rate.total / rate.mean if rate is not None and ours and rate.mean > 0 else 0.0
+    from_engine = rate is not None and rate.source == "engine"
+    duration_s = rate.total / rate.mean if rate is not None and from_engine and rate.mean > 0 else 0.0
     if duration_s > 0:
         figures["duration_s"] = Figure(duration_s)
         if response is not None:
             figures["operations"] = Figure(response.n)
             figures["response_min_s"] = Figure(response.low)
             figures["response_sum_s"] = Figure(response.total)
-    kept = trial.load.unit is LoadUnit.OUTSTANDING and "offered_per_s" not in measured
+    fixed_outstanding = trial.load.unit is LoadUnit.OUTSTANDING and "offered_per_s" not in measured
     return Stated(
         figures=figures,
         source=gettext("trial {n}", n=trial.order),
         workload=trial.workload,
         levels={trial.factor: trial.arm} if trial.factor else {},
         load=trial.load.n,
-        closed=ours and kept and "large_per_s" not in measured,
+        closed=from_engine and fixed_outstanding and "large_per_s" not in measured,
         think=duration_s < _SHORT_S,
     )

@@ -1,8 +1,4 @@
-"""What preconditioning came to, data set by data set.
-
-In: trials, their summaries, the courses of those that precondition, the plan's workloads. Out: one finding for each
-that has ended or is still to end. Called by what reports an experiment.
-"""
+"""Results of preconditioning, one for each data set."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,15 +9,23 @@ from paribus.model import Measurement, Purpose, Trial, TrialState, Workload
 
 
 def preconditioning(trials: Sequence[Trial], summaries: Summaries) -> list[Trial]:
-    """The trials that precondition; of those made anew after an interruption, the earlier ones that had ended too."""
-    mine = [trial for trial in trials if trial.purpose is Purpose.PRECONDITION]
-    return [t for t in mine if t.state is not TrialState.SUPERSEDED or _has_ended(t, summaries)]
+    """Return the trials that precondition.
+
+    Where a trial was repeated after an interruption, earlier ones that had finished are included: trials used their
+    data.
+    """
+    precondition_trials = [trial for trial in trials if trial.purpose is Purpose.PRECONDITION]
+    return [
+        trial
+        for trial in precondition_trials
+        if trial.state is not TrialState.SUPERSEDED or _has_ended(trial, summaries)
+    ]
 
 
 def _has_ended(trial: Trial, summaries: Summaries) -> bool:
-    """Whether the data was preconditioned, and trials were made on it."""
-    over = trial.state in (TrialState.DONE, TrialState.SUPERSEDED)
-    return over and not trial.invalid_because and "steady" in summaries.get(trial.order, {})
+    """Whether the data set was preconditioned and later trials used it."""
+    finished = trial.state in (TrialState.DONE, TrialState.SUPERSEDED)
+    return finished and not trial.invalid_because and "steady" in summaries.get(trial.order, {})
 
 
 def preconditioned(
@@ -30,22 +34,31 @@ def preconditioned(
     courses: Mapping[int, Measurement],
     workloads: Sequence[Workload],
 ) -> tuple[Preconditioned, ...]:
-    """`courses`: throughput with its points, by trial."""
-    named = {workload.name: workload for workload in workloads}
-    found = []
+    """Return the result of every preconditioning trial.
+
+    Args:
+        trials: All trials of an experiment.
+        summaries: Measurements by trial and metric.
+        courses: Throughput with its points, by trial.
+        workloads: Workloads of the plan.
+    """
+    workloads_by_name = {workload.name: workload for workload in workloads}
+    results = []
     for trial in preconditioning(trials, summaries):
-        workload = named[trial.workload]
-        wanted = workload.precondition
-        if wanted is None:
+        workload = workloads_by_name[trial.workload]
+        precondition = workload.precondition
+        if precondition is None:
             continue
         ended = _has_ended(trial, summaries)
-        measured = {name: one.mean for name, one in summaries.get(trial.order, {}).items()} if ended else {}
-        found.append(
+        measured = (
+            {name: measurement.mean for name, measurement in summaries.get(trial.order, {}).items()} if ended else {}
+        )
+        results.append(
             Preconditioned(
                 trial=trial.order,
                 workload=workload.plan_name,
                 data=trial.arm,
-                asked=wanted,
+                asked=precondition,
                 state=TrialState.DONE if ended else trial.state,
                 reason=gettext("; ").join(
                     [*map(translate_stored, trial.invalid_because), *filter(None, [trial.failure_message])]
@@ -57,4 +70,4 @@ def preconditioned(
                 steady=bool(measured.get("steady")),
             )
         )
-    return tuple(found)
+    return tuple(results)

@@ -1,7 +1,4 @@
-"""Whether changing a factor moved the peak of throughput, or the knee where more load only waits longer.
-
-In: the pairs of a comparison over several load levels. Out: sentences beside its verdict, which they do not change.
-"""
+"""Changes of the throughput peak and of the knee by a factor: sentences next to its verdict, which stays unchanged."""
 
 import itertools
 import math
@@ -19,15 +16,18 @@ _FEWEST_PASSES = 4
 Passes = list[dict[int, float]]
 
 
-def passes_of(one: PairSeries) -> tuple[Passes, Passes] | None:
-    """Passes over all load levels with each arm; None of open loops, single trials an application, or too few."""
+def passes_of(series: PairSeries) -> tuple[Passes, Passes] | None:
+    """Return the rates of the baseline and of the compared arm by load level, one mapping per pass over all levels.
+
+    None for other responses than throughput, open loops, applications of several trials, or too few levels or passes.
+    """
     by_load: dict[LoadLevel, list[Pair]] = defaultdict(list)
-    for pair in one.pairs:
+    for pair in series.pairs:
         by_load[pair.load].append(pair)
-    closed = all(load.unit is LoadUnit.OUTSTANDING for load in by_load)
-    if one.response != "throughput_per_s" or one.split or not closed or len(by_load) < _FEWEST_LEVELS:
+    is_closed_loop = all(load.unit is LoadUnit.OUTSTANDING for load in by_load)
+    if series.response != "throughput_per_s" or series.split or not is_closed_loop or len(by_load) < _FEWEST_LEVELS:
         return None
-    passes = list(zip(*by_load.values(), strict=False))  # each load level once, of pairs in the order they were made
+    passes = list(zip(*by_load.values(), strict=False))  # each load level once per pass, in run order
     if len(passes) < _FEWEST_PASSES:
         return None
     baseline: Passes = [{pair.load.n: pair.baseline for pair in one_pass} for one_pass in passes]
@@ -35,40 +35,42 @@ def passes_of(one: PairSeries) -> tuple[Passes, Passes] | None:
     return baseline, compared
 
 
-def saturation(one: PairSeries, confidence: float) -> list[str]:
-    """What is known of peak and knee, where passes are."""
-    passes = passes_of(one)
+def saturation(series: PairSeries, confidence: float) -> list[str]:
+    """Return what the passes show of peak and knee; empty where there are none."""
+    passes = passes_of(series)
     if passes is None:
         return []
     baseline, compared = passes
     try:
-        return [_peak(baseline, compared, confidence), *_knee(one, baseline, compared, confidence)]
+        return [_peak(baseline, compared, confidence), *_knee(series, baseline, compared, confidence)]
     except CannotJudge:
         return []
 
 
 def _peak(baseline: Passes, compared: Passes, confidence: float) -> str:
-    found = scaling.peak_ratio(baseline, compared, confidence)
-    interval = f"{show_percent(found.estimate)} [{show_percent(found.low)}, {show_percent(found.high)}]"
-    before, now = found.peak_levels
-    said = N_("not judged, the peak: {interval}, at {now} outstanding")
-    if before != now:
-        said = N_("not judged, the peak: {interval}, at {now} outstanding instead of {before}")
-    return gettext(said, interval=interval, now=now, before=before)
+    """The sentence on the peak."""
+    ratio = scaling.peak_ratio(baseline, compared, confidence)
+    interval = f"{show_percent(ratio.estimate)} [{show_percent(ratio.low)}, {show_percent(ratio.high)}]"
+    baseline_level, compared_level = ratio.peak_levels
+    message = N_("not judged, the peak: {interval}, at {now} outstanding")
+    if baseline_level != compared_level:
+        message = N_("not judged, the peak: {interval}, at {now} outstanding instead of {before}")
+    return gettext(message, interval=interval, now=compared_level, before=baseline_level)
 
 
-def _knee(one: PairSeries, baseline: Passes, compared: Passes, confidence: float) -> list[str]:
+def _knee(series: PairSeries, baseline: Passes, compared: Passes, confidence: float) -> list[str]:
+    """The sentence on the knee; none where both arms' knees lie beyond the levels."""
     knees = [scaling.knee(rounds, confidence) for rounds in (baseline, compared)]
     if None in knees:
-        names = [name for name, knee in zip((one.baseline, one.arm), knees, strict=True) if knee is None]
+        names = [name for name, knee in zip((series.baseline, series.arm), knees, strict=True) if knee is None]
         most = max(itertools.chain(*baseline))
-        said = N_("the knee lies beyond {n} outstanding with {arm}")
-        return [gettext(said, n=most, arm=names[0])] if len(names) == 1 else []
-    found = scaling.knee_ratio(baseline, compared, confidence)
-    times = f"x{math.exp(found.estimate):.2f} [{math.exp(found.low):.2f}, {math.exp(found.high):.2f}]"
-    before, now = (f"{knee.level:.3g}" for knee in knees if knee)
-    if found.low > 0 or found.high < 0:
-        said = N_("not judged, the knee moved from {before} to {now} outstanding, {times}")
+        message = N_("the knee lies beyond {n} outstanding with {arm}")
+        return [gettext(message, n=most, arm=names[0])] if len(names) == 1 else []
+    ratio = scaling.knee_ratio(baseline, compared, confidence)
+    factor = f"x{math.exp(ratio.estimate):.2f} [{math.exp(ratio.low):.2f}, {math.exp(ratio.high):.2f}]"
+    baseline_level, compared_level = (f"{knee.level:.3g}" for knee in knees if knee)
+    if ratio.low > 0 or ratio.high < 0:
+        message = N_("not judged, the knee moved from {before} to {now} outstanding, {times}")
     else:
-        said = N_("whether the knee moved is not shown: {before} to {now} outstanding, {times}")
-    return [gettext(said, before=before, now=now, times=times)]
+        message = N_("whether the knee moved is not shown: {before} to {now} outstanding, {times}")
+    return [gettext(message, before=baseline_level, now=compared_level, times=factor)]

@@ -1,7 +1,4 @@
-"""How each arm scales with the operations outstanding: peak, knee, law, and at which level to drive it.
-
-In: the pairs of a comparison over several load levels. Out: a Scaling for the baseline and one for the arm.
-"""
+"""Scaling of each arm with the outstanding operations: peak, knee, scalability law, and the level to use."""
 
 import math
 from collections.abc import Container, Sequence
@@ -16,34 +13,50 @@ from paribus.stats import scaling, universal
 from paribus.stats.pairs import CannotJudge
 
 
-def scalings(one: PairSeries, margin: float, confidence: float, known: Container[ArmKey] = ()) -> list[Scaling]:
-    """Of both arms; nothing of open loops, single trials an application, or too few levels. `margin` is a log ratio.
+def scalings(
+    series: PairSeries, margin: float, confidence: float, described_arms: Container[ArmKey] = ()
+) -> list[Scaling]:
+    """Return the scaling of both arms of a comparison; empty where `passes_of` gives no passes.
 
-    Those that are `known` are left out.
+    Args:
+        series: The pairs of the comparison.
+        margin: Largest loss of throughput at the level to use, a log ratio.
+        confidence: Coverage of the intervals.
+        described_arms: Arms to leave out.
     """
-    found = passes_of(one)
-    if found is None:
+    passes = passes_of(series)
+    if passes is None:
         return []
-    trials = [tuple(sorted(pair.trials[side] for pair in one.pairs)) for side in (0, 1)]
-    both = [
-        described(one.factor, one.workload, arm, rounds, mine, margin, confidence)
-        for arm, rounds, mine in zip((one.baseline, one.arm), found, trials, strict=True)
-        if (one.factor, one.workload, arm) not in known
+    trials = [tuple(sorted(pair.trials[side] for pair in series.pairs)) for side in (0, 1)]
+    results = [
+        described(series.factor, series.workload, arm, rounds, arm_trials, margin, confidence)
+        for arm, rounds, arm_trials in zip((series.baseline, series.arm), passes, trials, strict=True)
+        if (series.factor, series.workload, arm) not in described_arms
     ]
-    return [each for each in both if each is not None]
+    return [result for result in results if result is not None]
 
 
 def described(
     factor: str, workload: str, arm: str, rounds: Passes, trials: Sequence[int], margin: float, confidence: float
 ) -> Scaling | None:
-    """Of one arm, from passes over its load levels; None where these tell nothing."""
+    """Return the scaling of one arm from passes over its load levels; None where they have no peak.
+
+    Args:
+        factor: Factor of the arm.
+        workload: Workload name.
+        arm: Arm name.
+        rounds: Rate by level, one mapping per pass.
+        trials: The trials behind them.
+        margin: Largest loss of throughput at the level to use, a log ratio.
+        confidence: Coverage of the intervals.
+    """
     try:
         peak, knee = scaling.peak(rounds, confidence), scaling.knee(rounds, confidence)
     except CannotJudge:
         return None
-    means = {level: float(np.mean([each[level] for each in rounds])) for level in sorted(rounds[0])}
+    means = {level: float(np.mean([rates[level] for rates in rounds])) for level in sorted(rounds[0])}
     highest = max(means.values())
-    drive = next(level for level, rate in means.items() if rate >= math.exp(-margin) * highest)
+    level_to_use = next(level for level, rate in means.items() if rate >= math.exp(-margin) * highest)
     return Scaling(
         factor=factor,
         workload=workload,
@@ -51,8 +64,8 @@ def described(
         peak_at=peak.position,
         peak_per_s=Estimate(peak.rate, peak.low, peak.high),
         knee=Estimate(knee.level, knee.low, knee.high) if knee else None,
-        drive_at=drive,
-        drive_share=means[drive] / highest,
+        drive_at=level_to_use,
+        drive_share=means[level_to_use] / highest,
         highest=max(means),
         law=_law(rounds, confidence),
         trials=tuple(trials),
@@ -61,14 +74,14 @@ def described(
 
 def _law(rounds: Passes, confidence: float) -> Law | None:
     try:
-        found = universal.fit(rounds, confidence)
+        fit = universal.fit(rounds, confidence)
     except CannotJudge:
         return None
     return Law(
-        contention=Estimate(*found.contention),
-        coherency=Estimate(*found.coherency),
-        peak_at=found.peak_at,
-        miss=found.deviation,
-        miss_at=found.deviation_at,
-        holds=found.holds,
+        contention=Estimate(*fit.contention),
+        coherency=Estimate(*fit.coherency),
+        peak_at=fit.peak_at,
+        miss=fit.deviation,
+        miss_at=fit.deviation_at,
+        holds=fit.holds,
     )

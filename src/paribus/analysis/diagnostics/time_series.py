@@ -1,7 +1,4 @@
-"""What a response did within a trial, as short as its trend needs it.
-
-In: a measurement with its points. Out: the same with few. Called for every trial before it is judged.
-"""
+"""Time series of a response within a trial, shortened to what its trend needs."""
 
 import dataclasses
 
@@ -12,12 +9,12 @@ from paribus.model import Measurement
 _MOST = 60
 
 
-def shortened(course: Measurement) -> Measurement:
-    """The means of at most 60 equal parts, of which the last may be shorter."""
-    points = np.asarray(course.points)
-    each = -(-len(points) // _MOST)
-    if each < 2:
-        return course
-    starts = np.arange(0, len(points), each)
+def shortened(series: Measurement) -> Measurement:
+    """Return the series as the means of at most 60 equal parts; the last part may be shorter."""
+    points = np.asarray(series.points)
+    part_length = -(-len(points) // _MOST)
+    if part_length < 2:
+        return series
+    starts = np.arange(0, len(points), part_length)
     means = np.add.reduceat(points, starts) / np.diff([*starts, len(points)])
-    return dataclasses.replace(course, points=tuple(means.tolist()), step_s=(course.step_s or 1.0) * each)
+    return dataclasses.replace(series, points=tuple(means.tolist()), step_s=(series.step_s or 1.0) * part_length)

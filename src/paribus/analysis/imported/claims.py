@@ -1,8 +1,8 @@
-"""Claims beside the numbers they name: supported, weak, contradicted or untestable, each with its reason.
+"""Claims tested by the numbers that they name: supported, weak, contradicted or untestable, with the reason.
 
-In: claims, and the trials of sets with what they measured. Out: Tested. One run of each is the rule in what others
-publish, so a difference counts as shown where it is beyond both the spread over load levels and what two runs of the
-same are taken to differ by; a mean that leans that way by less is weak, and one that goes the other way contradicts.
+Published results are mostly single runs. A difference counts as shown where it exceeds both the spread over load levels
+and the usual difference of two runs. A smaller one in the claimed direction is weak; the opposite direction
+contradicts.
 """
 
 import math
@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from paribus.analysis.imported import matched_runs
-from paribus.analysis.imported.magnitudes import Stated, stated
+from paribus.analysis.imported.magnitudes import ClaimedRatio, claimed_ratio
 from paribus.analysis.paired.effects import Summaries
 from paribus.i18n import N_, gettext
 from paribus.model import Claim, ClaimEvidence, Factor, Plan, Standing, Tested, Trial, TrialState
-from paribus.stats.unpaired import RUN_TO_RUN_SD, spread
+from paribus.stats.unpaired import RUN_TO_RUN_SD, pool_by_spread
 from paribus.units import show_percent
 
 _MARGIN = math.log1p(0.02)
 _SMALL = math.log1p(0.05)
-"""A difference that nobody would call one, of single runs."""
+"""A difference too small to count as one between single runs."""
 
 _CHANCE = 1.96 * math.sqrt(2) * RUN_TO_RUN_SD
 _CONFIDENCE = 0.95
@@ -32,8 +32,11 @@ _COMPARES = {"<": int.__lt__, ">": int.__gt__, "<=": int.__le__, ">=": int.__ge_
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
-    """A set: its plan, trials and summaries, the file of each trial, trials with a doubtful figure, and at a limit."""
+class ImportedSet:
+    """An imported set: its plan, trials, summaries and files.
+
+    `doubtful` are trials whose figures violate a law, `limited` those that ran at a limit.
+    """
 
     plan: Plan
     trials: Sequence[Trial]
@@ -44,64 +47,64 @@ class Numbers:
 
 
 class _Untestable(Exception):
-    """Why a claim cannot be tested."""
+    """A claim cannot be tested; the message states the reason."""
 
 
-def weigh(claims: Sequence[Claim], sets: Sequence[Numbers]) -> list[Tested]:
-    """Each claim by the numbers that it names, in whichever set they are."""
-    named = any(claim.tables for claim in claims)
-    return [_test(claim, sets, tables_named=named) for claim in claims]
+def judge_claims(claims: Sequence[Claim], sets: Sequence[ImportedSet]) -> list[Tested]:
+    """Return each claim with its standing, from the numbers of whichever set has them."""
+    tables_named = any(claim.tables for claim in claims)
+    return [_test(claim, sets, tables_named=tables_named) for claim in claims]
 
 
-def _test(claim: Claim, sets: Sequence[Numbers], *, tables_named: bool) -> Tested:
+def _test(claim: Claim, sets: Sequence[ImportedSet], *, tables_named: bool) -> Tested:
     try:
-        parts, lacking = _parts(claim, sets, tables_named=tables_named)
-        found = [one for part in parts for one in _evidence(claim, part)]
-        if not found:
+        parts, missing = _parts(claim, sets, tables_named=tables_named)
+        results = [result for part in parts for result in _evidence(claim, part)]
+        if not results:
             raise _Untestable(gettext("its tables have no two of these levels under the same load"))
-        evidence = [one.evidence for one in found]
+        evidence = [result.evidence for result in results]
         standing, reason = _judge(claim, evidence)
-    except _Untestable as why:
-        return Tested(claim=claim, standing=Standing.UNTESTABLE, reason=str(why))
-    if any(one.doubtful for one in found):
+    except _Untestable as error:
+        return Tested(claim=claim, standing=Standing.UNTESTABLE, reason=str(error))
+    if any(result.doubtful for result in results):
         reason += gettext("; some of these figures do not fit each other")
         standing = Standing.WEAK if standing is Standing.SUPPORTED else standing
-    if any(one.limited for one in found) and claim.claim in ("no_difference", "recommend"):
+    if any(result.limited for result in results) and claim.claim in ("no_difference", "recommend"):
         reason += gettext("; both come to the same limit, which hides what the setting does")
         standing = Standing.WEAK if standing is Standing.SUPPORTED else standing
-    if lacking:
-        reason += gettext("; {tables} not looked at", tables=", ".join(lacking))
+    if missing:
+        reason += gettext("; {tables} not looked at", tables=", ".join(missing))
     return Tested(claim=claim, standing=standing, reason=reason, evidence=tuple(evidence))
 
 
-def _parts(claim: Claim, sets: Sequence[Numbers], *, tables_named: bool) -> tuple[list[Numbers], list[str]]:
-    """What the claim is about of each set, and its tables that are nowhere."""
+def _parts(claim: Claim, sets: Sequence[ImportedSet], *, tables_named: bool) -> tuple[list[ImportedSet], list[str]]:
+    """The trials of each set that the claim is about, and its tables that no set has."""
     if claim.claim not in ("better", "worse", "no_difference", "ratio", "recommend"):
         raise _Untestable(gettext("{claim} is nothing that numbers show", claim=claim.claim))
-    if other := _NO_SPEED.search(claim.factor):
-        raise _Untestable(gettext("these figures do not show {what}", what=other[1]))
+    if no_speed := _NO_SPEED.search(claim.factor):
+        raise _Untestable(gettext("these figures do not show {what}", what=no_speed[1]))
     if claim.factor.casefold() == "threads":
         raise _Untestable(
             gettext("it compares load levels with each other; here settings are compared at each of them")
         )
     if tables_named and not claim.tables:
         raise _Untestable(gettext("no table is behind it"))
-    found: list[Numbers] = []
-    there: set[str] = set()
-    for one in sets:
-        mine = []
-        for trial in one.trials:
-            name = PurePath(one.paths.get(trial.order, "")).name.casefold()
+    parts: list[ImportedSet] = []
+    found_tables: set[str] = set()
+    for imported_set in sets:
+        part_trials = []
+        for trial in imported_set.trials:
+            name = PurePath(imported_set.paths.get(trial.order, "")).name.casefold()
             tables = {table for table in claim.tables if name.startswith(table.casefold())}
-            there |= tables
+            found_tables |= tables
             if tables or (not claim.tables and _factor(claim, [trial])):
-                mine.append(trial)
-        if mine:
-            found.append(replace(one, trials=mine))
-    if not found:
-        said = N_("its numbers are not here: {tables}") if claim.tables else N_("nothing here has its factor")
-        raise _Untestable(gettext(said, tables=", ".join(claim.tables)))
-    return found, [table for table in claim.tables if table not in there]
+                part_trials.append(trial)
+        if part_trials:
+            parts.append(replace(imported_set, trials=part_trials))
+    if not parts:
+        message = N_("its numbers are not here: {tables}") if claim.tables else N_("nothing here has its factor")
+        raise _Untestable(gettext(message, tables=", ".join(claim.tables)))
+    return parts, [table for table in claim.tables if table not in found_tables]
 
 
 def _plain(text: str) -> str:
@@ -109,49 +112,54 @@ def _plain(text: str) -> str:
 
 
 def _factor(claim: Claim, trials: Sequence[Trial]) -> str:
-    """Which of the factors that these trials have the claim is about; empty: none."""
+    """The factor of these trials that the claim is about; empty for none."""
     keys = list(dict.fromkeys(key for trial in trials for key in trial.settings))
-    wanted = _plain(claim.factor)
-    exact = [key for key in keys if _plain(key) == wanted]
-    part = [key for key in keys if _plain(key) and (_plain(key) in wanted or wanted in _plain(key))]
-    return next(iter(exact or part), "")
+    name = _plain(claim.factor)
+    exact = [key for key in keys if _plain(key) == name]
+    partial = [key for key in keys if _plain(key) and (_plain(key) in name or name in _plain(key))]
+    return next(iter(exact or partial), "")
 
 
 def _level(claim: Claim, word: str, levels: Sequence[str]) -> str:
-    """The level that a word of the claim means; empty: none, or more than one."""
-    wanted = claim.aliases.get(word, word)
-    exact = [level for level in levels if level == wanted] or [one for one in levels if _plain(one) == _plain(wanted)]
+    """The level that a word of the claim means; empty for none or several."""
+    name = claim.aliases.get(word, word)
+    exact = [level for level in levels if level == name] or [level for level in levels if _plain(level) == _plain(name)]
     if exact:
         return exact[0]
-    spot = re.compile(rf"(?<![\w.%]){re.escape(_plain(wanted))}(?![\w.%])")
-    near = [level for level in levels if _plain(wanted) and spot.search(_plain(level))]
-    return near[0] if len(near) == 1 else ""
+    pattern = re.compile(rf"(?<![\w.%]){re.escape(_plain(name))}(?![\w.%])")
+    matches = [level for level in levels if _plain(name) and pattern.search(_plain(level))]
+    return matches[0] if len(matches) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """Evidence, and whether a figure behind it is doubtful, or all of them stand at a limit."""
+class _LevelEvidence:
+    """Evidence, whether one of its figures is doubtful, and whether most of them are at a limit."""
 
     evidence: ClaimEvidence
     doubtful: bool
     limited: bool
 
 
-def _evidence(claim: Claim, part: Numbers) -> Iterator[_Found]:
-    """The level that is said to be better over every other that is named, or tried."""
+def _evidence(claim: Claim, part: ImportedSet) -> Iterator[_LevelEvidence]:
+    """The claimed better level against every other level that the claim names, or the set has."""
     factor = _factor(claim, part.trials)
     keys = list(dict.fromkeys(key for trial in part.trials for key in trial.settings))
     if not factor and len(keys) == 1 and not claim.aliases:
         factor = keys[0]
-    levels = {key: list(dict.fromkeys(str(t.settings[key]) for t in part.trials if key in t.settings)) for key in keys}
-    factor = factor or next((key for key in keys if all(_level(claim, w, levels[key]) for w in claim.aliases)), "")
+    levels = {
+        key: list(dict.fromkeys(str(trial.settings[key]) for trial in part.trials if key in trial.settings))
+        for key in keys
+    }
+    factor = factor or next(
+        (key for key in keys if all(_level(claim, word, levels[key]) for word in claim.aliases)), ""
+    )
     if not factor:
         raise _Untestable(gettext("its tables have no factor {factor}", factor=claim.factor))
-    known = levels[factor]
-    for level, other in _compared(claim, known):
-        wanted = [trial for trial in part.trials if _within(claim, trial)]
+    factor_levels = levels[factor]
+    for level, other in _compared(claim, factor_levels):
+        matching_trials = [trial for trial in part.trials if _within(claim, trial)]
         yield from _of_workloads(
-            part, wanted, Factor(key=factor, levels=(other, level), labels=(other, level), scope=())
+            part, matching_trials, Factor(key=factor, levels=(other, level), labels=(other, level), scope=())
         )
 
 
@@ -160,35 +168,39 @@ def _within(claim: Claim, trial: Trial) -> bool:
     return not limit or _COMPARES[limit[1]](trial.load.n, int(limit[2]))
 
 
-def _compared(claim: Claim, known: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of levels, the one that is said to be better first."""
-    named = {word: _level(claim, word, known) for word in claim.levels}
-    said = [claim.better_level, *([claim.recommended_value] if claim.claim == "recommend" else [])]
-    words = [word.strip() for text in said for word in re.split(r",| or ", text) if word.strip()]
-    firsts = list(dict.fromkeys(level for level in (_level(claim, word, known) for word in words) if level))
-    others = [level for level in named.values() if level] if len(claim.levels) > 1 else list(known)
+def _compared(claim: Claim, factor_levels: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of levels, the claimed better one first."""
+    named = {word: _level(claim, word, factor_levels) for word in claim.levels}
+    stated_levels = [claim.better_level, *([claim.recommended_value] if claim.claim == "recommend" else [])]
+    level_words = [word.strip() for text in stated_levels for word in re.split(r",| or ", text) if word.strip()]
+    firsts = list(dict.fromkeys(level for level in (_level(claim, word, factor_levels) for word in level_words) if level))
+    others = [level for level in named.values() if level] if len(claim.levels) > 1 else list(factor_levels)
     if claim.claim == "no_difference":
         return [(level, others[0]) for level in others[1:]] if len(others) > 1 else []
-    if not words and claim.claim == "ratio":
+    if not level_words and claim.claim == "ratio":
         raise _Untestable(gettext("it states figures of one setting, and compares nothing"))
-    if not words:
+    if not level_words:
         raise _Untestable(gettext("it does not say which of two levels is better"))
     if not firsts:
-        raise _Untestable(gettext("its tables do not have {level}", level=gettext(", ").join(dict.fromkeys(words))))
+        raise _Untestable(gettext("its tables do not have {level}", level=gettext(", ").join(dict.fromkeys(level_words))))
     return [(first, other) for first in firsts for other in others if other not in firsts]
 
 
-def _of_workloads(part: Numbers, trials: Sequence[Trial], factor: Factor) -> Iterator[_Found]:
+def _of_workloads(part: ImportedSet, trials: Sequence[Trial], factor: Factor) -> Iterator[_LevelEvidence]:
     arms = set(map(str, factor.levels))
-    mine = matched_runs.views([t for t in trials if str(t.settings.get(factor.key)) in arms], [factor])
-    done = [trial for trial in mine if trial.state is TrialState.DONE]
+    factor_trials = matched_runs.trials_per_factor(
+        [trial for trial in trials if str(trial.settings.get(factor.key)) in arms], [factor]
+    )
+    done = [trial for trial in factor_trials if trial.state is TrialState.DONE]
     for workload in part.plan.workloads:
-        under = [trial for trial in done if trial.workload == workload.name]
-        made, _ = matched_runs.comparisons(under, factor, workload.name, workload.response, part.summaries, {})
-        for one in made:
-            estimate, low, high = _told_by(one)
+        workload_trials = [trial for trial in done if trial.workload == workload.name]
+        compared, _ = matched_runs.comparisons(
+            workload_trials, factor, workload.name, workload.response, part.summaries, {}
+        )
+        for comparison in compared:
+            estimate, low, high = _estimate(comparison)
             sign = 1.0 if matched_runs.higher_is_better(workload.response) else -1.0
-            orders = {order for where in one.met for side in where.trials for order in side}
+            orders = {order for level in comparison.matched for side in level.trials for order in side}
             evidence = ClaimEvidence(
                 workload=workload.name,
                 level=str(factor.levels[1]),
@@ -196,80 +208,82 @@ def _of_workloads(part: Numbers, trials: Sequence[Trial], factor: Factor) -> Ite
                 estimate=sign * estimate,
                 low=min(sign * low, sign * high),
                 high=max(sign * low, sign * high),
-                places=len(one.met),
-                repeated=one.known == "repetitions",
+                places=len(comparison.matched),
+                repeated=comparison.variance_source == "repetitions",
             )
-            yield _Found(evidence, bool(orders & part.doubtful), len(orders & part.limited) * 2 > len(orders))
+            yield _LevelEvidence(evidence, bool(orders & part.doubtful), len(orders & part.limited) * 2 > len(orders))
 
 
-def _told_by(one: matched_runs.Comparison) -> tuple[float, float, float]:
-    """The estimate and an interval: of single runs as wide as the spread over load levels, and as chance."""
-    if one.known == "repetitions":
-        found = matched_runs.estimate(one)
-        return (found.estimate, *found.interval(_CONFIDENCE))
-    found = spread([where.place for where in one.met])
-    low, high = found.interval(_CONFIDENCE) if len(one.met) > 1 else (found.estimate, found.estimate)
-    return found.estimate, min(low, found.estimate - _CHANCE), max(high, found.estimate + _CHANCE)
+def _estimate(comparison: matched_runs.RunComparison) -> tuple[float, float, float]:
+    """The estimate and its interval; for single runs at least as wide as the spread over levels and as chance."""
+    if comparison.variance_source == "repetitions":
+        mean = matched_runs.estimate(comparison)
+        return (mean.estimate, *mean.interval(_CONFIDENCE))
+    mean = pool_by_spread([level.ratio for level in comparison.matched])
+    low, high = mean.interval(_CONFIDENCE) if len(comparison.matched) > 1 else (mean.estimate, mean.estimate)
+    return mean.estimate, min(low, mean.estimate - _CHANCE), max(high, mean.estimate + _CHANCE)
 
 
 def _judge(claim: Claim, evidence: Sequence[ClaimEvidence]) -> tuple[Standing, str]:
-    figure = stated(claim.magnitude)
-    if claim.claim == "ratio" or (figure and figure.share and claim.claim in ("better", "worse")):
+    figure = claimed_ratio(claim.magnitude)
+    if claim.claim == "ratio" or (figure and figure.is_percentage and claim.claim in ("better", "worse")):
         if figure is None:
             raise _Untestable(gettext("it states no ratio that numbers could have"))
         return _as_stated(figure, evidence)
-    judged = [_of_one(claim, one) for one in evidence]
+    judged = [_of_one(claim, item) for item in evidence]
     order = (Standing.CONTRADICTED, Standing.WEAK, Standing.SUPPORTED)
     worst = min((standing for standing, _ in judged), key=order.index)
-    judged.sort(key=lambda one: order.index(one[0]))
+    judged.sort(key=lambda item: order.index(item[0]))
     reasons = list(dict.fromkeys(reason for _, reason in judged))
-    more = gettext("; and {n} more", n=len(reasons) - _MOST) if len(reasons) > _MOST else ""
-    return worst, gettext("; ").join(reasons[:_MOST]) + more
+    remainder = gettext("; and {n} more", n=len(reasons) - _MOST) if len(reasons) > _MOST else ""
+    return worst, gettext("; ").join(reasons[:_MOST]) + remainder
 
 
-def _of_one(claim: Claim, one: ClaimEvidence) -> tuple[Standing, str]:
-    """How one pair of levels under one workload stands to it."""
-    where = gettext("{level} over {other} under {workload}", level=one.level, other=one.other, workload=one.workload)
-    found = f"{where}: {show_percent(one.estimate)}"
+def _of_one(claim: Claim, evidence: ClaimEvidence) -> tuple[Standing, str]:
+    """The standing of a claim by one pair of levels under one workload."""
+    subject = gettext(
+        "{level} over {other} under {workload}", level=evidence.level, other=evidence.other, workload=evidence.workload
+    )
+    text = f"{subject}: {show_percent(evidence.estimate)}"
     if claim.keep:
-        if one.estimate < -_SMALL:
-            return Standing.CONTRADICTED, gettext("{found}: the other is better", found=found)
-        return Standing.SUPPORTED, gettext("{found}: nothing speaks for the other", found=found)
+        if evidence.estimate < -_SMALL:
+            return Standing.CONTRADICTED, gettext("{found}: the other is better", found=text)
+        return Standing.SUPPORTED, gettext("{found}: nothing speaks for the other", found=text)
     if claim.claim == "no_difference":
-        if one.low > 0 or one.high < 0:
-            return Standing.CONTRADICTED, _beyond(found, one)
-        if abs(one.estimate) <= _SMALL:
-            return Standing.SUPPORTED, gettext("{found}, as little as two runs of the same differ", found=found)
+        if evidence.low > 0 or evidence.high < 0:
+            return Standing.CONTRADICTED, _beyond(text, evidence)
+        if abs(evidence.estimate) <= _SMALL:
+            return Standing.SUPPORTED, gettext("{found}, as little as two runs of the same differ", found=text)
         return Standing.WEAK, gettext(
-            "{found}, which one run of each cannot tell from nothing, nor from much", found=found
+            "{found}, which one run of each cannot tell from nothing, nor from much", found=text
         )
-    if one.low > 0:
-        return Standing.SUPPORTED, _beyond(found, one)
-    if one.estimate < -_SMALL or one.high < 0:
-        return Standing.CONTRADICTED, gettext("{found}: its own numbers go the other way", found=found)
-    if abs(one.estimate) <= _MARGIN:
-        return Standing.WEAK, gettext("{found}: no difference", found=found)
-    said = N_("{found}, which chance alone may be")
-    if not one.repeated and one.estimate < 0:
-        said = N_("{found}, the other way, by no more than the spread or what single runs may differ by")
-    elif not one.repeated:
-        said = N_("{found}, no more than the spread over load levels or what single runs may differ by")
-    return Standing.WEAK, gettext(said, found=found)
+    if evidence.low > 0:
+        return Standing.SUPPORTED, _beyond(text, evidence)
+    if evidence.estimate < -_SMALL or evidence.high < 0:
+        return Standing.CONTRADICTED, gettext("{found}: its own numbers go the other way", found=text)
+    if abs(evidence.estimate) <= _MARGIN:
+        return Standing.WEAK, gettext("{found}: no difference", found=text)
+    message = N_("{found}, which chance alone may be")
+    if not evidence.repeated and evidence.estimate < 0:
+        message = N_("{found}, the other way, by no more than the spread or what single runs may differ by")
+    elif not evidence.repeated:
+        message = N_("{found}, no more than the spread over load levels or what single runs may differ by")
+    return Standing.WEAK, gettext(message, found=text)
 
 
-def _beyond(found: str, one: ClaimEvidence) -> str:
-    said = N_("{found}, beyond chance")
-    if not one.repeated:
-        said = N_("{found}, more than the spread over load levels and than single runs may differ by")
-    return gettext(said, found=found)
+def _beyond(text: str, evidence: ClaimEvidence) -> str:
+    message = N_("{found}, beyond chance")
+    if not evidence.repeated:
+        message = N_("{found}, more than the spread over load levels and than single runs may differ by")
+    return gettext(message, found=text)
 
 
-def _as_stated(figure: Stated, evidence: Sequence[ClaimEvidence]) -> tuple[Standing, str]:
-    """Whether the ratio is as it is said to be: within the figure's own rounding, or near it."""
-    ratios = [math.exp(one.estimate) for one in evidence]
-    words = ", ".join(map(figure.told, ratios))
-    miss = max(figure.miss(ratio) for ratio in ratios)
-    found = gettext("its tables give {ratios}, it says {stated}", ratios=words, stated=figure.words)
-    if miss <= figure.rounding:
-        return Standing.SUPPORTED, found
-    return (Standing.WEAK if miss <= 3 * figure.rounding else Standing.CONTRADICTED), found
+def _as_stated(figure: ClaimedRatio, evidence: Sequence[ClaimEvidence]) -> tuple[Standing, str]:
+    """Whether the ratio equals the claimed one, within the rounding of the claim or near it."""
+    ratios = [math.exp(item.estimate) for item in evidence]
+    formatted = ", ".join(map(figure.show, ratios))
+    relative_error = max(figure.relative_error(ratio) for ratio in ratios)
+    text = gettext("its tables give {ratios}, it says {stated}", ratios=formatted, stated=figure.text)
+    if relative_error <= figure.rounding:
+        return Standing.SUPPORTED, text
+    return (Standing.WEAK if relative_error <= 3 * figure.rounding else Standing.CONTRADICTED), text

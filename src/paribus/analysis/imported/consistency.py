@@ -1,7 +1,4 @@
-"""What a set states that cannot be: its trials put before the laws.
-
-In: trials of a set and where each comes from. Out: breaches, whose cells are orders of trials.
-"""
+"""Violations of plausibility laws by the figures of an imported set; cells are orders of trials."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,124 +17,134 @@ _IN_WORDS = re.compile(r"(?<![\w.])([0-9]+)\s*(?:-byte|([KM])i?B?|B)\b(?: blocks
 _SIZED = re.compile(r"fileio|rnd|rand|seq|\b(?:read|write)s?\b|\bblocks?\b", re.IGNORECASE)
 _CLOSED = ("sysbench", "pgbench", "fio", "tpcc", "orion")
 _THINKING = ("tpcc", "fileio", "fio")
-"""Whose threads do more than is timed: they think, or wait for an fsync, or ask for less than they may."""
+"""Tools whose threads also spend untimed time: thinking, waiting for an fsync, or below their allowed rate."""
 _RATED = ("rate", "rate_iops", "thinktime")
-_LATE = "schedule_lag_mean_s"  # which pgbench tells of a rate that it was to keep
+_LATE = "schedule_lag_mean_s"  # pgbench reports it for a requested rate
 _NONE = Figure(0.0, ".")
 _COUNTED_AGAIN = {"events": "operations", "transactions": "operations"}
-"""What a table calls a count that it has under another name too."""
+"""Names of a count that a table repeats under a second name."""
 _ALSO_CALLED = {"iops_peak": "throughput_per_s", "throughput_peak": "bytes_per_s"}
 SAMPLED = ("throughput_per_s", "queries_per_s", "bytes_per_s", "read_bytes_per_s", "written_bytes_per_s")
-"""What the points of a table's series are read for."""
+"""Metrics of the points of a table's series."""
 
 Courses = Mapping[str, Mapping[int, Measurement]]
 
 
-def unfit(
+def inconsistencies(
     trials: Sequence[Trial],
     origins: Mapping[int, Origin],
     paths: Mapping[int, str],
     courses: Courses,
     claims: Sequence[Claim] = (),
 ) -> list[Breach]:
-    """Every breach of a law in what the trials state; `paths` are those of the sources, by number.
+    """Return the violations by the figures of the trials.
 
-    `courses` are what trials of published tables state over time, by metric. Percentages of `claims` are held against
-    the tables.
+    Args:
+        trials: Trials of the set.
+        origins: Where each trial comes from, with its readings.
+        paths: Paths of the sources, by number.
+        courses: Time series of published tables' trials, by metric.
+        claims: Claims whose percentages are compared with the tables.
     """
-    cells = [(t.order, _stated(t, origins[t.order], paths)) for t in trials if t.order in origins]
+    cells = [(trial.order, _cell(trial, origins[trial.order], paths)) for trial in trials if trial.order in origins]
     points = [(order, point) for order, cell in cells if cell.table for point in _points(order, cell, courses)]
-    known, stated = [order for order, _ in cells + points], [cell for _, cell in cells + points]
+    orders, all_cells = [order for order, _ in cells + points], [cell for _, cell in cells + points]
     return [
-        replace(one, cells=tuple(dict.fromkeys(known[at] for at in one.cells)))
-        for one in of_set(stated, _claimed(claims))
+        replace(breach, cells=tuple(dict.fromkeys(orders[index] for index in breach.cells)))
+        for breach in of_set(all_cells, _percentages(claims))
     ]
 
 
 def is_published(origin: Origin) -> bool:
-    """Whether it is of a published table, whose points are tested too."""
+    """Return whether a trial is from a published table, whose points are tested too."""
     return bool(origin.said["tool"] == "table")
 
 
-def _claimed(claims: Sequence[Claim]) -> list[Claimed]:
+def _percentages(claims: Sequence[Claim]) -> list[Claimed]:
     return [
         Claimed(
             where=claim.id,
-            factor=one.factor or claim.factor,
-            start=one.start,
-            end=one.end,
-            percent=Figure(float(one.percent), one.percent),
-            extent=one.over,
-            load=one.load,
-            about=one.about,
+            factor=change.factor or claim.factor,
+            start=change.start,
+            end=change.end,
+            percent=Figure(float(change.percent), change.percent),
+            extent=change.over,
+            load=change.load,
+            about=change.about,
         )
         for claim in claims
-        for one in claim.changes
+        for change in claim.changes
     ]
 
 
 def _points(order: int, cell: Stated, courses: Courses) -> Iterator[Stated]:
     """Each point of a table's series, as a cell."""
-    mine = {metric: courses[metric][order].points for metric in SAMPLED if order in courses.get(metric, {})}
-    for number in range(max(map(len, mine.values()), default=0)):
-        figures = {metric: Figure(points[number]) for metric, points in mine.items() if number < len(points)}
+    points_by_metric = {metric: courses[metric][order].points for metric in SAMPLED if order in courses.get(metric, {})}
+    for number in range(max(map(len, points_by_metric.values()), default=0)):
+        figures = {
+            metric: Figure(points[number]) for metric, points in points_by_metric.items() if number < len(points)
+        }
         yield replace(cell, figures=figures, sample=number + 1)
 
 
-def _stated(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
-    said = origin.said
+def _cell(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
+    reading_record = origin.said
     figures: dict[str, Figure] = {}
-    for metric, value, _unit, _line, stated, subject in said["readings"]:
+    for metric, value, _unit, _line, stated, subject in reading_record["readings"]:
         if not subject:
             figures.setdefault(_ALSO_CALLED.get(metric, metric), Figure(value, stated))
     for name, metric in _COUNTED_AGAIN.items():
         if name in figures:
             figures[f"{metric}{TOLD_AGAIN}"] = figures.pop(name)
-    if said["tool"] == "fio":  # whose percentiles are of the completion alone, unlike its mean and its extremes
-        figures = {metric: one for metric, one in figures.items() if not metric.startswith("response_p")}
+    if reading_record["tool"] == "fio":  # its percentiles cover the completion only, unlike its mean and extremes
+        figures = {metric: figure for metric, figure in figures.items() if not metric.startswith("response_p")}
         if "." not in figures.get("throughput_per_s", _NONE).stated:
-            figures.pop("operations", None)  # a whole rate is not rounded, but cut off
-    if said["tool"] == "pgbench":  # which tells how long it was to take, not how long it took
+            figures.pop("operations", None)  # fio truncates whole rates instead of rounding them
+    if reading_record["tool"] == "pgbench":  # it reports the requested duration, not the actual one
         figures.pop("duration_s", None)
-    workload = str(said.get("workload") or trial.workload)
+    workload = str(reading_record.get("workload") or trial.workload)
     return Stated(
         figures=figures,
-        table=_table(said, paths.get(origin.source, "")) if is_published(origin) else "",
+        table=_table(reading_record, paths.get(origin.source, "")) if is_published(origin) else "",
         source=paths.get(origin.source, ""),
         line=origin.lines[0],
         workload=trial.workload,
         levels={key: str(level) for key, level in trial.settings.items()},
         load=float(trial.load.n) if trial.load.unit is LoadUnit.OUTSTANDING else None,
-        closed=any(tool in f"{said['tool']} {workload}".casefold() for tool in _CLOSED)
+        closed=any(tool in f"{reading_record['tool']} {workload}".casefold() for tool in _CLOSED)
         and _LATE not in figures
-        and not any(said["options"].get(name) for name in _RATED),
-        think=any(tool in f"{said['tool']} {workload}".casefold() for tool in _THINKING),
-        block_bytes=_block_bytes({**trial.settings, **said["options"]}, [workload, *map(str, trial.settings.values())]),
+        and not any(reading_record["options"].get(name) for name in _RATED),
+        think=any(tool in f"{reading_record['tool']} {workload}".casefold() for tool in _THINKING),
+        block_bytes=_block_bytes(
+            {**trial.settings, **reading_record["options"]}, [workload, *map(str, trial.settings.values())]
+        ),
     )
 
 
-def _table(said: Mapping[str, Any], path: str) -> str:
-    """What a published table is called: as a column of it says, else by its file and its title."""
-    options = said["options"]
+def _table(reading_record: Mapping[str, Any], path: str) -> str:
+    """The name of a published table: from its column, else from its file and title."""
+    options = reading_record["options"]
     return str(options.get("table") or ": ".join(filter(None, (PurePath(path).stem, options.get("title", "")))))
 
 
-def _block_bytes(options: Mapping[str, Any], words: Sequence[str]) -> float | None:
-    """How large an operation is, where the tool was told, or the workload or a level says it once."""
+def _block_bytes(options: Mapping[str, Any], texts: Sequence[str]) -> float | None:
+    """The size of an operation, where an option, the workload or a level states it unambiguously."""
     for name, value in options.items():
         if name.casefold().replace("_", "-").replace(" ", "-").strip("()") in _BLOCKS:
             try:
                 return float(parse_size(_size(str(value))))
             except ValueError:
                 continue
-    for said in words:
-        sizes = {float(n) * {"": 1, "K": 2**10, "M": 2**20}[unit.upper()] for n, unit in _IN_WORDS.findall(said)}
-        if len(sizes) == 1 and _SIZED.search(said):
+    for text in texts:
+        sizes = {
+            float(number) * {"": 1, "K": 2**10, "M": 2**20}[unit.upper()] for number, unit in _IN_WORDS.findall(text)
+        }
+        if len(sizes) == 1 and _SIZED.search(text):
             return sizes.pop()
     return None
 
 
 def _size(text: str) -> str:
-    """`16k`, `16Kb` as `16K`."""
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgtKMGT]?)(?:i?[bB])?\s*", text)
-    return f"{found[1]}{found[2].upper()}" if found else text
+    """`16k` and `16Kb` as `16K`."""
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([kmgtKMGT]?)(?:i?[bB])?\s*", text)
+    return f"{match[1]}{match[2].upper()}" if match else text

@@ -1,8 +1,7 @@
-"""What can be said of runs that others made: the same figures as of an experiment, and what they do not show.
+"""Verdicts of imported runs.
 
-In: the trials of a set with what they measured. Out: a Judgement. Nobody paired these runs, and most were made once:
-then nothing is better or worse, whatever the figures say. With repetitions the means of logarithms are compared
-(Welch); with interval lines alone, how well each run's mean is known counts, and what single runs are taken to differ.
+Nobody paired these runs, and most were made once: then no verdict is given. With repetitions, the means of logarithms
+are compared (Welch); with interval lines alone, by the error of each run's mean and the usual difference of two runs.
 """
 
 import math
@@ -14,20 +13,27 @@ from paribus.analysis.diagnostics.bottlenecks import bounds
 from paribus.analysis.diagnostics.scaling import described
 from paribus.analysis.imported.caveats import checks_of, reasons_of
 from paribus.analysis.imported.imported_matrix import imported_matrices
-from paribus.analysis.imported.matched_runs import Comparison, Met, comparisons, estimate, higher_is_better, views
+from paribus.analysis.imported.matched_runs import (
+    MatchedLevel,
+    RunComparison,
+    comparisons,
+    estimate,
+    higher_is_better,
+    trials_per_factor,
+)
 from paribus.analysis.paired.effects import Summaries, cells, counting
 from paribus.analysis.paired.judge import Judgement
 from paribus.findings import Constancy, Scaling
 from paribus.model import Effect, Factor, Measurement, Protocol, Tag, Trial, TrialState, Verdict, Workload
-from paribus.stats.unpaired import pooled, spread, unlike
+from paribus.stats.unpaired import equality_p, pool, pool_by_spread
 from paribus.units import LoadUnit
 
 Courses = Mapping[str, Mapping[int, Measurement]]
 Options = Mapping[int, Mapping[str, str]]
 
-_FEWEST_PLACES = 3  # with interval lines of single runs: one pair of them never decides
-_EQUIVALENCE = 0.90  # two one-sided tests of 5 %
-_UNLIKE = 0.05
+_FEWEST_LEVELS = 3  # with single runs' interval lines, fewer never decide
+_EQUIVALENCE = 0.90  # two one-sided tests at 5 %
+_LEAST_P = 0.05
 
 
 def judge_set(
@@ -40,24 +46,40 @@ def judge_set(
     courses: Courses,
     options: Options,
 ) -> Judgement:
-    """Judge every arm of a set; `options` are what the tool was asked in each trial."""
-    seen = views(trials, factors)
-    means = cells(seen, summaries, protocol.confidence)
-    found: list[Comparison] = []
+    """Judge every arm of an imported set.
+
+    Args:
+        trials: Trials of the set.
+        summaries: Measurements by trial and metric.
+        workloads: Workloads of the set.
+        protocol: Margins and confidence.
+        factors: Factors of the set.
+        courses: Time series by response and trial.
+        options: Options of the tool, by trial.
+    """
+    factor_trials = trials_per_factor(trials, factors)
+    means = cells(factor_trials, summaries, protocol.confidence)
+    run_comparisons: list[RunComparison] = []
     unjudged: list[str] = []
     for factor in factors:
         for workload in workloads:
             for response in workload.responses:
-                mine = [t for t in seen if (t.factor, t.workload) == (factor.key, workload.name)]
-                made, lacking = comparisons(mine, factor, workload.name, response, summaries, courses.get(response, {}))
-                found += made
-                unjudged += lacking
-    claims = max(1, sum(_may_decide(one) for one in found))
-    firsts = {(workload.name, workload.response) for workload in workloads}
+                workload_trials = [
+                    trial for trial in factor_trials if (trial.factor, trial.workload) == (factor.key, workload.name)
+                ]
+                compared, messages = comparisons(
+                    workload_trials, factor, workload.name, response, summaries, courses.get(response, {})
+                )
+                run_comparisons += compared
+                unjudged += messages
+    claims = max(1, sum(_may_decide(comparison) for comparison in run_comparisons))
+    first_responses = {(workload.name, workload.response) for workload in workloads}
     effects = [
         effect
-        for one in found
-        for effect in _effects(one, protocol, claims, options, first=(one.workload, one.response) in firsts)
+        for comparison in run_comparisons
+        for effect in _effects(
+            comparison, protocol, claims, options, first=(comparison.workload, comparison.response) in first_responses
+        )
     ]
     return Judgement(
         effects=tuple(effects),
@@ -66,24 +88,26 @@ def judge_set(
         matrices=imported_matrices(trials, summaries, options, factors, protocol.confidence),
         drifts=(),
         contrasts=(),
-        scalings=tuple(_scalings(seen, summaries, protocol)),
-        bounds=bounds(means, seen),
+        scalings=tuple(_scalings(factor_trials, summaries, protocol)),
+        bounds=bounds(means, factor_trials),
         constancy=Constancy({}, {}, ()),
         breaches=(),
     )
 
 
-def _may_decide(one: Comparison) -> bool:
-    return one.known == "repetitions" or (one.known == "lines" and len(one.met) >= _FEWEST_PLACES)
+def _may_decide(comparison: RunComparison) -> bool:
+    return comparison.variance_source == "repetitions" or (
+        comparison.variance_source == "lines" and len(comparison.matched) >= _FEWEST_LEVELS
+    )
 
 
-def _interval(one: Comparison, confidence: float) -> tuple[float, float]:
-    """The interval of the whole; of interval lines as wide as the spread over load levels too."""
-    low, high = estimate(one).interval(confidence)
-    if one.known != "lines" or len(one.met) < 2:
+def _interval(comparison: RunComparison, confidence: float) -> tuple[float, float]:
+    """The interval over all levels; with interval lines at least as wide as the spread over levels."""
+    low, high = estimate(comparison).interval(confidence)
+    if comparison.variance_source != "lines" or len(comparison.matched) < 2:
         return low, high
-    others = spread([met.place for met in one.met]).interval(confidence)
-    return min(low, others[0]), max(high, others[1])
+    spread_interval = pool_by_spread([level.ratio for level in comparison.matched]).interval(confidence)
+    return min(low, spread_interval[0]), max(high, spread_interval[1])
 
 
 def _decided(low: float, high: float, response: str) -> Verdict | None:
@@ -92,95 +116,97 @@ def _decided(low: float, high: float, response: str) -> Verdict | None:
     return Verdict.BETTER if (low > 0) == higher_is_better(response) else Verdict.WORSE
 
 
-def _verdict(one: Comparison, margin: float, confidence: float) -> Verdict:
-    """As STATS has it: equivalent where both tests hold, better or worse where the interval excludes nothing."""
-    if not _may_decide(one):
+def _verdict(comparison: RunComparison, margin: float, confidence: float) -> Verdict:
+    """Equivalent where both tests hold, better or worse where the interval excludes zero."""
+    if not _may_decide(comparison):
         return Verdict.UNDECIDED
-    places = [met.place for met in one.counted]
-    alike = unlike(places) >= _UNLIKE
-    low, high = _interval(one, _EQUIVALENCE)
-    if alike and -margin < low and high < margin:
+    ratios = [level.ratio for level in comparison.judged]
+    equal_ratios = equality_p(ratios) >= _LEAST_P
+    low, high = _interval(comparison, _EQUIVALENCE)
+    if equal_ratios and -margin < low and high < margin:
         return Verdict.EQUIVALENT
-    if not alike and _torn(one, margin, confidence):
+    if not equal_ratios and _conflicting(comparison, margin, confidence):
         return Verdict.DEPENDS_ON_LOAD
-    return _decided(*_interval(one, confidence), one.response) or Verdict.UNDECIDED
+    return _decided(*_interval(comparison, confidence), comparison.response) or Verdict.UNDECIDED
 
 
-def _torn(one: Comparison, margin: float, confidence: float) -> bool:
-    """Whether one load level is better or worse, and another is decided otherwise."""
-    each = 1 - (1 - confidence) / len(one.counted)
+def _conflicting(comparison: RunComparison, margin: float, confidence: float) -> bool:
+    """Whether two load levels have different verdicts."""
+    level_confidence = 1 - (1 - confidence) / len(comparison.judged)
     verdicts: set[Verdict] = set()
-    for met in one.counted:
-        alone = pooled([met.place])
-        low, high = alone.interval(_EQUIVALENCE)
+    for level in comparison.judged:
+        level_mean = pool([level.ratio])
+        low, high = level_mean.interval(_EQUIVALENCE)
         if -margin < low and high < margin:
             verdicts.add(Verdict.EQUIVALENT)
-        elif decided := _decided(*alone.interval(each), one.response):
+        elif decided := _decided(*level_mean.interval(level_confidence), comparison.response):
             verdicts.add(decided)
     return len(verdicts) > 1
 
 
-def _effects(one: Comparison, protocol: Protocol, claims: int, options: Options, *, first: bool) -> list[Effect]:
-    """The effect over all load levels, then the one at each; of a response that is not its workload's `first`, figures.
+def _effects(
+    comparison: RunComparison, protocol: Protocol, claims: int, options: Options, *, first: bool
+) -> list[Effect]:
+    """The effect over all load levels, then the effect at each.
 
-    Only what repetitions may decide gives those a verdict too.
+    Responses other than the workload's `first` get a verdict only where repetitions may decide.
     """
-    margin = protocol.margins.get(one.response, math.log1p(0.02))
-    confidence = 1 - (1 - protocol.confidence) / claims if _may_decide(one) else protocol.confidence
-    verdict = _verdict(one, margin, confidence) if first or _may_decide(one) else None
-    low, high = _interval(one, confidence)
-    checks, tags = checks_of(one, options), _tags(verdict, low, high, margin)
-    whole = Effect(
-        factor=one.factor,
-        baseline=one.baseline,
-        arm=one.arm,
-        workload=one.workload,
-        response=one.response,
+    margin = protocol.margins.get(comparison.response, math.log1p(0.02))
+    confidence = 1 - (1 - protocol.confidence) / claims if _may_decide(comparison) else protocol.confidence
+    verdict = _verdict(comparison, margin, confidence) if first or _may_decide(comparison) else None
+    low, high = _interval(comparison, confidence)
+    checks, tags = checks_of(comparison, options), _tags(verdict, low, high, margin)
+    effect = Effect(
+        factor=comparison.factor,
+        baseline=comparison.baseline,
+        arm=comparison.arm,
+        workload=comparison.workload,
+        response=comparison.response,
         load=None,
-        estimate=estimate(one).estimate,
+        estimate=estimate(comparison).estimate,
         low=low,
         high=high,
         confidence=confidence,
-        pairs=sum(min(map(len, met.trials)) for met in one.counted),
+        pairs=sum(min(map(len, level.trials)) for level in comparison.judged),
         margin=margin,
         method={
             "repetitions": "Welch over repetitions",
             "lines": "interval lines",
             "nothing": "spread over load levels",
-        }[one.known],
+        }[comparison.variance_source],
         look=0,
         verdict=verdict,
         tags=tags,
-        reasons=(*reasons_of(one), *(check.finding for check in checks if tags and not check.passed)),
-        trials=_orders(one.counted),
+        reasons=(*reasons_of(comparison), *(check.finding for check in checks if tags and not check.passed)),
+        trials=_orders(comparison.judged),
         checks=checks,
     )
-    levels = []
-    for load in dict.fromkeys(met.load for met in one.met):
-        mine = [met for met in one.met if met.load == load]
-        at = replace(one, met=tuple(mine))
-        bounds_of = _interval(at, protocol.confidence)
-        levels.append(
+    level_effects = []
+    for load in dict.fromkeys(level.load for level in comparison.matched):
+        levels_at = [level for level in comparison.matched if level.load == load]
+        comparison_at = replace(comparison, matched=tuple(levels_at))
+        interval_at = _interval(comparison_at, protocol.confidence)
+        level_effects.append(
             replace(
-                whole,
+                effect,
                 load=load,
-                estimate=estimate(at).estimate,
-                low=bounds_of[0],
-                high=bounds_of[1],
+                estimate=estimate(comparison_at).estimate,
+                low=interval_at[0],
+                high=interval_at[1],
                 confidence=protocol.confidence,
-                pairs=sum(min(map(len, met.trials)) for met in mine),
+                pairs=sum(min(map(len, level.trials)) for level in levels_at),
                 verdict=None,
                 tags=(),
                 reasons=(),
                 checks=(),
-                trials=_orders(mine),
+                trials=_orders(levels_at),
             )
         )
-    return [whole, *levels]
+    return [effect, *level_effects]
 
 
 def _tags(verdict: Verdict | None, low: float, high: float, margin: float) -> tuple[Tag, ...]:
-    """What is decided at all is suspect: nobody interleaved these runs."""
+    """Any decision is suspect: the runs were not interleaved."""
     if verdict in (None, Verdict.UNDECIDED):
         return ()
     material = verdict in (Verdict.BETTER, Verdict.WORSE) and (low > margin or high < -margin)
@@ -188,28 +214,28 @@ def _tags(verdict: Verdict | None, low: float, high: float, margin: float) -> tu
     return (*([Tag.MATERIAL] if material else []), *([Tag.NEGLIGIBLE] if negligible else []), Tag.SUSPECT)
 
 
-def _orders(met: Sequence[Met]) -> tuple[int, ...]:
-    return tuple(sorted({order for one in met for side in one.trials for order in side}))
+def _orders(levels: Sequence[MatchedLevel]) -> tuple[int, ...]:
+    return tuple(sorted({order for level in levels for side in level.trials for order in side}))
 
 
 def _scalings(trials: Sequence[Trial], summaries: Summaries, protocol: Protocol) -> list[Scaling]:
-    """How the throughput of each arm follows its load levels, where every one is stated."""
+    """Scaling of each arm whose trials all state their load level."""
     arms: dict[tuple[str, str, str], list[Trial]] = defaultdict(list)
     for trial in counting(trials):
-        known = trial.load.unit is LoadUnit.OUTSTANDING and trial.load.n > 0
-        if trial.state is TrialState.DONE and known and "throughput_per_s" in summaries.get(trial.order, {}):
+        is_closed_loop = trial.load.unit is LoadUnit.OUTSTANDING and trial.load.n > 0
+        if trial.state is TrialState.DONE and is_closed_loop and "throughput_per_s" in summaries.get(trial.order, {}):
             arms[trial.factor, trial.workload, trial.arm].append(trial)
-    found = []
-    for (factor, workload, arm), mine in arms.items():
+    result = []
+    for (factor, workload, arm), arm_trials in arms.items():
         rounds: dict[int, dict[int, float]] = defaultdict(dict)
-        nth: dict[int, int] = defaultdict(int)
-        for trial in mine:
-            nth[trial.load.n] += 1
-            rounds[nth[trial.load.n]][trial.load.n] = summaries[trial.order]["throughput_per_s"].mean
-        whole = [one for one in rounds.values() if len(one) == len(nth)]
-        if len(nth) >= _FEWEST_PLACES and all(rate > 0 for one in whole for rate in one.values()):
+        repetition: dict[int, int] = defaultdict(int)
+        for trial in arm_trials:
+            repetition[trial.load.n] += 1
+            rounds[repetition[trial.load.n]][trial.load.n] = summaries[trial.order]["throughput_per_s"].mean
+        complete = [rates for rates in rounds.values() if len(rates) == len(repetition)]
+        if len(repetition) >= _FEWEST_LEVELS and all(rate > 0 for rates in complete for rate in rates.values()):
             margin = protocol.margins.get("throughput_per_s", math.log1p(0.02))
-            orders = [trial.order for trial in mine]
-            made = described(factor, workload, arm, whole, orders, margin, protocol.confidence)
-            found += [made] if made else []
-    return found
+            orders = [trial.order for trial in arm_trials]
+            scaling = described(factor, workload, arm, complete, orders, margin, protocol.confidence)
+            result += [scaling] if scaling else []
+    return result

@@ -1,4 +1,4 @@
-"""Ratios that people state in words: `about 75%`, `6-13x, mean 9x`, `at most 2.7 times`."""
+"""Ratios that claims state in words: `about 75%`, `6-13x, mean 9x`, `at most 2.7 times`."""
 
 import re
 from dataclasses import dataclass
@@ -7,47 +7,49 @@ _TIMES = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:\s*-\s*([0-9]+(?:\.[0-9]+)?))?\s*(
 _SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*%")
 _MEAN = re.compile(r"mean\s*([0-9]+(?:\.[0-9]+)?)\s*(?:x\b|times)")
 _ROUNDING = 0.02
-_WHOLE = 30.0  # a percentage below is what is gained, above it is what is left
+_WHOLE = 30.0  # a smaller percentage states a gain, a larger one a remainder
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """How many times as fast the better level is said to be: between `low` and `high`.
+class ClaimedRatio:
+    """A claimed speed ratio of the better level to the other one, between `low` and `high`.
 
-    `share`: told in percent, and `left`: of what the other one does.
+    `is_percentage`: stated in percent; `is_remainder`: as a percentage of the other level's figure.
     """
 
     low: float
     high: float
-    words: str
-    share: bool
-    left: bool = False
+    text: str
+    is_percentage: bool
+    is_remainder: bool = False
     rounding: float = _ROUNDING
 
-    def told(self, ratio: float) -> str:
-        """A ratio as this one is told."""
-        if not self.share:
+    def show(self, ratio: float) -> str:
+        """Return a ratio in the notation of the claim."""
+        if not self.is_percentage:
             return f"{ratio:.3g}x"
-        return f"{100 / ratio:.3g}%" if self.left else f"{(ratio - 1) * 100:.3g}%"
+        return f"{100 / ratio:.3g}%" if self.is_remainder else f"{(ratio - 1) * 100:.3g}%"
 
-    def miss(self, ratio: float) -> float:
-        """How far a ratio lies outside, as a share of it."""
+    def relative_error(self, ratio: float) -> float:
+        """Return the distance of a ratio from the claimed range, relative; 0 inside."""
         return max(self.low / ratio - 1, ratio / self.high - 1, 0.0)
 
 
-def stated(words: str) -> Stated | None:
-    """The ratio in what somebody says; None where there is none."""
-    upto = "at most" in words
-    if mean := _MEAN.search(words):
-        return Stated(float(mean[1]), float(mean[1]), words, share=False, rounding=0.1)
-    if times := _TIMES.search(words):
+def claimed_ratio(text: str) -> ClaimedRatio | None:
+    """Return the ratio that a text states, or None."""
+    is_upper_bound = "at most" in text
+    if mean := _MEAN.search(text):
+        return ClaimedRatio(float(mean[1]), float(mean[1]), text, is_percentage=False, rounding=0.1)
+    if times := _TIMES.search(text):
         low, high = float(times[1]), float(times[2] or times[1])
-        return Stated(0.0 if upto else low, high, words, share=False)
-    if share := _SHARE.search(words):
-        ratio = float(share[1]) / 100
+        return ClaimedRatio(0.0 if is_upper_bound else low, high, text, is_percentage=False)
+    if percentage := _SHARE.search(text):
+        ratio = float(percentage[1]) / 100
         if not 0 < ratio < 1:
             return None
-        left = ratio * 100 >= _WHOLE
-        better = 1 / ratio if left else 1 + ratio
-        return Stated(0.0 if upto else better, better, words, share=True, left=left)
+        is_remainder = ratio * 100 >= _WHOLE
+        better = 1 / ratio if is_remainder else 1 + ratio
+        return ClaimedRatio(
+            0.0 if is_upper_bound else better, better, text, is_percentage=True, is_remainder=is_remainder
+        )
     return None

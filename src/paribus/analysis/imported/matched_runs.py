@@ -1,7 +1,4 @@
-"""Where settings that others ran met each other: at one load level, with the same other labels.
-
-In: the trials of a set with what they measured. Out: Comparisons, which `imported` judges and claims are tested by.
-"""
+"""Pairs of imported runs at matching load levels and labels."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,30 +10,33 @@ from paribus.analysis.paired.effects import Summaries, counting
 from paribus.i18n import N_, gettext
 from paribus.model import RESPONSES, Factor, Measurement, Trial, TrialState
 from paribus.stats.pairs import CannotJudge
-from paribus.stats.unpaired import LevelRatio, Pooled, VarianceSource, compared, pooled, spread
+from paribus.stats.unpaired import LevelRatio, Pooled, VarianceSource, compare_level, pool, pool_by_spread
 from paribus.units import LoadLevel
 
 Context = tuple[tuple[str, str], ...]
-"""Labels by what they are of."""
+"""Labels as (name, value) pairs."""
 
 _LOWER_IS_BETTER = "response_"
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
-    """Where an arm met its baseline: a load level, with the other labels that both have."""
+class MatchedLevel:
+    """A load level at which an arm and its baseline were both measured, with the other labels that both have.
+
+    `trials` holds the orders of the baseline's trials and of the arm's.
+    """
 
     load: LoadLevel
     context: Context
-    place: LevelRatio
+    ratio: LevelRatio
     trials: tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """An arm against its baseline under a workload, by one response.
+class RunComparison:
+    """An arm compared with its baseline under a workload, by one response.
 
-    `lone` are load levels that only one of them has, `worthless` those with a figure that is no positive number.
+    `unmatched` are load levels that only one of them has, `unusable` those with a figure that is not a positive number.
     """
 
     factor: str
@@ -44,32 +44,34 @@ class Comparison:
     arm: str
     workload: str
     response: str
-    met: tuple[Met, ...]
-    lone: tuple[LoadLevel, ...]
-    worthless: tuple[LoadLevel, ...]
+    matched: tuple[MatchedLevel, ...]
+    unmatched: tuple[LoadLevel, ...]
+    unusable: tuple[LoadLevel, ...]
 
     @property
-    def known(self) -> VarianceSource:
-        """What the error of its estimate is known from: of the best that some place has."""
-        kinds = {met.place.variance_source for met in self.met}
-        return "repetitions" if "repetitions" in kinds else "lines" if kinds == {"lines"} else "nothing"
+    def variance_source(self) -> VarianceSource:
+        """The best source of the error that a level has."""
+        sources = {level.ratio.variance_source for level in self.matched}
+        return "repetitions" if "repetitions" in sources else "lines" if sources == {"lines"} else "nothing"
 
     @property
-    def counted(self) -> tuple[Met, ...]:
-        """The places that its verdict is from: the repeated ones where there are any."""
-        return tuple(met for met in self.met if self.known in (met.place.variance_source, "nothing"))
+    def judged(self) -> tuple[MatchedLevel, ...]:
+        """The levels that the verdict is based on: the repeated ones where there are any."""
+        return tuple(
+            level for level in self.matched if self.variance_source in (level.ratio.variance_source, "nothing")
+        )
 
 
-def views(trials: Sequence[Trial], factors: Sequence[Factor]) -> list[Trial]:
-    """Every trial once for each factor that varies, of the level that it has; once at all where none varies."""
-    varied = [factor.key for factor in factors if len(factor.levels) > 1]
-    firsts = {factor.key: str(factor.levels[0]) for factor in factors}
-    found = []
+def trials_per_factor(trials: Sequence[Trial], factors: Sequence[Factor]) -> list[Trial]:
+    """Return every trial once for each varying factor, with its level as the arm; once at all where none varies."""
+    varying = [factor.key for factor in factors if len(factor.levels) > 1]
+    first_levels = {factor.key: str(factor.levels[0]) for factor in factors}
+    result = []
     for trial in trials:
-        for key in [key for key in varied if key in trial.settings] or [trial.factor]:
+        for key in [key for key in varying if key in trial.settings] or [trial.factor]:
             arm = str(trial.settings.get(key, trial.arm))
-            found.append(replace(trial, factor=key, arm=arm, baseline=arm == firsts.get(key)))
-    return found
+            result.append(replace(trial, factor=key, arm=arm, baseline=arm == first_levels.get(key)))
+    return result
 
 
 def comparisons(
@@ -79,78 +81,94 @@ def comparisons(
     response: str,
     summaries: Summaries,
     courses: Mapping[int, Measurement],
-) -> tuple[list[Comparison], list[str]]:
-    """Every arm that has trials here, against the factor's first level; in words, those that met it nowhere."""
-    places: dict[tuple[LoadLevel, Context], dict[str, list[Trial]]] = defaultdict(dict)
+) -> tuple[list[RunComparison], list[str]]:
+    """Compare every arm that has trials with the factor's first level.
+
+    Args:
+        trials: Trials of this factor and workload.
+        factor: The factor.
+        workload: Workload name.
+        response: The compared metric.
+        summaries: Measurements by trial and metric.
+        courses: Time series of the response by trial.
+
+    Returns:
+        (comparisons, messages on arms without a matching figure of the baseline).
+    """
+    trials_at: dict[tuple[LoadLevel, Context], dict[str, list[Trial]]] = defaultdict(dict)
     for trial in counting(trials):
         if trial.state is TrialState.DONE and response in summaries.get(trial.order, {}):
-            places[trial.load, _context(trial, without=factor.key)].setdefault(trial.arm, []).append(trial)
+            trials_at[trial.load, _context(trial, without=factor.key)].setdefault(trial.arm, []).append(trial)
     baseline = str(factor.levels[0])
-    found, lacking = [], []
-    for arm in [str(level) for level in factor.levels[1:] if any(str(level) in mine for mine in places.values())]:
-        met, worthless = [], []
-        for (load, context), arms in sorted(places.items(), key=lambda item: (item[0][0], item[0][1])):
+    result, messages = [], []
+    for arm in [
+        str(level)
+        for level in factor.levels[1:]
+        if any(str(level) in trials_by_arm for trials_by_arm in trials_at.values())
+    ]:
+        matched, unusable = [], []
+        for (load, context), arms in sorted(trials_at.items(), key=lambda item: (item[0][0], item[0][1])):
             if baseline not in arms or arm not in arms:
                 continue
             sides = (arms[baseline], arms[arm])
             try:
-                place = _place(sides, response, summaries, courses)
+                ratio = _level_ratio(sides, response, summaries, courses)
             except CannotJudge:
-                worthless.append(load)
+                unusable.append(load)
                 continue
             orders = tuple(tuple(trial.order for trial in side) for side in sides)
-            met.append(Met(load, context, place, (orders[0], orders[1])))
-        either = {load for (load, _), arms in places.items() if baseline in arms or arm in arms}
-        lone = sorted(either - {one.load for one in met} - set(worthless))
-        if not met:
-            said = N_("{factor} = {arm} under {workload} was not judged: there is no figure of {baseline} beside it")
-            lacking.append(gettext(said, factor=factor.key, arm=arm, workload=workload, baseline=baseline))
+            matched.append(MatchedLevel(load, context, ratio, (orders[0], orders[1])))
+        measured_loads = {load for (load, _), arms in trials_at.items() if baseline in arms or arm in arms}
+        unmatched = sorted(measured_loads - {level.load for level in matched} - set(unusable))
+        if not matched:
+            message = N_("{factor} = {arm} under {workload} was not judged: there is no figure of {baseline} beside it")
+            messages.append(gettext(message, factor=factor.key, arm=arm, workload=workload, baseline=baseline))
             continue
-        found.append(
-            Comparison(
+        result.append(
+            RunComparison(
                 factor=factor.key,
                 baseline=baseline,
                 arm=arm,
                 workload=workload,
                 response=response,
-                met=tuple(met),
-                lone=tuple(lone),
-                worthless=tuple(worthless),
+                matched=tuple(matched),
+                unmatched=tuple(unmatched),
+                unusable=tuple(unusable),
             )
         )
-    return found, lacking
+    return result, messages
 
 
-def lone(trials: Sequence[Trial], response: str, summaries: Summaries) -> list[int]:
-    """The trials that measured a response and that nobody repeated: of their noise their courses alone tell."""
-    alike: dict[tuple[str, LoadLevel, str, Context], list[int]] = defaultdict(list)
+def unrepeated(trials: Sequence[Trial], response: str, summaries: Summaries) -> list[int]:
+    """Return the unrepeated trials that measured a response; their noise shows in their time series only."""
+    repetitions: dict[tuple[str, LoadLevel, str, Context], list[int]] = defaultdict(list)
     for trial in counting(trials):
         if trial.state is TrialState.DONE and response in summaries.get(trial.order, {}):
-            alike[trial.workload, trial.load, trial.arm, _context(trial)].append(trial.order)
-    return [orders[0] for orders in alike.values() if len(orders) == 1]
+            repetitions[trial.workload, trial.load, trial.arm, _context(trial)].append(trial.order)
+    return [orders[0] for orders in repetitions.values() if len(orders) == 1]
 
 
 def _context(trial: Trial, without: str = "") -> Context:
-    """The labels that it was run under."""
+    """The labels of a trial, without one of them."""
     return tuple(sorted((key, str(level)) for key, level in trial.settings.items() if key != without))
 
 
-def _place(
+def _level_ratio(
     sides: tuple[list[Trial], list[Trial]], response: str, summaries: Summaries, courses: Mapping[int, Measurement]
 ) -> LevelRatio:
     values = [[summaries[trial.order][response].mean for trial in side] for side in sides]
     lines = [courses[side[0].order].points if len(side) == 1 and side[0].order in courses else () for side in sides]
-    arrays = [np.asarray(one, dtype=float) if one else None for one in lines]
-    return compared((values[0], values[1]), (arrays[0], arrays[1]))
+    arrays = [np.asarray(points, dtype=float) if points else None for points in lines]
+    return compare_level((values[0], values[1]), (arrays[0], arrays[1]))
 
 
-def estimate(one: Comparison) -> Pooled:
-    """The mean over its places with all that is known of its error; of single figures their spread alone."""
-    places = [met.place for met in one.counted]
-    return spread(places) if one.known == "nothing" else pooled(places)
+def estimate(comparison: RunComparison) -> Pooled:
+    """Return the mean over the levels, with the error that is known; for single figures, with their spread."""
+    ratios = [level.ratio for level in comparison.judged]
+    return pool_by_spread(ratios) if comparison.variance_source == "nothing" else pool(ratios)
 
 
 def higher_is_better(response: str) -> bool:
-    """Whether more of a response is better."""
-    known = RESPONSES.get(response)
-    return known.higher_is_better if known else not response.startswith(_LOWER_IS_BETTER)
+    """Return whether higher values of a response are better."""
+    definition = RESPONSES.get(response)
+    return definition.higher_is_better if definition else not response.startswith(_LOWER_IS_BETTER)

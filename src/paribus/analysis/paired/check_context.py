@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from paribus.analysis.diagnostics.plausibility import Lawful
+from paribus.analysis.diagnostics.plausibility import PlausibilityResults
 from paribus.analysis.diagnostics.uncontrolled import Facts
 from paribus.analysis.paired.effects import PairSeries, Summaries
 from paribus.model import Measurement, Trial
@@ -50,7 +50,7 @@ class CheckContext:
         placebo: The same during the comparison.
         drives: Error counters of the drives at each reading.
         conditions: Machine conditions that each trial recorded.
-        lawful: Trials whose figures violate a law of arithmetic or physics.
+        plausibility: Trials whose figures violate a law of arithmetic or physics.
     """
 
     timeline: Timeline
@@ -60,4 +60,4 @@ class CheckContext:
     placebo: tuple[float, float] | None
     drives: Mapping[str, Sequence[int]]
     conditions: Facts
-    lawful: Lawful
+    plausibility: PlausibilityResults

@@ -42,7 +42,7 @@ def checks_of(
         _outliers(finding, series),
         _faults(series),
         *machine_checks(series, context),
-        context.lawful.check(series),
+        context.plausibility.check(series),
         _completions(series, pairs),
         _independence(finding.fitted),
         _drift(series, context.timeline),
@@ -65,7 +65,7 @@ def checks_of_screen(
     checks = [
         _order(diagnostics.coefficient(fitted, len(fitted.coefficients) - 1), question),
         *machine_checks(series, context),
-        context.lawful.check(series),
+        context.plausibility.check(series),
         _completions(series, pairs),
         _independence(fitted),
         _drift(series, context.timeline),

@@ -155,7 +155,7 @@ def _units(pairs: Pairs, unit: Unit) -> Pairs:
         pairs.application, return_index=True, return_inverse=True, return_counts=True
     )
     means = np.bincount(application, weights=pairs.difference) / count
-    run_order = np.argsort(first)  # in the order in which they were made
+    run_order = np.argsort(first)
     zeros = np.zeros(len(run_order))
     return Pairs(means[run_order], zeros, zeros.astype(np.intp), None, pairs.resolution, pairs.count)
 

@@ -10,9 +10,9 @@ from paribus.analysis.diagnostics.bottlenecks import bounds
 from paribus.analysis.diagnostics.counter_contrast import contrast
 from paribus.analysis.diagnostics.drift import drifts
 from paribus.analysis.diagnostics.io_matrix import matrices
-from paribus.analysis.diagnostics.noise import unlike_itself
+from paribus.analysis.diagnostics.noise import baseline_difference
 from paribus.analysis.diagnostics.overload import overloads
-from paribus.analysis.diagnostics.plausibility import Lawful
+from paribus.analysis.diagnostics.plausibility import PlausibilityResults
 from paribus.analysis.diagnostics.saturation import saturation
 from paribus.analysis.diagnostics.scaling import scalings
 from paribus.analysis.diagnostics.uncontrolled import constancy
@@ -102,10 +102,10 @@ def judge(
     contrasts: list[Contrast] = []
     scalings_by_arm: dict[tuple[str, str, str], Scaling] = {}
     noise_floor, placebo = (
-        {workload.name: unlike_itself(trials, summaries, workload, purpose) for workload in workloads}
+        {workload.name: baseline_difference(trials, summaries, workload, purpose) for workload in workloads}
         for purpose in (Purpose.NOISE_FLOOR, Purpose.PLACEBO)
     )
-    timeline, plausibility = Timeline.of(trials), Lawful.of(trials, summaries)
+    timeline, plausibility = Timeline.of(trials), PlausibilityResults.of(trials, summaries)
     for series, question in questions(trials, summaries, workloads, protocol, factors):
         screen_pairs = screen.of(series, trials, factors) if series.purpose is Purpose.SCREEN else None
         context = CheckContext(
@@ -116,7 +116,7 @@ def judge(
             placebo=placebo[series.workload],
             drives=drives,
             conditions=conditions,
-            lawful=plausibility,
+            plausibility=plausibility,
         )
         try:
             if screen_pairs:

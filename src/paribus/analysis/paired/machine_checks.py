@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from paribus.analysis.diagnostics.uncontrolled import Facts, unlike
+from paribus.analysis.diagnostics.uncontrolled import Facts, differing_conditions
 from paribus.analysis.paired.check_context import CheckContext
 from paribus.analysis.paired.effects import PairSeries, Summaries
 from paribus.analysis.paired.finding import LEAST_UNITS
@@ -96,7 +96,7 @@ def _conditions(series: PairSeries, conditions: Facts) -> Check | None:
     """Whether all uncontrolled conditions were equal in both trials of each pair."""
     if not any(order in conditions for pair in series.pairs for order in pair.trials):
         return None
-    differences = [unlike(pair.trials, conditions) for pair in series.pairs]
+    differences = [differing_conditions(pair.trials, conditions) for pair in series.pairs]
     names = sorted({name for names_of_pair in differences for name in names_of_pair})
     if not names:
         return Check(gettext("conditions"), True, gettext("what no trial sets was alike in both trials of every pair"))

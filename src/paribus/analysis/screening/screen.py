@@ -28,7 +28,7 @@ _CLAIMS = (Verdict.BETTER, Verdict.WORSE)
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class ScreenPairs:
     """The pairs of a screen and its factors.
 
     `settings`, shape (n, k), holds +1 where the compared trial of a pair had a factor's second level, else -1.
@@ -38,20 +38,20 @@ class Screen:
     factors: tuple[Factor, ...]
     settings: Array
 
-    def first(self, n: int) -> "Screen":
+    def first(self, n: int) -> "ScreenPairs":
         """Return the first n pairs."""
-        return Screen(self.series.first(n), self.factors, self.settings[:n])
+        return ScreenPairs(self.series.first(n), self.factors, self.settings[:n])
 
 
-def of(series: PairSeries, trials: Sequence[Trial], factors: Sequence[Factor]) -> Screen:
+def of(series: PairSeries, trials: Sequence[Trial], factors: Sequence[Factor]) -> ScreenPairs:
     """Return a series of pairs as a screen."""
     varied = factors_of_screen(trials, series.workload, factors)
     settings_of = {trial.order: trial.settings for trial in trials}
     high = [[settings_of[pair.trials[1]][factor.key] == factor.levels[1] for factor in varied] for pair in series.pairs]
-    return Screen(series, varied, np.where(np.array(high, dtype=bool).reshape(-1, len(varied)), 1.0, -1.0))
+    return ScreenPairs(series, varied, np.where(np.array(high, dtype=bool).reshape(-1, len(varied)), 1.0, -1.0))
 
 
-def take_looks(screen: Screen, question: Question, looks: Sequence[Look], *, over: bool) -> list[Look]:
+def take_looks(screen: ScreenPairs, question: Question, looks: Sequence[Look], *, over: bool) -> list[Look]:
     """Look at every undecided factor where there are new pairs.
 
     Args:
@@ -101,7 +101,7 @@ def survivors(looks: Sequence[Look]) -> list[tuple[str, str]]:
 
 
 def effects(
-    screen: Screen,
+    screen: ScreenPairs,
     question: Question,
     looks: Sequence[Look],
     context: CheckContext,
@@ -132,8 +132,8 @@ def effects(
 
 
 def _look_again(
-    screen: Screen, factor: Factor, question: Question, looks: Sequence[Look], *, finished: bool
-) -> tuple[ScreenFinding, Screen, Look]:
+    screen: ScreenPairs, factor: Factor, question: Question, looks: Sequence[Look], *, finished: bool
+) -> tuple[ScreenFinding, ScreenPairs, Look]:
     """The finding of the last look at a factor, the pairs that it saw, and the look."""
     factor_looks = _looks_of(screen, factor, looks)
     if not factor_looks:
@@ -188,7 +188,7 @@ def _place(effect: Effect) -> tuple[str, str, str]:
     return effect.factor, effect.workload, effect.response
 
 
-def _looks_of(screen: Screen, factor: Factor, looks: Sequence[Look]) -> list[Look]:
+def _looks_of(screen: ScreenPairs, factor: Factor, looks: Sequence[Look]) -> list[Look]:
     key = (factor.key, factor.labels[1], screen.series.workload, screen.series.response)
     return looks_by_comparison(looks).get((key, Purpose.SCREEN), [])
 
@@ -197,7 +197,7 @@ def _effect(
     factor: Factor,
     finding: FactorFinding,
     screen_finding: ScreenFinding,
-    screen: Screen,
+    screen: ScreenPairs,
     question: Question,
     look: Look,
     context: CheckContext,
