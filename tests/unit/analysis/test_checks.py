@@ -1,4 +1,4 @@
-"""Every check sees the fault that it is for, and stays quiet where there is none."""
+"""Every check detects its fault, and passes without it."""
 
 import dataclasses
 import itertools
@@ -21,18 +21,18 @@ def _timed(trials: list[Trial]) -> list[Trial]:
 
 
 def _scaled(values: Values, order: int, factor: float) -> None:
-    before = values[order]["throughput_per_s"]
-    values[order]["throughput_per_s"] = dataclasses.replace(before, mean=before.mean * factor)
+    measurement = values[order]["throughput_per_s"]
+    values[order]["throughput_per_s"] = dataclasses.replace(measurement, mean=measurement.mean * factor)
 
 
-def _courses(trials: list[Trial], rising: float = 0.0, arm: str = "b") -> dict[int, Measurement]:
+def _time_series(trials: list[Trial], rise: float = 0.0, arm: str = "b") -> dict[int, Measurement]:
     rng = np.random.default_rng(3)
-    found = {}
+    series = {}
     for trial in trials:
-        slope = rising if trial.arm == arm else 0.0
+        slope = rise if trial.arm == arm else 0.0
         points = tuple(1000 * (1 + slope * np.linspace(-1, 1, 30)) * np.exp(0.01 * rng.standard_normal(30)))
-        found[trial.order] = samples.measured(1000, points=points)
-    return found
+        series[trial.order] = samples.measured(1000, points=points)
+    return series
 
 
 def _checks(
@@ -44,8 +44,8 @@ def _checks(
 ) -> tuple[dict[str, Check], tuple[Tag, ...]]:
     workloads = [_workload()]
     looks = take_looks(trials, values, workloads, PROTOCOL, [], [("k", "w")], over=True)
-    seen = {"throughput_per_s": courses} if courses else {}
-    found = judge(
+    series_by_response = {"throughput_per_s": courses} if courses else {}
+    judgement = judge(
         trials,
         values,
         workloads,
@@ -53,18 +53,18 @@ def _checks(
         looks,
         baseline={},
         finished=True,
-        courses=seen,
+        courses=series_by_response,
         drives=drives or {},
         conditions=conditions or {},
     )
-    effect = found.effects[0]
+    effect = judgement.effects[0]
     return {check.name: check for check in effect.checks}, effect.tags
 
 
 def test_good_data_pass_every_check() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     trials = _timed(trials)
-    checks, tags = _checks(trials, values, _courses(trials))
+    checks, tags = _checks(trials, values, _time_series(trials))
     assert set(checks) == {
         "order",
         "carry-over",
@@ -92,7 +92,7 @@ def test_a_trial_that_breaks_a_law_makes_the_verdict_suspect() -> None:
     assert Tag.SUSPECT in tags
 
 
-def test_a_gain_of_whoever_runs_later_is_an_order_effect() -> None:
+def test_a_gain_of_the_later_trial_is_an_order_effect() -> None:
     trials, values = _experiment(lambda _load: 0.0, order_effect=0.05)
     checks, tags = _checks(_timed(trials), values)
     assert not checks["order"].passed
@@ -100,29 +100,29 @@ def test_a_gain_of_whoever_runs_later_is_an_order_effect() -> None:
     assert Tag.SUSPECT in tags
 
 
-def test_what_an_arm_leaves_behind_is_a_carry_over() -> None:
+def test_an_effect_on_the_next_trial_is_a_carry_over() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     trials = _timed(trials)
-    for before, after in itertools.pairwise(trials):
-        if before.arm == "b":
-            _scaled(values, after.order, 0.95)
+    for earlier, later in itertools.pairwise(trials):
+        if earlier.arm == "b":
+            _scaled(values, later.order, 0.95)
     checks, tags = _checks(trials, values)
     assert not checks["carry-over"].passed
     assert Tag.SUSPECT in tags
 
 
-def test_an_arm_that_is_still_settling_is_seen_within_its_trials() -> None:
+def test_an_unsettled_arm_shows_within_its_trials() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     trials = _timed(trials)
-    checks, _ = _checks(trials, values, _courses(trials, rising=0.03))
+    checks, _ = _checks(trials, values, _time_series(trials, rising=0.03))
     assert not checks["settled"].passed
     assert "+4" in checks["settled"].finding
 
 
-def test_what_changes_within_trials_by_less_than_matters_is_no_suspicion() -> None:
+def test_small_changes_within_trials_pass() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     trials = _timed(trials)
-    checks, _ = _checks(trials, values, _courses(trials, rising=0.005))
+    checks, _ = _checks(trials, values, _time_series(trials, rising=0.005))
     assert checks["settled"].passed
     assert "+0." in checks["settled"].finding
 
@@ -166,7 +166,7 @@ def test_a_baseline_that_differs_from_itself_makes_all_suspect(apart: float, pas
     assert (Tag.SUSPECT in tags) is not passed
 
 
-def test_an_arm_that_spoils_its_trials_is_suspect_for_it() -> None:
+def test_an_arm_with_many_invalid_trials_is_suspect() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     spoilt = [
         dataclasses.replace(t, order=t.order + 100, state=TrialState.SUPERSEDED, invalid_because=("errors",))
@@ -178,7 +178,7 @@ def test_an_arm_that_spoils_its_trials_is_suspect_for_it() -> None:
 
 
 @pytest.mark.parametrize(("operations", "passed"), [(2000.0, False), (20_000.0, True)])
-def test_a_percentile_wants_enough_completions(operations: float, passed: bool) -> None:
+def test_a_percentile_needs_enough_completions(operations: float, passed: bool) -> None:
     trials, values = _experiment(lambda _load: 0.0)
     for measured in values.values():
         measured["throughput_per_s"] = dataclasses.replace(measured["throughput_per_s"], total=operations)
@@ -186,17 +186,23 @@ def test_a_percentile_wants_enough_completions(operations: float, passed: bool) 
     workloads = [_workload("response_p99_s")]
     looks = take_looks(trials, values, workloads, PROTOCOL, [], [("k", "w")], over=True)
     effect = judge(trials, values, workloads, PROTOCOL, looks, baseline={}, finished=True).effects[0]
-    found = {check.name: check for check in effect.checks}["completions"]
-    assert found.passed is passed
-    assert passed or "lengthen trial" in found.finding
+    completions = {check.name: check for check in effect.checks}["completions"]
+    assert completions.passed is passed
+    assert passed or "lengthen trial" in completions.finding
 
 
-def _of_machine(values: Values, metric: str, value: Callable[[int], float]) -> None:
-    """What the sampler saw in each trial, by its number."""
+def _set_machine_metric(values: Values, metric: str, value: Callable[[int], float]) -> None:
+    """Set the sampler's metric in each trial, by its number."""
     for order, measured in values.items():
-        seen = value(order)
+        reading = value(order)
         measured[metric] = dataclasses.replace(
-            measured["throughput_per_s"], metric=metric, source="sample", mean=seen, low=seen, high=seen, total=seen
+            measured["throughput_per_s"],
+            metric=metric,
+            source="sample",
+            mean=reading,
+            low=reading,
+            high=reading,
+            total=reading,
         )
 
 
@@ -209,33 +215,33 @@ def _of_machine(values: Values, metric: str, value: Callable[[int], float]) -> N
         ("device_errors", 0.0, 1.0, "disk errors"),
     ],
 )
-def test_a_machine_that_was_another_for_one_arm_is_told(metric: str, base: float, arm: float, name: str) -> None:
+def test_a_machine_that_differs_between_arms_is_reported(metric: str, base: float, arm: float, name: str) -> None:
     trials, values = _experiment(lambda _load: 0.0)
     trials = _timed(trials)
     arms = {trial.order: trial.arm for trial in trials}
     rng = np.random.default_rng(1)
     noise = {order: rng.normal(1, 0.001) for order in values}
-    _of_machine(values, metric, lambda order: (arm if arms[order] == "b" else base) * noise[order])
+    _set_machine_metric(values, metric, lambda order: (arm if arms[order] == "b" else base) * noise[order])
     checks, tags = _checks(trials, values)
     assert not checks[name].passed
     assert Tag.SUSPECT in tags
-    _of_machine(values, metric, lambda order: base * noise[order])
+    _set_machine_metric(values, metric, lambda order: base * noise[order])
     checks, tags = _checks(trials, values)
     assert name not in checks or checks[name].passed
     assert Tag.SUSPECT not in tags
 
 
-def test_a_clock_that_is_always_another_is_told_too() -> None:
+def test_a_constant_difference_of_the_clock_is_reported() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     arms = {trial.order: trial.arm for trial in trials}
-    _of_machine(values, "cpu_clock_hz", lambda order: 2.0e9 if arms[order] == "b" else 3.0e9)
+    _set_machine_metric(values, "cpu_clock_hz", lambda order: 2.0e9 if arms[order] == "b" else 3.0e9)
     assert not _checks(_timed(trials), values)[0]["clock"].passed
 
 
 def test_a_factor_of_the_processors_may_change_their_clock() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     arms = {trial.order: trial.arm for trial in trials}
-    _of_machine(values, "cpu_clock_hz", lambda order: (2.0e9 if arms[order] == "b" else 3.0e9) + order)
+    _set_machine_metric(values, "cpu_clock_hz", lambda order: (2.0e9 if arms[order] == "b" else 3.0e9) + order)
     trials = [dataclasses.replace(trial, factor="cpu.governor") for trial in _timed(trials)]
     workloads = [_workload()]
     looks = take_looks(trials, values, workloads, PROTOCOL, [], [("cpu.governor", "w")], over=True)
@@ -246,12 +252,12 @@ def test_a_factor_of_the_processors_may_change_their_clock() -> None:
 
 
 @pytest.mark.parametrize(("gain", "passed"), [(0.0, True), (0.05, False)])
-def test_a_placebo_that_works_makes_verdicts_suspect(gain: float, passed: bool) -> None:
+def test_a_placebo_with_an_effect_makes_verdicts_suspect(gain: float, passed: bool) -> None:
     trials, values = _experiment(lambda _load: 0.0)
-    again, equals = _experiment(lambda _load: gain)
+    placebo_trials, placebo_values = _experiment(lambda _load: gain)
     last = len(trials)
-    for trial in again:
-        values[trial.order + last] = equals[trial.order]
+    for trial in placebo_trials:
+        values[trial.order + last] = placebo_values[trial.order]
         placebo = dataclasses.replace(trial, purpose=Purpose.PLACEBO, factor="placebo 1", order=trial.order + last)
         trials.append(dataclasses.replace(placebo, block=trial.block + last))
     checks, tags = _checks(_timed(trials), values)
@@ -259,28 +265,28 @@ def test_a_placebo_that_works_makes_verdicts_suspect(gain: float, passed: bool) 
     assert (Tag.SUSPECT in tags) is not passed
 
 
-def test_a_machine_that_slows_down_is_drawn_block_by_block() -> None:
+def test_drift_has_a_point_for_each_block() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     for trial in trials:
         _scaled(values, trial.order, math.exp(-0.1 * trial.order / len(trials)))
-    (found,) = judge(_timed(trials), values, [_workload()], PROTOCOL, [], baseline={}, finished=True).drifts
-    assert (found.factor, found.workload, found.response) == ("k", "w", "throughput_per_s")
-    assert len(found.points) == len(found.course) == len(trials) // 2
-    assert found.course[0] - found.course[-1] == pytest.approx(0.1, abs=0.03)
-    assert {point.first for point in found.points} == {"a", "b"}
-    assert [point.hours for point in found.points] == sorted(point.hours for point in found.points)
+    (drift,) = judge(_timed(trials), values, [_workload()], PROTOCOL, [], baseline={}, finished=True).drifts
+    assert (drift.factor, drift.workload, drift.response) == ("k", "w", "throughput_per_s")
+    assert len(drift.points) == len(drift.course) == len(trials) // 2
+    assert drift.course[0] - drift.course[-1] == pytest.approx(0.1, abs=0.03)
+    assert {point.first for point in drift.points} == {"a", "b"}
+    assert [point.hours for point in drift.points] == sorted(point.hours for point in drift.points)
     assert judge(trials[:8], values, [_workload()], PROTOCOL, [], baseline={}, finished=True).drifts == ()
 
 
-def test_an_arm_that_is_spared_later_is_no_drift() -> None:
+def test_an_arm_that_is_spared_later_shows_no_drift() -> None:
     trials, values = _experiment(lambda _load: 0.3)
     half = len(trials) // 2
     spared = [
         dataclasses.replace(t, state=TrialState.SPARED) if t.arm == "b" and t.order > half else t
         for t in _timed(trials)
     ]
-    (found,) = judge(spared, values, [_workload()], PROTOCOL, [], baseline={}, finished=True).drifts
-    assert max(abs(value) for value in found.course) < 0.01
+    (drift,) = judge(spared, values, [_workload()], PROTOCOL, [], baseline={}, finished=True).drifts
+    assert max(abs(value) for value in drift.course) < 0.01
 
 
 @pytest.mark.parametrize(
@@ -291,8 +297,8 @@ def test_an_arm_that_is_spared_later_is_no_drift() -> None:
         ({"sda pending_sectors": [1, 1], "sda failing": [1, 1]}, "sda says that it is failing"),
     ],
 )
-def test_a_drive_that_counts_errors_or_fails_makes_suspect(drives: dict[str, list[int]], said: str) -> None:
+def test_drive_errors_make_the_verdict_suspect(drives: dict[str, list[int]], message: str) -> None:
     trials, values = _experiment(lambda _load: 0)
     checks, tags = _checks(_timed(trials), values, drives=drives)
-    assert checks["SMART"].passed == (said == "") == (Tag.SUSPECT not in tags)
-    assert said in checks["SMART"].finding
+    assert checks["SMART"].passed == (message == "") == (Tag.SUSPECT not in tags)
+    assert message in checks["SMART"].finding

@@ -1,4 +1,4 @@
-"""A claim is no better than the numbers it names: supported, weak, contradicted or untestable, each with its reason."""
+"""Standing of claims by the numbers that they name."""
 
 import math
 from collections.abc import Sequence
@@ -79,9 +79,7 @@ def outcome(claim: Claim, *sets: ImportedSet) -> model.Tested:
         ((0.5, 0.5, 0.5, 0.51), Standing.CONTRADICTED),
     ],
 )
-def test_better_is_a_matter_of_direction_and_of_what_single_runs_show(
-    ratios: tuple[float, ...], standing: Standing
-) -> None:
+def test_better_depends_on_direction_and_size(ratios: tuple[float, ...], standing: Standing) -> None:
     assert outcome(CLAIM, numbers(ratios)).standing is standing
     turned = numbers([1 / ratio for ratio in ratios], arms=("noop", "deadline"))
     assert outcome(CLAIM, turned).standing is standing
@@ -95,7 +93,7 @@ def test_better_is_a_matter_of_direction_and_of_what_single_runs_show(
         ((1.4, 1.5, 1.4, 1.5), Standing.CONTRADICTED),
     ],
 )
-def test_no_difference_is_contradicted_by_one(ratios: tuple[float, ...], standing: Standing) -> None:
+def test_no_difference_is_contradicted_by_a_difference(ratios: tuple[float, ...], standing: Standing) -> None:
     claim = replace(CLAIM, claim="no_difference", better_level="", levels=("deadline", "noop"))
     assert outcome(claim, numbers(ratios)).standing is standing
 
@@ -118,26 +116,26 @@ def test_a_recommendation_to_keep_needs_no_difference_for_it() -> None:
         ({"claim": "ratio", "magnitude": "much"}, "it states no ratio that numbers could have"),
     ],
 )
-def test_what_no_number_can_say_is_told(change: dict[str, str], said: str) -> None:
-    found = outcome(replace(CLAIM, **change), numbers((1.4, 1.4, 1.4, 1.4)))  # type: ignore[arg-type]
-    assert found.standing is Standing.UNTESTABLE
-    assert found.reason == said
+def test_untestable_claims_have_a_reason(change: dict[str, str], reason: str) -> None:
+    tested = outcome(replace(CLAIM, **change), numbers((1.4, 1.4, 1.4, 1.4)))  # type: ignore[arg-type]
+    assert tested.standing is Standing.UNTESTABLE
+    assert tested.reason == reason
 
 
 def test_a_claim_without_a_table_is_about_the_set_unless_others_name_theirs() -> None:
     without = replace(CLAIM, id="2", tables=())
     assert outcome(without, numbers((1.4, 1.5, 1.4, 1.5))).standing is Standing.SUPPORTED
-    found = judge_claims([CLAIM, without], [numbers((1.4, 1.5, 1.4, 1.5))])
-    assert found[1].reason == "no table is behind it"
+    tested = judge_claims([CLAIM, without], [numbers((1.4, 1.5, 1.4, 1.5))])
+    assert tested[1].reason == "no table is behind it"
 
 
-def test_tables_that_are_missing_are_told() -> None:
-    found = outcome(replace(CLAIM, tables=("T1", "T9")), numbers((1.4, 1.5, 1.4, 1.5)))
-    assert found.standing is Standing.SUPPORTED
-    assert found.reason.endswith("; T9 not looked at")
+def test_missing_tables_are_reported() -> None:
+    tested = outcome(replace(CLAIM, tables=("T1", "T9")), numbers((1.4, 1.5, 1.4, 1.5)))
+    assert tested.standing is Standing.SUPPORTED
+    assert tested.reason.endswith("; T9 not looked at")
 
 
-def test_levels_are_found_by_alias_by_word_and_without_what_is_in_brackets() -> None:
+def test_levels_are_matched_by_alias_by_word_and_without_brackets() -> None:
     sets = numbers((1.4, 1.5, 1.4, 1.5), arms=("combo 1: deadline, RAID 0", "combo 10: noop (default), RAID 1"))
     assert outcome(CLAIM, sets).standing is Standing.SUPPORTED
     assert outcome(replace(CLAIM, better_level="combo 1"), sets).standing is Standing.CONTRADICTED
@@ -145,7 +143,7 @@ def test_levels_are_found_by_alias_by_word_and_without_what_is_in_brackets() -> 
     assert outcome(replace(CLAIM, better_level="x", aliases={"x": "combo 10"}), sets).standing is Standing.SUPPORTED
 
 
-def test_a_limit_on_threads_is_heeded() -> None:
+def test_a_limit_on_threads_selects_trials() -> None:
     sets = numbers((1.5, 1.5, 0.7, 0.7))
     assert outcome(CLAIM, sets).standing is not Standing.SUPPORTED
     assert outcome(replace(CLAIM, workload="w, threads < 32"), sets).standing is Standing.SUPPORTED
@@ -174,15 +172,15 @@ def test_doubtful_figures_and_limits_support_nothing() -> None:
         ("at most 2.7 times", 2.6, Standing.SUPPORTED),
     ],
 )
-def test_a_ratio_is_that_of_the_table(magnitude: str, ratio: float, standing: Standing) -> None:
+def test_a_claimed_ratio_is_compared_with_the_table(magnitude: str, ratio: float, standing: Standing) -> None:
     claim = replace(CLAIM, claim="ratio", magnitude=magnitude)
     assert outcome(claim, numbers([ratio] * 4)).standing is standing
 
 
-def test_words_without_a_number_state_nothing() -> None:
+def test_text_without_a_number_states_no_ratio() -> None:
     assert claimed_ratio("very large (no number)") is None
     assert claimed_ratio("0%") is None
-    found = claimed_ratio("75%")
-    assert found is not None
-    assert math.isclose(found.high, 4 / 3)
-    assert found.show(4 / 3) == "75%"
+    ratio = claimed_ratio("75%")
+    assert ratio is not None
+    assert math.isclose(ratio.high, 4 / 3)
+    assert ratio.show(4 / 3) == "75%"

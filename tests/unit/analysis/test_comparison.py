@@ -1,4 +1,4 @@
-"""Two experiments beside each other, of which it is known how they differ."""
+"""Comparison of two experiments with a known difference."""
 
 import dataclasses
 import math
@@ -31,10 +31,10 @@ def _side(
 
 
 def _compare(first: Side, second: Side, response: str = "throughput_per_s") -> Verdict | None:
-    found = between(first, second, {("w", response): MARGIN}, 0.95)
-    assert found[0].load is None
-    assert [one.load.n for one in found[1:] if one.load] == list(LOADS)
-    return found[0].verdict
+    comparisons = between(first, second, {("w", response): MARGIN}, 0.95)
+    assert comparisons[0].load is None
+    assert [comparison.load.n for comparison in comparisons[1:] if comparison.load] == list(LOADS)
+    return comparisons[0].verdict
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_longer_response_time_is_worse() -> None:
     assert _compare(*sides, "response_p95_s") is Verdict.WORSE
 
 
-def test_much_noise_leaves_it_undecided_and_few_rounds_unasked() -> None:
+def test_much_noise_is_undecided_and_few_rounds_are_not_compared() -> None:
     sides = [_side({1: 100, 8: 700}, sd=0.3, seed=seed) for seed in (3, 4)]
     assert _compare(*sides) is Verdict.UNDECIDED
     few = [_side({1: 100, 8: 700}, rounds=2, seed=seed) for seed in (3, 4)]
@@ -65,32 +65,36 @@ def test_much_noise_leaves_it_undecided_and_few_rounds_unasked() -> None:
     assert between(few[0], few[1], {("other", "throughput_per_s"): MARGIN}, 0.95) == []
 
 
-def test_claims_without_a_difference_are_as_rare_as_stated() -> None:
+def test_false_claims_keep_the_declared_rate() -> None:
     claims = (Verdict.BETTER, Verdict.WORSE, Verdict.DEPENDS_ON_LOAD)
-    made = sum(
+    false_claims = sum(
         _compare(_side({1: 100, 8: 700}, sd=0.05, seed=n), _side({1: 100, 8: 700}, sd=0.05, seed=1000 + n)) in claims
         for n in range(200)
     )
-    assert made <= 19  # 200 x 0.05, and three standard deviations
+    assert false_claims <= 19  # 200 x 0.05, and three standard deviations
 
 
-def _effect(estimate: float, half: float, **changes: object) -> Effect:
-    found = Effect(
+def _effect(estimate: float, half_width: float, **changes: object) -> Effect:
+    effect = Effect(
         factor="f", baseline="a", arm="b", workload="w", response="throughput_per_s", load=None, estimate=estimate,
-        low=estimate - half, high=estimate + half, confidence=0.95, pairs=16, margin=MARGIN, method="m", look=1,
-        verdict=Verdict.BETTER, tags=(), reasons=(), trials=(1,), checks=(), better_probability=None,
+        low=estimate - half_width, high=estimate + half_width, confidence=0.95, pairs=16, margin=MARGIN, method="m",
+        look=1, verdict=Verdict.BETTER, tags=(), reasons=(), trials=(1,), checks=(), better_probability=None,
         within_probability=None, alpha_spent=None,
     )  # fmt: skip
-    return dataclasses.replace(found, **changes)  # type: ignore[arg-type]
+    return dataclasses.replace(effect, **changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("other", "half", "alike"), [(0.051, 0.005, True), (0.15, 0.01, False), (0.07, 0.03, None)])
-def test_effects_are_alike_or_differ_or_neither_is_shown(other: float, half: float, alike: bool | None) -> None:
-    (found,) = effects_between([_effect(0.05, half)], [_effect(other, half)])
-    assert found.alike is alike
-    assert found.difference.value == pytest.approx(other - 0.05)
+def test_effects_are_alike_different_or_undecided(other: float, half_width: float, alike: bool | None) -> None:
+    (comparison,) = effects_between([_effect(0.05, half_width)], [_effect(other, half_width)])
+    assert comparison.alike is alike
+    assert comparison.difference.value == pytest.approx(other - 0.05)
 
 
-def test_only_what_was_judged_in_both_is_compared() -> None:
-    mine = [_effect(0.05, 0.01), _effect(0.05, 0.01, arm="c"), _effect(0.05, 0.01, load=LoadLevel(1), verdict=None)]
-    assert len(effects_between(mine, [_effect(0.05, 0.01), _effect(0.1, 0.1, arm="d")])) == 1
+def test_only_effects_judged_in_both_are_compared() -> None:
+    first_effects = [
+        _effect(0.05, 0.01),
+        _effect(0.05, 0.01, arm="c"),
+        _effect(0.05, 0.01, load=LoadLevel(1), verdict=None),
+    ]
+    assert len(effects_between(first_effects, [_effect(0.05, 0.01), _effect(0.1, 0.1, arm="d")])) == 1

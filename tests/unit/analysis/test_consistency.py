@@ -1,4 +1,4 @@
-"""What tools really print is not called wrong: their ways of counting and timing are known."""
+"""Real output of tools violates no law, and changed figures do."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -101,22 +101,28 @@ def _trial(order: int, run: Run) -> tuple[Trial, Origin]:
     load = LoadLevel(0, LoadUnit.NOT_STATED) if run.load is None else LoadLevel(run.load)
     settings = {"f": str(order), **run.labels}
     trial = samples.trial(order, str(order), load, factor="f", settings=settings, workload=run.workload)
-    readings = [(one.metric, one.value, one.unit, one.line, one.stated, one.subject) for one in run.readings]
-    said = {"tool": run.tool, "workload": run.workload, "options": dict(run.options), "readings": readings}
-    return trial, Origin(trial=order, source=1, lines=run.lines, missing="", said=said)
+    readings = [
+        (reading.metric, reading.value, reading.unit, reading.line, reading.stated, reading.subject)
+        for reading in run.readings
+    ]
+    reading_record = {"tool": run.tool, "workload": run.workload, "options": dict(run.options), "readings": readings}
+    return trial, Origin(trial=order, source=1, lines=run.lines, missing="", said=reading_record)
 
 
 def _breaches(text: str) -> list[Breach]:
     runs = formats.read(text).runs
-    made = [_trial(order, run) for order, run in enumerate(runs, 1)]
-    assert made
+    trials_with_origins = [_trial(order, run) for order, run in enumerate(runs, 1)]
+    assert trials_with_origins
     return inconsistencies(
-        [trial for trial, _ in made], {trial.order: origin for trial, origin in made}, {1: "a.log"}, {}
+        [trial for trial, _ in trials_with_origins],
+        {trial.order: origin for trial, origin in trials_with_origins},
+        {1: "a.log"},
+        {},
     )
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_what_tools_print_breaks_no_law(path: Path) -> None:
+def test_output_of_tools_breaks_no_law(path: Path) -> None:
     assert [
         breach.words for breach in _breaches(path.read_text(encoding="utf-8", errors="replace")) if breach.grave
     ] == []
@@ -148,11 +154,11 @@ def test_a_whole_rate_of_fio_is_cut_off_and_not_rounded() -> None:
         ("300.0106s", "30.0106s", "rate = events / time"),
     ],
 )
-def test_a_figure_of_a_log_that_was_changed_is_found(right: str, wrong: str, law: str) -> None:
+def test_a_changed_figure_of_a_log_is_detected(right: str, wrong: str, law: str) -> None:
     assert law in {breach.law for breach in _breaches(FSYNCED.replace(right, wrong))}
 
 
-def test_points_of_a_series_in_a_table_are_looked_at() -> None:
+def test_points_of_a_tables_series_are_examined() -> None:
     run = Run(tool="table", workload="rndrw", options={"table": "T22"}, labels={"raid": "5"}, lines=(2, 9))
     trial, origin = _trial(1, run)
 
@@ -169,37 +175,37 @@ def test_points_of_a_series_in_a_table_are_looked_at() -> None:
     assert "sample 2" in breach.where
 
 
-def test_a_rate_that_was_asked_for_is_no_closed_loop() -> None:
+def test_a_requested_rate_is_no_closed_loop() -> None:
     text = LAST_FSYNCS.replace("Doing random r/w test", "Doing random read test").replace("13.14", "13.14")
     (run,) = formats.read(text).runs
     trial, origin = _trial(1, run)
-    said = {**origin.said, "workload": "oltp", "options": {}, "readings": [
+    reading_record = {**origin.said, "workload": "oltp", "options": {}, "readings": [
         ("throughput_per_s", 100.0, "1/s", 1, "100.00", ""), ("response_mean_s", 0.002, "s", 1, "2.00", "")
     ]}  # fmt: skip
-    idle = replace(origin, said=said)
-    assert [b.law for b in inconsistencies([trial], {1: idle}, {1: "a.log"}, {})] == ["Little's law"]
-    asked = replace(origin, said={**said, "options": {"rate": "100"}})
-    assert inconsistencies([trial], {1: asked}, {1: "a.log"}, {}) == []
+    idle = replace(origin, said=reading_record)
+    assert [breach.law for breach in inconsistencies([trial], {1: idle}, {1: "a.log"}, {})] == ["Little's law"]
+    requested = replace(origin, said={**reading_record, "options": {"rate": "100"}})
+    assert inconsistencies([trial], {1: requested}, {1: "a.log"}, {}) == []
 
 
-def test_a_percentage_of_a_claim_is_held_against_the_table() -> None:
+def test_a_percentage_of_a_claim_is_compared_with_the_table() -> None:
     def run(level: str, tps: str) -> Run:
         reading = Reading(metric="throughput_per_s", value=float(tps), unit="1/s", line=2, stated=tps)
         labels = {"scheduler": level}
         return Run(tool="table", load=8, options={"table": "T3"}, labels=labels, readings=(reading,), lines=(2, 2))
 
-    made = [
+    trials_with_origins = [
         _trial(order, run(level, tps)) for order, (level, tps) in enumerate((("noop", "1100.0"), ("cfq", "1000.0")), 1)
     ]
-    trials = [replace(trial, settings={"scheduler": trial.settings["scheduler"]}) for trial, _ in made]
-    origins = {trial.order: origin for trial, origin in made}
+    trials = [replace(trial, settings={"scheduler": trial.settings["scheduler"]}) for trial, _ in trials_with_origins]
+    origins = {trial.order: origin for trial, origin in trials_with_origins}
 
-    def told(percent: str) -> list[str]:
+    def violations(percent: str) -> list[str]:
         change = Percentage(start="cfq", end="noop", percent=percent)
         claim = Claim(id="C1", factor="scheduler", claim="ratio", statement="", changes=(change,))
         return [breach.words for breach in inconsistencies(trials, origins, {1: "T3.csv"}, {}, [claim])]
 
-    assert told("+10") == []
-    assert told("+30") == [
+    assert violations("+10") == []
+    assert violations("+30") == [
         "percentages in prose: +30 % from cfq to noop is said, and the table gives +10 % [C1, T3]",
     ]

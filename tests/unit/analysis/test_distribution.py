@@ -1,4 +1,4 @@
-"""Histograms of trials put together, and the percentiles of the whole."""
+"""Merged histograms of trials and their percentiles."""
 
 import base64
 import dataclasses
@@ -17,10 +17,10 @@ def _trial(order: int, arm: str, block: int) -> Trial:
 
 
 def _histogram(times_ns: np.ndarray, longest: int) -> bytes:
-    made = HdrHistogram(1, longest, 3)
+    histogram = HdrHistogram(1, longest, 3)
     for time in times_ns:
-        made.record_value(int(time))
-    return base64.b64decode(made.encode())
+        histogram.record_value(int(time))
+    return base64.b64decode(histogram.encode())
 
 
 def test_percentiles_are_those_of_all_operations_together() -> None:
@@ -36,12 +36,12 @@ def test_percentiles_are_those_of_all_operations_together() -> None:
     assert (arm.arm, arm.count, arm.trials) == ("b", 4000, (2,))
     together = np.sort(np.concatenate(times)) / 1e9
     for quantile, time in base.quantiles:
-        wanted = together[max(int(np.ceil(quantile * 8000)), 1) - 1]
-        assert time == pytest.approx(wanted, rel=0.002), quantile
-    assert [q for q, _ in base.quantiles][-1] == pytest.approx(0.99975)
+        expected = together[max(int(np.ceil(quantile * 8000)), 1) - 1]
+        assert time == pytest.approx(expected, rel=0.002), quantile
+    assert [quantile for quantile, _ in base.quantiles][-1] == pytest.approx(0.99975)
 
 
-def test_what_was_not_used_or_recorded_nothing_is_left_out() -> None:
+def test_unused_and_empty_histograms_are_left_out() -> None:
     trials = [_trial(1, "a", 1), dataclasses.replace(_trial(2, "b", 1), state=TrialState.FAILED), _trial(3, "a", 2)]
     histograms = {1: _histogram(np.array([5000]), 2**20), 3: _histogram(np.array([]), 2**20)}
     assert distributions(trials, histograms) == ()

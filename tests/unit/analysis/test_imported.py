@@ -1,4 +1,4 @@
-"""Runs of others are judged by what they hold: never decided without repetition, and with it at the rate stated."""
+"""Verdicts of imported runs: undecided without repetition, at the declared error rate with it."""
 
 import math
 
@@ -39,7 +39,7 @@ WORKLOAD = Workload(
 FACTORS = (Factor(key="x", levels=("a", "b"), labels=("a", "b"), scope=("w",)),)
 
 
-class Set:
+class RunSet:
     """Trials with what they measured."""
 
     def __init__(self) -> None:
@@ -69,18 +69,18 @@ class Set:
         return next(effect for effect in self.judged().effects if effect.load is None)
 
 
-def _simulated(rng: np.random.Generator, runs: int, delta: float, sd: float = 0.02) -> Set:
-    """So many runs of each arm at the lowest and the highest load."""
-    found = Set()
+def _simulated(rng: np.random.Generator, runs: int, delta: float, sd: float = 0.02) -> RunSet:
+    """Return `runs` runs of each arm at the lowest and the highest load."""
+    runs_by_arm = RunSet()
     for arm, shift in (("a", 0.0), ("b", delta)):
         for load in (LEVELS[0], LEVELS[-1]):
             for _ in range(runs):
-                found.add(arm, load, 100 * load * math.exp(shift + rng.normal(0, sd)))
-    return found
+                runs_by_arm.add(arm, load, 100 * load * math.exp(shift + rng.normal(0, sd)))
+    return runs_by_arm
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.5, -0.5, 3.0])
-def test_one_run_of_each_decides_nothing_whatever_the_figures(delta: float) -> None:
+def test_single_runs_are_never_decided(delta: float) -> None:
     rng = np.random.default_rng(1)
     for _ in range(50):
         whole = _simulated(rng, 1, delta).whole()
@@ -90,22 +90,22 @@ def test_one_run_of_each_decides_nothing_whatever_the_figures(delta: float) -> N
 
 
 def test_a_single_pair_has_no_interval() -> None:
-    found = Set()
-    found.add("a", 8, 100.0)
-    found.add("b", 8, 300.0)
-    whole = found.whole()
+    run_set = RunSet()
+    run_set.add("a", 8, 100.0)
+    run_set.add("b", 8, 300.0)
+    whole = run_set.whole()
     assert whole.verdict is Verdict.UNDECIDED
     assert (whole.low, whole.high) == (-math.inf, math.inf)
     assert whole.estimate == pytest.approx(math.log(3))
 
 
 def test_the_estimate_is_the_geometric_mean_over_load_levels_with_its_spread() -> None:
-    found = Set()
+    run_set = RunSet()
     ratios = (1.1, 1.2, 0.9, 1.4)
     for load, ratio in zip(LEVELS, ratios, strict=True):
-        found.add("a", load, 100.0 * load)
-        found.add("b", load, 100.0 * load * ratio)
-    whole = found.whole()
+        run_set.add("a", load, 100.0 * load)
+        run_set.add("b", load, 100.0 * load * ratio)
+    whole = run_set.whole()
     logs = np.log(ratios)
     half = 3.1824463 * logs.std(ddof=1) / 2
     assert whole.estimate == pytest.approx(logs.mean())
@@ -114,38 +114,38 @@ def test_the_estimate_is_the_geometric_mean_over_load_levels_with_its_spread() -
 
 def test_with_repetitions_the_error_rate_is_as_stated() -> None:
     rng = np.random.default_rng(2)
-    found = [_simulated(rng, 4, 0.0).whole() for _ in range(1000)]
-    claims = sum(one.verdict in (Verdict.BETTER, Verdict.WORSE, Verdict.DEPENDS_ON_LOAD) for one in found)
-    covered = sum(one.low <= 0 <= one.high for one in found)
+    effects = [_simulated(rng, 4, 0.0).whole() for _ in range(1000)]
+    claims = sum(effect.verdict in (Verdict.BETTER, Verdict.WORSE, Verdict.DEPENDS_ON_LOAD) for effect in effects)
+    covered = sum(effect.low <= 0 <= effect.high for effect in effects)
     assert claims <= 65
     assert 930 <= covered <= 970
     quiet = [_simulated(rng, 8, 0.0, 0.01).whole().verdict for _ in range(100)]
     assert quiet.count(Verdict.EQUIVALENT) > 80
 
 
-def test_with_repetitions_a_real_effect_is_found_and_stays_suspect() -> None:
+def test_with_repetitions_a_real_effect_is_decided_and_suspect() -> None:
     rng = np.random.default_rng(3)
-    found = [_simulated(rng, 4, math.log(1.08)).whole() for _ in range(200)]
-    assert sum(one.verdict is Verdict.BETTER for one in found) >= 190
-    assert not any(one.verdict is Verdict.WORSE for one in found)
-    assert all(Tag.SUSPECT in one.tags for one in found if one.verdict is not Verdict.UNDECIDED)
-    assert any("not interleaved" in reason for reason in found[0].reasons)
+    effects = [_simulated(rng, 4, math.log(1.08)).whole() for _ in range(200)]
+    assert sum(effect.verdict is Verdict.BETTER for effect in effects) >= 190
+    assert not any(effect.verdict is Verdict.WORSE for effect in effects)
+    assert all(Tag.SUSPECT in effect.tags for effect in effects if effect.verdict is not Verdict.UNDECIDED)
+    assert any("not interleaved" in reason for reason in effects[0].reasons)
 
 
 def test_at_the_margin_equivalence_is_rarely_claimed() -> None:
     rng = np.random.default_rng(4)
-    found = [_simulated(rng, 6, math.log(1.02), 0.01).whole() for _ in range(500)]
-    assert sum(one.verdict is Verdict.EQUIVALENT for one in found) <= 35
+    effects = [_simulated(rng, 6, math.log(1.02), 0.01).whole() for _ in range(500)]
+    assert sum(effect.verdict is Verdict.EQUIVALENT for effect in effects) <= 35
 
 
-def test_loads_that_are_decided_otherwise_depend_on_load() -> None:
+def test_opposite_effects_depend_on_load() -> None:
     rng = np.random.default_rng(5)
-    found = Set()
+    run_set = RunSet()
     for load, shift in zip(LEVELS, (0.1, 0.1, -0.1, -0.1), strict=True):
         for arm in ("a", "b"):
             for _ in range(5):
-                found.add(arm, load, 100 * math.exp((shift if arm == "b" else 0) + rng.normal(0, 0.01)))
-    assert found.whole().verdict is Verdict.DEPENDS_ON_LOAD
+                run_set.add(arm, load, 100 * math.exp((shift if arm == "b" else 0) + rng.normal(0, 0.01)))
+    assert run_set.whole().verdict is Verdict.DEPENDS_ON_LOAD
 
 
 def _course(rng: np.random.Generator, mean: float, sd: float = 0.05, phi: float = 0.8) -> tuple[float, ...]:
@@ -156,79 +156,81 @@ def _course(rng: np.random.Generator, mean: float, sd: float = 0.05, phi: float 
     return tuple(values)
 
 
-def _with_lines(rng: np.random.Generator, delta: float, run_sd: float, loads: tuple[int, ...] = LEVELS) -> Set:
-    found = Set()
+def _with_lines(rng: np.random.Generator, delta: float, run_sd: float, loads: tuple[int, ...] = LEVELS) -> RunSet:
+    run_set = RunSet()
     for arm, shift in (("a", 0.0), ("b", delta)):
         for load in loads:
             points = _course(rng, 100 * load * math.exp(shift + rng.normal(0, run_sd)))
-            found.add(arm, load, float(np.mean(points)), points)
-    return found
+            run_set.add(arm, load, float(np.mean(points)), points)
+    return run_set
 
 
-def test_interval_lines_do_not_hide_that_runs_differ() -> None:
+def test_interval_lines_include_the_run_to_run_noise() -> None:
     rng = np.random.default_rng(6)
-    found = [_with_lines(rng, 0.0, 0.03).whole() for _ in range(100)]
-    assert sum(one.verdict in (Verdict.BETTER, Verdict.WORSE) for one in found) <= 2
-    assert all("interval lines" in one.reasons[0] for one in found)
+    effects = [_with_lines(rng, 0.0, 0.03).whole() for _ in range(100)]
+    assert sum(effect.verdict in (Verdict.BETTER, Verdict.WORSE) for effect in effects) <= 2
+    assert all("interval lines" in effect.reasons[0] for effect in effects)
 
 
-def test_interval_lines_at_several_loads_show_what_is_large_and_one_pair_never() -> None:
+def test_interval_lines_decide_large_effects_at_several_loads_only() -> None:
     rng = np.random.default_rng(7)
     assert _with_lines(rng, math.log(1.5), 0.02).whole().verdict is Verdict.BETTER
     assert _with_lines(rng, math.log(1.5), 0.02, (8,)).whole().verdict is Verdict.UNDECIDED
 
 
-def test_what_is_zero_or_alone_is_left_out_and_told() -> None:
-    found = Set()
+def test_zero_and_unmatched_figures_are_reported_and_left_out() -> None:
+    run_set = RunSet()
     for load in LEVELS:
-        found.add("a", load, 100.0)
-    found.add("b", 8, 0.0)
-    found.add("b", 16, 110.0)
-    found.add("b", 32, 120.0)
-    whole = found.whole()
+        run_set.add("a", load, 100.0)
+    run_set.add("b", 8, 0.0)
+    run_set.add("b", 16, 110.0)
+    run_set.add("b", 32, 120.0)
+    whole = run_set.whole()
     assert whole.pairs == 2
     assert "only one of the two was measured at 64" in whole.reasons
     assert "a figure is zero or no number at 8" in whole.reasons
 
 
-def test_an_arm_without_its_baseline_is_told() -> None:
-    found = Set()
-    found.add("a", 8, 100.0)
-    found.add("b", 16, 100.0)
-    judged = found.judged()
+def test_an_arm_without_its_baseline_is_reported() -> None:
+    run_set = RunSet()
+    run_set.add("a", 8, 100.0)
+    run_set.add("b", 16, 100.0)
+    judged = run_set.judged()
     assert not judged.effects
     assert "x = b under w was not judged" in judged.unjudged[0]
 
 
 def test_two_factors_are_compared_each_at_equal_levels_of_the_other() -> None:
-    found = Set()
+    run_set = RunSet()
     for y, rate in (("p", 100.0), ("q", 400.0)):
-        found.add("a", 8, rate, y=y)
-        found.add("b", 8, rate * 1.1, y=y)
+        run_set.add("a", 8, rate, y=y)
+        run_set.add("b", 8, rate * 1.1, y=y)
     factors = (*FACTORS, Factor(key="y", levels=("p", "q"), labels=("p", "q"), scope=("w",)))
-    whole = {e.factor: e for e in found.judged(factors).effects if e.load is None}
+    whole = {e.factor: e for e in run_set.judged(factors).effects if e.load is None}
     assert whole["x"].estimate == pytest.approx(math.log(1.1))
     assert whole["y"].estimate == pytest.approx(math.log(4))
-    assert {cell.factor for cell in found.judged(factors).cells} == {"x", "y"}
+    assert {cell.factor for cell in run_set.judged(factors).cells} == {"x", "y"}
 
 
-def test_lower_is_better_of_response_times() -> None:
+def test_lower_response_times_are_better() -> None:
     rng = np.random.default_rng(8)
-    found = _simulated(rng, 5, math.log(1.2))
+    run_set = _simulated(rng, 5, math.log(1.2))
     workload = Workload(
         name="w", kind="i", parameters={}, load_levels=LEVELS, response="response_p95_s", data="keep", cache="warm"
     )
-    summaries = {order: {"response_p95_s": one["throughput_per_s"]} for order, one in found.summaries.items()}
-    judged = judge_set(found.trials, summaries, [workload], PROTOCOL, FACTORS, courses={}, options={})
+    summaries = {
+        order: {"response_p95_s": measurements["throughput_per_s"]} for order, measurements in run_set.summaries.items()
+    }
+    judged = judge_set(run_set.trials, summaries, [workload], PROTOCOL, FACTORS, courses={}, options={})
     assert next(e for e in judged.effects if e.load is None).verdict is Verdict.WORSE
 
 
-def test_other_options_beside_the_setting_are_told() -> None:
-    found = Set()
+def test_other_differing_options_are_reported() -> None:
+    run_set = RunSet()
     for n, arm in enumerate(("a", "b"), 1):
-        found.add(arm, 8, 100.0 + n)
+        run_set.add(arm, 8, 100.0 + n)
     options = {1: {"table-size": "100"}, 2: {"table-size": "900"}}
-    judged = judge_set(found.trials, found.summaries, [WORKLOAD], PROTOCOL, FACTORS, courses={}, options=options)
+    judged = judge_set(run_set.trials, run_set.summaries, [WORKLOAD], PROTOCOL, FACTORS, courses={}, options=options)
     checks = {check.name: check for check in judged.effects[0].checks}
     assert not checks["options"].passed
     assert "table-size 100 / 900" in checks["options"].finding

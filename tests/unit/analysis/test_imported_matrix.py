@@ -1,4 +1,4 @@
-"""Matrices that others measured with Orion: compared cell by cell, and read like our own."""
+"""Imported Orion matrices."""
 
 from pathlib import Path
 
@@ -22,10 +22,10 @@ def bring(store: Engine, folder: Path, **texts: str) -> Experiment:
         (folder / f"{level}.txt").write_text(text)
     rules = folder.parent / "rules.toml"
     rules.write_text("levels = { scheduler = ['noop'] }\n[[rule]]\npath = '(?P<scheduler>noop|cfq)'\n")
-    wanted = importing.import_request([str(folder)], "", "", rules, name="orion", baseline="", form="")
-    _, kept = pipeline.carry_out(wanted, store, None, "0", lambda _: None)
-    assert kept is not None
-    return kept
+    request = importing.import_request([str(folder)], "", "", rules, name="orion", baseline="", form="")
+    _, imported = pipeline.carry_out(request, store, None, "0", lambda _: None)
+    assert imported is not None
+    return imported
 
 
 @pytest.fixture
@@ -39,31 +39,35 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "logs"
 
 
-def matrices_of(store: Engine, kept: Experiment) -> tuple[Matrix, ...]:
-    options = {trial: origin.said["options"] for trial, origin in sources.origins(store, kept.id).items()}
-    trials, summaries = read.trials(store, kept.id), read.summaries(store, kept.id)
-    return imported_matrices(trials, summaries, options, read.plan(store, kept.id).factors, 0.95)
+def matrices_of(store: Engine, imported: Experiment) -> tuple[Matrix, ...]:
+    options = {trial: origin.said["options"] for trial, origin in sources.origins(store, imported.id).items()}
+    trials, summaries = read.trials(store, imported.id), read.summaries(store, imported.id)
+    return imported_matrices(trials, summaries, options, read.plan(store, imported.id).factors, 0.95)
 
 
 def test_each_point_is_a_load_of_its_series(store: Engine, folder: Path) -> None:
-    kept = bring(store, folder, noop=TEXT, cfq=TEXT.replace("2222", "2000"))
-    places = {(t.workload, t.load.n) for t in read.trials(store, kept.id)}
+    imported = bring(store, folder, noop=TEXT, cfq=TEXT.replace("2222", "2000"))
+    points = {(trial.workload, trial.load.n) for trial in read.trials(store, imported.id)}
     small = "Small Random IOs"
-    assert places == {
+    assert points == {
         *(("Large Random IOs", n) for n in (1, 2)),
-        *((name, n) for name in (small, *(f"{small} beside {k} Large Random IOs" for k in (1, 2))) for n in (1, 2, 3)),
+        *(
+            (name, n)
+            for name in (small, *(f"{small} beside {large} Large Random IOs" for large in (1, 2)))
+            for n in (1, 2, 3)
+        ),
     }
-    assert {workload.response for workload in read.plan(store, kept.id).workloads} == {
+    assert {workload.response for workload in read.plan(store, imported.id).workloads} == {
         "throughput_per_s",
         "bytes_per_s",
     }
 
 
-def test_the_matrix_is_that_of_the_level_others_are_compared_with(store: Engine, folder: Path) -> None:
-    (found,) = matrices_of(store, bring(store, folder, noop=TEXT, cfq=TEXT.replace("2222", "2000")))
-    assert (found.name, found.small_block_bytes, found.large_block_bytes) == ("Orion, scheduler noop", 8192, 2**20)
-    assert (found.large_order, found.rounds) == ("random", 1)
-    points = {(p.small, p.large): p.measured for one in found.series for p in one.points}
+def test_the_matrix_is_of_the_first_level(store: Engine, folder: Path) -> None:
+    (matrix,) = matrices_of(store, bring(store, folder, noop=TEXT, cfq=TEXT.replace("2222", "2000")))
+    assert (matrix.name, matrix.small_block_bytes, matrix.large_block_bytes) == ("Orion, scheduler noop", 8192, 2**20)
+    assert (matrix.large_order, matrix.rounds) == ("random", 1)
+    points = {(point.small, point.large): point.measured for series in matrix.series for point in series.points}
     assert points[1, 0]["small_per_s"].value == 2222
     assert points[2, 1]["small_response_mean_s"].value == pytest.approx(0.00065)
     assert points[0, 2]["large_bytes_per_s"].value == pytest.approx(324 * 2**20)

@@ -1,4 +1,4 @@
-"""What a matrix says of a device: published ones, and ones whose truth is known."""
+"""I/O matrices: published ones, and simulated ones with known limits."""
 
 import csv
 import math
@@ -33,25 +33,25 @@ def _workload(share: float, large: int, levels: Sequence[int]) -> Workload:
 
 
 def _metrics(small: int, large: int, small_per_s: float, large_per_s: float, large_bytes: float) -> dict[str, float]:
-    found = {
+    metrics = {
         "throughput_per_s": small_per_s + large_per_s,
         "bytes_per_s": small_per_s * KIB8 + large_bytes,
         "small_per_s": small_per_s,
         "large_bytes_per_s": large_bytes,
     }
     if small:
-        found["small_response_mean_s"] = small / small_per_s
+        metrics["small_response_mean_s"] = small / small_per_s
     if large:
-        found["large_response_mean_s"] = large / large_per_s
-    return found
+        metrics["large_response_mean_s"] = large / large_per_s
+    return metrics
 
 
 def _read(points: Sequence[Point], values: Sequence[Sequence[Mapping[str, float]]]) -> Matrix:
-    """The matrix of some points, with what each measured in each round."""
+    """Return the matrix of some points, from the metrics of each point in each round."""
     trials: list[Trial] = []
     summaries: dict[int, dict[str, Measurement]] = {}
-    for number, one in enumerate(values, start=1):
-        for (share, small, large), metrics in zip(points, one, strict=True):
+    for number, round_values in enumerate(values, start=1):
+        for (share, small, large), metrics in zip(points, round_values, strict=True):
             order = len(trials) + 1
             trials.append(
                 samples.trial(
@@ -68,8 +68,8 @@ def _read(points: Sequence[Point], values: Sequence[Sequence[Mapping[str, float]
             summaries[order] = {name: samples.measured(v, name) for name, v in metrics.items()}
     keys = dict.fromkeys((share, large) for share, _, large in points)
     workloads = [_workload(s, n, sorted({p[1] for p in points if (p[0], p[2]) == (s, n)})) for s, n in keys]
-    (found,) = matrices(trials, summaries, workloads, {}, 0.95)
-    return found
+    (matrix,) = matrices(trials, summaries, workloads, {}, 0.95)
+    return matrix
 
 
 def _device(points: Sequence[Point], rates: Rates, rounds: int = 4, sd: float = 0.01) -> Matrix:
@@ -102,26 +102,26 @@ def _bounds(series: MatrixSeries) -> list[Bound | None]:
     return [point.bound for point in series.points]
 
 
-def test_the_published_card_turns_at_forty_thousand_and_is_bound_by_operations() -> None:
+def test_the_published_card_has_its_knee_at_forty_thousand_operations() -> None:
     matrix = _published("flash-card.csv")
-    found = _series(matrix)
-    assert found.knee is not None
-    assert found.knee.per_s == pytest.approx(40_000, rel=0.1)
-    assert found.knee.response_s == pytest.approx(0.001, rel=0.25)
-    assert found.bend == (40, 475)
-    assert found.peak_per_s is not None
-    assert (found.peak_at, found.peak_per_s.value) == (475, 50_000)
-    assert _bounds(found) == [Bound.NOTHING, Bound.NOTHING, Bound.NOTHING, Bound.IOPS]
+    series = _series(matrix)
+    assert series.knee is not None
+    assert series.knee.per_s == pytest.approx(40_000, rel=0.1)
+    assert series.knee.response_s == pytest.approx(0.001, rel=0.25)
+    assert series.bend == (40, 475)
+    assert series.peak_per_s is not None
+    assert (series.peak_at, series.peak_per_s.value) == (475, 50_000)
+    assert _bounds(series) == [Bound.NOTHING, Bound.NOTHING, Bound.NOTHING, Bound.IOPS]
     assert _bounds(_series(matrix, large=50)) == [Bound.BANDWIDTH]
 
 
-def test_a_card_that_reaches_its_ceiling_below_a_millisecond_turns_at_the_ceiling() -> None:
-    found = _series(_published("flash-card.csv", {40: (47, 50_000.0)}))
-    assert found.knee is not None
-    assert found.knee.per_s == pytest.approx(50_000, rel=0.1)
-    assert found.knee.response_s < 0.00105
-    assert found.bend == (47, 475)
-    assert _bounds(found)[-2:] == [Bound.IOPS, Bound.IOPS]
+def test_a_card_at_its_ceiling_below_a_millisecond_has_its_knee_there() -> None:
+    series = _series(_published("flash-card.csv", {40: (47, 50_000.0)}))
+    assert series.knee is not None
+    assert series.knee.per_s == pytest.approx(50_000, rel=0.1)
+    assert series.knee.response_s < 0.00105
+    assert series.bend == (47, 475)
+    assert _bounds(series)[-2:] == [Bound.IOPS, Bound.IOPS]
 
 
 SMALL = (0, 1, 2, 4, 8, 16, 32, 64)
@@ -138,24 +138,24 @@ def _shared(point: Point) -> tuple[float, float]:
 
 
 def test_small_operations_alone_are_bound_by_their_number_after_the_knee() -> None:
-    found = _series(_device(GRID, _shared))
-    assert [point.small for point in found.points] == [1, 2, 4, 8, 16, 32, 64]
-    assert _bounds(found) == [Bound.NOTHING] * 3 + [Bound.IOPS] * 4
-    assert found.knee is not None
-    assert found.knee.level.low is not None
-    assert found.knee.level.high is not None
-    assert found.knee.level.low < found.knee.level.high
-    assert found.knee.level.value == pytest.approx(8, rel=0.25)
-    assert found.peak_per_s is not None
-    assert found.peak_per_s.value == pytest.approx(8000, rel=0.02)
-    assert found.bend == (8, 16)
+    series = _series(_device(GRID, _shared))
+    assert [point.small for point in series.points] == [1, 2, 4, 8, 16, 32, 64]
+    assert _bounds(series) == [Bound.NOTHING] * 3 + [Bound.IOPS] * 4
+    assert series.knee is not None
+    assert series.knee.level.low is not None
+    assert series.knee.level.high is not None
+    assert series.knee.level.low < series.knee.level.high
+    assert series.knee.level.value == pytest.approx(8, rel=0.25)
+    assert series.peak_per_s is not None
+    assert series.peak_per_s.value == pytest.approx(8000, rel=0.02)
+    assert series.bend == (8, 16)
 
 
 def test_large_and_small_together_share_the_device() -> None:
-    found = _series(_device(GRID, _shared), large=4)
-    assert found.points[0].bound is Bound.NOTHING  # four large ones alone leave half of it idle
-    assert Bound.BOTH in _bounds(found)
-    assert found.points[-1].bound in (Bound.BOTH, Bound.IOPS)
+    series = _series(_device(GRID, _shared), large=4)
+    assert series.points[0].bound is Bound.NOTHING  # four large ones alone leave half of it idle
+    assert Bound.BOTH in _bounds(series)
+    assert series.points[-1].bound in (Bound.BOTH, Bound.IOPS)
 
 
 def test_a_disk_that_moves_no_more_bytes_is_bound_by_bandwidth() -> None:
@@ -165,25 +165,25 @@ def test_a_disk_that_moves_no_more_bytes_is_bound_by_bandwidth() -> None:
         shrink = min(1.0, 500 * MIB / demand)
         return small * 1000.0 * shrink, large * 200.0 * shrink
 
-    found = _device([(0.2, s, n) for n in (0, 4) for s in (0, 1, 4, 16, 256, 1024) if s or n], rates)
-    assert _bounds(_series(found, 0.2, 4))[-1] is Bound.BANDWIDTH
-    assert _bounds(_series(found, 0.2))[0] is Bound.NOTHING
+    matrix = _device([(0.2, s, n) for n in (0, 4) for s in (0, 1, 4, 16, 256, 1024) if s or n], rates)
+    assert _bounds(_series(matrix, 0.2, 4))[-1] is Bound.BANDWIDTH
+    assert _bounds(_series(matrix, 0.2))[0] is Bound.NOTHING
 
 
 def test_throughput_in_proportion_is_not_bound_and_has_no_knee() -> None:
-    found = _series(_device([(0.0, small, 0) for small in (1, 2, 4, 8)], lambda p: (1000.0 * p[1], 0.0)))
-    assert found.knee is None
-    assert found.bend is None
-    assert set(_bounds(found)) == {Bound.NOTHING}
+    series = _series(_device([(0.0, small, 0) for small in (1, 2, 4, 8)], lambda p: (1000.0 * p[1], 0.0)))
+    assert series.knee is None
+    assert series.bend is None
+    assert set(_bounds(series)) == {Bound.NOTHING}
 
 
-def test_a_lone_point_says_what_it_measured_and_no_more() -> None:
+def test_a_single_point_has_no_bound() -> None:
     (point,) = _series(_device([(0.0, 4, 0)], lambda _: (1000.0, 0.0))).points
     assert point.bound is None
     assert point.measured["small_per_s"].value == pytest.approx(1000, rel=0.02)
 
 
 def test_nothing_measured_yet_is_an_empty_matrix() -> None:
-    (found,) = matrices([], {}, [_workload(0.0, 0, (1, 2))], {}, 0.95)
-    assert found.rounds == 0
-    assert [series.points for series in found.series] == [()]
+    (matrix,) = matrices([], {}, [_workload(0.0, 0, (1, 2))], {}, 0.95)
+    assert matrix.rounds == 0
+    assert [series.points for series in matrix.series] == [()]

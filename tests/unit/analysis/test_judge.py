@@ -1,4 +1,4 @@
-"""Verdicts from trials, end to end but for the machine."""
+"""Verdicts from trials."""
 
 import dataclasses
 import math
@@ -70,7 +70,7 @@ def _judged(
     response: str = "throughput_per_s",
     finished: bool = True,
 ) -> Judgement:
-    """By one look at what there is."""
+    """Judge the trials by one look."""
     workloads = [_workload(response)]
     looks = take_looks(trials, values, workloads, PROTOCOL, [], [("k", "w")], over=finished)
     return judge(trials, values, workloads, PROTOCOL, looks, baseline={}, finished=finished)
@@ -100,16 +100,18 @@ def test_nothing_within_the_margin_is_equivalent() -> None:
     assert -effect.margin < effect.low < effect.high < effect.margin
 
 
-def test_an_interval_that_is_wider_than_the_margin_is_explained() -> None:
+def test_an_interval_wider_than_the_margin_is_explained() -> None:
     question = Question(margin=0.05, planned=16, claims=20)
     inner, narrow, wide = EffectInterval(-0.03, 0.04), EffectInterval(-0.04, 0.045), EffectInterval(-0.07, 0.08)
-    (plain,), (explained,) = (verdict_reasons(Verdict.EQUIVALENT, shown, inner, question) for shown in (narrow, wide))
+    (plain,), (explained,) = (
+        verdict_reasons(Verdict.EQUIVALENT, interval, inner, question) for interval in (narrow, wide)
+    )
     assert "-3.0% to +4.1% lies within ±5.1%" in plain.replace("\N{MINUS SIGN}", "-").replace(" %", "%")
     assert "wider" not in plain
     assert "the interval shown is wider" in explained
 
 
-def test_noise_is_undecided_and_never_called_alike() -> None:
+def test_noise_is_undecided_and_never_called_equal() -> None:
     effect = _judge(lambda _load: 0.0, sd=0.2).effects[0]
     assert effect.verdict is Verdict.UNDECIDED
     for word in ("no difference", "same", "keep", "equal"):
@@ -136,10 +138,13 @@ def test_an_order_effect_makes_the_verdict_suspect() -> None:
 
 def test_too_few_valid_pairs_give_no_verdict() -> None:
     trials, values = _experiment(lambda _load: 0.05)
-    broken = [dataclasses.replace(t, state=TrialState.INVALID) if t.block > 15 and t.arm == "b" else t for t in trials]
-    found = _judged(broken, values)
-    assert found.effects == ()
-    assert found.unjudged == (
+    broken = [
+        dataclasses.replace(trial, state=TrialState.INVALID) if trial.block > 15 and trial.arm == "b" else trial
+        for trial in trials
+    ]
+    judgement = _judged(broken, values)
+    assert judgement.effects == ()
+    assert judgement.unjudged == (
         "k = b under w was not judged: 16 valid pairs are needed (15 of 24 planned pairs are valid)",
     )
 
@@ -155,35 +160,39 @@ def test_superseded_trials_count_nowhere() -> None:
 def test_the_order_of_rows_changes_nothing() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     forward, backward = (_judged(rows, values) for rows in (trials, trials[::-1]))
-    for one, other in zip(forward.effects, backward.effects, strict=True):
-        assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high), rel=1e-9)
-        assert (one.verdict, one.trials) == (other.verdict, other.trials)
+    for first, second in zip(forward.effects, backward.effects, strict=True):
+        assert (first.estimate, first.low, first.high) == pytest.approx(
+            (second.estimate, second.low, second.high), rel=1e-9
+        )
+        assert (first.verdict, first.trials) == (second.verdict, second.trials)
 
 
 def test_nothing_measured_is_a_refusal_not_a_number() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     zero = dataclasses.replace(values[1]["throughput_per_s"], mean=0.0)
-    found = _judged(trials, values | {1: {"throughput_per_s": zero}})
-    assert found.effects == ()
-    assert "no positive number" in found.unjudged[0]
+    judgement = _judged(trials, values | {1: {"throughput_per_s": zero}})
+    assert judgement.effects == ()
+    assert "no positive number" in judgement.unjudged[0]
 
 
-def test_a_look_on_the_way_decides_what_is_clear_and_stays_as_it_was() -> None:
+def test_an_early_look_decides_a_clear_effect_and_never_changes() -> None:
     trials, values = _experiment(lambda _load: 0.05, passes=8)
     planned = [t if t.block <= 18 else dataclasses.replace(t, state=TrialState.PLANNED) for t in trials]
-    (taken,) = take_looks(planned, values, [_workload()], PROTOCOL, [], [("k", "w")])
-    assert (taken.arm, taken.number, taken.pairs, taken.verdict) == ("b", 1, 18, Verdict.BETTER)
-    assert taken.alpha_spent == pytest.approx(0.05 * 18 / 24)
-    assert take_looks(trials, values, [_workload()], PROTOCOL, [taken], [("k", "w")], over=True) == []
-    later, now = (
-        judge(rows, values, [_workload()], PROTOCOL, [taken], baseline={}, finished=True).effects
+    (look,) = take_looks(planned, values, [_workload()], PROTOCOL, [], [("k", "w")])
+    assert (look.arm, look.number, look.pairs, look.verdict) == ("b", 1, 18, Verdict.BETTER)
+    assert look.alpha_spent == pytest.approx(0.05 * 18 / 24)
+    assert take_looks(trials, values, [_workload()], PROTOCOL, [look], [("k", "w")], over=True) == []
+    later_effects, planned_effects = (
+        judge(rows, values, [_workload()], PROTOCOL, [look], baseline={}, finished=True).effects
         for rows in (trials, planned)
     )
-    assert later == now
-    assert (now[0].low, now[0].high, now[0].pairs) == pytest.approx((taken.low, taken.high, 18))
+    assert later_effects == planned_effects
+    assert (planned_effects[0].low, planned_effects[0].high, planned_effects[0].pairs) == pytest.approx(
+        (look.low, look.high, 18)
+    )
 
 
-def test_what_is_not_decided_yet_is_looked_at_again_with_the_error_that_is_left() -> None:
+def test_undecided_comparisons_are_looked_at_again_with_the_remaining_error() -> None:
     trials, values = _experiment(lambda _load: 0.0, sd=0.2)
     early = [t if t.block <= 18 else dataclasses.replace(t, state=TrialState.PLANNED) for t in trials]
     (first,) = take_looks(early, values, [_workload()], PROTOCOL, [], [("k", "w")])
@@ -199,20 +208,20 @@ def test_what_is_not_decided_yet_is_looked_at_again_with_the_error_that_is_left(
     assert both.low < alone.low
 
 
-def test_a_look_is_repeated_from_its_own_pairs_though_a_rerun_has_a_later_number() -> None:
+def test_a_look_is_repeated_from_its_own_pairs_despite_reruns() -> None:
     trials, values = _experiment(lambda _load: 0.0, sd=0.05)
     timed = [dataclasses.replace(t, started=float(t.order)) for t in trials]
     for number in (1, 2):  # the first block was made again within the first 18
         values[number + 1000] = values[number]
     rerun = [dataclasses.replace(t, order=t.order + 1000) if t.block == 1 else t for t in timed]
     early = [t for t in rerun if t.block <= 18]
-    (taken,) = take_looks(early, values, [_workload()], PROTOCOL, [], [("k", "w")], over=True)
-    effect = judge(rerun, values, [_workload()], PROTOCOL, [taken], baseline={}, finished=True).effects[0]
-    assert (effect.low, effect.high) == pytest.approx((taken.low, taken.high))
+    (look,) = take_looks(early, values, [_workload()], PROTOCOL, [], [("k", "w")], over=True)
+    effect = judge(rerun, values, [_workload()], PROTOCOL, [look], baseline={}, finished=True).effects[0]
+    assert (effect.low, effect.high) == pytest.approx((look.low, look.high))
     assert {1001, 1002} <= set(effect.trials)
 
 
-def test_only_what_is_due_is_looked_at() -> None:
+def test_only_due_comparisons_are_looked_at() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     assert take_looks(trials, values, [_workload()], PROTOCOL, [], [("other", "w")]) == []
 
@@ -222,20 +231,20 @@ def test_every_declared_response_is_judged_at_its_own_margin() -> None:
     workload = dataclasses.replace(_workload(), also=("response_p95_s",))
     looks = take_looks(trials, values, [workload], PROTOCOL, [], [("k", "w")], over=True)
     effects = judge(trials, values, [workload], PROTOCOL, looks, baseline={}, finished=True).effects
-    seen = {effect.response: effect for effect in effects if effect.load is None}
-    assert seen["throughput_per_s"].verdict is Verdict.BETTER
-    assert seen["response_p95_s"].verdict is Verdict.EQUIVALENT  # 3 % lie within 5 %
+    effects_by_response = {effect.response: effect for effect in effects if effect.load is None}
+    assert effects_by_response["throughput_per_s"].verdict is Verdict.BETTER
+    assert effects_by_response["response_p95_s"].verdict is Verdict.EQUIVALENT  # 3 % lie within 5 %
     assert {effect.confidence for effect in effects} == {0.975}  # two claims share the error
 
 
-def test_before_any_look_there_is_nothing_to_judge() -> None:
+def test_before_any_look_nothing_is_judged() -> None:
     trials, values = _experiment(lambda _load: 0.05)
-    found = judge(trials, values, [_workload()], PROTOCOL, [], baseline={}, finished=False)
-    assert found.effects == ()
-    assert "24 of 24 planned pairs are valid" in found.unjudged[0]
+    judgement = judge(trials, values, [_workload()], PROTOCOL, [], baseline={}, finished=False)
+    assert judgement.effects == ()
+    assert "24 of 24 planned pairs are valid" in judgement.unjudged[0]
 
 
-def test_an_arm_that_spoils_its_trials_is_suspect() -> None:
+def test_an_arm_with_many_invalid_trials_is_suspect() -> None:
     trials, values = _experiment(lambda _load: 0.05)
     spoilt = [
         dataclasses.replace(t, order=t.order + 100, state=TrialState.SUPERSEDED, invalid_because=("errors",))
@@ -260,9 +269,9 @@ def test_a_refused_arm_does_not_spoil_the_others() -> None:
         for t in trials
         if t.arm == "b"
     ]
-    found = _judged(trials + third, values)
-    assert found.effects[0].verdict is Verdict.BETTER
-    assert "k = c under w was not judged" in found.unjudged[0]
+    judgement = _judged(trials + third, values)
+    assert judgement.effects[0].verdict is Verdict.BETTER
+    assert "k = c under w was not judged" in judgement.unjudged[0]
 
 
 def test_an_arm_that_counts_twice_stops_everything() -> None:
@@ -272,11 +281,11 @@ def test_an_arm_that_counts_twice_stops_everything() -> None:
 
 
 def test_throughput_and_mean_response_time_of_a_closed_loop_are_one_test() -> None:
-    """By Little's law they are one number: the mean is shown in cells, and cannot be judged beside."""
+    """By Little's law they are the same quantity: the mean is shown in cells, but cannot be judged in addition."""
     assert "response_mean_s" not in RESPONSES
     trials, values = _experiment(lambda _load: 0.05)
     for measured in values.values():
         measured["response_mean_s"] = dataclasses.replace(measured["response_p95_s"], metric="response_mean_s")
-    found = _judged(trials, values)
-    assert {effect.response for effect in found.effects} == {"throughput_per_s"}
-    assert "response_mean_s" in {cell.metric for cell in found.cells}
+    judgement = _judged(trials, values)
+    assert {effect.response for effect in judgement.effects} == {"throughput_per_s"}
+    assert "response_mean_s" in {cell.metric for cell in judgement.cells}

@@ -1,4 +1,4 @@
-"""Where an open loop fell behind."""
+"""Overload of open loops."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def _cells(arm: str, rate: int, **metrics: float) -> list[Cell]:
     ]
 
 
-def test_an_arm_that_falls_behind_is_told_level_by_level() -> None:
+def test_overload_is_reported_level_by_level() -> None:
     cells = [
         *_cells("a", 5000, offered_per_s=5001.2, throughput_per_s=3200.4, backlog_at_end=9000.0),
         *_cells("a", 4000, offered_per_s=4000.0, throughput_per_s=3199.6, backlog_at_end=4000.0),
@@ -45,5 +45,5 @@ def test_an_arm_that_falls_behind_is_told_level_by_level() -> None:
         {"offered_per_s": 10.0, "throughput_per_s": 9.0, "backlog_at_end": 0.0},  # the rest is under way
     ],
 )
-def test_what_keeps_up_is_not_told(metrics: dict[str, float]) -> None:
+def test_served_load_is_not_reported(metrics: dict[str, float]) -> None:
     assert not overloads(_cells("a", 10, **metrics))

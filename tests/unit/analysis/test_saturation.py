@@ -1,4 +1,4 @@
-"""Whether peak and knee moved, from pairs whose law of throughput is known."""
+"""Changes of peak and knee, from pairs with a known law of throughput."""
 
 import dataclasses
 import math
@@ -32,19 +32,19 @@ def _series(knees: tuple[float, float], tops: tuple[float, float], passes: int =
     )
 
 
-def test_a_knee_that_moved_is_told_with_how_far() -> None:
+def test_a_moved_knee_is_reported_with_its_ratio() -> None:
     peak, knee = saturation(_series((4, 8), (1000, 2000)), 0.95)
     assert peak.startswith("not judged, the peak: +100")
     assert knee.startswith("not judged, the knee moved from 4")
     assert "x2.0" in knee or "x1.9" in knee
 
 
-def test_a_knee_that_stayed_is_not_called_the_same() -> None:
+def test_an_unmoved_knee_is_not_called_the_same() -> None:
     _, knee = saturation(_series((4, 4), (1000, 1000)), 0.95)
     assert knee.startswith("whether the knee moved is not shown")
 
 
-def test_a_knee_beyond_the_levels_of_one_arm_is_told() -> None:
+def test_a_knee_beyond_the_levels_of_one_arm_is_reported() -> None:
     _, knee = saturation(_series((4, 64), (1000, 16000)), 0.95)
     assert knee == "the knee lies beyond 32 outstanding with b"
 
@@ -64,16 +64,16 @@ def test_a_knee_beyond_the_levels_of_one_arm_is_told() -> None:
         },
     ],
 )
-def test_nothing_is_said_where_nothing_is_known(changed: dict[str, object]) -> None:
+def test_unsuitable_pairs_give_no_sentence(changed: dict[str, object]) -> None:
     assert saturation(dataclasses.replace(_series((4, 4), (1000, 1000)), **changed), 0.95) == []  # type: ignore[arg-type]
 
 
-def test_the_luckiest_level_is_no_peak() -> None:
+def test_the_peak_ratio_has_no_selection_bias() -> None:
     """Two equal arms on a plateau: the ratio of their largest means would often exclude zero; this seldom does."""
     rng = np.random.default_rng(2)
-    false = 0
+    misses = 0
     for _ in range(300):
         arms = [[{n: math.exp(rng.normal(0, 0.03)) for n in LEVELS} for _ in range(8)] for _ in range(2)]
-        found = peak_ratio(arms[0], arms[1], 0.95)
-        false += not found.low <= 0 <= found.high
-    assert false <= 30  # 5 % of 300 is 15, and 30 is four standard errors more
+        ratio = peak_ratio(arms[0], arms[1], 0.95)
+        misses += not ratio.low <= 0 <= ratio.high
+    assert misses <= 30  # 5 % of 300 is 15, and 30 is four standard errors more

@@ -1,4 +1,4 @@
-"""A screen from trials to effects, and what confirming it makes of these."""
+"""Screens from trials to effects, and their confirmation."""
 
 import dataclasses
 import math
@@ -21,21 +21,24 @@ FACTORS = "\n".join(f'"{key}" = {levels}' for key, levels in zip(KEYS, LEVELS, s
 Values = dict[int, dict[str, Measurement]]
 
 
-def _plan(rest: str = "") -> Plan:
-    return checked(simple(FACTORS, FILEIO, f'[protocol]\nbudget = "24h"\n{rest}'))
+def _plan(protocol: str = "") -> Plan:
+    return checked(simple(FACTORS, FILEIO, f'[protocol]\nbudget = "24h"\n{protocol}'))
 
 
 def _made(plan: Plan, trials: Sequence[Trial], effects: Sequence[float], seed: int = 5) -> tuple[list[Trial], Values]:
-    """The trials done, each factor having the log effect of its place; the last two have one more together."""
+    """Return the trials as done, with each factor's log effect at its index; the last two factors interact."""
     rng = np.random.default_rng(seed)
     values: Values = {}
     for trial in trials:
-        high = [trial.settings[f.key] == f.levels[1] for f in plan.factors]
-        log = 9 + trial.load.n / 10 + sum(e for e, is_high in zip(effects, high, strict=True) if is_high)
-        rate = math.exp(log + 0.3 * (high[2] == high[3]) + rng.normal(0, 0.01))
+        high = [trial.settings[factor.key] == factor.levels[1] for factor in plan.factors]
+        log_rate = 9 + trial.load.n / 10 + sum(effect for effect, is_high in zip(effects, high, strict=True) if is_high)
+        rate = math.exp(log_rate + 0.3 * (high[2] == high[3]) + rng.normal(0, 0.01))
         values[trial.order] = {"throughput_per_s": samples.measured(rate, total=60 * rate)}
-    at = {t.order: 100.0 * t.order for t in trials}
-    done = [dataclasses.replace(t, state=TrialState.DONE, started=at[t.order], ended=at[t.order] + 90) for t in trials]
+    start_s = {trial.order: 100.0 * trial.order for trial in trials}
+    done = [
+        dataclasses.replace(trial, state=TrialState.DONE, started=start_s[trial.order], ended=start_s[trial.order] + 90)
+        for trial in trials
+    ]
     return done, values
 
 
@@ -62,26 +65,28 @@ def _by_factor(judged: Judgement) -> dict[str, Effect]:
     return {effect.factor: effect for effect in judged.effects if effect.load is None}
 
 
-def test_every_factor_is_judged_from_the_same_pairs_whatever_two_do_together() -> None:
+def test_every_factor_is_judged_from_the_same_pairs_despite_interactions() -> None:
     plan, trials, values, looks = _screen([0.04, -0.03, 0.0, 0.0])
-    found = _by_factor(_judge(plan, trials, values, looks))
-    assert {key: found[key].verdict for key in KEYS} == {
+    effects_by_factor = _by_factor(_judge(plan, trials, values, looks))
+    assert {key: effects_by_factor[key].verdict for key in KEYS} == {
         KEYS[0]: Verdict.BETTER,
         KEYS[1]: Verdict.WORSE,
         KEYS[2]: Verdict.EQUIVALENT,
         KEYS[3]: Verdict.EQUIVALENT,
     }
-    assert found[KEYS[0]].estimate == pytest.approx(0.04, abs=0.005)
-    assert {effect.pairs for effect in found.values()} == {64}
+    assert effects_by_factor[KEYS[0]].estimate == pytest.approx(0.04, abs=0.005)
+    assert {effect.pairs for effect in effects_by_factor.values()} == {64}
     assert survivors(looks) == [(KEYS[0], "fileio"), (KEYS[1], "fileio")]
 
 
-def test_a_claim_that_was_not_tried_alone_is_suspect_and_equivalence_is_not() -> None:
+def test_an_unconfirmed_claim_is_suspect_and_equivalence_is_not() -> None:
     plan, trials, values, looks = _screen([0.04, 0.0, 0.0, 0.0])
-    found = _by_factor(_judge(plan, trials, values, looks))
-    assert Tag.SUSPECT in found[KEYS[0]].tags
-    assert any("not confirmed in trials of its own; false discovery" in why for why in found[KEYS[0]].reasons)
-    assert Tag.SUSPECT not in found[KEYS[2]].tags
+    effects_by_factor = _by_factor(_judge(plan, trials, values, looks))
+    assert Tag.SUSPECT in effects_by_factor[KEYS[0]].tags
+    assert any(
+        "not confirmed in trials of its own; false discovery" in reason for reason in effects_by_factor[KEYS[0]].reasons
+    )
+    assert Tag.SUSPECT not in effects_by_factor[KEYS[2]].tags
 
 
 def test_cells_show_each_factors_levels_over_all_settings_of_the_others() -> None:
@@ -96,26 +101,26 @@ def test_cells_show_each_factors_levels_over_all_settings_of_the_others() -> Non
 
 
 @pytest.mark.parametrize(("alone", "verdict"), [(0.04, Verdict.BETTER), (-0.04, Verdict.UNDECIDED)])
-def test_what_is_confirmed_counts_and_what_turns_round_is_undecided(alone: float, verdict: Verdict) -> None:
+def test_confirmation_replaces_the_claim_and_a_contradiction_is_undecided(alone: float, verdict: Verdict) -> None:
     plan, trials, values, looks = _screen([0.04, 0.0, 0.0, 0.0])
-    added, said = to_confirm(plan, trials, looks, {"fileio": 0.02})
-    assert KEYS[0] in said
+    added, message = to_confirm(plan, trials, looks, {"fileio": 0.02})
+    assert KEYS[0] in message
     assert {trial.purpose for trial in added} == {Purpose.CONFIRM}
-    more, measured = _made(plan, added, [alone, 0.0, 0.0, 0.0], seed=6)
-    assert to_confirm(plan, [*trials, *more], looks, {}) == ((), None)
-    both, every = [*trials, *more], {**values, **measured}
-    again = looks_at(underway(plan, both), plan, both, every, looks, over=True)
-    assert {look.purpose for look in again} == {Purpose.CONFIRM}
-    judged = _judge(plan, both, every, [*looks, *again])
-    found = _by_factor(judged)
-    assert found[KEYS[0]].verdict is verdict
-    assert found[KEYS[0]].pairs == 32
-    assert any("before, a screen showed +4" in reason for reason in found[KEYS[0]].reasons)
+    confirming, measured = _made(plan, added, [alone, 0.0, 0.0, 0.0], seed=6)
+    assert to_confirm(plan, [*trials, *confirming], looks, {}) == ((), None)
+    all_trials, all_values = [*trials, *confirming], {**values, **measured}
+    confirming_looks = looks_at(underway(plan, all_trials), plan, all_trials, all_values, looks, over=True)
+    assert {look.purpose for look in confirming_looks} == {Purpose.CONFIRM}
+    judged = _judge(plan, all_trials, all_values, [*looks, *confirming_looks])
+    effects_by_factor = _by_factor(judged)
+    assert effects_by_factor[KEYS[0]].verdict is verdict
+    assert effects_by_factor[KEYS[0]].pairs == 32
+    assert any("before, a screen showed +4" in reason for reason in effects_by_factor[KEYS[0]].reasons)
     assert len([effect for effect in judged.effects if effect.load is None]) == 4
     assert not judged.unjudged
 
 
-def test_too_few_pairs_are_no_screen() -> None:
+def test_too_few_pairs_are_not_judged() -> None:
     plan = _plan()
     trials, values = _made(plan, schedule(plan, "e", 4), [0.04, 0.0, 0.0, 0.0])
     looks = looks_at(underway(plan, trials), plan, trials, values, [], over=True)

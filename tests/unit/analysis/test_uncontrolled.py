@@ -1,4 +1,4 @@
-"""What of the machine should be alike in all trials, and was or was not."""
+"""Uncontrolled machine conditions that are equal, or differ, between trials."""
 
 import dataclasses
 
@@ -12,39 +12,41 @@ from paribus.model import Tag, TrialState
 FACTS = {1: {"a": "1", "b": "x"}, 2: {"a": "1", "b": "y"}, 3: {"a": "1"}}
 
 
-def test_each_value_has_its_trials_and_what_is_not_there_is_one() -> None:
+def test_each_value_has_its_trials_and_absence_is_a_value() -> None:
     trials = _experiment(lambda _load: 0.0)[0][:4]
-    found = constancy(trials, FACTS)
-    assert found.same == {"a": "1"}
-    assert found.differed == {"b": (Held("x", (1,)), Held("y", (2,)), Held("absent", (3,)))}
-    assert found.trials == (1, 2, 3)
+    constant = constancy(trials, FACTS)
+    assert constant.same == {"a": "1"}
+    assert constant.differed == {"b": (Held("x", (1,)), Held("y", (2,)), Held("absent", (3,)))}
+    assert constant.trials == (1, 2, 3)
 
 
-def test_trials_that_do_not_count_say_nothing() -> None:
+def test_invalid_trials_are_ignored() -> None:
     trials = _experiment(lambda _load: 0.0)[0][:3]
     trials[1] = dataclasses.replace(trials[1], state=TrialState.INVALID)
     trials[2] = dataclasses.replace(trials[2], state=TrialState.SUPERSEDED)
-    found = constancy(trials, FACTS)
-    assert (found.same, found.differed, found.trials) == (FACTS[1], {}, (1,))
+    constant = constancy(trials, FACTS)
+    assert (constant.same, constant.differed, constant.trials) == (FACTS[1], {}, (1,))
 
 
-def test_a_pair_of_which_one_looked_is_not_unlike() -> None:
+def test_a_pair_with_one_recorded_trial_does_not_differ() -> None:
     assert differing_conditions((1, 2), FACTS) == {"b"}
     assert differing_conditions((1, 9), FACTS) == set()
     assert differing_conditions((8, 9), FACTS) == set()
 
 
-def test_what_changes_between_pairs_is_told_and_what_changes_within_one_is_suspect() -> None:
+def test_a_change_within_a_pair_is_suspect_and_between_pairs_is_not() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     trials = _timed(trials)
-    for first_of_others, alike in ((len(trials) // 2 + 1, True), (len(trials) // 2 + 2, False)):
-        found = {t.order: {"vm.swappiness": "60" if t.order < first_of_others else "10", "boot": "x"} for t in trials}
-        checks, tags = _checks(trials, values, conditions=found)
+    for first_changed, alike in ((len(trials) // 2 + 1, True), (len(trials) // 2 + 2, False)):
+        conditions = {
+            t.order: {"vm.swappiness": "60" if t.order < first_changed else "10", "boot": "x"} for t in trials
+        }
+        checks, tags = _checks(trials, values, conditions=conditions)
         assert checks["conditions"].passed is alike
         assert (Tag.SUSPECT in tags) is not alike
     assert checks["conditions"].finding == "vm.swappiness differed within 1 of 24 pairs, and no trial sets that"
 
 
-def test_trials_that_did_not_look_have_no_check_of_conditions() -> None:
+def test_trials_without_conditions_have_no_check() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     assert "conditions" not in _checks(_timed(trials), values)[0]

@@ -1,4 +1,4 @@
-"""Trials and what they measured, of which a test says only what matters to it."""
+"""Trials and measurements with defaults for all that a test does not set."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from paribus.model import Measurement, Purpose, Trial, TrialState
 from paribus.units import LoadLevel
 
 
-def trial(order: int, arm: str = "a", load: int | LoadLevel = 1, **known: Any) -> Trial:
-    """A trial that is done; arm `a` is the baseline unless that is said."""
-    usual: dict[str, Any] = {
+def trial(order: int, arm: str = "a", load: int | LoadLevel = 1, **fields: Any) -> Trial:
+    """Return a done trial; arm `a` is the baseline unless `baseline` is given."""
+    defaults: dict[str, Any] = {
         "experiment": "e",
         "round": 1,
         "block": order,
@@ -22,10 +22,10 @@ def trial(order: int, arm: str = "a", load: int | LoadLevel = 1, **known: Any) -
         "state": TrialState.DONE,
     }
     level = load if isinstance(load, LoadLevel) else LoadLevel(load)
-    return Trial(order=order, arm=arm, load=level, **usual | known)
+    return Trial(order=order, arm=arm, load=level, **defaults | fields)
 
 
-def measured(value: float, metric: str = "throughput_per_s", **known: Any) -> Measurement:
-    """One value of a metric."""
-    usual: dict[str, Any] = {"phase": "measure", "unit": "", "source": "engine", "n": 1}
-    return Measurement(metric=metric, **usual | dict.fromkeys(("mean", "low", "high", "total"), value) | known)
+def measured(value: float, metric: str = "throughput_per_s", **fields: Any) -> Measurement:
+    """Return a measurement with one value."""
+    defaults: dict[str, Any] = {"phase": "measure", "unit": "", "source": "engine", "n": 1}
+    return Measurement(metric=metric, **defaults | dict.fromkeys(("mean", "low", "high", "total"), value) | fields)

@@ -173,7 +173,9 @@ def _compared(claim: Claim, factor_levels: Sequence[str]) -> list[tuple[str, str
     named = {word: _level(claim, word, factor_levels) for word in claim.levels}
     stated_levels = [claim.better_level, *([claim.recommended_value] if claim.claim == "recommend" else [])]
     level_words = [word.strip() for text in stated_levels for word in re.split(r",| or ", text) if word.strip()]
-    firsts = list(dict.fromkeys(level for level in (_level(claim, word, factor_levels) for word in level_words) if level))
+    firsts = list(
+        dict.fromkeys(level for level in (_level(claim, word, factor_levels) for word in level_words) if level)
+    )
     others = [level for level in named.values() if level] if len(claim.levels) > 1 else list(factor_levels)
     if claim.claim == "no_difference":
         return [(level, others[0]) for level in others[1:]] if len(others) > 1 else []
@@ -182,7 +184,9 @@ def _compared(claim: Claim, factor_levels: Sequence[str]) -> list[tuple[str, str
     if not level_words:
         raise _Untestable(gettext("it does not say which of two levels is better"))
     if not firsts:
-        raise _Untestable(gettext("its tables do not have {level}", level=gettext(", ").join(dict.fromkeys(level_words))))
+        raise _Untestable(
+            gettext("its tables do not have {level}", level=gettext(", ").join(dict.fromkeys(level_words)))
+        )
     return [(first, other) for first in firsts for other in others if other not in firsts]
 
 
