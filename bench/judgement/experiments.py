@@ -1,4 +1,4 @@
-"""Experiments that are drawn instead of made: the schedule of the product, the noise of the generator, its decision."""
+"""Simulated experiments: the product's schedule and decision, with noise from the generator."""
 
 import random
 from collections import Counter
@@ -22,7 +22,7 @@ LOOK_PAIRS = 8
 
 @dataclass(frozen=True)
 class Laboratory:
-    """Experiments with one comparison of two arms at eight load levels."""
+    """Experiments that compare two arms at eight load levels."""
 
     noise: Noise = field(default_factory=lambda: Noise(by_level=BY_LEVEL))
     margin: float = MARGIN
@@ -30,25 +30,25 @@ class Laboratory:
     claims: int = 1
 
     def question(self) -> Question:
-        """What is asked."""
+        """Return the declared question."""
         return Question(margin=self.margin, planned=self.pairs, claims=self.claims)
 
     def draw(self, rng: np.random.Generator, effect: float | Sequence[float]) -> Pairs:
-        """All pairs of an experiment, with a true effect at each level."""
+        """Draw all pairs of an experiment, with a true effect at each level."""
         order, level = schedule(int(rng.integers(2**31)), self.pairs)
         noise = draw(self.noise, rng, np.repeat(level, 2))
         first, second = noise[0::2], noise[1::2]
-        true = np.broadcast_to(np.asarray(effect, dtype=float), (LEVELS,))[level]
-        return Pairs(np.where(order > 0, second - first, first - second) + true, order, level)
+        true_effect = np.broadcast_to(np.asarray(effect, dtype=float), (LEVELS,))[level]
+        return Pairs(np.where(order > 0, second - first, first - second) + true_effect, order, level)
 
     def experiment(self, rng: np.random.Generator, effect: float | Sequence[float]) -> tuple[int, Finding]:
-        """One, looked at after each eight pairs from sixteen on."""
-        at = range(2 * LOOK_PAIRS, self.pairs + 1, LOOK_PAIRS)
-        return decide(self.draw(rng, effect), self.question(), at)
+        """Simulate an experiment with a look after every eight pairs, from sixteen on."""
+        counts = range(2 * LOOK_PAIRS, self.pairs + 1, LOOK_PAIRS)
+        return decide(self.draw(rng, effect), self.question(), counts)
 
 
 def schedule(seed: int, pairs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Orders and levels of so many pairs as the product plans them."""
+    """Return the orders and levels of `pairs` pairs as the product plans them."""
     levels = [LoadLevel(n, LoadUnit.OUTSTANDING) for n in range(LEVELS)]
     rounds = -(-pairs // (LEVELS * passes_per_round(LEVELS)))
     planned = list(blocks(levels, 2, rounds, random.Random(seed)))[:pairs]
@@ -58,7 +58,7 @@ def schedule(seed: int, pairs: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Share:
-    """How often something was so, of how many."""
+    """A count of experiments with some outcome, `of` all."""
 
     of: int
     count: int
@@ -70,11 +70,11 @@ class Share:
 
     @property
     def error(self) -> float:
-        """Its standard error from so many draws."""
+        """Its standard error."""
         return float(np.sqrt(max(self.value * (1 - self.value), 1 / self.of) / self.of))
 
 
-def count(n: int, seed: Sequence[int], each: Callable[[np.random.Generator], str | None]) -> dict[str, Share]:
-    """Carry out so many experiments, each with a seed of its own, and count what each says."""
-    found = Counter(each(np.random.default_rng([*seed, number])) for number in range(n))
-    return {word: Share(n, times) for word, times in found.items() if word is not None}
+def count(n: int, seed: Sequence[int], simulate: Callable[[np.random.Generator], str | None]) -> dict[str, Share]:
+    """Simulate `n` experiments, each with its own seed, and return the share of each outcome."""
+    outcomes = Counter(simulate(np.random.default_rng([*seed, number])) for number in range(n))
+    return {outcome: Share(n, times) for outcome, times in outcomes.items() if outcome is not None}

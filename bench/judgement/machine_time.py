@@ -1,4 +1,4 @@
-"""Machine time and errors against the field's practice, by simulation.
+"""Machine time and error rates compared with the field's practice, by simulation.
 
     python bench/judgement/machine_time.py [--times N] [--seed N] [--trial S]
 
@@ -28,8 +28,8 @@ PRACTICE_KNOBS_S = (KNOBS + 1) * LEVELS * (CLIENT_S + RUN_S)
 
 
 @dataclass(frozen=True)
-class Seen:
-    """Shares of experiments that were right and that claimed what is not so, and the mean time of one."""
+class Outcome:
+    """Shares of correct outcomes and of false claims, and the mean time of an experiment."""
 
     right: float
     false: float
@@ -37,35 +37,35 @@ class Seen:
 
 
 def alone_s(trial_s: float) -> float:
-    """A trial with a client of its own."""
+    """Return the seconds of a trial with its own client."""
     return CLIENT_S + SETTLE_S + trial_s
 
 
 def in_flight_s(trial_s: float) -> float:
-    """A trial of a pair that one client carries."""
+    """Return the seconds of a trial in a pair that one client carries."""
     return (CLIENT_S + 20 + 12 + 2 * trial_s) / 2
 
 
 def noise_of(sd: float, horizon: int, trial_s: float = 60.0) -> Noise:
-    """The usual noise; drift is over each way's own planned time."""
+    """Return the default noise; the drift spans the planned time."""
     return Noise(by_level=BY_LEVEL, between_sd=sd, horizon=horizon, trial_s=trial_s)
 
 
-def practised(sd: float, effect: float, times: int, seed: int) -> Seen:
-    """Sixteen long runs: noise within a run averages out, that between runs and the drift do not."""
+def practised(sd: float, effect: float, times: int, seed: int) -> Outcome:
+    """Simulate sixteen long runs: noise within a run averages out; noise between runs and drift do not."""
     noise = replace(noise_of(sd, 2 * LEVELS), trial_s=RUN_S, outliers=0.0)
-    found = Counter[str]()
+    outcomes = Counter[str]()
     for number in range(times):
         logs = draw(noise, np.random.default_rng([seed, number]), np.tile(np.arange(LEVELS), 2))
         ratio = float(np.exp(logs[LEVELS:] + effect).sum() / np.exp(logs[:LEVELS]).sum())
-        said = "same" if abs(ratio - 1) <= 0.02 else "better" if ratio > 1 else "worse"
-        found[said] += 1
+        outcome = "same" if abs(ratio - 1) <= 0.02 else "better" if ratio > 1 else "worse"
+        outcomes[outcome] += 1
     truth = "same" if effect == 0 else "better"
-    return Seen(found[truth] / times, 1 - found[truth] / times, PRACTICE_S)
+    return Outcome(outcomes[truth] / times, 1 - outcomes[truth] / times, PRACTICE_S)
 
 
-def ours(sd: float, effect: float, times: int, seed: int, trial_s: float, cost_s: float) -> Seen:
-    """Experiments as the product makes them: as long as the noise makes it plan, at the margin that it makes usual.
+def ours(sd: float, effect: float, times: int, seed: int, trial_s: float, cost_s: float) -> Outcome:
+    """Simulate experiments of the product: as many pairs as it plans for the noise, at its default margin.
 
     Trials measure `trial_s` and take `cost_s` in all.
     """
@@ -73,33 +73,35 @@ def ours(sd: float, effect: float, times: int, seed: int, trial_s: float, cost_s
     margin = usual_margin(pair_sd)
     looks = min(max(-(-pairs_for(margin, pair_sd) // 8), 4), 16)
     lab = Laboratory(noise=noise_of(sd, 16 * looks, trial_s), margin=margin, pairs=8 * looks)
-    found, pairs = Counter[str](), 0
+    outcomes, pairs = Counter[str](), 0
     for number in range(times):
-        seen = lab.experiment(np.random.default_rng([seed, number]), effect)[1]
-        found[str(seen.verdict)] += 1
-        pairs += seen.looks[-1].units
-    right = found[Verdict.EQUIVALENT if effect == 0 else Verdict.BETTER] / times
+        finding = lab.experiment(np.random.default_rng([seed, number]), effect)[1]
+        outcomes[str(finding.verdict)] += 1
+        pairs += finding.looks[-1].units
+    right = outcomes[Verdict.EQUIVALENT if effect == 0 else Verdict.BETTER] / times
     claims = [Verdict.WORSE, Verdict.DEPENDS_ON_LOAD, Verdict.BETTER if effect == 0 else Verdict.EQUIVALENT]
-    return Seen(right, sum(found[word] for word in claims) / times, 2 * pairs / times * cost_s)
+    return Outcome(right, sum(outcomes[verdict] for verdict in claims) / times, 2 * pairs / times * cost_s)
 
 
-def screened(sd: float, times: int, seed: int, trial_s: float) -> Seen:
-    """Twenty knobs at once, of which four have an effect; right: these four found, and false: any false claim."""
+def screened(sd: float, times: int, seed: int, trial_s: float) -> Outcome:
+    """Simulate screens of twenty knobs, four of them real: detected real ones, and screens with a false claim."""
     noise, effects = noise_of(sd, 1, trial_s), np.zeros(KNOBS)
     effects[: len(screens.REAL)] = screens.REAL
     right = false = pairs = 0
     for number in range(times):
-        seen, made = screens.screen(np.random.default_rng([seed, number]), noise, effects)
-        claims = {place for place, one in enumerate(seen) if one.verdict in screens.CLAIMS}
-        found = {p for p in claims if effects[p] and (seen[p].estimate > 0) == (effects[p] > 0)}
-        right += len(found)
-        false += bool(claims - found)
-        pairs += made
-    return Seen(right / times / len(screens.REAL), false / times, 2 * pairs / times * alone_s(trial_s))
+        findings, pairs_used = screens.screen(np.random.default_rng([seed, number]), noise, effects)
+        claims = {index for index, finding in enumerate(findings) if finding.verdict in screens.CLAIMS}
+        true_claims = {
+            index for index in claims if effects[index] and (findings[index].estimate > 0) == (effects[index] > 0)
+        }
+        right += len(true_claims)
+        false += bool(claims - true_claims)
+        pairs += pairs_used
+    return Outcome(right / times / len(screens.REAL), false / times, 2 * pairs / times * alone_s(trial_s))
 
 
-def practised_knobs(sd: float, times: int, seed: int) -> Seen:
-    """The same twenty, one after the other against one baseline."""
+def practised_knobs(sd: float, times: int, seed: int) -> Outcome:
+    """Simulate the same twenty knobs, one after the other against one baseline."""
     noise = replace(noise_of(sd, (KNOBS + 1) * LEVELS), trial_s=RUN_S, outliers=0.0)
     effects = np.zeros(KNOBS)
     effects[: len(screens.REAL)] = screens.REAL
@@ -111,16 +113,16 @@ def practised_knobs(sd: float, times: int, seed: int) -> Seen:
         claims = np.sign(ratios - 1) * (np.abs(ratios - 1) > 0.02)
         right += int(((effects != 0) & (claims == np.sign(effects))).sum())
         false += bool(((effects == 0) & (claims != 0)).any())
-    return Seen(right / times / len(screens.REAL), false / times, PRACTICE_KNOBS_S)
+    return Outcome(right / times / len(screens.REAL), false / times, PRACTICE_KNOBS_S)
 
 
 def main() -> None:
     """Print the table."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--times", type=int, default=1000)
-    asked.add_argument("--seed", type=int, default=20261122)
-    asked.add_argument("--trial", type=float, default=60.0, help="seconds that a trial measures (60)")
-    options = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=20261122)
+    parser.add_argument("--trial", type=float, default=60.0, help="seconds that a trial measures (60)")
+    options = parser.parse_args()
     times, seed, trial_s = options.times, options.seed, options.trial
     head = ["noise", "truth", "way", "hours", "times less", "right", "false claims"]
     print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
@@ -139,11 +141,11 @@ def main() -> None:
         _print(sd, "20 knobs, 4 real", ways)
 
 
-def _print(sd: float, truth: str, ways: dict[str, Seen]) -> None:
+def _print(sd: float, truth: str, ways: dict[str, Outcome]) -> None:
     usual = ways["practice"].seconds
-    for way, seen in ways.items():
-        cells = [f"{sd:.0%}", truth, way, f"{seen.seconds / 3600:.1f}", f"{usual / seen.seconds:.1f}"]
-        print("| " + " | ".join([*cells, f"{seen.right:.1%}", f"{seen.false:.1%}"]) + " |", flush=True)
+    for way, result in ways.items():
+        cells = [f"{sd:.0%}", truth, way, f"{result.seconds / 3600:.1f}", f"{usual / result.seconds:.1f}"]
+        print("| " + " | ".join([*cells, f"{result.right:.1%}", f"{result.false:.1%}"]) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Repeat the simulations behind the judging procedure and print their table.
+"""Simulation of the judging procedure's properties; prints a table.
 
     python bench/judgement/run.py [--seed N] [--draws SHARE] [NUMBER…]
 
-Each property is drawn anew with the seed; `--draws 0.1` makes a tenth of the draws. Exit 1 where a bound is not kept.
+The seed determines every draw; `--draws 0.1` makes a tenth of the draws. Exit code 1 where a bound is violated.
 """
 
 import argparse
@@ -13,25 +13,32 @@ from properties import PROPERTIES
 
 
 def main() -> int:
-    """Print a row for every number that was looked at."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--seed", type=int, default=20261122)
-    asked.add_argument("--draws", type=float, default=1.0, help="share of the draws that the bounds are made for")
-    asked.add_argument("numbers", nargs="*", type=int, metavar="NUMBER", help="which properties; default: all")
-    options = asked.parse_args()
-    began = time.process_time()
-    kept = True
+    """Print a row for every observed share."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=20261122)
+    parser.add_argument("--draws", type=float, default=1.0, help="share of the draws that the bounds are made for")
+    parser.add_argument("numbers", nargs="*", type=int, metavar="NUMBER", help="which properties; default: all")
+    options = parser.parse_args()
+    start_s = time.process_time()
+    all_hold = True
     print("| property | what was drawn | draws | seen | bound | kept |\n| --- | --- | --- | --- | --- | --- |")
-    for one in PROPERTIES:
-        if options.numbers and one.number not in options.numbers:
+    for tested in PROPERTIES:
+        if options.numbers and tested.number not in options.numbers:
             continue
-        for seen in one.observe(max(20, round(one.draws * options.draws)), options.seed):
-            kept = kept and seen.kept
-            shown = f"{seen.seen.value * 100:.2f} ± {seen.seen.error * 100:.2f} %"
-            row = (f"{one.number} {one.name}", seen.what, seen.seen.of, shown, seen.bound, "yes" if seen.kept else "NO")
+        for observation in tested.observe(max(20, round(tested.draws * options.draws)), options.seed):
+            all_hold = all_hold and observation.holds
+            observed = f"{observation.share.value * 100:.2f} ± {observation.share.error * 100:.2f} %"
+            row = (
+                f"{tested.number} {tested.name}",
+                observation.name,
+                observation.share.of,
+                observed,
+                observation.bound,
+                "yes" if observation.holds else "NO",
+            )
             print("| " + " | ".join(map(str, row)) + " |", flush=True)
-    print(f"\nSeed {options.seed}, {time.process_time() - began:.0f} s of one processor.")
-    return 0 if kept else 1
+    print(f"\nSeed {options.seed}, {time.process_time() - start_s:.0f} s of one processor.")
+    return 0 if all_hold else 1
 
 
 if __name__ == "__main__":

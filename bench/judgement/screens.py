@@ -1,4 +1,4 @@
-"""Screens that are drawn instead of made: twenty factors at once, then a confirmation of what they showed."""
+"""Simulated screens of twenty factors, and their confirmation."""
 
 import random
 from dataclasses import replace
@@ -20,44 +20,52 @@ CLAIMS = (Verdict.BETTER, Verdict.WORSE)
 
 
 def planned(noise: Noise) -> int:
-    """Pairs of a screen, in whole replicates."""
+    """Return the pairs of a screen, in whole replicates."""
     return 32 * max(2, -(-pairs_for(MARGIN, 1.08 * noise.pair_sd) // 32))
 
 
 def screen(rng: np.random.Generator, noise: Noise, effects: np.ndarray) -> tuple[list[FactorFinding], int]:
-    """A whole screen: what was found of each factor at the look that decided it, and the pairs it took."""
+    """Simulate a screen: each factor's finding at its deciding look, and the pairs used."""
     pairs = planned(noise)
-    drawn = random.Random(int(rng.integers(2**32)))
-    settings = np.array([row for _ in range(pairs // 32) for row in replicate(len(effects), drawn)], dtype=float)
+    python_rng = random.Random(int(rng.integers(2**32)))
+    settings = np.array([row for _ in range(pairs // 32) for row in replicate(len(effects), python_rng)], dtype=float)
     level = np.concatenate([rng.permutation(np.arange(32) % LEVELS) for _ in range(pairs // 32)])
     order = np.concatenate([rng.permutation(np.arange(32) % 2 * 2.0 - 1) for _ in range(pairs // 32)])
-    noisy = draw(replace(noise, horizon=2 * pairs), rng, np.repeat(level, 2))
-    d = np.where(order < 0, noisy[0::2] - noisy[1::2], noisy[1::2] - noisy[0::2]) + settings @ effects
+    noise_of_trials = draw(replace(noise, horizon=2 * pairs), rng, np.repeat(level, 2))
+    d = (
+        np.where(
+            order < 0, noise_of_trials[0::2] - noise_of_trials[1::2], noise_of_trials[1::2] - noise_of_trials[0::2]
+        )
+        + settings @ effects
+    )
     question = Question(margin=MARGIN, planned=pairs, claims=len(effects))
-    found: list[FactorFinding | None] = [None] * len(effects)
-    made = Pairs(d, order, level)
-    before: tuple[SpendingLook, ...] = ()
+    findings: list[FactorFinding | None] = [None] * len(effects)
+    all_pairs = Pairs(d, order, level)
+    looks: tuple[SpendingLook, ...] = ()
     for n in range(64, pairs + 1, 32):
-        seen = next_look_at_screen(made.first(n), settings[:n], question, before, over=n == pairs)
-        before = seen.looks
-        found = [old or (new if new.verdict else None) for old, new in zip(found, seen.factors, strict=True)]
-        if all(found):
+        screen_finding = next_look_at_screen(all_pairs.first(n), settings[:n], question, looks, over=n == pairs)
+        looks = screen_finding.looks
+        findings = [
+            decided or (current if current.verdict else None)
+            for decided, current in zip(findings, screen_finding.factors, strict=True)
+        ]
+        if all(findings):
             break
-    return [one for one in found if one is not None], n
+    return [finding for finding in findings if finding is not None], n
 
 
-def confirm(rng: np.random.Generator, noise: Noise, effects: np.ndarray, found: list[FactorFinding]) -> list[int]:
-    """The factors whose effect a fresh experiment confirms, with the sign that the screen saw."""
-    survivors = [number for number, one in enumerate(found) if one.verdict in CLAIMS]
+def confirm(rng: np.random.Generator, noise: Noise, effects: np.ndarray, findings: list[FactorFinding]) -> list[int]:
+    """Return the factors that a fresh experiment confirms with the screen's verdict."""
+    survivors = [index for index, finding in enumerate(findings) if finding.verdict in CLAIMS]
     confirmed = []
-    for number in survivors:
+    for index in survivors:
         lab = Laboratory(noise=noise, claims=len(survivors))
-        _, seen = lab.experiment(rng, float(effects[number]))
-        if seen.verdict == found[number].verdict:
-            confirmed.append(number)
+        _, confirming = lab.experiment(rng, float(effects[index]))
+        if confirming.verdict == findings[index].verdict:
+            confirmed.append(index)
     return confirmed
 
 
 def quiet(sd: float = 0.02) -> Noise:
-    """The usual noise."""
+    """Return the default noise."""
     return Noise(by_level=BY_LEVEL, between_sd=sd)

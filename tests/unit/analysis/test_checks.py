@@ -114,7 +114,7 @@ def test_an_effect_on_the_next_trial_is_a_carry_over() -> None:
 def test_an_unsettled_arm_shows_within_its_trials() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     trials = _timed(trials)
-    checks, _ = _checks(trials, values, _time_series(trials, rising=0.03))
+    checks, _ = _checks(trials, values, _time_series(trials, rise=0.03))
     assert not checks["settled"].passed
     assert "+4" in checks["settled"].finding
 
@@ -122,7 +122,7 @@ def test_an_unsettled_arm_shows_within_its_trials() -> None:
 def test_small_changes_within_trials_pass() -> None:
     trials, values = _experiment(lambda _load: 0.0)
     trials = _timed(trials)
-    checks, _ = _checks(trials, values, _time_series(trials, rising=0.005))
+    checks, _ = _checks(trials, values, _time_series(trials, rise=0.005))
     assert checks["settled"].passed
     assert "+0." in checks["settled"].finding
 
@@ -290,7 +290,7 @@ def test_an_arm_that_is_spared_later_shows_no_drift() -> None:
 
 
 @pytest.mark.parametrize(
-    ("drives", "said"),
+    ("drives", "message"),
     [
         ({"sda pending_sectors": [1, 1], "sda failing": [0, 0]}, ""),
         ({"sda pending_sectors": [1, 3], "sda failing": [0, 0]}, "sda pending_sectors from 1 to 3"),

@@ -106,7 +106,7 @@ def test_a_recommendation_to_keep_needs_no_difference_for_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "reason"),
     [
         ({"tables": ("T2",)}, "its numbers are not here: T2"),
         ({"better_level": ""}, "it does not say which of two levels is better"),

@@ -84,7 +84,9 @@ def _effect(estimate: float, half_width: float, **changes: object) -> Effect:
     return dataclasses.replace(effect, **changes)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("other", "half", "alike"), [(0.051, 0.005, True), (0.15, 0.01, False), (0.07, 0.03, None)])
+@pytest.mark.parametrize(
+    ("other", "half_width", "alike"), [(0.051, 0.005, True), (0.15, 0.01, False), (0.07, 0.03, None)]
+)
 def test_effects_are_alike_different_or_undecided(other: float, half_width: float, alike: bool | None) -> None:
     (comparison,) = effects_between([_effect(0.05, half_width)], [_effect(other, half_width)])
     assert comparison.alike is alike

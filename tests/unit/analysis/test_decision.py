@@ -138,7 +138,7 @@ def test_one_effect_at_all_levels_does_not_depend_on_load() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"difference": np.full(16, np.nan)}, "no positive number"),
         ({"difference": np.full(16, np.inf)}, "no positive number"),
