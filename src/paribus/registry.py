@@ -1,4 +1,4 @@
-"""Where plug-ins are found by name: workload kinds and knob kinds register themselves on import."""
+"""Registries of plug-ins by name; workload kinds register themselves on import."""
 
 import dataclasses
 import difflib
@@ -12,7 +12,7 @@ from paribus.i18n import StoredMessage
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from paribus.model import Action, Knob, Reading, Settings, Value, Workload
+    from paribus.model import Settings, Value, Workload
 
 T = TypeVar("T")
 
@@ -120,35 +120,7 @@ class WorkloadKind(Protocol):
         ...
 
 
-class KnobKind(Protocol):
-    """How the knobs of one kind are read and written: pure functions, commands out and values in.
-
-    The knob is one whose addresses are those of a machine.
-    """
-
-    def reads(self, knob: "Knob") -> tuple[str, ...]:
-        """The files to read, in order."""
-        ...
-
-    def parse(self, knob: "Knob", texts: tuple[str, ...]) -> "Reading":
-        """What the files say: the value in force, and the values allowed where the file lists them."""
-        ...
-
-    def writes(self, knob: "Knob", value: "Value") -> tuple["Action", ...]:
-        """The actions that set the value."""
-        ...
-
-    def same(self, wanted: "Value", found: "Value") -> bool:
-        """Whether the value found is the one that was wanted."""
-        ...
-
-    def persist_by_hand(self, knob: "Knob", value: "Value") -> str:
-        """What a person types, or writes where, so that the value is in force after the next start too."""
-        ...
-
-
 workload_kinds: Registry[WorkloadKind] = Registry("workload kind")
-knob_kinds: Registry[KnobKind] = Registry("knob kind")
 
 
 def parameters_of(workload: "Workload", settings: "Settings") -> "BaseModel":

@@ -16,8 +16,8 @@ from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import load
 from paribus.knobs.discovery import offer, read
 from paribus.knobs.journal import Journal
+from paribus.knobs.kinds import knob_kinds
 from paribus.model import ChangeState, Knob, Location, Settings, Value, WriteFile
-from paribus.registry import knob_kinds
 
 ROOT = Path(__file__).parent.parent.parent
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]

@@ -15,7 +15,8 @@ from paribus.engine.run import probe
 from paribus.errors import BadReply, EngineError, HostError, JournalError, NotInspected
 from paribus.hosts import bounded, engine_copy, ssh, waiting
 from paribus.hosts.ssh import SshHost
-from paribus.knobs.journal import Journal, inspect
+from paribus.knobs.journal import Journal
+from paribus.knobs.journals import inspect
 
 pytestmark = [pytest.mark.root, pytest.mark.usefixtures("as_root")]
 

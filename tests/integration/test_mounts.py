@@ -15,8 +15,8 @@ from paribus.hosts.local import LocalHost
 from paribus.knobs.catalog import load
 from paribus.knobs.discovery import place, read
 from paribus.knobs.journal import Journal
+from paribus.knobs.kinds import knob_kinds
 from paribus.model import Knob, Location, TrialState, Value
-from paribus.registry import knob_kinds
 from paribus.store import read as read_store
 from paribus.store.open import open_engine, store_url
 

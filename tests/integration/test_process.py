@@ -16,8 +16,8 @@ from paribus.hosts.local import LocalHost
 from paribus.knobs.catalog import load
 from paribus.knobs.discovery import place, read
 from paribus.knobs.journal import Journal
+from paribus.knobs.kinds import knob_kinds
 from paribus.model import Location
-from paribus.registry import knob_kinds
 from paribus.store import read as stored
 from paribus.store.open import open_engine, store_url
 

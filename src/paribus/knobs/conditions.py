@@ -1,7 +1,7 @@
-"""What of a machine should be the same in all trials of an experiment, read at the begin of each.
+"""Conditions of a machine that should be the same in all trials of an experiment, read at the start of each.
 
-In: a host, the catalogue, what is under test, and the files that trials write to. Out: facts by name, those that a
-trial may change left out. Called by the trial's runner.
+In: a host, the catalogue, the location under test, and the files that trials write to. Out: facts by name, without
+those that a trial may change. Called by the trial's runner.
 """
 
 import hashlib
@@ -15,11 +15,10 @@ from paribus.hosts.mounts import MOUNTINFO, mounted_at
 from paribus.hosts.transport import Host
 from paribus.knobs.catalog import Catalogue
 from paribus.knobs.discovery import members, place
+from paribus.knobs.kinds import knob_kinds
 from paribus.model import Knob, Location
-from paribus.registry import knob_kinds
 
 ABSENT = "absent"
-_KINDS = frozenset({"sysfs", "sysctl", "every", "ratio_or_bytes"})
 _SUBSYSTEMS = frozenset({"block", "vm", "thp", "cpu", "irq", "kernel"})
 _FILES = {
     "kernel": "/proc/sys/kernel/osrelease",
@@ -32,18 +31,18 @@ _CLOCK = "/sys/devices/system/cpu/cpufreq/policy*/scaling_{}_freq"
 
 
 def digest(conditions: Mapping[str, str]) -> str:
-    """A short name of these facts, the same for the same ones; kept once, since most trials have the same."""
+    """A short hash of these facts; interned, since most trials have the same."""
     return sys.intern(hashlib.sha256(json.dumps(dict(conditions), sort_keys=True).encode()).hexdigest()[:16])
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """Where on a host they stand; `told` are those that do not change while it is looked at."""
+    """The condition knobs of a host; `fixed_facts` do not change during an experiment."""
 
     host: Host
     knobs: tuple[Knob, ...]
     mount: str | None
-    told: Mapping[str, str]
+    fixed_facts: Mapping[str, str]
 
     @classmethod
     def of(
@@ -52,28 +51,32 @@ class Conditions:
         catalogue: Catalogue,
         location: Location,
         written: Collection[str],
-        told: Mapping[str, str],
+        fixed_facts: Mapping[str, str],
     ) -> "Conditions":
-        """The readable knobs around what is under test, but for those that trials write to, and the rest."""
-        rows = [row for row in catalogue if row.kind in _KINDS and row.name.partition(".")[0] in _SUBSYSTEMS]
-        if not any("/cpufreq/" in path or "/intel_pstate/" in path for path in written):  # these move the limits
+        """The readable knobs around the location under test that no trial writes to, and the fixed facts."""
+        rows = [
+            row
+            for row in catalogue
+            if knob_kinds.get(row.kind).is_condition and row.name.partition(".")[0] in _SUBSYSTEMS
+        ]
+        if not any("/cpufreq/" in path or "/intel_pstate/" in path for path in written):  # these knobs move the limits
             rows += [_limit("lowest", "min"), _limit("highest", "max")]
-        found = [knob for row in rows for knob in _placed(host, catalogue, row, location)]
-        left = tuple(knob for knob in found if not set(knob.addresses) & set(written))
-        return cls(host, left, None if location.mount in written else location.mount, told)
+        placed = [knob for row in rows for knob in _placed(host, catalogue, row, location)]
+        unwritten = tuple(knob for knob in placed if not set(knob.addresses) & set(written))
+        return cls(host, unwritten, None if location.mount in written else location.mount, fixed_facts)
 
     def read(self) -> dict[str, str]:
-        """What is in force now, in one look. Raises Unreachable and HostError."""
+        """The facts in force now, read in one round trip. Raises Unreachable and HostError."""
         reads = [knob_kinds.get(knob.kind).reads(knob) for knob in self.knobs]
-        paths = [*_FILES.values(), _MEMORY, MOUNTINFO, *(path for some in reads for path in some)]
+        paths = [*_FILES.values(), _MEMORY, MOUNTINFO, *(path for paths in reads for path in paths)]
         texts = dict(zip(paths, self.host.read_each(paths), strict=True))
-        found = {name: (texts[path] or "").strip() or ABSENT for name, path in _FILES.items()}
-        found["memory"] = next((" ".join(line.split()[1:]) for line in (texts[_MEMORY] or "").splitlines()), ABSENT)
+        facts = {name: (texts[path] or "").strip() or ABSENT for name, path in _FILES.items()}
+        facts["memory"] = next((" ".join(line.split()[1:]) for line in (texts[_MEMORY] or "").splitlines()), ABSENT)
         if self.mount is not None:
-            found["mount options"] = _mounted(texts[MOUNTINFO] or "", self.mount)
-        for knob, own in zip(self.knobs, reads, strict=True):
-            found[knob.name] = _value(knob, [texts[path] for path in own])
-        return {**found, **self.told}
+            facts["mount options"] = _mounted(texts[MOUNTINFO] or "", self.mount)
+        for knob, knob_paths in zip(self.knobs, reads, strict=True):
+            facts[knob.name] = _value(knob, [texts[path] for path in knob_paths])
+        return {**facts, **self.fixed_facts}
 
 
 def _limit(which: str, name: str) -> Knob:
@@ -90,24 +93,24 @@ def _limit(which: str, name: str) -> Knob:
 
 
 def _placed(host: Host, catalogue: Catalogue, row: Knob, location: Location) -> list[Knob]:
-    """The knob, or the members of the family, as far as they are on this machine."""
+    """The knob, or the members of the family, as far as they exist on this machine."""
     try:
         rows = members(host, catalogue, row.name, location) if row.name.endswith(".*") else [row]
-        placed = [place(host, one, location) for one in rows]
-    except ParibusError:  # there is no device, or the kernel has it not
+        placed = [place(host, member, location) for member in rows]
+    except ParibusError:  # there is no device, or the kernel does not have the knob
         return []
-    there = host.read_each([knob_kinds.get(one.kind).reads(one)[0] for one in placed])
-    return [one for one, text in zip(placed, there, strict=True) if text is not None]
+    texts = host.read_each([knob_kinds.get(knob.kind).reads(knob)[0] for knob in placed])
+    return [knob for knob, text in zip(placed, texts, strict=True) if text is not None]
 
 
 def _value(knob: Knob, texts: list[str | None]) -> str:
-    known = tuple(text for text in texts if text is not None)
-    if len(known) < len(texts):
+    present = tuple(text for text in texts if text is not None)
+    if len(present) < len(texts):
         return ABSENT
     try:
-        return str(knob_kinds.get(knob.kind).parse(knob, known).value)
+        return str(knob_kinds.get(knob.kind).parse(knob, present).value)
     except (ValueError, IndexError):
-        return " ".join(known).strip()
+        return " ".join(present).strip()
 
 
 def _mounted(text: str, point: str) -> str:

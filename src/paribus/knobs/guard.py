@@ -1,7 +1,7 @@
-"""Whether what is on a block device may be destroyed: only where the plan names it for good and nobody has it.
+"""Refusals to overwrite or read a block device: allowed only where the plan names it permanently and nothing uses it.
 
-In: the device as found, and what the plan names. Out: why not, and what to do. Pure; asked when a plan is checked,
-and again right before a load.
+In: the device as it was inspected, and the names in the plan. Out: the reason, and what to do. Pure; called when a
+plan is checked, and again right before a load.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ _BY_ID = "/dev/disk/by-id/"
 
 
 def refusal(device: BlockDevice, may_destroy: Sequence[str]) -> tuple[str, str]:
-    """What forbids writing to the device, and what to do about it; both empty where nothing does."""
-    if (why := refusal_to_read(device))[0]:
-        return why
+    """Why a load must not write to the device, and what to do; both empty where it may."""
+    if (refused := refusal_to_read(device))[0]:
+        return refused
     if device.read_only:
         return f"{device.path} is read-only", "name another device, or use a reading mode"
     if device.claims:
@@ -48,7 +48,7 @@ def refusal_to_read(device: BlockDevice) -> tuple[str, str]:
 
 
 def _naming(device: BlockDevice) -> str:
-    """How to name it in a plan."""
+    """How to name the device in a plan."""
     if device.ids:
         return f'if that may be lost, add to [target]: may_destroy = ["{device.ids[0]}"]'
     return (

@@ -1,39 +1,33 @@
-"""The journal of what was changed, kept on the target by a process of its own (`paribus-engine journal`).
+"""The journal of an experiment's changes, kept on the target by a process of its own (`paribus-engine journal`).
 
-The keeper fsyncs a line before each first change, holds the lock that says whose it is, and puts everything
-back: when asked, or by itself when its stdin ends because the controller died. What it leaves open (it was
-killed too, or the power went) `paribus-engine undo` puts back, needing nothing but the journal. It also makes
-the changes: so none that is still on its way can come after everything is back.
+The keeper fsyncs a line before each first change, holds the lock that identifies the owner, and restores everything:
+when asked, or by itself when its stdin ends because the controller died. Where it is killed too, or the power fails,
+`paribus-engine undo` restores from the journal alone. The keeper also makes the changes, so that no change in transit
+can come after the restoring.
 """
 
 import contextlib
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from paribus.errors import (
     BadReply,
     HostError,
     JournalError,
-    JournalLost,
     JournalOpen,
-    NotInspected,
-    NotRestored,
     Unreachable,
 )
 from paribus.hosts.transport import Host, LineProcess, of_errno
 from paribus.knobs.journal_event import parse_event
+from paribus.knobs.journals import MOST_EVENTS, UNDO_S, raise_if_stuck
 from paribus.model import Action, ControlGroup, LoadModule, MountOption, PutStatements, Value, WriteFile
 
-_GLOBAL = ("/proc/sys/", "/sys/kernel/", "/sys/devices/system/")  # of the whole machine, not of a device
+_GLOBAL = ("/proc/sys/", "/sys/kernel/", "/sys/devices/system/")  # settings of the whole machine, not of a device
 _PATIENCE_S = 60.0
-_LONG_PATIENCE_S = 900.0  # a server is long in dropping much data
-_MOST_EVENTS = 100_000
-_INSPECTION_S, _UNDO_S = 300.0, 3600.0
-_LOST_PATIENCE_S = 60  # a keeper that hears nothing any more has restored well before
+_LONG_PATIENCE_S = 900.0  # for a server that drops much data
 
 
 _TAGS: dict[type, str] = {
@@ -46,7 +40,7 @@ _TAGS: dict[type, str] = {
 
 
 def _wire(action: Action) -> dict[str, Any]:
-    """An action as the engine reads it."""
+    """An action in the form of the engine."""
     return {_TAGS[type(action)]: dataclasses.asdict(action)}
 
 
@@ -63,9 +57,9 @@ class Journal:
         volatile: bool,
         connects: bool = False,
     ) -> None:
-        """Start the keeper. `volatile`: nothing is at stake that would outlive a power cut. `connects`: it will change
-        a database server.
+        """Start the keeper.
 
+        `volatile`: nothing is at stake that would outlive a power cut. `connects`: it will change a database server.
         Raises JournalOpen when an earlier journal is open or a running one uses an address; JournalError else.
         """
         self._todo = "nothing was changed; look at what keeps that process from running"
@@ -93,8 +87,8 @@ class Journal:
         except BadReply as error:
             raise JournalError(error.message, self._todo) from error
         except (HostError, EOFError) as error:
-            words = self._keeper.words()
-            ended = f"the journal process ended: {words}" if words else "the journal process ended"
+            stderr = self._keeper.words()
+            ended = f"the journal process ended: {stderr}" if stderr else "the journal process ended"
             raise JournalError(ended, self._todo) from error
         if line is None:
             raise JournalError(f"the journal process did not answer within {patience_s:.0f} s", self._todo)
@@ -106,7 +100,7 @@ class Journal:
         raise kind(event.get("message", line.strip()), event.get("hint", ""))
 
     def assert_kept(self) -> None:
-        """Raise JournalError or Unreachable where the keeper is gone: what is set then would not come back."""
+        """Raise JournalError or Unreachable where the keeper is gone: later changes would not be restored."""
         self._ask({"alive": {}}, "alive")
 
     def intend(
@@ -114,29 +108,29 @@ class Journal:
         knob: str,
         address: str,
         before: Value,
-        wanted: Value,
+        requested: Value,
         undo: Sequence[Action],
         *,
         persistent: bool = False,
     ) -> None:
-        """Put on disk, before the change, what will be changed and how to take it back. Raises JournalError.
+        """Write the change and its undo actions to the disk before the change is made. Raises JournalError.
 
-        `persistent`: a boot of the target does not take it away.
+        `persistent`: a reboot of the target does not undo it.
         """
         change = {
             "knob": knob,
             "address": address,
             "before": before,
-            "wanted": wanted,
+            "wanted": requested,
             "undo": [_wire(action) for action in undo],
             "persistent": persistent,
         }
         self._ask({"change": change}, "journalled")
 
     def make(self, knob: str, action: Action) -> None:
-        """Do a part of a change that was intended.
+        """Carry out one action of a change that was intended.
 
-        Raises what the machine refused it with, a HostError; JournalError where nothing was intended.
+        Raises the machine's refusal as a HostError; JournalError where nothing was intended.
         """
         patience_s = _LONG_PATIENCE_S if isinstance(action, PutStatements) else _PATIENCE_S
         command = {"make": {"knob": knob, "action": _wire(action)}}
@@ -145,14 +139,14 @@ class Journal:
             raise of_errno(action.path, "set", answer["errno"], answer["reason"])
 
     def keep(self) -> None:
-        """Leave what was changed as it is, and the journal for `undo`; the keeper ends. Raises JournalError."""
+        """Leave the changes in force, and the journal for `undo`; the keeper ends. Raises JournalError."""
         self._ask({"keep": {}}, "kept")
         self._keeper.close()
 
     def restore(self) -> bool:
-        """Put everything back, read it back, close the journal; whether its file was there to the end.
+        """Restore everything, read it back, close the journal; whether its file existed to the end.
 
-        Raises NotRestored naming what is stuck, and JournalError or Unreachable when the keeper is gone.
+        Raises NotRestored naming the stuck settings, and JournalError or Unreachable when the keeper is gone.
         """
         try:
             self._keeper.send(json.dumps({"restore": {}}))
@@ -165,182 +159,18 @@ class Journal:
         except BadReply as error:
             raise JournalError(error.message, self._todo) from error
         exit_code = self._keeper.close()
-        _raise_if_stuck(events)
+        raise_if_stuck(events)
         if exit_code != 0:
             raise JournalError(f"the journal process failed: {self._keeper.words()}", self._todo)
         return not any(event.get("deleted") for event in events)
 
     def _to_end(self) -> list[dict[str, Any]]:
-        """What the keeper says until it ends. Raises JournalError and Unreachable."""
+        """The keeper's events until it ends. Raises JournalError and Unreachable."""
         events: list[dict[str, Any]] = []
-        deadline = time.monotonic() + _UNDO_S
+        deadline = time.monotonic() + UNDO_S
         with contextlib.suppress(EOFError):
             while (line := self._keeper.receive(_LONG_PATIENCE_S)) is not None:
                 events.append(parse_event(line))
-                if len(events) > _MOST_EVENTS or time.monotonic() > deadline:
+                if len(events) > MOST_EVENTS or time.monotonic() > deadline:
                     raise JournalError(f"the journal process does not end after {len(events)} answers", self._todo)
         return events
-
-
-_NOT_CLOSED = "journal-not-closed"
-
-
-def _problems(events: Sequence[dict[str, Any]]) -> list[str]:
-    """What is not restored, or may not be: for each setting or journal its state, and what a person must do."""
-    found = []
-    for event in events:
-        match event["event"]:
-            case "stuck":
-                where = f"{event['knob']} ({event['address']})"
-                found.append(f"{where}: wanted {event['wanted']}, found {event['found']}: {event['reason']}")
-            case "error" if event.get("class") != _NOT_CLOSED:
-                found.append(f"{event['message']}; {event['hint']}")
-            case "busy" | "open-journal" if event.get("trouble"):
-                trouble = f"experiment {event['experiment']} is not restored: {event['trouble']}"
-                found.append(f"{trouble} ({event['path']}); end that process, or let it continue (kill -CONT)")
-    return list(dict.fromkeys(found))
-
-
-def _raise_if_stuck(events: Sequence[dict[str, Any]]) -> None:
-    """Raise NotRestored where a setting is not restored; JournalLost where all are, and the journal stays open."""
-    raise_problems(_problems(events))
-    for event in events:
-        if event.get("class") == _NOT_CLOSED:
-            raise JournalLost(event["message"], event["hint"])
-
-
-def raise_problems(problems: Sequence[str]) -> None:
-    """Raise NotRestored with all of them, where there are any."""
-    if problems:
-        raise NotRestored(
-            "could not restore: " + "\n  ".join(problems),
-            "correct that, then: paribus undo. Where a device is gone for good, set by hand what is left and move the\n"
-            "  journal named by paribus status into the folder closed/ next to it",
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class OpenJournal:
-    """A journal that was not closed; `owned` while the experiment that wrote it still lives, `kept` where what it
-    changed was left on purpose. `trouble`: why its owner may not restore it."""
-
-    experiment: str
-    path: str
-    owned: bool
-    kept: bool
-    time: str
-    trouble: str
-    changes: tuple[dict[str, Any], ...]
-
-    @property
-    def is_cut_off(self) -> bool:
-        """Whether a crash has left it, so that nothing may be changed before it is undone."""
-        return not self.owned and not self.kept
-
-
-@dataclass(frozen=True, slots=True)
-class Inspection:
-    """The journals of one user on a host: the open ones, what is wrong with any, and the folders.
-
-    `other_folder` has the journals of root where another user looked; empty where there are none.
-    """
-
-    journals: tuple[OpenJournal, ...]
-    problems: tuple[str, ...]
-    folder: str
-    other_folder: str
-
-
-def _run_undo(host: Host, engine: str, *more: str) -> list[dict[str, Any]]:
-    """The events of `paribus-engine undo`. Raises NotInspected where it cannot read the journals, and Unreachable."""
-    try:
-        restores = "--dry-run" not in more
-        patience_s = _UNDO_S if restores else _INSPECTION_S
-        done = host.run([engine, "undo", *more], timeout_s=patience_s, connects=restores)
-        lines = done.stdout.splitlines()
-        if len(lines) > _MOST_EVENTS:
-            raise JournalError(f"the engine said {len(lines)} lines, which is no answer", "look at what runs there")
-        events = [parse_event(line) for line in lines]
-    except Unreachable:
-        raise
-    except (HostError, JournalError) as error:
-        raise not_inspected(host.name, error.message, error.todo) from error
-    if done.exit_code not in (0, 4):
-        errors = [event for event in events if event["event"] == "error"]
-        cause = errors[-1]["message"] if errors else done.stderr.strip() or f"exit code {done.exit_code}"
-        raise not_inspected(host.name, cause, errors[-1]["hint"] if errors else "")
-    if done.exit_code != 0 and not any(event["event"] in ("stuck", "error", "busy") for event in events):
-        raise not_inspected(host.name, "the engine ended with exit code 4 and named nothing", f"see: {engine} undo")
-    if not any(event["event"] == "looked" for event in events):
-        raise not_inspected(host.name, "the engine did not say where it looked", f"see what it says: {engine} undo")
-    return events
-
-
-def not_inspected(target: str, cause: str, todo: str = "") -> NotInspected:
-    """The error for a target whose journals cannot be read."""
-    target = "this machine" if target == "local" else target
-    return NotInspected(f"could not look at {target}, so settings may still be changed there: {cause}", todo)
-
-
-def inspect(host: Host, engine: str) -> Inspection:
-    """Look at every journal that is still open on the host. Changes nothing. Raises NotInspected, Unreachable."""
-    events = _run_undo(host, engine, "--dry-run")
-    looked = next(event for event in events if event["event"] == "looked")
-    return Inspection(
-        journals=tuple(
-            OpenJournal(
-                e["experiment"], e["path"], e["owned"], e["kept"], e["time"], e["trouble"] or "", tuple(e["changes"])
-            )
-            for e in events
-            if e["event"] == "open-journal"
-        ),
-        problems=tuple(_problems(events)),
-        folder=looked["directory"],
-        other_folder=looked["others"] or "",
-    )
-
-
-def open_journals(host: Host, engine: str) -> list[OpenJournal]:
-    """Every journal that is still open on the host. Changes nothing.
-
-    Raises NotRestored where one is damaged, NotInspected and Unreachable where none can be read.
-    """
-    found = inspect(host, engine)
-    raise_problems(found.problems)
-    return list(found.journals)
-
-
-def to_undo(journals: Sequence[OpenJournal]) -> list[OpenJournal]:
-    """Those of all open journals that `undo` would put back now."""
-    only_kept = all(one.kept for one in journals)
-    return [one for one in journals if not one.owned and one.kept == only_kept]
-
-
-def at_boot(host: Host, engine: str, wish: str) -> list[str]:
-    """Install, remove or show what undoes journals when the machine starts; the files it consists of.
-
-    Raises HostError with the engine's words.
-    """
-    done = host.run([engine, "at-boot", wish])
-    if done.exit_code != 0:
-        raise HostError(done.stderr.strip().removeprefix("paribus-engine: "))
-    files: list[str] = parse_event(done.stdout, "at-boot")["files"]
-    return files
-
-
-def undo(host: Host, engine: str, tell: Callable[[dict[str, Any]], None], *, lost: str = "") -> None:
-    """Put back what every journal without an owner lists; `tell` hears the engine's events.
-
-    What was left on purpose is taken back only where there is nothing else. `lost` names the one experiment that is
-    meant, whose keeper is given time to find out that it is alone. Raises NotRestored, after all else was restored,
-    NotInspected, JournalLost and Unreachable.
-    """
-    if lost:
-        which = ["--experiment", lost, "--patience", str(_LOST_PATIENCE_S)]
-    else:
-        listed = [event for event in _run_undo(host, engine, "--dry-run") if event["event"] == "open-journal"]
-        which = ["--kept"] if all(event["kept"] for event in listed) else []
-    events = _run_undo(host, engine, *which)
-    for event in events:
-        tell(event)
-    _raise_if_stuck(events)

@@ -1,4 +1,4 @@
-"""Events of the journal's keeper and of `paribus-engine undo`, checked: they may come from a target."""
+"""Events of the journal's keeper and of `paribus-engine undo`, validated, since a target may send anything."""
 
 import contextlib
 from typing import Annotated, Any, Literal
@@ -121,10 +121,10 @@ _EVENT: TypeAdapter[_Event] = TypeAdapter(
 
 
 def parse_event(line: str, *kinds: str) -> dict[str, Any]:
-    """One line of the engine, of one of the kinds where any are named. Raises JournalError where it is none."""
+    """One line of the engine as an event, of one of `kinds` where any are given. Raises JournalError for any other."""
     with contextlib.suppress(ValidationError):
         event = _EVENT.validate_json(line).model_dump(by_alias=True)
         if not kinds or event["event"] in kinds:
             return event
-    wrong = f"the engine said what is not understood: {line.strip()[:200]}"
-    raise JournalError(wrong, "install engine and program from one release")
+    message = f"the engine said what is not understood: {line.strip()[:200]}"
+    raise JournalError(message, "install engine and program from one release")

@@ -1,6 +1,6 @@
-"""Settings that are left in force on purpose: made under a journal as any, and whole or not at all.
+"""Settings applied for good: journalled as any, and applied as a whole or not at all.
 
-Until the keeper is told to leave them it takes them back, whatever becomes of its controller.
+Until the keeper is told to keep them it restores them, whatever happens to its controller.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,19 +11,20 @@ from paribus.hosts.transport import Host
 from paribus.knobs.apply import Applier
 from paribus.knobs.catalog import Catalogue
 from paribus.knobs.discovery import touched
-from paribus.knobs.journal import Journal, undo
+from paribus.knobs.journal import Journal
+from paribus.knobs.journals import undo
 from paribus.model import Change, ChangeState, Location, Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """What was left in force, with what it moved, and the journal that takes it back."""
+class AppliedForGood:
+    """The changes that stay in force, those moved by them included, and the journal that undoes them."""
 
     changes: tuple[Change, ...]
     journal: str
 
 
-def leave(
+def apply_for_good(
     host: Host,
     engine: str,
     catalogue: Catalogue,
@@ -33,11 +34,11 @@ def leave(
     stopped: Callable[[], bool],
     elsewhere: Sequence[str] = (),
     also: Callable[[Journal], tuple[Change, ...]] = lambda _journal: (),
-) -> Left:
-    """Set all of these, read all of them back, and leave them so.
+) -> AppliedForGood:
+    """Set all of these, read all of them back, and leave them in force.
 
-    `also` sets under the same journal what is not the machine's, at `elsewhere`. Where one is not taken, or somebody
-    asks to stop, everything is put back first. Raises HostError, Interrupted, JournalError, NotRestored,
+    `also` sets under the same journal what is not the machine's, at `elsewhere`. Where a setting is not taken, or the
+    user asks to stop, everything is restored first. Raises HostError, Interrupted, JournalError, NotRestored and
     Unreachable.
     """
     addresses = [*sorted(touched(host, catalogue, settings, location)), *elsewhere]
@@ -45,9 +46,9 @@ def leave(
     try:
         applier = Applier(host, catalogue, location, journal)
         changes = applier.apply(settings, settings) + also(journal)
-        wrong = [one for one in (*changes, *applier.verify()) if one.state is ChangeState.MISMATCHED]
-        if wrong:
-            raise HostError("; ".join(map(_words, wrong)), "everything is as it was")
+        mismatched = [change for change in (*changes, *applier.verify()) if change.state is ChangeState.MISMATCHED]
+        if mismatched:
+            raise HostError("; ".join(map(_message, mismatched)), "everything is as it was")
         if stopped():
             raise Interrupted("interrupted; everything is as it was")
         journal.keep()
@@ -57,14 +58,14 @@ def leave(
     except BaseException:
         try:
             journal.restore()
-        except JournalError:  # its process died or cannot be heard; the journal is enough
-            undo(host, engine, lambda _event: None, lost=experiment)
+        except JournalError:  # its process died or cannot be reached; the journal is enough
+            undo(host, engine, lambda _event: None, lost_experiment=experiment)
         raise
-    return Left(changes, journal.path)
+    return AppliedForGood(changes, journal.path)
 
 
-def _words(change: Change) -> str:
-    became = change.not_taken or "is not as wanted"
-    found = "" if change.observed is None else f", found {change.observed}"
-    said = f" ({change.refused})" if change.refused else ""
-    return f"{change.knob} {became}: wanted {change.wanted}{found}{said}"
+def _message(change: Change) -> str:
+    outcome = change.not_taken or "is not as wanted"
+    observed = "" if change.observed is None else f", found {change.observed}"
+    reason = f" ({change.refused})" if change.refused else ""
+    return f"{change.knob} {outcome}: wanted {change.wanted}{observed}{reason}"

@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict
 from paribus.errors import HostError, Inapplicable, UsageError
 from paribus.knobs import recipe
 from paribus.knobs.discovery import offer
-from paribus.knobs.kinds import OF_THE_LOAD, group_limit, variable
-from paribus.knobs.persistent_apply import Left
+from paribus.knobs.kinds import knob_kinds
+from paribus.knobs.persistent_apply import AppliedForGood
 from paribus.knobs.recipe import DANGERS
 from paribus.lab.inspection import Report, discard, fingerprint, site_of_plan
 from paribus.lab.reporting import refuse_set, report_view
@@ -174,7 +174,7 @@ def _step(plan: Plan, site: Site, factor: str, key: str, arm: Settings, root: bo
     if placed is None:
         words = f"{key} = {value}  # a property of the load: your program must work so"
         return _by_hand(factor, key, value, words, "", "")
-    if placed.kind == variable.KIND and asked is not None:
+    if knob_kinds.get(placed.kind).holder == "server" and asked is not None:
         now, refused = asked(placed.name.partition(".")[2], value)
         return Step(
             factor=factor,
@@ -190,7 +190,7 @@ def _step(plan: Plan, site: Site, factor: str, key: str, arm: Settings, root: bo
         )
     if not _is_of_the_machine(placed):
         commands = recipe.set_command(placed, value), recipe.check_command(placed)
-        if placed.kind == group_limit.KIND:  # the group of the experiment is gone with it
+        if knob_kinds.get(placed.kind).holder == "group":  # the group of the experiment is gone with it
             commands = recipe.persist_command(placed, value), ""
         return _by_hand(factor, key, value, *commands, recipe.persist_command(placed, value))
     here = offer(site.host, site.catalogue, key, plan.target.location, root=root)
@@ -228,7 +228,7 @@ def _by_hand(factor: str, key: str, value: Value, how: str, check: str, persist:
 
 def _is_of_the_machine(knob: Knob) -> bool:
     """Whether it lies in the machine itself, not in a process, a server or a group that were the experiment's own."""
-    return knob.kind not in {*OF_THE_LOAD, group_limit.KIND, variable.KIND}
+    return knob_kinds.get(knob.kind).holder == "machine"
 
 
 def _differences(plan: Plan, found: Experiment, site: Site) -> list[Difference]:
@@ -262,7 +262,7 @@ def _otherwise(plan: Plan, site: Site, own: set[str], root: bool) -> Iterator[st
             yield f"measured with {knob.name} = {plan.baseline[knob.name]}, {here}"
 
 
-def done(found: ApplyDocument, left: Left) -> ApplyDocument:
+def done(found: ApplyDocument, left: AppliedForGood) -> ApplyDocument:
     """With what was set and moved."""
     made = [
         Made(knob=one.knob, before=one.before, wanted=one.wanted, now=one.observed)

@@ -9,7 +9,7 @@ from paribus.engine import folder
 from paribus.engine.protocol import DataFolder
 from paribus.engine.run import probe
 from paribus.errors import UsageError
-from paribus.knobs.journal import inspect
+from paribus.knobs.journals import inspect
 from paribus.lab.inspection import LOCAL, Report, discard, site
 from paribus.model import ExperimentState
 from paribus.store import read

@@ -10,7 +10,7 @@ from paribus.engine.run import Sampler, probe
 from paribus.errors import EngineError
 from paribus.hosts import fitness
 from paribus.hosts.transport import described
-from paribus.knobs.journal import open_journals
+from paribus.knobs.journals import open_journals
 from paribus.lab.inspection import Report, discard, site
 from paribus.model import Condition, Fitness
 from paribus.trial.target_session import Site

@@ -16,7 +16,7 @@ from paribus.hosts.mounts import mount_of
 from paribus.hosts.ssh import SshHost
 from paribus.hosts.transport import described
 from paribus.knobs import catalog, discovery
-from paribus.knobs.journal import not_inspected
+from paribus.knobs.journals import not_inspected
 from paribus.lab.server_inspection import ask_server
 from paribus.model import Facts, Location, Plan
 from paribus.plan.check import check, knob_keys

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from paribus.databases import Live
 from paribus.errors import ParibusError
-from paribus.knobs.persistent_apply import Left, leave
+from paribus.knobs.persistent_apply import AppliedForGood, apply_for_good
 from paribus.model import Plan, Settings, Value
 from paribus.trial.database_session import server_text
 from paribus.trial.running_server_variables import set_for_good
@@ -40,11 +40,11 @@ def variables_of(plan: Plan, site: Site) -> Iterator[Asked | None]:
         live.close()
 
 
-def leave_all(plan: Plan, site: Site, experiment: str, wanted: Settings, stopped: Callable[[], bool]) -> Left:
+def leave_all(plan: Plan, site: Site, experiment: str, wanted: Settings, stopped: Callable[[], bool]) -> AppliedForGood:
     """Set what is the machine's and what is the server's under one journal, and leave all so. Raises as `leave`."""
     database, place = plan.database, (site.host, site.engine, site.catalogue, plan.target.location, experiment)
     if database is None or database.running is None:
-        return leave(*place, wanted, stopped)
+        return apply_for_good(*place, wanted, stopped)
     theirs = {
         name: value
         for (owner, _, name), value in ((key.partition("."), value) for key, value in wanted.items())
@@ -52,10 +52,10 @@ def leave_all(plan: Plan, site: Site, experiment: str, wanted: Settings, stopped
     }
     ours = {key: value for key, value in wanted.items() if key.partition(".")[0] != database.family}
     if not theirs:
-        return leave(*place, ours, stopped)
+        return apply_for_good(*place, ours, stopped)
     live = Live(site.host, site.engine, database.kind, database.running)
     try:
-        return leave(
+        return apply_for_good(
             *place,
             ours,
             stopped,

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from paribus.knobs.journal import inspect, raise_problems
+from paribus.knobs.journals import inspect, raise_problems
 from paribus.lab.inspection import LOCAL, Report, discard, inspected_site
 from paribus.model import Experiment, ExperimentState, Trial, TrialState, Value
 from paribus.store import read

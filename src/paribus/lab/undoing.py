@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from paribus.knobs import journal
+from paribus.knobs import journals
 from paribus.lab.inspection import Report, discard, inspected_site, site
 
 Event = dict[str, Any]
@@ -23,18 +23,18 @@ def undo(
     restored. Raises NotInspected, and JournalProblem with exit code 4 where something cannot be restored.
     """
     with inspected_site(target, become=become, report=report) as connected:
-        inspection = journal.inspect(connected.host, connected.engine)
+        inspection = journals.inspect(connected.host, connected.engine)
         if dry_run:
-            for open_journal in journal.to_undo(inspection.journals):
+            for open_journal in journals.to_undo(inspection.journals):
                 for change in open_journal.changes:
                     tell({"event": "would-restore", "path": open_journal.path, **change})
-            journal.raise_problems(inspection.problems)
+            journals.raise_problems(inspection.problems)
         else:
-            journal.undo(connected.host, connected.engine, tell)
+            journals.undo(connected.host, connected.engine, tell)
     return inspection.folder, inspection.other_folder
 
 
 def at_boot(target: str, action: str, *, become: bool = False, report: Report = discard) -> list[str]:
     """Install, remove or show the restoration at boot of a machine; return its files. Raises as `site`."""
     with site(target, become=become, report=report) as connected:
-        return journal.at_boot(connected.host, connected.engine, action)
+        return journals.at_boot(connected.host, connected.engine, action)

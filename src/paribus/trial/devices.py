@@ -11,6 +11,7 @@ from paribus.engine.protocol import FileioJob, IomatrixJob, Job
 from paribus.errors import HostError
 from paribus.hosts.devices import Identity, block_device
 from paribus.knobs import guard
+from paribus.knobs.kinds import knob_kinds
 from paribus.model import Trial
 from paribus.trial.target_session import Site
 
@@ -34,7 +35,7 @@ class Devices:
         self._may_destroy = may_destroy
         self._pinned = pinned
         knobs = [site.catalogue.find(key) for key in {key for trial in trials for key in trial.settings}]
-        self._reloaded = any(knob is not None and knob.kind == "module" for knob in knobs)
+        self._reloaded = any(knob is not None and knob_kinds.get(knob.kind).renumbers_devices for knob in knobs)
         self._expected: dict[str, Identity] = {}
 
     def check(self, path: str, *, written: bool) -> None:

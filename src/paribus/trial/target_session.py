@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from paribus.errors import HostError, JournalOpen, Unreachable
 from paribus.hosts.transport import Host
-from paribus.knobs import journal
+from paribus.knobs import journals
 from paribus.knobs.catalog import Catalogue
 
 _MOST_LOST_CONNECTIONS = 5
@@ -30,7 +30,7 @@ class Site:
         Raises JournalOpen where an earlier experiment was cut off, NotInspected where no journal can be read, and
         NotRestored where one is damaged.
         """
-        for entry in journal.open_journals(self.host, self.engine):
+        for entry in journals.open_journals(self.host, self.engine):
             if entry.is_cut_off:
                 raise JournalOpen(
                     f"experiment {entry.experiment} was cut off; {len(entry.changes)} settings of this machine "
@@ -52,8 +52,8 @@ def restore(site: Site, experiment: str, stopped: Callable[[], bool]) -> None:
     for attempt in range(_MOST_LOST_CONNECTIONS):
         try:
             site.host.reconnect(stopped)
-            return journal.undo(site.host, site.engine, lambda _event: None, lost=experiment)
+            return journals.undo(site.host, site.engine, lambda _event: None, lost_experiment=experiment)
         except HostError as error:
             if stopped() or attempt == _MOST_LOST_CONNECTIONS - 1 or not isinstance(error, Unreachable):
-                raise journal.not_inspected(site.host.name, error.message, error.todo) from error
+                raise journals.not_inspected(site.host.name, error.message, error.todo) from error
     return None

@@ -28,13 +28,13 @@ class Notes:
     def assert_kept(self) -> None:
         """Nobody has killed it."""
 
-    def intend(self, knob: str, address: str, before: Value, wanted: Value, undo: Sequence[Action]) -> None:
+    def intend(self, knob: str, address: str, before: Value, requested: Value, undo: Sequence[Action]) -> None:
         if self.full:
             raise JournalError("no space left")
         if knob == self.lost:
             raise Unreachable("the connection was lost")
         assert undo
-        self.lines.append((knob, before, wanted))
+        self.lines.append((knob, before, requested))
 
     def make(self, _knob: str, action: Action) -> None:
         assert isinstance(action, WriteFile)

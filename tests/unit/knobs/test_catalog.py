@@ -3,9 +3,8 @@ import pytest
 from paribus.errors import UsageError
 from paribus.knobs import kinds
 from paribus.knobs.catalog import addresses_at, level_of, load
-from paribus.knobs.kinds import OF_THE_LOAD
+from paribus.knobs.kinds import knob_kinds
 from paribus.model import Knob, Location
-from paribus.registry import knob_kinds
 
 assert kinds
 
@@ -15,7 +14,7 @@ def test_every_row_is_complete(knob: Knob) -> None:
     assert knob.kind in knob_kinds
     assert knob.summary and knob.documentation.endswith(".")
     assert knob.takes_effect in ("live", "reload", "restart", "remount")
-    assert (knob.kind in OF_THE_LOAD) == (knob.takes_effect == "restart")
+    assert (knob_kinds.get(knob.kind).holder == "load") == (knob.takes_effect == "restart")
     assert knob.danger in ("", "data_loss", "durability")
     assert bool(knob.filesystems) == knob.name.startswith("mount.")
     assert set(knob.unmounts) | set(knob.only_on.values()) <= set(knob.filesystems)

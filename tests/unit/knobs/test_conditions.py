@@ -48,9 +48,9 @@ def test_all_that_no_trial_sets_is_read() -> None:
 
 
 def test_what_a_trial_sets_and_what_that_moves_is_left_out() -> None:
-    found = _conditions(FakeHost(FILES), "block.scheduler", "vm.swappiness", "fileio.direct").read()
-    assert not {"block.scheduler", "block.nr_requests", "block.iosched.read_expire", "vm.swappiness"} & set(found)
-    assert "block.read_ahead_kb" in found
+    facts = _conditions(FakeHost(FILES), "block.scheduler", "vm.swappiness", "fileio.direct").read()
+    assert not {"block.scheduler", "block.nr_requests", "block.iosched.read_expire", "vm.swappiness"} & set(facts)
+    assert "block.read_ahead_kb" in facts
 
 
 def test_the_mount_is_left_out_where_trials_set_options_of_it() -> None:
@@ -76,7 +76,7 @@ def test_what_is_gone_or_changed_later_is_seen_and_has_another_digest() -> None:
 
 
 def test_this_machine_tells_its_own() -> None:
-    found = Conditions.of(LocalHost(), load(), Location(None, "/"), set(), {}).read()
-    assert found["kernel"] and found["memory"].endswith(" kB")
-    assert "vm.swappiness" in found
-    assert not any(name.startswith("block.") for name in found)
+    facts = Conditions.of(LocalHost(), load(), Location(None, "/"), set(), {}).read()
+    assert facts["kernel"] and facts["memory"].endswith(" kB")
+    assert "vm.swappiness" in facts
+    assert not any(name.startswith("block.") for name in facts)

@@ -17,8 +17,8 @@ def test_a_star_is_every_entry_that_has_the_file_in_the_order_of_numbers() -> No
     names = ("policy10", "policy2", "policy0")
     files = {f"{CPUFREQ}/{name}/scaling_governor": "performance\n" for name in names}
     host = FakeHost(files | {f"{CPUFREQ}/policy3/other": "", f"{CPUFREQ}/boost": "1\n"})
-    found = place(host, load().get("cpu.governor"), Location()).addresses
-    assert found == tuple(f"{CPUFREQ}/policy{number}/scaling_governor" for number in (0, 2, 10))
+    offered = place(host, load().get("cpu.governor"), Location()).addresses
+    assert offered == tuple(f"{CPUFREQ}/policy{number}/scaling_governor" for number in (0, 2, 10))
 
 
 def test_governors_that_differ_are_one_value_that_is_put_back_and_no_level() -> None:
@@ -31,8 +31,8 @@ def test_governors_that_differ_are_one_value_that_is_put_back_and_no_level() -> 
 def test_interrupts_are_those_of_the_devices_controller() -> None:
     folder = "/sys/block/nvme0n1/device/device/msi_irqs"
     host = FakeHost({f"{folder}/{number}": "msix\n" for number in (101, 99)})
-    found = place(host, load().get("irq.affinity"), Location("/dev/nvme0n1")).addresses
-    assert found == ("/proc/irq/99/smp_affinity_list", "/proc/irq/101/smp_affinity_list")
+    offered = place(host, load().get("irq.affinity"), Location("/dev/nvme0n1")).addresses
+    assert offered == ("/proc/irq/99/smp_affinity_list", "/proc/irq/101/smp_affinity_list")
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ def test_a_knob_is_found_where_this_kernel_has_it(path: str) -> None:
 
 
 def test_a_knob_of_other_kernels_is_told_with_them() -> None:
-    found = offer(FakeHost({}), load(), "kernel.sched_wakeup_granularity_ns", Location(), root=True)
-    assert found.current is None
-    assert "kernels up to 6.5" in found.todo
+    offered = offer(FakeHost({}), load(), "kernel.sched_wakeup_granularity_ns", Location(), root=True)
+    assert offered.current is None
+    assert "kernels up to 6.5" in offered.todo
     with pytest.raises(Missing, match=r"cpu\.governor is not on this machine"):
         place(FakeHost({}), load().get("cpu.governor"), Location())

@@ -7,10 +7,9 @@ from paribus.hosts.fake import FakeHost
 from paribus.knobs import kinds
 from paribus.knobs.catalog import load
 from paribus.knobs.discovery import place
-from paribus.knobs.kinds import launch
+from paribus.knobs.kinds import knob_kinds
 from paribus.knobs.recipe import persist_command, set_command
 from paribus.model import ControlGroup, Knob, LoadModule, Location, MountOption, Value, WriteFile
-from paribus.registry import knob_kinds
 
 assert kinds
 
@@ -185,7 +184,7 @@ def test_processors_of_a_group_are_those_above_until_they_are_limited() -> None:
     ],
 )
 def test_a_condition_is_an_option_of_the_engine(name: str, value: Value, words: tuple[str, ...]) -> None:
-    assert launch.arguments(load().get(name), value) == words
+    assert knob_kinds.get("launch").engine_options(load().get(name), value) == words
 
 
 LASTING = [
@@ -245,5 +244,5 @@ def test_what_makes_a_value_last_is_said_for_every_kind(name: str, value: Value,
 
 
 def test_every_kind_has_such_a_case() -> None:
-    shown = {(load().find(name) or _knob("variable")).kind for name, _, _ in LASTING}
-    assert shown == set(knob_kinds)
+    kinds_with_case = {(load().find(name) or _knob("variable")).kind for name, _, _ in LASTING}
+    assert kinds_with_case == set(knob_kinds)

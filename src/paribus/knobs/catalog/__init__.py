@@ -1,4 +1,4 @@
-"""The catalogue: every knob is one row of data in a TOML file beside this one.
+"""The catalogue: every knob is one row of data in a TOML file of this folder.
 
 Help, checking, documentation and undo follow from the row.
 """
@@ -32,11 +32,11 @@ class Catalogue:
         return iter(self._knobs.values())
 
     def subsystems(self) -> set[str]:
-        """`block`, `vm`, …: what stands before the first dot of a knob's name."""
+        """The parts of knob names before the first dot: `block`, `vm`, …."""
         return {name.split(".")[0] for name in self._knobs}
 
     def find(self, key: str) -> Knob | None:
-        """The knob a key names, by its own name or the kernel's; a member of a family gets a row of its own."""
+        """The knob of a key, by its own name or the kernel's; a member of a family gets a row of its own."""
         name = self._aliases.get(key, key)
         if name in self._knobs:
             return self._knobs[name]
@@ -49,7 +49,7 @@ class Catalogue:
         return dataclasses.replace(row, name=name, addresses=tuple(filled))
 
     def get(self, key: str) -> Knob:
-        """The knob a key names. Raises UsageError with the nearest name."""
+        """The knob of a key. Raises UsageError with the nearest name."""
         knob = self.find(key)
         if knob is None:
             raise UsageError(f"there is no knob {key!r}", self.suggest(key) or "see: paribus knobs list")
@@ -61,7 +61,7 @@ class Catalogue:
 
 
 def addresses_at(knob: Knob, location: Location) -> tuple[str, ...]:
-    """Where the knob lies on a machine, as far as the row tells. Raises UsageError where there is no such device."""
+    """The knob's addresses on a machine, as far as the row says. Raises UsageError where it needs a device."""
     if any("{device}" in address for address in knob.addresses) and not location.device:
         raise UsageError(f"{knob.name} needs a device", "set target.device, for example /dev/nvme0n1")
     name = (location.device or "").removeprefix("/dev/").replace("/", "!")
@@ -71,7 +71,7 @@ def addresses_at(knob: Knob, location: Location) -> tuple[str, ...]:
 
 
 def level_of(knob: Knob, key: str, value: Value) -> Value:
-    """A level as the plan has it, in the form the knob is read in. Raises ValueError with what would be right.
+    """A level of a plan in the form in which the knob is read. Raises ValueError with the correct form.
 
     The kernel's own name of a coupled knob keeps its meaning: `vm.dirty_ratio = 20` is `vm.dirty = "20%"`.
     """
@@ -91,7 +91,7 @@ def level_of(knob: Knob, key: str, value: Value) -> Value:
 
 
 def messages(file: BinaryIO, *_: object, **__: object) -> Iterator[tuple[int, None, str, list[str]]]:
-    """For `make catalogue`: what a report says of knobs that may lose data."""
+    """The documentation of knobs that may lose data, as messages for `make catalogue`."""
     for row in tomllib.load(file).values():
         if row.get("danger") == "data_loss":
             yield 1, None, row["documentation"], []

@@ -1,6 +1,6 @@
-"""Values as a plan writes them, into the form that a knob of their type is read in.
+"""Parsers of the values of a plan, by the type of a knob.
 
-Each raises ValueError with what would be right.
+Each raises ValueError with the correct form.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from paribus.units import parse_share, parse_size
 
 
 def _as_it_is(_knob: Knob, _key: str, value: Value) -> Value:
-    """What the server itself will judge."""
+    """Any value; the server judges it."""
     return value
 
 
@@ -27,19 +27,19 @@ def _integer(knob: Knob, _key: str, value: Value) -> int:
 
 def _switch(_knob: Knob, _key: str, value: Value) -> str:
     """ON or OFF."""
-    found = {"on": "ON", "true": "ON", "1": "ON", "off": "OFF", "false": "OFF", "0": "OFF"}.get(str(value).lower())
-    if found is None:
+    state = {"on": "ON", "true": "ON", "1": "ON", "off": "OFF", "false": "OFF", "0": "OFF"}.get(str(value).lower())
+    if state is None:
         raise ValueError(f"{value!r} is neither on nor off")
-    return found
+    return state
 
 
 def _enumerated(knob: Knob, _key: str, value: Value) -> Value:
     """One of the values allowed, whatever its case."""
-    word = ("ON" if value else "OFF") if isinstance(value, bool) else str(value)
-    found = [allowed for allowed in knob.allowed if str(allowed).casefold() == word.casefold()]
-    if not found:
+    text = ("ON" if value else "OFF") if isinstance(value, bool) else str(value)
+    matches = [allowed for allowed in knob.allowed if str(allowed).casefold() == text.casefold()]
+    if not matches:
         raise ValueError(f"{value!r} is none of {', '.join(map(str, knob.allowed))}")
-    return found[0]
+    return matches[0]
 
 
 def _number(knob: Knob, _key: str, value: Value) -> int | float:

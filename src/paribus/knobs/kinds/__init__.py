@@ -1,4 +1,4 @@
-"""The kinds of knobs: pure functions, commands out and values in. Each file registers one kind."""
+"""The kinds of knobs: how each is located, read and written. Each file registers one kind."""
 
 from paribus.knobs.kinds import (
     group_limit,
@@ -12,10 +12,12 @@ from paribus.knobs.kinds import (
     sysfs,
     variable,
 )
+from paribus.knobs.kinds.kind import KnobKind, knob_kinds
 
 __all__ = [
-    "OF_THE_LOAD",
+    "KnobKind",
     "group_limit",
+    "knob_kinds",
     "launch",
     "module",
     "mount_option",
@@ -26,6 +28,3 @@ __all__ = [
     "sysfs",
     "variable",
 ]
-
-# Not of the machine but of the process that makes the load: given with its job, and read back by itself.
-OF_THE_LOAD = frozenset({launch.KIND, pragma.KIND})

@@ -3,40 +3,52 @@
 Addresses: the engine's option that asks for it, in one or two words.
 """
 
+import shlex
+
 from paribus.knobs.kinds import startup
-from paribus.knobs.kinds.workload_parameter import Elsewhere
+from paribus.knobs.kinds.kind import Holder, knob_kinds
+from paribus.knobs.kinds.workload_parameter import ExternalKind
 from paribus.model import Knob, Value
-from paribus.registry import LEFT_TO_IT, knob_kinds
+from paribus.registry import LEFT_TO_IT
 
 KIND = "launch"
 _LIMITS = {"nofile": "LimitNOFILE", "memlock": "LimitMEMLOCK"}
 
 
-class Launch(Elsewhere):
-    """Taken by whatever starts the process."""
+class LaunchKind(ExternalKind):
+    """Set by the program that starts the process."""
+
+    holder: Holder = "load"
+
+    def engine_options(self, knob: Knob, value: Value) -> tuple[str, ...]:
+        """The engine's options that ask for the value."""
+        if value == LEFT_TO_IT:
+            return ()
+        option, *name = knob.addresses
+        return (option, f"{''.join(name)}{value}")
+
+    def set_by_hand(self, knob: Knob, value: Value) -> str:
+        """The shell line that starts a load with it."""
+        return shlex.join(["paribus-engine", "run", *self.engine_options(knob, value)])
+
+    def check_by_hand(self, knob: Knob) -> str:  # noqa: ARG002
+        """The shell line that shows it of a process."""
+        return "cat /proc/PID/status /proc/PID/limits /proc/PID/numa_maps"
 
     def persist_by_hand(self, knob: Knob, value: Value) -> str:
-        """What systemd starts a service with."""
-        return startup.service(*_of_a_service(knob.name.rpartition(".")[2], str(value)))
+        """The settings with which systemd starts a service."""
+        return startup.service(*_service_settings(knob.name.rpartition(".")[2], str(value)))
 
 
-def _of_a_service(name: str, value: str) -> list[str]:
+def _service_settings(name: str, value: str) -> list[str]:
     if name == "numa":
         policy, _, nodes = value.partition(":")
         mask = nodes or ("all" if policy == "interleave" else "")
         return [f"NUMAPolicy={policy}", *([f"NUMAMask={mask}"] if mask else [])]
-    left = value == LEFT_TO_IT
+    is_default = value == LEFT_TO_IT
     if name == "cpus":
-        return [f"CPUAffinity={'' if left else value}"]
-    return [f"{_LIMITS[name]}={'' if left else 'infinity' if value == 'unlimited' else value}"]
+        return [f"CPUAffinity={'' if is_default else value}"]
+    return [f"{_LIMITS[name]}={'' if is_default else 'infinity' if value == 'unlimited' else value}"]
 
 
-def arguments(knob: Knob, value: Value) -> tuple[str, ...]:
-    """The engine's options that ask for the value."""
-    if value == LEFT_TO_IT:
-        return ()
-    option, *name = knob.addresses
-    return (option, f"{''.join(name)}{value}")
-
-
-knob_kinds.register(KIND, Launch())
+knob_kinds.register(KIND, LaunchKind())

@@ -4,22 +4,20 @@ Addresses: one file of each. Where the files differ, the value is the list of th
 """
 
 from paribus.knobs.kinds import startup
+from paribus.knobs.kinds.kind import FileKind, knob_kinds
 from paribus.knobs.kinds.sysfs import number_or_text
 from paribus.model import Knob, Reading, Value, WriteFile
-from paribus.registry import knob_kinds
 
 _BETWEEN = "|"
 
 
-class Every:
-    """`performance`, or `performance|powersave`, which is put back as it was and cannot be a level."""
+class MultiFileKind(FileKind):
+    """`performance`, or `performance|powersave`, which is restored as it was and cannot be a level."""
 
-    def reads(self, knob: Knob) -> tuple[str, ...]:
-        """Every file."""
-        return knob.addresses
+    is_condition = True
 
     def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
-        """The value that all have, else all values."""
+        """The value that all files have, else the list of all values."""
         values = [" ".join(text.split()) for text in texts]
         if len(set(values)) == 1:
             return Reading(number_or_text(values[0]))
@@ -30,15 +28,11 @@ class Every:
         values = str(value).split(_BETWEEN)
         if len(values) == 1:
             values *= len(knob.addresses)
-        return tuple(WriteFile(address, one) for address, one in zip(knob.addresses, values, strict=True))
-
-    def same(self, wanted: Value, found: Value) -> bool:
-        """Equal as text."""
-        return str(wanted) == str(found)
+        return tuple(WriteFile(address, text) for address, text in zip(knob.addresses, values, strict=True))
 
     def persist_by_hand(self, knob: Knob, value: Value) -> str:
         """Lines of tmpfiles."""
         return startup.written_at_start(self.writes(knob, value))
 
 
-knob_kinds.register("every", Every())
+knob_kinds.register("every", MultiFileKind())

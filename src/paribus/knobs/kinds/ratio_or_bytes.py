@@ -4,16 +4,14 @@ Addresses: the file of the ratio, then the file of the bytes, or of KiB where it
 """
 
 from paribus.knobs.kinds import startup
+from paribus.knobs.kinds.kind import FileKind, knob_kinds
 from paribus.model import Knob, Reading, Value, WriteFile
-from paribus.registry import knob_kinds
 
 
-class RatioOrBytes:
+class RatioOrBytesKind(FileKind):
     """`vm.dirty_ratio` and `vm.dirty_bytes`, and what else the kernel couples in this way."""
 
-    def reads(self, knob: Knob) -> tuple[str, ...]:
-        """Both files."""
-        return knob.addresses
+    is_condition = True
 
     def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:
         """The bytes where they are in force, else the share."""
@@ -27,18 +25,14 @@ class RatioOrBytes:
             return (WriteFile(knob.addresses[0], text.removesuffix("%")),)
         return (WriteFile(knob.addresses[1], str(int(value) // _unit(knob.addresses[1]))),)
 
-    def same(self, wanted: Value, found: Value) -> bool:
-        """Equal as text: a share never equals a size."""
-        return str(wanted) == str(found)
-
     def persist_by_hand(self, knob: Knob, value: Value) -> str:
         """A line of sysctl."""
         return startup.sysctl(self.writes(knob, value))
 
 
 def _unit(address: str) -> int:
-    """Bytes of one that the file counts."""
+    """Bytes in one unit of the file."""
     return 1024 if address.endswith("_kbytes") else 1
 
 
-knob_kinds.register("ratio_or_bytes", RatioOrBytes())
+knob_kinds.register("ratio_or_bytes", RatioOrBytesKind())

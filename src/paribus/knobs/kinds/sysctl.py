@@ -1,17 +1,15 @@
 """A file under /proc/sys: one number or word."""
 
 from paribus.knobs.kinds import startup
+from paribus.knobs.kinds.kind import FileKind, knob_kinds
 from paribus.knobs.kinds.sysfs import number_or_text
 from paribus.model import Knob, Reading, Value, WriteFile
-from paribus.registry import knob_kinds
 
 
-class Sysctl:
+class SysctlKind(FileKind):
     """`60`, or several numbers between tabs, which are one value."""
 
-    def reads(self, knob: Knob) -> tuple[str, ...]:
-        """The one file."""
-        return knob.addresses
+    is_condition = True
 
     def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
         """The value, inner white space folded."""
@@ -21,13 +19,9 @@ class Sysctl:
         """One write of the plain value."""
         return (WriteFile(knob.addresses[0], str(value)),)
 
-    def same(self, wanted: Value, found: Value) -> bool:
-        """Equal as text: the kernel prints numbers as they are written."""
-        return str(wanted) == str(found)
-
     def persist_by_hand(self, knob: Knob, value: Value) -> str:
         """A line of sysctl."""
         return startup.sysctl(self.writes(knob, value))
 
 
-knob_kinds.register("sysctl", Sysctl())
+knob_kinds.register("sysctl", SysctlKind())

@@ -1,8 +1,8 @@
 """A file under /sys: one value, or every possible one with the value in force in brackets."""
 
 from paribus.knobs.kinds import startup
+from paribus.knobs.kinds.kind import FileKind, knob_kinds
 from paribus.model import Knob, Reading, Value, WriteFile
-from paribus.registry import knob_kinds
 
 
 def number_or_text(word: str) -> Value:
@@ -10,12 +10,10 @@ def number_or_text(word: str) -> Value:
     return int(word) if word.removeprefix("-").isdecimal() else word
 
 
-class Sysfs:
+class SysfsKind(FileKind):
     """`[none] mq-deadline bfq` or `128`."""
 
-    def reads(self, knob: Knob) -> tuple[str, ...]:
-        """The one file."""
-        return knob.addresses
+    is_condition = True
 
     def parse(self, knob: Knob, texts: tuple[str, ...]) -> Reading:  # noqa: ARG002
         """The value in force; in a list, the word in brackets."""
@@ -30,13 +28,9 @@ class Sysfs:
         """One write of the plain value."""
         return (WriteFile(knob.addresses[0], str(value), "bracketed"),)
 
-    def same(self, wanted: Value, found: Value) -> bool:
-        """Equal as text: the kernel prints numbers as they are written."""
-        return str(wanted) == str(found)
-
     def persist_by_hand(self, knob: Knob, value: Value) -> str:
         """A rule of udev, an option of the module, or a line of tmpfiles."""
         return startup.kernel_file(knob.addresses[0], str(value))
 
 
-knob_kinds.register("sysfs", Sysfs())
+knob_kinds.register("sysfs", SysfsKind())

@@ -3,18 +3,35 @@
 Addresses: the variable's name.
 """
 
-from paribus.knobs.kinds.workload_parameter import Elsewhere
+from paribus.knobs.kinds.kind import Holder, knob_kinds
+from paribus.knobs.kinds.workload_parameter import ExternalKind
 from paribus.model import Knob, Value
-from paribus.registry import knob_kinds
 
 KIND = "variable"
 
 
-class Variable(Elsewhere):
+class VariableKind(ExternalKind):
     """Set at the server."""
 
+    holder: Holder = "server"
+
+    def set_by_hand(self, knob: Knob, value: Value) -> str:
+        """The statement that sets it, or the line of the server's configuration."""
+        family, name = knob.name.split(".", 1)
+        if knob.takes_effect == "restart":
+            return f"{name} = {value}    # in the server's configuration, then restart it"
+        literal = _literal(value)
+        if family == "postgres":
+            return f"ALTER SYSTEM SET {name} = {literal}; SELECT pg_reload_conf();"
+        return f"SET GLOBAL {name} = {literal};"
+
+    def check_by_hand(self, knob: Knob) -> str:
+        """The statement that shows it."""
+        family, name = knob.name.split(".", 1)
+        return f"SHOW {name};" if family == "postgres" else f"SHOW GLOBAL VARIABLES LIKE '{name}';"
+
     def persist_by_hand(self, knob: Knob, value: Value) -> str:
-        """What the server reads when it starts."""
+        """The statement or line of configuration that the server reads when it starts."""
         family, name = knob.name.split(".", 1)
         if family == "postgres":
             return f"ALTER SYSTEM SET {name} = {_literal(value)};  -- in postgresql.auto.conf, which the server keeps"
@@ -23,25 +40,8 @@ class Variable(Elsewhere):
 
 
 def _literal(value: Value) -> str:
-    """As a statement has it."""
+    """The value as an SQL literal."""
     return f"'{value}'" if isinstance(value, str) and not value.replace(".", "").isdigit() else str(value)
 
 
-def set_by_hand(knob: Knob, value: Value) -> str:
-    """The statement that sets it, or the line of the server's configuration."""
-    family, name = knob.name.split(".", 1)
-    if knob.takes_effect == "restart":
-        return f"{name} = {value}    # in the server's configuration, then restart it"
-    text = _literal(value)
-    if family == "postgres":
-        return f"ALTER SYSTEM SET {name} = {text}; SELECT pg_reload_conf();"
-    return f"SET GLOBAL {name} = {text};"
-
-
-def show_by_hand(knob: Knob) -> str:
-    """The statement that shows it."""
-    family, name = knob.name.split(".", 1)
-    return f"SHOW {name};" if family == "postgres" else f"SHOW GLOBAL VARIABLES LIKE '{name}';"
-
-
-knob_kinds.register(KIND, Variable())
+knob_kinds.register(KIND, VariableKind())
