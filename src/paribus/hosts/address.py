@@ -9,7 +9,7 @@ _ADDRESS = re.compile(
     r"ssh://(?:(?P<user>[^\s/@:]+)@)?(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[\w.-]+)?)\]|(?P<name>[^\s/@:\[\]]+))"
     r"(?::(?P<port>[0-9]{1,5}))?/?"
 )
-_UNFIT = re.compile(r"""[\x00-\x20\x7f-\x9f'"`$\\;&<>|(){}*?#!]""")  # ssh expands %, and older ones more
+_INVALID = re.compile(r"""[\x00-\x20\x7f-\x9f'"`$\\;&<>|(){}*?#!]""")  # ssh expands %, and older ones more
 _LAST_PORT = 65535
 _FORM = "write local, or ssh://[user@]host[:port]"
 
@@ -37,8 +37,8 @@ def parse(text: str) -> SshAddress:
     for name, role in ((user, "user"), (host, "host")):
         if name.startswith("-"):
             raise UsageError(f"{text!r} is no target: the name of a {role} does not begin with -", _FORM)
-        if unfit := _UNFIT.search(name):
-            raise UsageError(f"{text!r} is no target: the name of a {role} has no {unfit[0]!r}", _FORM)
+        if invalid := _INVALID.search(name):
+            raise UsageError(f"{text!r} is no target: the name of a {role} has no {invalid[0]!r}", _FORM)
     if port and not 1 <= int(port) <= _LAST_PORT:
         raise UsageError(f"{text!r} is no target: a port is a number from 1 to {_LAST_PORT}", _FORM)
     return SshAddress(user, host, port)

@@ -1,4 +1,4 @@
-"""Output of programs that are not trusted, read within limits of size and time."""
+"""Output of untrusted programs, read within limits of size and time."""
 
 import collections
 import contextlib
@@ -14,7 +14,7 @@ from typing import IO
 
 from paribus.hosts.transport import Completed
 
-LINE_BYTES = 8 * 2**20  # of one event of the engine, the longest of which has a histogram or a file's text
+LINE_BYTES = 8 * 2**20  # of one event of the engine; the longest has a histogram or a file's text
 OUTPUT_BYTES = 64 * 2**20  # of a program that runs to its end
 SHORT_BYTES = 2**20  # of a path, a version or an error
 _UNREAD_BYTES = 64 * 2**20  # beyond it the program waits
@@ -34,7 +34,7 @@ class TooLong(Exception):
 
 
 class LineQueue:
-    """Lines of a program that were not asked for yet; while they are too many, the one who adds waits."""
+    """Unread lines of a program; the producer waits while they exceed a limit."""
 
     def __init__(self) -> None:
         self._lines: collections.deque[str] = collections.deque()
@@ -53,15 +53,15 @@ class LineQueue:
                 self._changed.notify_all()
 
     def release(self) -> None:
-        """Let nobody wait for room any more, since the program has ended; what finds none is dropped."""
+        """Let no producer wait any more, since the program has ended; lines without room are dropped."""
         with self._changed:
             self._is_released = True
             self._changed.notify_all()
 
-    def end(self, why: TooLong | EOFError) -> None:
-        """Nothing more comes."""
+    def end(self, cause: TooLong | EOFError) -> None:
+        """Mark the end: no more lines follow."""
         with self._changed:
-            self._end = why
+            self._end = cause
             self._changed.notify_all()
 
     def get(self, timeout_s: float) -> str | None:
@@ -89,7 +89,7 @@ def read_lines(pipe: IO[bytes], lines: LineQueue) -> None:
 
 
 def write(pipe: int, content: bytes, timeout_s: float) -> bool:
-    """Write to a pipe that does not block; whether all was taken in time. Raises OSError."""
+    """Write to a non-blocking pipe; whether everything was written in time. Raises OSError."""
     waiting = select.poll()
     waiting.register(pipe, select.POLLOUT)
     deadline = time.monotonic() + timeout_s
@@ -102,7 +102,7 @@ def write(pipe: int, content: bytes, timeout_s: float) -> bool:
 
 
 class _Output(threading.Thread):
-    """The output of a program up to a limit; what comes then is dropped."""
+    """The output of a program up to a limit; the rest is dropped."""
 
     def __init__(self, pipe: IO[bytes], most: int) -> None:
         super().__init__(daemon=True)
@@ -112,7 +112,7 @@ class _Output(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Read to the end, or until stopped; somebody else may have the pipe open for longer than the program runs."""
+        """Read to the end, or until stopped; a descendant may keep the pipe open after the program's end."""
         with self._pipe:
             while not self._is_stopped and (chunk := os.read(self._pipe.fileno(), _CHUNK_BYTES)):
                 if not self.is_too_long():
@@ -127,7 +127,7 @@ class _Output(threading.Thread):
         return len(self._bytes) > self._most
 
     def text(self) -> str:
-        """What was read, its lines ended as Python has them."""
+        """The output so far, with Python's line ends."""
         return re.sub("\r\n?", "\n", self._bytes[: self._most].decode(errors="replace"))
 
 
@@ -141,7 +141,7 @@ def run(
     new_session: bool = False,
     waits: Callable[[], None] = lambda: None,
 ) -> Completed:
-    """Run a program to its end, with `content` on its stdin; `waits` is called now and then.
+    """Run a program to its end, with `content` on its stdin; `waits` is called at intervals.
 
     Raises OSError where it cannot be started, TooLong, and subprocess.TimeoutExpired; the program is killed then.
     """
@@ -186,7 +186,7 @@ def run(
 
 
 def _feed(pipe: IO[bytes], content: bytes) -> None:
-    with contextlib.suppress(OSError):  # it ended before it had read all; its exit code says how
+    with contextlib.suppress(OSError):  # it ended before it had read everything; its exit code shows how
         pipe.write(content)
     with contextlib.suppress(OSError):
         pipe.close()

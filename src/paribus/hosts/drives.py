@@ -1,4 +1,4 @@
-"""What drives themselves count of their errors (SMART), by smartctl where it is installed.
+"""Error counters of drives (SMART), read by smartctl where it is installed.
 
 In: `smartctl --json` of each disk under a block device. Out: counters that never grow on a sound drive.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from paribus.errors import HostError
 from paribus.hosts.transport import Host
 
-# By their numbers, since makers name them as they like; raw values.
+# By number, since names differ between makers; raw values.
 _OF_ATA = {
     5: "reallocated_sectors",
     184: "end_to_end_errors",
@@ -30,24 +30,24 @@ _OF_NVME = {
 
 
 def error_counters(host: Host, device: str) -> dict[str, int]:
-    """By `disk counter` ("sda pending_sectors"), of every disk under `device`; empty where nothing can be read."""
-    found: dict[str, int] = {}
+    """By `disk counter` ("sda pending_sectors"), of every disk under `device`; empty where none can be read."""
+    counters: dict[str, int] = {}
     for disk in _disks(host, device):
         answer = _answer(host, ["smartctl", "--json", "-A", "-H", disk])
-        with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):  # another form than is known
-            found |= {f"{disk.removeprefix('/dev/')} {name}": value for name, value in _counters(answer)}
-    return found
+        with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):  # an unknown form
+            counters |= {f"{disk.removeprefix('/dev/')} {name}": value for name, value in _counters(answer)}
+    return counters
 
 
 def _disks(host: Host, device: str) -> list[str]:
     tree = _answer(host, ["lsblk", "--json", "--inverse", "--list", "--output", "PATH,TYPE", device])
-    with contextlib.suppress(AttributeError, KeyError, TypeError):  # another form than is known
-        return [str(one["path"]) for one in tree.get("blockdevices", []) if one["type"] == "disk"]
+    with contextlib.suppress(AttributeError, KeyError, TypeError):  # an unknown form
+        return [str(node["path"]) for node in tree.get("blockdevices", []) if node["type"] == "disk"]
     return []
 
 
 def _answer(host: Host, argv: list[str]) -> Mapping[str, Any]:
-    """The document that a program prints; its exit code tells of the drive, not of the document."""
+    """The document that a program prints; its exit code describes the drive, not the document."""
     try:
         answer = json.loads(host.run(argv).stdout)
     except (HostError, RecursionError, ValueError):

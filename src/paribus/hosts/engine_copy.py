@@ -1,7 +1,7 @@
 """The copy of the engine on a target: found by the hash of its content, or put there.
 
-Two scripts for `sh` on the target. Each prints a mark before its answer, so that text of a login shell is told from
-it, and nothing is run from a directory that others can write to. They have no line breaks, which csh does not take.
+Two scripts for `sh` on the target. Each prints a mark before its answer, to separate it from text of a login shell.
+Nothing is run from a directory that others can write to. The scripts have no line breaks, which csh does not take.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ _SAY = (
     f'say_failed() {{ say {_FAILED} "$(short "$folder"): $1"; }}; '
 )
 # A directory is sound if it is ours or root's, and others cannot write to it or, as to /tmp, only add to it. A group
-# that has the name of its only member is that user, unless an access control list is shown in its place.
+# named after its only member counts as that user, unless an access control list is shown in its place.
 _SOUND = (
     'group=""; if test "$(id -u)" != 0 && test "$(id -gn)" = "$(id -un)"; then '
     'case $(getent group "$(id -g)") in *:) group=$(id -g);; esac; fi; '
@@ -73,9 +73,9 @@ class _Answer:
 
 
 def install(command: Command, target: str, local_engine: Path) -> str:
-    """Where the engine lies on the target, put there if it is not.
+    """The engine's path on the target, put there if it is missing.
 
-    `command` runs one there and returns what it prints. Raises HostError where it cannot be put there.
+    `command` runs a command on the target and returns its output. Raises HostError where it cannot be put there.
     """
     content = local_engine.read_bytes()
     digest = hashlib.sha256(content).hexdigest()
@@ -88,28 +88,28 @@ def install(command: Command, target: str, local_engine: Path) -> str:
     raise _refusal(answer, target)
 
 
-def _ask(command: Command, target: str, script: str, words: list[str], content: bytes, timeout_s: float) -> _Answer:
+def _ask(command: Command, target: str, script: str, arguments: list[str], content: bytes, timeout_s: float) -> _Answer:
     mark = f"paribus-{secrets.token_hex(8)}"
-    printed = command(["sh", "-c", script, "sh", mark, *words], content, timeout_s)
-    before, found, after = printed.partition(f"\n{mark} ")
-    if not found:
+    printed = command(["sh", "-c", script, "sh", mark, *arguments], content, timeout_s)
+    preceding, separator, reply = printed.partition(f"\n{mark} ")
+    if not separator:
         raise BadReply(
             f"{target} did not run a command, but printed: {_excerpt(printed)}",
             f"see what this prints: ssh {target} true. A login shell or a forced command may be in the way",
         )
-    if before.strip():
+    if preceding.strip():
         raise BadReply(
-            f"the login shell on {target} prints text before each command ({_excerpt(before)}); "
+            f"the login shell on {target} prints text before each command ({_excerpt(preceding)}); "
             "silence it for non-interactive logins",
             f"this must print nothing: ssh {target} true",
         )
-    kind, _, text = after.partition("\n")
+    kind, _, text = reply.partition("\n")
     return _Answer(kind, text.strip())
 
 
 def _excerpt(printed: str) -> str:
-    words = " ".join(printed.split())
-    return f'"{words[:80]}…"' if len(words) > 80 else f'"{words}"' if words else "nothing"
+    line = " ".join(printed.split())
+    return f'"{line[:80]}…"' if len(line) > 80 else f'"{line}"' if line else "nothing"
 
 
 def _refusal(answer: _Answer, target: str) -> HostError:
@@ -120,11 +120,11 @@ def _refusal(answer: _Answer, target: str) -> HostError:
         )
     if answer.kind != _FAILED:
         return BadReply(f"{target} answered {_excerpt(f'{answer.kind} {answer.text}')} when asked for the engine")
-    folder, _, words = answer.text.partition(": ")
-    cause = next((one for one in _NO_ROOM if one in words), "")
+    folder, _, message = answer.text.partition(": ")
+    cause = next((phrase for phrase in _NO_ROOM if phrase in message), "")
     if cause:
         return HostError(f"no room for the engine in {folder} on {target} ({cause})", f"free 10 MB of it on {target}")
-    causes = [line.rpartition(": ")[2] for line in words.splitlines() if not _DD_SUMMARY.match(line)]
+    causes = [line.rpartition(": ")[2] for line in message.splitlines() if not _DD_SUMMARY.match(line)]
     cause = causes[-1] if causes else "unknown cause"
     return HostError(
         f"cannot put the engine into {folder} on {target} ({cause})",

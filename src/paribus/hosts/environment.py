@@ -1,4 +1,4 @@
-"""Passwords in the environment, withheld from every program but those that connect to a database."""
+"""Passwords in the environment, withheld from all programs but those that connect to a database."""
 
 import contextlib
 import os
@@ -18,14 +18,14 @@ def withhold(*names: str) -> None:
 @contextlib.contextmanager
 def withheld(*names: str) -> Iterator[None]:
     """As `withhold`, for as long as the context lasts."""
-    held = {name: os.environ[name] for name in names if name in os.environ}
+    values = {name: os.environ[name] for name in names if name in os.environ}
     withhold(*names)
     try:
         yield
     finally:
-        for name in held:
+        for name in values:
             del _withheld[name]
-        os.environ.update(held)
+        os.environ.update(values)
 
 
 def has(name: str) -> bool:

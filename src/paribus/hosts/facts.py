@@ -1,4 +1,4 @@
-"""What a host is: its fingerprint, and the whole disk behind a path."""
+"""Facts about a host: its fingerprint, and the whole disk behind a path."""
 
 import re
 
@@ -6,7 +6,7 @@ from paribus.errors import HostError
 from paribus.hosts.transport import Host
 from paribus.units import show_size
 
-_SECTOR_BYTES = 512  # in which the kernel counts whatever a device's own are
+_SECTOR_BYTES = 512  # the kernel's unit, whatever the device's own sector size
 
 
 def _text(host: Host, path: str) -> str:
@@ -18,10 +18,10 @@ def _text(host: Host, path: str) -> str:
 
 
 def fingerprint(host: Host) -> dict[str, str]:
-    """What identifies the machine and its software, as far as it can be read without privilege."""
+    """The identity of the machine and its software, as far as it can be read without privilege."""
     cpu = next((line for line in _text(host, "/proc/cpuinfo").splitlines() if "model name" in line), "")
     release = dict(line.split("=", 1) for line in _text(host, "/etc/os-release").splitlines() if "=" in line)
-    found = {
+    facts = {
         "host": _text(host, "/proc/sys/kernel/hostname"),
         "system": release.get("PRETTY_NAME", "").strip('"'),
         "kernel": _text(host, "/proc/sys/kernel/osrelease"),
@@ -36,24 +36,24 @@ def fingerprint(host: Host) -> dict[str, str]:
         "clock_source": _text(host, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "governor": _text(host, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in facts.items() if value}
 
 
 def _count(listed: str) -> str:
-    """How many a list of the kernel's has: of `0-3,8` five."""
+    """How many entries a list of the kernel has: five of `0-3,8`."""
     ends = [part.split("-") for part in listed.split(",") if part]
     return str(sum(int(end[-1]) - int(end[0]) + 1 for end in ends)) if ends else ""
 
 
-def _memory(told: str) -> str:
-    found = re.search(r"^MemTotal: +(\d+) kB$", told, re.MULTILINE)
-    return show_size(int(found[1]) * 1024) if found else ""
+def _memory(meminfo: str) -> str:
+    total = re.search(r"^MemTotal: +(\d+) kB$", meminfo, re.MULTILINE)
+    return show_size(int(total[1]) * 1024) if total else ""
 
 
 def device_fingerprint(host: Host, device: str) -> dict[str, str]:
-    """What identifies a disk, as far as sysfs tells."""
+    """The identity of a disk, as far as sysfs shows it."""
     folder = f"/sys/block/{device.removeprefix('/dev/')}"
-    found = {"device": device}
+    facts = {"device": device}
     for title, path in (
         ("device_model", "device/model"),
         ("device_serial", "serial"),
@@ -61,10 +61,10 @@ def device_fingerprint(host: Host, device: str) -> dict[str, str]:
         ("device_logical_block_bytes", "queue/logical_block_size"),
     ):
         if value := _text(host, f"{folder}/{path}"):
-            found[title] = value
+            facts[title] = value
     if (sectors := _text(host, f"{folder}/size")).isdigit():
-        found["device_size"] = show_size(int(sectors) * _SECTOR_BYTES)
-    return found
+        facts["device_size"] = show_size(int(sectors) * _SECTOR_BYTES)
+    return facts
 
 
 def whole_disk(host: Host, device: str) -> str:
@@ -98,6 +98,6 @@ def whole_disk(host: Host, device: str) -> str:
 
 
 def has_program(host: Host, name: str) -> bool:
-    """Whether a program can be started by that name or full path."""
-    asked = ["test", "-x", name] if "/" in name else ["which", name]
-    return host.run(asked).exit_code == 0
+    """Whether a program of that name or full path can be started."""
+    command = ["test", "-x", name] if "/" in name else ["which", name]
+    return host.run(command).exit_code == 0

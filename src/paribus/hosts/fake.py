@@ -1,4 +1,4 @@
-"""A host that is a dictionary, for scripting what a real one does too rarely: refusals, clamps, vanishing files."""
+"""A host in memory, for scripting events that are rare on a real one: refusals, clamps, vanishing files."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,7 +19,7 @@ class FakeHost:
         self.written: list[tuple[str, str]] = []
 
     def reconnect(self, stopped: Callable[[], bool]) -> None:
-        """It is always there."""
+        """Nothing to do: it is never lost."""
 
     def read(self, path: str) -> str:
         """The text of a file. Raises Missing."""
@@ -33,7 +33,7 @@ class FakeHost:
         return [self.files.get(path) for path in paths]
 
     def write(self, path: str, text: str) -> None:
-        """Hand the write to the script, else keep the text. Raises Missing, and what the script raises."""
+        """Pass the write to the script, else store the text. Raises Missing, and the script's errors."""
         self.read(path)
         self.written.append((path, text))
         if path in self.on_write:

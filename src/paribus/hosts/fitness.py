@@ -1,6 +1,6 @@
-"""Whether a machine is fit to measure on: what would make figures noisy, biased or impossible, and what mends it.
+"""Fitness of a machine for measuring: causes of noisy, biased or impossible figures, and their remedies.
 
-In: files of the host, and what a short look with the sampler saw. Out: conditions. Nothing here changes anything.
+In: files of the host, and a short sample of its load. Out: conditions. Nothing here changes anything.
 """
 
 import re
@@ -13,7 +13,7 @@ from paribus.model import Condition, Fitness
 
 _CPU = "/sys/devices/system/cpu"
 _GOOD_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "xen")
-_MEDDLERS = {
+_INTERFERING_DAEMONS = {
     "tuned": "it sets kernel knobs by its profile; stop it meanwhile: systemctl stop tuned",
     "irqbalance": "it moves interrupts while trials run; stop it meanwhile: systemctl stop irqbalance",
     "power-profiles-daemon": "it sets the governor; stop it meanwhile: systemctl stop power-profiles-daemon",
@@ -28,8 +28,8 @@ _ENOUGH_FREE = 0.10
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What a second or two with the sampler showed: shares of all processors, and who was busy, the busiest first."""
+class IdleSample:
+    """A second or two of the sampler: shares of all processors, and the busiest processes, the busiest first."""
 
     busy: float
     stolen: float
@@ -38,18 +38,18 @@ class Look:
     total_bytes: int
 
 
-def conditions(host: Host, look: Look) -> list[Condition]:
-    """Everything that was looked at, in the order of a person's interest."""
+def conditions(host: Host, sample: IdleSample) -> list[Condition]:
+    """Every condition, the most important first."""
     return [
-        *_load(look),
+        *_load(sample),
         *_virtual(host),
         *_governor(host),
         *_turbo(host),
         *_clock(host),
         *_swap(host),
-        *_space(look),
+        *_space(sample),
         *_temperature(host),
-        *_meddlers(host),
+        *_interfering_daemons(host),
         *_raid(host),
     ]
 
@@ -62,16 +62,16 @@ def _text(host: Host, path: str) -> str:
         return ""
 
 
-def _load(look: Look) -> Iterator[Condition]:
-    who = ", ".join(f"{name} {share:.0%}" for name, share in look.busiest[:3] if share >= 0.01)
-    found = f"{look.busy:.1%} of the processors are busy" + (f": {who}" if who else "")
-    if look.busy > _BUSY:
-        yield Condition("other load", Fitness.UNFIT, found, "stop what need not run, or measure at another time")
+def _load(sample: IdleSample) -> Iterator[Condition]:
+    processes = ", ".join(f"{name} {share:.0%}" for name, share in sample.busiest[:3] if share >= 0.01)
+    text = f"{sample.busy:.1%} of the processors are busy" + (f": {processes}" if processes else "")
+    if sample.busy > _BUSY:
+        yield Condition("other load", Fitness.UNFIT, text, "stop what need not run, or measure at another time")
     else:
-        yield Condition("other load", Fitness.FIT, found)
-    if look.stolen > _STOLEN:
-        found = f"{look.stolen:.1%} of the processors' time is taken by other guests of the host (steal)"
-        yield Condition("neighbours", Fitness.UNFIT, found, "measure when the host is quiet, or on a host of your own")
+        yield Condition("other load", Fitness.FIT, text)
+    if sample.stolen > _STOLEN:
+        text = f"{sample.stolen:.1%} of the processors' time is taken by other guests of the host (steal)"
+        yield Condition("neighbours", Fitness.UNFIT, text, "measure when the host is quiet, or on a host of your own")
     else:
         yield Condition("neighbours", Fitness.FIT, "no time is taken by other guests of the host (steal)")
 
@@ -79,22 +79,24 @@ def _load(look: Look) -> Iterator[Condition]:
 def _virtual(host: Host) -> Iterator[Condition]:
     flags = next((line for line in _text(host, "/proc/cpuinfo").splitlines() if line.startswith("flags")), "")
     if "hypervisor" in flags.split():
-        found = "it is a virtual machine: its disk and processors are shared with what is not seen from here"
-        yield Condition("hardware", Fitness.NOTE, found, "expect wider intervals; what holds here may not on metal")
+        text = "it is a virtual machine: its disk and processors are shared with what is not seen from here"
+        yield Condition("hardware", Fitness.NOTE, text, "expect wider intervals; what holds here may not on metal")
     else:
         yield Condition("hardware", Fitness.FIT, "it is no virtual machine, as far as the processor tells")
 
 
 def _governor(host: Host) -> Iterator[Condition]:
     policies = [name for name in host.names(f"{_CPU}/cpufreq") if name.startswith("policy")]
-    found = {_text(host, f"{_CPU}/cpufreq/{name}/scaling_governor") for name in policies}
+    governors = {_text(host, f"{_CPU}/cpufreq/{name}/scaling_governor") for name in policies}
     if not policies:
         yield Condition("governor", Fitness.NOTE, "the processors' frequency cannot be seen or set from here")
-    elif found == {"performance"}:
+    elif governors == {"performance"}:
         yield Condition("governor", Fitness.FIT, "performance on every processor")
     else:
         fix = 'add to the plan: [hold] "cpu.governor" = "performance"'
-        yield Condition("governor", Fitness.UNFIT, f"{', '.join(sorted(found))}: the frequency follows the load", fix)
+        yield Condition(
+            "governor", Fitness.UNFIT, f"{', '.join(sorted(governors))}: the frequency follows the load", fix
+        )
 
 
 def _turbo(host: Host) -> Iterator[Condition]:
@@ -104,8 +106,8 @@ def _turbo(host: Host) -> Iterator[Condition]:
     ):
         value = _text(host, path)
         if value == on:
-            found = "turbo is on: speed depends on temperature and on what the other cores do"
-            yield Condition("turbo", Fitness.NOTE, found, f"for steadier figures add to the plan: [hold] {fix}")
+            text = "turbo is on: speed depends on temperature and on what the other cores do"
+            yield Condition("turbo", Fitness.NOTE, text, f"for steadier figures add to the plan: [hold] {fix}")
         elif value:
             yield Condition("turbo", Fitness.FIT, "turbo is off")
 
@@ -125,20 +127,20 @@ def _swap(host: Host) -> Iterator[Condition]:
     sizes = dict(re.findall(r"^(\w+):\s+(\d+) kB$", _text(host, "/proc/meminfo"), re.MULTILINE))
     used_kb = int(sizes.get("SwapTotal", 0)) - int(sizes.get("SwapFree", 0))
     if used_kb > 0:
-        found = f"{used_kb / 1024:,.0f} MiB are swapped out, and come back at any moment"
-        yield Condition("swap", Fitness.UNFIT, found, "where memory is free: swapoff -a && swapon -a")
+        text = f"{used_kb / 1024:,.0f} MiB are swapped out, and come back at any moment"
+        yield Condition("swap", Fitness.UNFIT, text, "where memory is free: swapoff -a && swapon -a")
     else:
         yield Condition("swap", Fitness.FIT, "nothing is swapped out")
 
 
-def _space(look: Look) -> Iterator[Condition]:
-    share = look.free_bytes / max(look.total_bytes, 1)
-    found = f"{share:.0%} of the file system are free ({look.free_bytes / 2**30:,.1f} GiB)"
+def _space(sample: IdleSample) -> Iterator[Condition]:
+    share = sample.free_bytes / max(sample.total_bytes, 1)
+    text = f"{share:.0%} of the file system are free ({sample.free_bytes / 2**30:,.1f} GiB)"
     if share < _ENOUGH_FREE:
         fix = "free some: file systems and SSDs slow down when they are nearly full"
-        yield Condition("space", Fitness.UNFIT, found, fix)
+        yield Condition("space", Fitness.UNFIT, text, fix)
     else:
-        yield Condition("space", Fitness.FIT, found)
+        yield Condition("space", Fitness.FIT, text)
 
 
 def _temperature(host: Host) -> Iterator[Condition]:
@@ -148,8 +150,8 @@ def _temperature(host: Host) -> Iterator[Condition]:
             throttled += int(_text(host, f"{_CPU}/{name}/thermal_throttle/core_throttle_count") or 0)
     celsius = hottest(host)
     if throttled:
-        found = f"processors were slowed down for heat {throttled:,} times since the boot"
-        yield Condition("heat", Fitness.UNFIT, found, "see to the cooling, or hold a lower frequency in every trial")
+        text = f"processors were slowed down for heat {throttled:,} times since the boot"
+        yield Condition("heat", Fitness.UNFIT, text, "see to the cooling, or hold a lower frequency in every trial")
     elif celsius is not None:
         yield Condition("heat", Fitness.FIT, f"{celsius:.0f} °C at most, and never slowed down for it")
     else:
@@ -166,13 +168,15 @@ def hottest(host: Host) -> float | None:
     return max((int(text) / 1000 for text in texts if text.lstrip("-").isdecimal()), default=None)
 
 
-def _meddlers(host: Host) -> Iterator[Condition]:
+def _interfering_daemons(host: Host) -> Iterator[Condition]:
     running = {_text(host, f"/proc/{pid}/comm") for pid in host.names("/proc") if pid.isdecimal()}
-    found = [name for name in _MEDDLERS if name[:15] in running]  # the kernel keeps so many letters of a name
-    for name in found:
-        yield Condition(name, Fitness.UNFIT, f"{name} runs", _MEDDLERS[name])
-    if not found:
-        yield Condition("meddlers", Fitness.FIT, f"none of {', '.join(_MEDDLERS)} runs")
+    running_daemons = [
+        name for name in _INTERFERING_DAEMONS if name[:15] in running
+    ]  # the kernel keeps 15 characters of a name
+    for name in running_daemons:
+        yield Condition(name, Fitness.UNFIT, f"{name} runs", _INTERFERING_DAEMONS[name])
+    if not running_daemons:
+        yield Condition("meddlers", Fitness.FIT, f"none of {', '.join(_INTERFERING_DAEMONS)} runs")
 
 
 def _raid(host: Host) -> Iterator[Condition]:
@@ -181,12 +185,12 @@ def _raid(host: Host) -> Iterator[Condition]:
         return
     for tool in _RAID_TOOLS:
         try:
-            said = host.run([tool, "/call/bbu", "show"]).stdout
+            report = host.run([tool, "/call/bbu", "show"]).stdout
         except HostError:
             continue
-        good = "Optimal" in said
+        good = "Optimal" in report
         fix = "" if good else "with a weak battery the cache is written through: see to it first"
-        yield Condition("RAID battery", Fitness.FIT if good else Fitness.UNFIT, _state_in(said), fix)
+        yield Condition("RAID battery", Fitness.FIT if good else Fitness.UNFIT, _state_in(report), fix)
         return
     yield Condition(
         "RAID battery",
@@ -196,10 +200,10 @@ def _raid(host: Host) -> Iterator[Condition]:
     )
 
 
-def _state_in(said: str) -> str:
-    """The line of a controller's tool that tells of the battery."""
-    words = ("Optimal", "Degraded", "Failed", "Learning", "Absent")
-    lines = (line.strip() for line in said.splitlines())
+def _state_in(report: str) -> str:
+    """The line of a controller tool's report with the state of the battery."""
+    states = ("Optimal", "Degraded", "Failed", "Learning", "Absent")
+    lines = (line.strip() for line in report.splitlines())
     return next(
-        (" ".join(line.split()) for line in lines if any(word in line for word in words)), "no battery is told of"
+        (" ".join(line.split()) for line in lines if any(word in line for word in states)), "no battery is told of"
     )

@@ -23,7 +23,10 @@ def _host_error(path: str, verb: str, error: OSError) -> HostError:
 
 
 class LocalProcess:
-    """A child spoken to line by line; in a session of its own, so that a Ctrl-C at the terminal spares it."""
+    """A child process that exchanges lines.
+
+    It has its own session, so that Ctrl-C at the terminal does not reach it.
+    """
 
     def __init__(self, argv: Sequence[str], name: str = "", *, connects: bool = False) -> None:
         """Start it; `name` is what errors call it. Raises Missing and HostError."""
@@ -53,7 +56,7 @@ class LocalProcess:
         try:
             for thread in self._threads:
                 thread.start()
-        except RuntimeError as error:  # it would be left without anybody who hears it
+        except RuntimeError as error:  # nothing would read its output
             self._child.kill()
             self._child.wait()
             raise HostError(
@@ -97,7 +100,7 @@ class LocalProcess:
             ) from error
 
     def end_input(self) -> None:
-        """End its stdin; what it says until it ends can still be received."""
+        """End its stdin; lines that it prints until it ends can still be received."""
         assert self._child.stdin is not None
         with contextlib.suppress(OSError):  # the child is gone already, with unread input in the pipe
             self._child.stdin.close()
@@ -116,7 +119,7 @@ class LocalProcess:
         return self._child.returncode
 
     def exit_code(self, timeout_s: float) -> int | None:
-        """How it ended; None where it does not end in time."""
+        """Its exit code; None where it does not end in time."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._child.wait(timeout_s)
         return None
@@ -143,13 +146,13 @@ class LocalHost:
 
     def read_each(self, paths: Sequence[str]) -> list[str | None]:
         """The texts of many files; None where one cannot be read."""
-        found: list[str | None] = []
+        texts: list[str | None] = []
         for path in paths:
             try:
-                found.append(self.read(path))
+                texts.append(self.read(path))
             except HostError:
-                found.append(None)
-        return found
+                texts.append(None)
+        return texts
 
     def names(self, path: str) -> list[str]:
         """The entries of a folder, sorted; empty when there is no such folder."""
@@ -177,5 +180,5 @@ class LocalHost:
             raise BadReply(f"{argv[0]} printed {error}") from error
 
     def start(self, argv: Sequence[str], *, connects: bool = False) -> LocalProcess:
-        """Start a program to speak with. Raises Missing."""
+        """Start a program that exchanges lines. Raises Missing."""
         return LocalProcess(argv, connects=connects)

@@ -1,4 +1,4 @@
-"""What is mounted where, as /proc/self/mountinfo tells."""
+"""Mounted file systems, from /proc/self/mountinfo."""
 
 import re
 from pathlib import PurePosixPath
@@ -12,22 +12,22 @@ _FIELDS = 6
 
 
 def mounts(text: str) -> tuple[Mounted, ...]:
-    """Every mount in the order they were made: of two at one point the last is on top. Raises HostError."""
-    found = []
+    """Every mount in mount order: of two at one point the last is on top. Raises HostError."""
+    mounted = []
     for line in text.splitlines():
         mount, _, filesystem = line.partition(" - ")
-        fields, said = mount.split(" "), filesystem.split(" ", 2)
-        if len(fields) < _FIELDS or len(said) != 3:
+        fields, description = mount.split(" "), filesystem.split(" ", 2)
+        if len(fields) < _FIELDS or len(description) != 3:
             raise HostError(f"{MOUNTINFO} has a line that is no mount: {line[:200]}")
-        kind, source, options = said
-        found.append(
+        kind, source, options = description
+        mounted.append(
             Mounted(point=_plain(fields[4]), source=_plain(source), filesystem=kind, flags=fields[5], options=options)
         )
-    return tuple(found)
+    return tuple(mounted)
 
 
 def mounted_at(text: str, point: str) -> Mounted:
-    """What is mounted at exactly that point. Raises Missing."""
+    """The file system mounted at exactly that point. Raises Missing."""
     for mount in reversed(mounts(text)):
         if mount.point == point:
             return mount

@@ -5,54 +5,30 @@ written by one long-lived `paribus-engine eyes`. Whatever runs on the target end
 it has heard nothing for a while: a link that is cut tells neither side.
 """
 
-import json
 import shlex
 import shutil
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
-
-from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from paribus.errors import BadReply, HostError, Unreachable
 from paribus.hosts import address, bounded, engine_copy
+from paribus.hosts.file_agent import NAMES, FileAgent
 from paribus.hosts.ssh_process import HEARTBEAT_S, LOST, LOST_S, NETWORK, SILENCE, SshProcess
-from paribus.hosts.transport import Completed, of_errno
+from paribus.hosts.transport import Completed
 from paribus.hosts.waiting import Report, Wait
 from paribus.i18n import N_, stored_message
 
-_MASTER_ONLY = ("-o", "ProxyCommand=false")  # where the master is gone, ssh would connect anew, past all checks
+_MASTER_ONLY = ("-o", "ProxyCommand=false")  # else ssh connects by itself, past all checks, where the master is gone
 _CONNECT_S = 15
 _RECONNECT_S = 600.0
 _PATIENCE_S = 30.0
 _MOST_STDERR = 2000  # characters, of a program
-_MOST_WORDS = 1000  # characters, of ssh, which also prints what a server greets with
-_ANSWERING = ("eyes", "journal", "run", "sql")  # the others speak when they have something to say
+_MOST_MESSAGE = 1000  # characters, of ssh, which also prints a server's greeting
+_ANSWERING = ("eyes", "journal", "run", "sql")  # the others print on their own schedule
 _LATE = "see whether that machine is overloaded, and whether this ends: "
-_NAMES = "names"  # the one command that may be answered with nothing
-_ONE_RELEASE = "install one release on both"
-
-
-class _Seen(BaseModel):
-    """The eyes' answer: texts of a file, a directory or a path."""
-
-    event: Literal["seen"]
-    texts: list[str]
-
-
-class _Unseen(BaseModel):
-    """The system call failed."""
-
-    event: Literal["unseen"]
-    errno: int
-    reason: str
-
-
-_ANSWER: TypeAdapter[_Seen | _Unseen] = TypeAdapter(_Seen | _Unseen)
 
 
 class SshHost:
@@ -65,19 +41,17 @@ class SshHost:
 
         Raises UsageError and HostError.
         """
-        where = address.parse(name)
+        parsed = address.parse(name)
         self.name = name
-        self._label = where.host
+        self._label = parsed.host
         self._report = report
         self._become = ["sudo", "--non-interactive", "--"] if become else []
-        self._destination = where.destination
-        self._port = ["-p", where.port] if where.port else []
+        self._destination = parsed.destination
+        self._port = ["-p", parsed.port] if parsed.port else []
         self._local_engine = Path(local_engine)
         self._folder = Path(tempfile.mkdtemp(prefix="paribus-ssh-"))
         self._master: subprocess.Popen[str] | None = None
-        self._eyes: SshProcess | None = None
-        self._blind: HostError | None = None  # why the eyes are not asked again on this connection
-        self._asking = threading.Lock()
+        self._files = FileAgent(self.name, lambda: self.start([self.engine, "eyes"]), self._lost)
         try:
             self.connect()
             self.engine = self._push(self._local_engine)
@@ -88,7 +62,7 @@ class SshHost:
     # --- the connection ---
 
     def connect(self) -> None:
-        """Open the connection, anew where it was lost. Raises Unreachable with ssh's own words."""
+        """Open the connection, again where it was lost. Raises Unreachable with ssh's own message."""
         self._drop()
         self._master = subprocess.Popen(
             [*self._ssh("-M"), "-N", self._destination],
@@ -104,9 +78,9 @@ class SshHost:
         while not self.is_connected():
             wait.report()
             if self._master.poll() is not None or time.monotonic() > deadline:
-                words = self._words_of_master()
+                message = self._end_master()
                 raise Unreachable(
-                    stored_message("cannot reach {target}: {words}", target=self.name, words=words),
+                    stored_message("cannot reach {target}: {words}", target=self.name, words=message),
                     f"make this work without a question: ssh {shlex.join([*self._port, self._destination])} true",
                 )
             time.sleep(0.05)
@@ -127,16 +101,16 @@ class SshHost:
 
     def is_connected(self) -> bool:
         """Whether the master connection stands, as far as ssh knows."""
-        asked = subprocess.run([*self._ssh("-O", "check"), self._destination], capture_output=True, check=False)
-        return asked.returncode == 0
+        check = subprocess.run([*self._ssh("-O", "check"), self._destination], capture_output=True, check=False)
+        return check.returncode == 0
 
-    def _words_of_master(self) -> str:
-        """End the master; what it had said."""
+    def _end_master(self) -> str:
+        """End the master; its message."""
         assert self._master is not None
         self._master.kill()
-        _, words = self._master.communicate()
+        _, stderr = self._master.communicate()
         self._master = None
-        return " ".join(words.split())[-_MOST_WORDS:] or "no answer"
+        return " ".join(stderr.split())[-_MOST_MESSAGE:] or "no answer"
 
     def _ssh(self, *options: str) -> list[str]:
         return [
@@ -147,22 +121,19 @@ class SshHost:
         ]  # fmt: skip
 
     def _command(self, argv: Sequence[str], *, become: bool = True) -> list[str]:
-        """The local command that runs `argv` there; ssh knows only strings, so each word is quoted for the shell."""
-        words = [*(self._become if become else []), *argv]
+        """The local command that runs `argv` on the target.
+
+        Each word is quoted, since ssh passes one string to the shell.
+        """
+        remote = [*(self._become if become else []), *argv]
         options = self._ssh("-o", "ControlMaster=no", *_MASTER_ONLY)
-        return [*options, self._destination, "--", shlex.join(words)]
+        return [*options, self._destination, "--", shlex.join(remote)]
 
     def _drop(self) -> None:
-        self._close_eyes()
-        self._blind = None
+        self._files.reset()
         if self._master is not None:
-            self._words_of_master()
+            self._end_master()
         (self._folder / "master").unlink(missing_ok=True)
-
-    def _close_eyes(self) -> None:
-        if self._eyes is not None:
-            self._eyes.close(timeout_s=1.0)
-            self._eyes = None
 
     def close(self) -> None:
         """End the connection and all that runs over it."""
@@ -172,7 +143,7 @@ class SshHost:
     # --- the engine ---
 
     def _push(self, local_engine: Path) -> str:
-        """Where the engine lies on the target, put there if it is not. Raises HostError where it cannot run."""
+        """The engine's path on the target; copied there if it is missing. Raises HostError where it cannot run."""
         path = engine_copy.install(self._print, self._label, local_engine)
         try:
             self._print([path, "--version"], b"", _PATIENCE_S)
@@ -186,18 +157,18 @@ class SshHost:
         return path
 
     def _print(self, argv: list[str], content: bytes, timeout_s: float) -> str:
-        """What a command without privilege prints. Raises HostError."""
-        done = self._to_end(self._command(argv, become=False), argv[0], content, bounded.SHORT_BYTES, timeout_s)
-        if done.exit_code != 0:
-            words = done.stderr.strip() or f"exit code {done.exit_code}"
-            raise HostError(f"{argv[0]} on {self.name} failed: {words}")
-        return done.stdout
+        """The output of a command without privilege. Raises HostError."""
+        completed = self._to_end(self._command(argv, become=False), argv[0], content, bounded.SHORT_BYTES, timeout_s)
+        if completed.exit_code != 0:
+            stderr = completed.stderr.strip() or f"exit code {completed.exit_code}"
+            raise HostError(f"{argv[0]} on {self.name} failed: {stderr}")
+        return completed.stdout
 
     def _to_end(self, command: list[str], name: str, content: bytes, most: int, timeout_s: float | None) -> Completed:
         """Run a command of ssh to its end. Raises Unreachable; BadReply where it does not end, or prints too much."""
         wait = Wait(f"{name} on {self.name}", self._report)
         try:
-            done = bounded.run(
+            completed = bounded.run(
                 command,
                 content,
                 most=most,
@@ -206,83 +177,35 @@ class SshHost:
                 waits=wait.report,
             )
         except subprocess.TimeoutExpired as error:
-            shown = shlex.join([*self._port, self._destination])
+            destination = shlex.join([*self._port, self._destination])
             raise BadReply(
-                f"{name} on {self.name} did not end within {timeout_s:.0f} s", f"{_LATE}ssh {shown} true"
+                f"{name} on {self.name} did not end within {timeout_s:.0f} s", f"{_LATE}ssh {destination} true"
             ) from error
         except bounded.TooLong as error:
             raise BadReply(f"{name} on {self.name} printed {error}", "look at what runs there") from error
-        words = done.stderr[-_MOST_STDERR:]
-        if done.exit_code == LOST:
-            raise self._lost(words.strip())
-        return Completed(done.exit_code, done.stdout, words)
+        stderr = completed.stderr[-_MOST_STDERR:]
+        if completed.exit_code == LOST:
+            raise self._lost(stderr.strip())
+        return Completed(completed.exit_code, completed.stdout, stderr)
 
-    def _lost(self, words: str) -> Unreachable:
-        said = N_("the connection to {target} was lost: {words}")
-        return Unreachable(stored_message(said, target=self.name, words=words or stored_message(SILENCE)), NETWORK)
+    def _lost(self, message: str) -> Unreachable:
+        text = N_("the connection to {target} was lost: {words}")
+        return Unreachable(stored_message(text, target=self.name, words=message or stored_message(SILENCE)), NETWORK)
 
     # --- files ---
 
-    def _ask(self, command: str, path: str) -> list[str]:
-        """Let the eyes look. Raises Missing, Denied, HostError and Unreachable."""
-        return self._seen(command, path, self._look(command, [path])[0])
-
-    def _look(self, command: str, paths: Sequence[str]) -> list[_Seen | _Unseen]:
-        """What the eyes answer for each path, all asked for before the first answer. Raises HostError, Unreachable."""
-        with self._asking:
-            if self._blind is not None:
-                raise self._blind
-            try:
-                if self._eyes is None:
-                    self._eyes = self.start([self.engine, "eyes"])
-                self._eyes.send("\n".join(json.dumps({command: {"path": path}}) for path in paths))
-                return [self._answer(self._eyes) for _ in paths]
-            except (HostError, EOFError) as error:
-                words = self._eyes.words() if self._eyes else str(error)
-                self._close_eyes()
-                if isinstance(error, BadReply | Unreachable):
-                    self._blind = error
-                    raise
-                raise HostError(f"the engine on {self.name} ended: {words}", "look at that machine") from error
-
-    def _answer(self, eyes: SshProcess) -> _Seen | _Unseen:
-        """The next answer of the eyes. Raises EOFError, BadReply and Unreachable."""
-        line = eyes.receive(_PATIENCE_S)
-        if line is None:
-            raise self._lost(f"no answer for {_PATIENCE_S:.0f} s")
-        try:
-            return _ANSWER.validate_json(line)
-        except ValidationError as error:
-            raise BadReply(f"the engine on {self.name} said {line.strip()[:200]!r}", _ONE_RELEASE) from error
-
-    def _seen(self, command: str, path: str, answer: _Seen | _Unseen) -> list[str]:
-        """The texts of an answer. Raises Missing, Denied and HostError."""
-        if isinstance(answer, _Unseen):
-            raise of_errno(path, command, answer.errno, answer.reason)
-        if not answer.texts and command != _NAMES:
-            raise BadReply(f"the engine on {self.name} said nothing of {path}", _ONE_RELEASE)
-        return answer.texts
-
     def read(self, path: str) -> str:
         """The text of a file. Raises Missing, Denied, HostError or Unreachable."""
-        return self._ask("read", path)[0]
+        return self._files.ask("read", path)[0]
 
     def read_each(self, paths: Sequence[str]) -> list[str | None]:
         """The texts of many files in one round trip; None where one cannot be read. Raises Unreachable, HostError."""
-        found: list[str | None] = []
-        for path, answer in zip(paths, self._look("read", paths), strict=True):
-            try:
-                found.append(self._seen("read", path, answer)[0])
-            except BadReply:
-                raise
-            except HostError:
-                found.append(None)
-        return found
+        return self._files.read_each(paths)
 
     def names(self, path: str) -> list[str]:
         """The entries of a folder, sorted; empty when there is no such folder. Raises Unreachable."""
         try:
-            return self._ask(_NAMES, path)
+            return self._files.ask(NAMES, path)
         except (BadReply, Unreachable):
             raise
         except HostError:
@@ -290,7 +213,7 @@ class SshHost:
 
     def resolve(self, path: str) -> str:
         """The path with every link followed."""
-        return self._ask("resolve", path)[0]
+        return self._files.ask("resolve", path)[0]
 
     # --- programs ---
 
@@ -307,8 +230,8 @@ class SshHost:
         return self._to_end(self._command(argv), argv[0], content, bounded.OUTPUT_BYTES, timeout_s)
 
     def start(self, argv: Sequence[str], *, connects: bool = False) -> SshProcess:  # noqa: ARG002
-        """Start the engine to speak with; it ends also when it has heard nothing for a while."""
-        engine, verb, *more = argv
+        """Start the engine as a process to talk to; it also ends when it has received nothing for a while."""
+        engine, verb, *options = argv
         wait = Wait(f"{verb} on {self.name}", self._report if verb in _ANSWERING else lambda _words: None)
-        command = self._command([engine, verb, "--heartbeat", str(HEARTBEAT_S), *more])
+        command = self._command([engine, verb, "--heartbeat", str(HEARTBEAT_S), *options])
         return SshProcess(command, f"{verb} on {self.name}", wait)

@@ -1,4 +1,4 @@
-"""A program on a target over SSH, spoken to line by line."""
+"""A program on a target over SSH that exchanges lines."""
 
 import threading
 import time
@@ -9,8 +9,8 @@ from paribus.hosts.local import LocalProcess
 from paribus.hosts.waiting import Wait
 from paribus.i18n import N_, stored_message
 
-HEARTBEAT_S = 20  # so long a silence means on the target that the controller is gone
-LOST_S = 10  # so long without an answer to ssh's own asking means here that the target is gone
+HEARTBEAT_S = 20  # after such a silence the target takes the controller for gone
+LOST_S = 10  # after so long without an answer to ssh's keepalives the target is taken for lost
 LOST = 255  # ssh's own exit code
 SILENCE = N_("no answer")
 NETWORK = "look at the network between the two; the target puts itself back"
@@ -19,7 +19,7 @@ _SLICE_S = 1.0
 
 
 class SshProcess(LocalProcess):
-    """A program on the target, spoken to line by line; it is told regularly that somebody is here."""
+    """A program on the target that exchanges lines; a heartbeat tells it that the controller is alive."""
 
     def __init__(self, argv: Sequence[str], name: str, wait: Wait) -> None:
         self._sending = threading.Lock()
@@ -69,8 +69,8 @@ class SshProcess(LocalProcess):
     def _raise_if_lost(self) -> None:
         """Raise Unreachable where it was the connection that ended."""
         if self.exit_code(LOST_S) == LOST:
-            said = N_("the connection to the target was lost: {words}")
-            raise Unreachable(stored_message(said, words=self.words() or stored_message(SILENCE)), NETWORK)
+            text = N_("the connection to the target was lost: {words}")
+            raise Unreachable(stored_message(text, words=self.words() or stored_message(SILENCE)), NETWORK)
 
     def end_input(self) -> None:
         """End its stdin; what it says until it ends can still be received."""

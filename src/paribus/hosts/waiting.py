@@ -16,12 +16,12 @@ class Wait:
         self.restart()
 
     def restart(self) -> None:
-        """Begin to wait anew: something was said, or asked for."""
+        """Restart the wait: something was received, or sent."""
         self._began = time.monotonic()
         self._due_s = _EVERY_S
 
     def report(self) -> None:
-        """Say how long the wait has lasted, where that is due."""
+        """Report the time waited, where that is due."""
         waited_s = time.monotonic() - self._began
         if waited_s >= self._due_s:
             self._due_s = waited_s + _EVERY_S

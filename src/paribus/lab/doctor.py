@@ -43,7 +43,7 @@ def document(site: Site, path: str) -> DoctorDocument:
     """Look at a machine for a few seconds; nothing is changed. Raises EngineError and HostError."""
     seen = probe(site.host, site.engine, path)
     busy, stolen, busiest = _busy(site)
-    look = fitness.Look(busy, stolen, busiest, seen.directory.free_bytes, seen.directory.total_bytes)
+    look = fitness.IdleSample(busy, stolen, busiest, seen.directory.free_bytes, seen.directory.total_bytes)
     found = [*_own_conditions(site), *fitness.conditions(site.host, look)]
     for name, refused, fix in (
         ("io_uring", seen.io_uring, 'use engine = "sync"'),

@@ -81,14 +81,14 @@ class Drives(FakeHost):
     ],
 )
 def test_only_what_a_sound_drive_never_counts(answer: object, expected: dict[str, int]) -> None:
-    found = error_counters(Drives({"/dev/sda": json.dumps(answer)}), "/dev/md0")
-    assert found == {f"sda {name}": value for name, value in expected.items()}
+    counters = error_counters(Drives({"/dev/sda": json.dumps(answer)}), "/dev/md0")
+    assert counters == {f"sda {name}": value for name, value in expected.items()}
 
 
 def test_every_disk_under_a_device_counts_for_itself() -> None:
-    found = error_counters(Drives({"/dev/sda": json.dumps(SCSI), "/dev/sdb": json.dumps(ATA)}), "/dev/md0")
-    assert found["sda grown_defects"] == 5
-    assert found["sdb pending_sectors"] == 1
+    counters = error_counters(Drives({"/dev/sda": json.dumps(SCSI), "/dev/sdb": json.dumps(ATA)}), "/dev/md0")
+    assert counters["sda grown_defects"] == 5
+    assert counters["sdb pending_sectors"] == 1
 
 
 @pytest.mark.parametrize(

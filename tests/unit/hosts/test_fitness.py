@@ -3,12 +3,12 @@
 import pytest
 
 from paribus.hosts.fake import FakeHost
-from paribus.hosts.fitness import Look, conditions
+from paribus.hosts.fitness import IdleSample, conditions
 from paribus.model import Fitness
 
 CPU = "/sys/devices/system/cpu"
 CLOCK = "/sys/devices/system/clocksource/clocksource0"
-QUIET = Look(busy=0.01, stolen=0.0, busiest=(), free_bytes=50, total_bytes=100)
+QUIET = IdleSample(busy=0.01, stolen=0.0, busiest=(), free_bytes=50, total_bytes=100)
 GOOD = {
     "/proc/cpuinfo": "flags\t: fpu sse\n",
     f"{CPU}/cpufreq/policy0/scaling_governor": "performance\n",
@@ -21,12 +21,12 @@ GOOD = {
 }
 
 
-def _found(files: dict[str, str], look: Look = QUIET) -> dict[str, Fitness]:
-    return {one.name: one.fitness for one in conditions(FakeHost(files), look)}
+def _conditions_by_name(files: dict[str, str], look: IdleSample = QUIET) -> dict[str, Fitness]:
+    return {condition.name: condition.fitness for condition in conditions(FakeHost(files), look)}
 
 
 def test_a_machine_as_it_should_be_is_fit_in_everything() -> None:
-    assert set(_found(GOOD).values()) == {Fitness.FIT}
+    assert set(_conditions_by_name(GOOD).values()) == {Fitness.FIT}
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,10 @@ def test_a_machine_as_it_should_be_is_fit_in_everything() -> None:
 def test_each_condition_is_found_and_told_with_what_mends_it(
     name: str, fitness: Fitness, files: dict[str, str]
 ) -> None:
-    wrong = [one for one in conditions(FakeHost(GOOD | files), QUIET) if one.fitness is not Fitness.FIT]
-    assert [(one.name, one.fitness) for one in wrong] == [(name, fitness)]
+    wrong = [
+        condition for condition in conditions(FakeHost(GOOD | files), QUIET) if condition.fitness is not Fitness.FIT
+    ]
+    assert [(condition.name, condition.fitness) for condition in wrong] == [(name, fitness)]
     assert wrong[0].found
     assert wrong[0].fix
 
@@ -56,17 +58,17 @@ def test_each_condition_is_found_and_told_with_what_mends_it(
 @pytest.mark.parametrize(
     ("look", "name", "word"),
     [
-        (Look(0.4, 0.0, (("mysqld", 0.3), ("sh", 0.001)), 50, 100), "other load", "mysqld 30%"),
-        (Look(0.0, 0.2, (), 50, 100), "neighbours", "20.0%"),
-        (Look(0.0, 0.0, (), 5, 100), "space", "5%"),
+        (IdleSample(0.4, 0.0, (("mysqld", 0.3), ("sh", 0.001)), 50, 100), "other load", "mysqld 30%"),
+        (IdleSample(0.0, 0.2, (), 50, 100), "neighbours", "20.0%"),
+        (IdleSample(0.0, 0.0, (), 5, 100), "space", "5%"),
     ],
 )
-def test_what_the_look_shows_is_judged(look: Look, name: str, word: str) -> None:
-    (wrong,) = [one for one in conditions(FakeHost(GOOD), look) if one.fitness is Fitness.UNFIT]
+def test_what_the_look_shows_is_judged(look: IdleSample, name: str, word: str) -> None:
+    (wrong,) = [condition for condition in conditions(FakeHost(GOOD), look) if condition.fitness is Fitness.UNFIT]
     assert wrong.name == name
     assert word in wrong.found
 
 
 def test_a_machine_that_shows_nothing_is_told_of_without_a_crash() -> None:
-    assert _found({}, QUIET)["governor"] is Fitness.NOTE
-    assert _found({}, QUIET)["heat"] is Fitness.NOTE
+    assert _conditions_by_name({}, QUIET)["governor"] is Fitness.NOTE
+    assert _conditions_by_name({}, QUIET)["heat"] is Fitness.NOTE
