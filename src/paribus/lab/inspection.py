@@ -17,13 +17,14 @@ from paribus.hosts.ssh import SshHost
 from paribus.hosts.transport import described
 from paribus.knobs import catalog, discovery
 from paribus.knobs.journals import not_inspected
-from paribus.lab.server_inspection import ask_server
+from paribus.lab.server_inspection import inspect_server
 from paribus.model import Facts, Location, Plan
-from paribus.plan.check import check, knob_keys
+from paribus.plan.check import check
 from paribus.plan.comparisons import every_setting
-from paribus.plan.data import loaded_device, named_devices
+from paribus.plan.needs import Needs
+from paribus.plan.needs import needs as needs_of
 from paribus.plan.parse import Parsed
-from paribus.plan.workloads import name_of, program_of
+from paribus.plan.workloads import name_of
 from paribus.trial.target_session import Site
 from paribus.trial.tool_check import refusals
 
@@ -84,65 +85,61 @@ def site_of_plan(plan: Plan, report: Report = discard) -> Iterator[Site]:
 
 
 def fingerprint(site: Site, path: str, device: str | None) -> dict[str, str]:
-    """What identifies the machine, and the file system and the disk under test."""
+    """Identification of the machine, and of the file system and the disk under test."""
     disk = hosts_facts.device_fingerprint(site.host, device) if device else {}
     try:
-        kind = {"filesystem": mount_of(site.host, path).filesystem}
-    except HostError:  # the folder is not there any more
-        kind = {}
-    return hosts_facts.fingerprint(site.host) | kind | disk
+        filesystem = {"filesystem": mount_of(site.host, path).filesystem}
+    except HostError:  # the folder no longer exists
+        filesystem = {}
+    return hosts_facts.fingerprint(site.host) | filesystem | disk
 
 
-def look(site: Site, parsed: Parsed) -> Facts:
-    """What the machine offers for a plan; what it refuses is part of the answer. Changes nothing."""
-    table = parsed.table.target
-    seen = probe(site.host, site.engine, table.path)
-    path_device, device, refused = None, None, ""
+def inspect(site: Site, needs: Needs) -> Facts:
+    """Read from the machine what a plan needs; a refusal is part of the facts. Changes nothing."""
+    probed = probe(site.host, site.engine, needs.path)
+    path_device, device, device_refused = None, None, ""
     try:
-        path_device = device = hosts_facts.whole_disk(site.host, seen.directory.major_minor)
+        path_device = device = hosts_facts.whole_disk(site.host, probed.directory.major_minor)
     except HostError as error:
-        refused = str(error)
-    asked = table.device or loaded_device(parsed.table)
-    if asked:
+        device_refused = str(error)
+    if needs.device:
         try:
-            device, refused = hosts_facts.whole_disk(site.host, asked), ""
+            device, device_refused = hosts_facts.whole_disk(site.host, needs.device), ""
         except HostError as error:
-            device, refused = None, str(error)
-    root = seen.uid == 0
-    path_refused = _refusal(seen.directory)
-    mount = mount_of(site.host, seen.directory.path).point
-    named = named_devices(parsed.table)
-    tools = {program for one in parsed.table.workload if (program := program_of(one))}
-    keys = knob_keys(parsed)
-    offers = discovery.offers(site.host, site.catalogue, keys, Location(device, mount), root=root)
-    database, of_the_server = ask_server(site, parsed, seen.directory.path, path_refused, keys)
+            device, device_refused = None, str(error)
+    root = probed.uid == 0
+    path_refused = _refusal(probed.directory)
+    mount = mount_of(site.host, probed.directory.path).point
+    offers = discovery.offers(site.host, site.catalogue, needs.knob_keys, Location(device, mount), root=root)
+    database, server_offers = inspect_server(site, needs, probed.directory.path, path_refused)
+    missing = frozenset(name for name in needs.programs if not hosts_facts.has_program(site.host, name))
     return Facts(
-        hostname=seen.hostname,
-        kernel=seen.kernel,
-        boot_id=seen.boot_id,
+        hostname=probed.hostname,
+        kernel=probed.kernel,
+        boot_id=probed.boot_id,
         root=root,
-        cores=seen.cores,
-        memory_bytes=seen.memory_bytes,
-        path=seen.directory.path,
+        cores=probed.cores,
+        memory_bytes=probed.memory_bytes,
+        path=probed.directory.path,
         path_refused=path_refused,
-        free_bytes=seen.directory.free_bytes,
-        filesystem=seen.directory.filesystem,
+        free_bytes=probed.directory.free_bytes,
+        filesystem=probed.directory.filesystem,
         mount=mount,
         path_device=path_device,
         device=device,
-        device_refused=refused,
-        io_uring_refused=seen.io_uring or "",
-        direct_refused=seen.direct or "",
-        fingerprint=fingerprint(site, seen.directory.path, device),
-        offers=offers | of_the_server,
+        device_refused=device_refused,
+        io_uring_refused=probed.io_uring or "",
+        direct_refused=probed.direct or "",
+        fingerprint=fingerprint(site, probed.directory.path, device),
+        offers=offers | server_offers,
         database=database,
-        missing_programs=frozenset(name for name in tools if not hosts_facts.has_program(site.host, name)),
-        block_devices={name: block_device(site.host, site.engine, name) for name in named},
+        missing_programs=missing,
+        block_devices={name: block_device(site.host, site.engine, name) for name in needs.named_devices},
     )
 
 
 def _refusal(folder: Directory) -> str:
-    """Why no data can be made in a folder, and on a second line what to do; empty where it can."""
+    """Reason why a folder cannot hold data, and on a second line the remedy; empty where it can."""
     if not folder.exists:
         return f"{folder.path} does not exist\nmake it, or correct the name"
     if folder.untrusted:
@@ -151,9 +148,9 @@ def _refusal(folder: Directory) -> str:
 
 
 def checked(site: Site, parsed: Parsed) -> tuple[Plan, Facts]:
-    """The plan as it can be carried out here. Raises PlanError with every problem."""
+    """Check a plan against its machine; return it with the facts. Raises PlanError with every problem."""
     with described(site.host.name):
-        facts = look(site, parsed)
+        facts = inspect(site, needs_of(parsed))
         plan = check(parsed, site.catalogue, facts)
         numbers = {name_of(table): number for number, table in enumerate(parsed.table.workload)}
         if refused := [

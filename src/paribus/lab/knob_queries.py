@@ -15,7 +15,7 @@ from paribus.knobs.catalog import load
 from paribus.knobs.discovery import kernels_of
 from paribus.knobs.discovery import offer as offer_of_machine
 from paribus.knobs.recipe import DANGERS
-from paribus.lab.server_inspection import briefly
+from paribus.lab.server_inspection import temporary_server
 from paribus.model import FAMILIES, Knob, Location, Value
 from paribus.registry import nearest
 
@@ -45,14 +45,14 @@ def look_up(name: str, kind: str, path: str) -> Knob:
     kind = kind or KINDS[family]
     if FAMILIES.get(kind) != family:
         raise UsageError(f"{kind} has no variables {family}.*", "name mariadb, mysql or percona; or postgres")
-    one = Instance(LocalHost(), binary(), f"{path.rstrip('/')}/paribus-asking-{secrets.token_hex(4)}", kind)
-    with briefly(one, _READY_S):
-        variables = one.variables()
+    instance = Instance(LocalHost(), binary(), f"{path.rstrip('/')}/paribus-asking-{secrets.token_hex(4)}", kind)
+    with temporary_server(instance, _READY_S):
+        variables = instance.variables()
     if variable not in variables:
-        version = one.program.version
+        version = instance.program.version
         hint = removed_variables.explain(kind, version, variable) or nearest(variable, variables)
         raise UsageError(f"{kind} {version} has no variable {variable}", hint)
-    return offer(family, f"{kind} {one.program.version}", variables[variable]).knob
+    return offer(family, f"{kind} {instance.program.version}", variables[variable]).knob
 
 
 def catalogue() -> tuple[Knob, ...]:

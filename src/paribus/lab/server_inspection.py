@@ -1,6 +1,6 @@
-"""What a plan's database server says of itself.
+"""Inspection of a plan's database server.
 
-A private one is started for that, asked, and removed again; one that others use is asked, and nothing of it changed.
+A private server is started, queried and removed; a server that others use is only queried.
 """
 
 import contextlib
@@ -21,52 +21,50 @@ from paribus.i18n import N_, StoredMessage, stored_message
 from paribus.model import FAMILIES, DatabaseFacts, Offer, RunningServer
 from paribus.plan import dsn
 from paribus.plan.database import DatabaseTable
-from paribus.plan.parse import Parsed
+from paribus.plan.needs import Needs
 from paribus.trial.target_session import Site
 
-_AT_A_START = (TakesEffect.RESTART, TakesEffect.REBUILD)
-Answer = tuple[DatabaseFacts, dict[str, Offer]]
+_AT_RESTART = (TakesEffect.RESTART, TakesEffect.REBUILD)
+ServerFacts = tuple[DatabaseFacts, dict[str, Offer]]
 
 
-def ask_server(
-    site: Site, parsed: Parsed, path: str, path_refused: str, keys: Iterable[str]
+def inspect_server(
+    site: Site, needs: Needs, path: str, path_refused: str
 ) -> tuple[DatabaseFacts | None, dict[str, Offer]]:
-    """The server's own description, and what it offers for each of the keys; nothing where no server is asked for.
+    """Facts about the database server, and its offer for each knob key; None without a server.
 
-    Why there is no server is part of the answer.
+    `path` is the folder for data, `path_refused` the reason why it cannot hold any. The facts state a refusal.
     """
-    database = parsed.table.database
-    if database is None or database.kind == "sqlite":
+    database = needs.database
+    if database is None:
         return None, {}
-    given = parsed.given.get("database")
-    if database.dsn is None and isinstance(given, dict) and "dsn" in given:
+    if needs.dsn_is_invalid:
         return DatabaseFacts(refused="the server was not asked: its address is wrong"), {}
     try:
         if database.dsn is not None:
-            return _ask_running(site, database, database.dsn, local=parsed.table.target.host == "local", keys=keys)
+            return _inspect_running(site, database, database.dsn, local=needs.is_local, keys=needs.knob_keys)
         if path_refused:
             return DatabaseFacts(refused="the server was not asked: target.path has no place for its data"), {}
-        return _ask_private(site, database, path, keys)
+        return _inspect_private(site, database, path, needs.knob_keys)
     except DatabaseError as error:
         return DatabaseFacts(refused=str(error)), {}
 
 
-def _ask_private(site: Site, database: DatabaseTable, path: str, keys: Iterable[str]) -> Answer:
+def _inspect_private(site: Site, database: DatabaseTable, path: str, keys: Iterable[str]) -> ServerFacts:
     folder = f"{path.rstrip('/')}/paribus-asking-{secrets.token_hex(4)}"
     instance = Instance(site.host, site.engine, folder, database.kind, program=database.program or "")
-    with briefly(instance, database.ready):
+    with temporary_server(instance, database.ready):
         variables = instance.variables()
         instance.stop()
         empty_bytes, copy = instance.size_bytes(), instance.try_copy()
     facts, offers = _described(database.kind, instance.program.version, variables, keys)
     rate = copy.size_bytes / max(copy.duration_s, 1e-3)
-    found = dataclasses.replace(facts, empty_bytes=empty_bytes, copy_bytes_per_s=rate, reflink=copy.reflink)
-    return found, offers
+    return dataclasses.replace(facts, empty_bytes=empty_bytes, copy_bytes_per_s=rate, reflink=copy.reflink), offers
 
 
 @contextlib.contextmanager
-def briefly(instance: Instance, within_s: float) -> Iterator[None]:
-    """A server that is made, started and removed again. Raises DatabaseError."""
+def temporary_server(instance: Instance, within_s: float) -> Iterator[None]:
+    """Create and start a private server, and remove it when the context ends. Raises DatabaseError."""
     try:
         instance.create()
         instance.start(within_s=within_s)
@@ -75,48 +73,55 @@ def briefly(instance: Instance, within_s: float) -> Iterator[None]:
         instance.remove()
 
 
-def _described(kind: str, version: str, variables: Mapping[str, Variable], keys: Iterable[str]) -> Answer:
-    """Variables as rows, and those of the keys as offers."""
+def _described(kind: str, version: str, variables: Mapping[str, Variable], keys: Iterable[str]) -> ServerFacts:
+    """Facts with all variables as knobs, and an offer for each key that is a variable."""
     family, name = FAMILIES[kind], f"{kind} {version}"
-    offers = {one.knob.name: one for one in (offer(family, name, variable) for variable in variables.values())}
-    wanted = {key for key in keys if key.startswith(f"{family}.")}
-    unknown = [key.partition(".")[2] for key in wanted - offers.keys()]
+    all_offers = (offer(family, name, variable) for variable in variables.values())
+    offers = {each.knob.name: each for each in all_offers}
+    family_keys = {key for key in keys if key.startswith(f"{family}.")}
+    unknown = [key.partition(".")[2] for key in family_keys - offers.keys()]
     facts = DatabaseFacts(
         name=name,
-        rows=tuple(one.knob for one in offers.values()),
-        built_in=tuple(one.name for one in variables.values() if one.takes_effect is TakesEffect.REBUILD),
-        explained={one: words for one in unknown if (words := removed_variables.explain(kind, version, one))},
+        rows=tuple(each.knob for each in offers.values()),
+        built_in=tuple(
+            variable.name for variable in variables.values() if variable.takes_effect is TakesEffect.REBUILD
+        ),
+        explained={
+            variable: text for variable in unknown if (text := removed_variables.explain(kind, version, variable))
+        },
     )
-    return facts, {key: offers[key] for key in wanted & offers.keys()}
+    return facts, {key: offers[key] for key in family_keys & offers.keys()}
 
 
-def _ask_running(site: Site, database: DatabaseTable, address: str, *, local: bool, keys: Iterable[str]) -> Answer:
-    server = _reached(site.host, database, address, local=local)
+def _inspect_running(
+    site: Site, database: DatabaseTable, address: str, *, local: bool, keys: Iterable[str]
+) -> ServerFacts:
+    server = _with_credential(site.host, database, address, local=local)
     live = Live(site.host, site.engine, database.kind, server)
     try:
         name = live.name()
         variables = live.variables()
         facts, offers = _described(database.kind, name.partition(" ")[2], variables, keys)
-        possible = {key: _possible(live, variables[key.partition(".")[2]], one) for key, one in offers.items()}
+        undoable = {key: _undoable(live, variables[key.partition(".")[2]], offered) for key, offered in offers.items()}
         wrong, notes = _wrong(live), _notes(live, site.host)
     finally:
         live.close()
-    return dataclasses.replace(facts, running=server, wrong=tuple(wrong), notes=tuple(notes)), possible
+    return dataclasses.replace(facts, running=server, wrong=tuple(wrong), notes=tuple(notes)), undoable
 
 
-def _reached(host: Host, database: DatabaseTable, address: str, *, local: bool) -> RunningServer:
-    """The server with where its password is kept. Raises DatabaseError."""
+def _with_credential(host: Host, database: DatabaseTable, address: str, *, local: bool) -> RunningServer:
+    """The running server with the location of its password. Raises DatabaseError."""
     server = dsn.parse(address)
     credential = _credential(host, database, server, local=local)
     return dataclasses.replace(server, prefix=database.schema_, credential=credential)
 
 
 def _credential(host: Host, database: DatabaseTable, server: RunningServer, *, local: bool) -> dict[str, str] | None:
-    """The place that is named, else the first of the usual ones; it is looked into where the connection is made."""
+    """Location of the password: as the plan names it, else the first usual one that exists; None for none."""
     if database.password_env is not None:
         if not local:
-            wrong = "the password is looked for on the target, which has not this program's environment"
-            raise DatabaseError(wrong, "name a file there: password_file")
+            message = "the password is looked for on the target, which has not this program's environment"
+            raise DatabaseError(message, "name a file there: password_file")
         return {"env": database.password_env}
     if database.password_file is not None:
         return {"file": database.password_file}
@@ -130,47 +135,47 @@ def _credential(host: Host, database: DatabaseTable, server: RunningServer, *, l
     return {kind: path} if host.run(["test", "-e", path]).exit_code == 0 else None
 
 
-def _possible(live: Live, variable: Variable, one: Offer) -> Offer:
-    """The offer with its way back, or with why a variable cannot be changed on a server that others use."""
-    if one.refused:
-        return one
-    if variable.takes_effect in _AT_A_START:
-        wrong = (
+def _undoable(live: Live, variable: Variable, offered: Offer) -> Offer:
+    """The offer with its undo, or with the reason why the variable cannot change on a server that others use."""
+    if offered.refused:
+        return offered
+    if variable.takes_effect in _AT_RESTART:
+        reason = (
             f"{variable.name} takes effect only when the server is started again, which {live.server.address} is not"
         )
         return dataclasses.replace(
-            one, refused=wrong, todo="leave out the dsn: a private server is started for each of its values"
+            offered, refused=reason, todo="leave out the dsn: a private server is started for each of its values"
         )
-    if words := live.may_not_set(variable):
+    if refusal := live.may_not_set(variable):
         todo = "give this user the right to, connect as another, or take it out"
         return dataclasses.replace(
-            one, refused=f"{live.server.address} does not let {variable.name} be set: {words}", todo=todo
+            offered, refused=f"{live.server.address} does not let {variable.name} be set: {refusal}", todo=todo
         )
-    return dataclasses.replace(one, undo=(live.way_back(variable)[1],))
+    return dataclasses.replace(offered, undo=(live.way_back(variable)[1],))
 
 
 def _wrong(live: Live) -> list[tuple[str, str]]:
-    """What forbids to work on it, each with what would be right."""
+    """Reasons that forbid work on a running server, each with its remedy."""
     prefix = live.server.prefix
-    found = []
-    if words := live.may_not_make():
-        right = f"give this user all rights on databases whose names begin with {prefix}_, or connect as another"
-        found.append((f"{live.server.address} does not let databases {prefix}_… be made: {words}", right))
+    problems = []
+    if refusal := live.may_not_make():
+        remedy = f"give this user all rights on databases whose names begin with {prefix}_, or connect as another"
+        problems.append((f"{live.server.address} does not let databases {prefix}_… be made: {refusal}", remedy))
     for name in live.databases():
-        right = f"where it was {MARK}that was cut off, run `paribus undo` there; else set another schema"
-        found.append((f"{live.server.address} has a database {name} already", right))
-    return found
+        remedy = f"where it was {MARK}that was cut off, run `paribus undo` there; else set another schema"
+        problems.append((f"{live.server.address} has a database {name} already", remedy))
+    return problems
 
 
 def _notes(live: Live, host: Host) -> list[StoredMessage]:
-    """What a reader must know of it."""
+    """Notes on a running server for the report."""
     place = live.server.address
     shared = N_("{server} is in use by others: what they do there is part of the noise, and of what the server counts")
-    found = [stored_message(shared, server=place)]
+    notes = [stored_message(shared, server=place)]
     if live.process() is None:
-        said = N_(
+        message = N_(
             "the process of {server} was not found on {host}: if it runs there, it is taken for other load; "
             "if not, the machine that is watched is not the server's"
         )
-        found.append(stored_message(said, server=place, host=host.name))
-    return found + live.notes()
+        notes.append(stored_message(message, server=place, host=host.name))
+    return notes + live.notes()

@@ -1,0 +1,47 @@
+"""Facts about a machine that a plan needs, before the machine is inspected."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from paribus.plan.check import knob_keys
+from paribus.plan.data import loaded_device, named_devices
+from paribus.plan.database import DatabaseTable
+from paribus.plan.parse import Parsed
+from paribus.plan.workloads import program_of
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Subjects of an inspection.
+
+    `device`: the block device under test, empty for the one that holds `path`; `named_devices`: devices of workloads
+    and settings; `programs`: load tools; `knob_keys`: keys that may name a knob; `database`: None without a server.
+    `is_local`: whether the machine under test is this one; `dsn_is_invalid`: the address of the server was refused.
+    """
+
+    path: str
+    device: str
+    named_devices: tuple[str, ...]
+    programs: frozenset[str]
+    knob_keys: tuple[str, ...]
+    database: DatabaseTable | None
+    dsn_is_invalid: bool
+    is_local: bool
+
+
+def needs(parsed: Parsed) -> Needs:
+    """Return the facts that a parsed plan needs of its machine."""
+    table = parsed.table
+    database = table.database if table.database and table.database.kind != "sqlite" else None
+    database_text = parsed.given.get("database")
+    has_dsn = isinstance(database_text, Mapping) and "dsn" in database_text
+    return Needs(
+        path=table.target.path,
+        device=table.target.device or loaded_device(table),
+        named_devices=tuple(named_devices(table)),
+        programs=frozenset(program for workload in table.workload if (program := program_of(workload))),
+        knob_keys=tuple(knob_keys(parsed)),
+        database=database,
+        dsn_is_invalid=database is not None and database.dsn is None and has_dsn,
+        is_local=table.target.host == "local",
+    )
