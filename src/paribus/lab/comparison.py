@@ -1,4 +1,4 @@
-"""From two stores to something read: two experiments beside each other in the forms of the comparison."""
+"""Comparison of two experiments, and the document of `paribus compare`."""
 
 from sqlalchemy.engine import Engine as Store
 

@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import Engine as Store
 
@@ -26,9 +25,6 @@ from paribus.report.inputs import ReportInput
 from paribus.report.render.document import ReportDocument, document
 from paribus.report.sections.server_notes import server_notes
 from paribus.store import read
-
-if TYPE_CHECKING:
-    pass
 
 _MOST_BREACHES = 20
 

@@ -1,0 +1,306 @@
+"""Public Python API: a laboratory bound to a store."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from paribus.errors import UsageError
+from paribus.hosts import environment
+from paribus.lab.applying import ApplyDocument
+from paribus.lab.checking import CheckDocument
+from paribus.lab.cleaning import CleanDocument
+from paribus.lab.doctor import DoctorDocument
+from paribus.lab.experiment_result import ExperimentResult
+from paribus.lab.exporting import ExportDocument
+from paribus.lab.importing import ImportDocument
+from paribus.lab.listening import DiscardingListener
+from paribus.lab.records import Records
+from paribus.lab.running import Audience, Session
+from paribus.lab.simulation import SimulateDocument
+from paribus.lab.status import StatusDocument
+from paribus.lab.stores import open_experiment, open_store, read, store_exists, store_url
+from paribus.model import Experiment
+from paribus.report.comparison_view import ComparedDocument
+
+PathLike = str | Path
+Overrides = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """A performance laboratory: plans to run, and the store with the experiments.
+
+    Args:
+        store: A file or a database URL. Default: `$PARIBUS_STORE`, else the store of the user.
+
+    Example:
+        >>> from paribus import Lab
+        >>> lab = Lab(store)
+        >>> [experiment.state.value for experiment in lab.experiments()]
+        ['done']
+        >>> effects = lab.experiment("last").effects()
+        >>> [(each.factor, each.arm, each.verdict.value) for each in effects if each.verdict]
+        [('vm.swappiness', '1', 'better')]
+    """
+
+    store: PathLike | None = None
+
+    @property
+    def _location(self) -> str | None:
+        return None if self.store is None else str(self.store)
+
+    def check(self, plan: PathLike, overrides: Overrides | None = None) -> CheckDocument:
+        """Check a plan file against its machine, and preview it. Changes nothing.
+
+        Args:
+            plan: The plan, a TOML file.
+            overrides: Plan keys to replace, for example `{"target.device": "/dev/sdb"}`.
+
+        Raises:
+            PlanError: The plan has problems; the error lists all of them.
+        """
+        from paribus.lab.checking import check_plan
+
+        with _passwords_withheld():
+            return check_plan(str(plan), overrides or {}, self._location)
+
+    def simulate(
+        self,
+        plan: PathLike,
+        effect: str = "0%",
+        *,
+        noise: str | None = None,
+        times: int = 200,
+        seed: int = 1,
+        overrides: Overrides | None = None,
+    ) -> SimulateDocument:
+        """Simulate experiments with a known effect, and count their verdicts. Changes nothing.
+
+        Args:
+            plan: The plan, a TOML file.
+            effect: True effect of every level but the baselines, for example `"-3%"`.
+            noise: Standard deviation between trials. Default: that of earlier experiments on the machine, else 2 %.
+            times: Number of simulated experiments.
+            seed: Seed of run orders and noise.
+            overrides: Plan keys to replace.
+
+        Raises:
+            PlanError: The plan has problems, or its budget is too small.
+            UsageError: `effect` or `noise` is no share.
+        """
+        from paribus.lab.simulation import simulate_plan, simulated_effect
+
+        with _passwords_withheld():
+            true_effect = simulated_effect(effect, noise)
+            return simulate_plan(str(plan), overrides or {}, true_effect, times, seed, self._location)
+
+    def run(
+        self, plan: PathLike, overrides: Overrides | None = None, *, audience: Audience | None = None
+    ) -> ExperimentResult:
+        """Run a plan as a new experiment, and restore the machine.
+
+        Args:
+            plan: The plan, a TOML file.
+            overrides: Plan keys to replace.
+            audience: Receiver of the progress.
+
+        Raises:
+            PlanError: The plan has problems.
+            ParibusError: The experiment stopped; `resume` continues it.
+        """
+        from paribus.lab.running import started
+
+        with _passwords_withheld(), started(str(plan), overrides or {}, self._location) as session:
+            return _carried_out(session, audience)
+
+    def resume(self, name: str = "last", *, audience: Audience | None = None) -> ExperimentResult:
+        """Continue an experiment that was cut off.
+
+        Args:
+            name: An id, the start of one, the name of a plan, or `last`.
+            audience: Receiver of the progress.
+
+        Raises:
+            UsageError: The experiment is done, or was imported.
+        """
+        from paribus.lab.running import resumed
+
+        with _passwords_withheld(), resumed(name, None, self._location) as session:
+            return _carried_out(session, audience)
+
+    def experiments(self) -> Records[Experiment]:
+        """Return all experiments of the store, the newest first; none where the store does not exist."""
+        if not store_exists(store_url(self._location)):
+            return Records(Experiment, ())
+        return Records(Experiment, read.experiments(open_store(self._location)))
+
+    def experiment(self, name: str = "last") -> ExperimentResult:
+        """Return an experiment with its results.
+
+        Args:
+            name: An id, the start of one, the name of a plan, or `last`.
+
+        Raises:
+            UsageError: The store has no such experiment.
+            StoreError: The store is missing or damaged.
+        """
+        return ExperimentResult(*open_experiment(self._location, name))
+
+    def compare(self, first: str, second: str, *, second_store: PathLike | None = None) -> ComparedDocument:
+        """Compare two experiments; the margins are those of the first.
+
+        Args:
+            first: Name of the experiment that is compared with.
+            second: Name of the experiment that is compared.
+            second_store: Store of the second experiment. Default: this one.
+
+        Raises:
+            UsageError: An experiment is missing or imported, or both are the same.
+        """
+        from paribus.lab.comparison import compared_document
+
+        other_location = self._location if second_store is None else str(second_store)
+        return compared_document(open_experiment(self._location, first), open_experiment(other_location, second))
+
+    def import_(
+        self,
+        *paths: PathLike,
+        factor: str = "",
+        level: str = "",
+        rules: PathLike | None = None,
+        name: str = "",
+        into: str = "",
+        baseline: str = "",
+        file_format: str = "",
+        dry_run: bool = False,
+    ) -> ImportDocument:
+        """Import logs and tables that others measured.
+
+        Args:
+            *paths: Files, or folders of them.
+            factor: What was varied, together with `level`.
+            level: Level of the factor that the files belong to.
+            rules: A TOML file whose expressions over paths and options give levels.
+            name: Name of the set; an existing set of that name is extended.
+            into: Id or name of the set to extend.
+            baseline: Level that the others are compared with.
+            file_format: Format of the files. Default: recognised by content.
+            dry_run: Read the files, and keep nothing.
+
+        Raises:
+            UsageError: No file has anything to import, or the arguments contradict each other.
+        """
+        from paribus.lab.importing import import_files, import_request, refuse_nothing
+
+        rules_path = None if rules is None else Path(rules)
+        names = [str(path) for path in paths]
+        request = import_request(names, factor, level, rules_path, name=name, baseline=baseline, form=file_format)
+        document = import_files(request, self._location, into=into, dry_run=dry_run)
+        refuse_nothing(document)
+        return document
+
+    def export(
+        self,
+        name: str = "last",
+        folder: PathLike | None = None,
+        *,
+        file_format: Literal["csv", "parquet"] = "csv",
+        tables: Sequence[str] = (),
+        force: bool = False,
+    ) -> ExportDocument:
+        """Write an experiment as tables, one file each.
+
+        Args:
+            name: An id, the start of one, the name of a plan, or `last`.
+            folder: Where the files go. Default: `paribus-ID` in the working folder.
+            file_format: Format of the files.
+            tables: Names of the tables. Default: all.
+            force: Replace existing files.
+
+        Raises:
+            UsageError: There is no such table, or a file exists.
+        """
+        from paribus.lab import exporting
+        from paribus.lab.export_tables import FileFormat, select_tables
+
+        store, experiment = open_experiment(self._location, name)
+        path = Path(f"paribus-{experiment.id}") if folder is None else Path(folder)
+        selected = select_tables(",".join(tables))
+        return exporting.export(store, experiment, FileFormat(file_format), selected, path, force=force)
+
+    def doctor(self, target: str = "local", path: PathLike = ".", *, become: bool = False) -> DoctorDocument:
+        """Examine whether a machine is fit to measure on; takes a few seconds and changes nothing.
+
+        Args:
+            target: `local`, or `ssh://[user@]host[:port]`.
+            path: Folder that data would be made in.
+            become: Use sudo on the target.
+
+        Raises:
+            HostError: The machine cannot be reached.
+        """
+        from paribus.lab.doctor import examine
+
+        with _passwords_withheld():
+            return examine(target, str(path), become=become)
+
+    def apply(self, name: str, *, factor: str = "", dry_run: bool = True, anyway: bool = False) -> ApplyDocument:
+        """Set on its machine what an experiment recommends; by default only return the steps.
+
+        Args:
+            name: An id, the start of one, the name of a plan, or `last`.
+            factor: Only this factor. Default: all that are better.
+            dry_run: Change nothing; set it to False to apply.
+            anyway: Also on a machine with another fingerprint.
+
+        Raises:
+            Inapplicable: The machine is another one, or the factor has no recommendation.
+        """
+        from paribus.lab import applying
+
+        with _passwords_withheld():
+            document = applying.apply(name, self._location, factor=factor, dry_run=dry_run, anyway=anyway)
+        if document is None:  # only a `confirm` that refuses leads here
+            raise UsageError("nothing was set")
+        return document
+
+    def status(self, target: str = "local", *, become: bool = False) -> StatusDocument:
+        """Return the experiments of the store, and the settings that are changed right now on a machine.
+
+        Raises:
+            NotInspected: The journals of the machine cannot be read.
+        """
+        from paribus.lab.status import document
+
+        with _passwords_withheld():
+            return document(self._location, target, become=become)
+
+    def clean(self, path: PathLike = ".", *, names: Sequence[str] = (), unneeded: bool = False) -> CleanDocument:
+        """List the data left in a folder of this machine, and remove that of some experiments.
+
+        Args:
+            path: The folder that plans name as `target.path`.
+            names: Experiments whose data is removed.
+            unneeded: Remove all data that no experiment needs any more.
+
+        Raises:
+            UsageError: The data of a named experiment is missing or must stay.
+        """
+        from paribus.lab.cleaning import clean
+
+        with _passwords_withheld():
+            return clean(str(path), self._location, names=names, unneeded=unneeded)
+
+
+def _carried_out(session: Session, audience: Audience | None) -> ExperimentResult:
+    session.carry_out(audience or DiscardingListener(), lambda: False)
+    session.judge()
+    return ExperimentResult(session.store, session.ended())
+
+
+@contextlib.contextmanager
+def _passwords_withheld() -> Iterator[None]:
+    with environment.withheld(*environment.USUAL):
+        yield
