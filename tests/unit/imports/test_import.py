@@ -74,7 +74,7 @@ def test_only_of_what_nobody_repeated_the_course_is_read(
     monkeypatch.setattr(read, "series", lambda *of: dict(each_series(*of)))
     found = evidence(store, kept.id)
     imported_reporting.judgement(store, kept, found)
-    assert [one for one in asked if one] == [[found.made[-1]]] * len(asked)
+    assert [one for one in asked if one] == [[found.done_orders[-1]]] * len(asked)
     asked.clear()
     imported_reporting.breaches(store, kept, ())
     assert not any(asked), "logs are no published table"
