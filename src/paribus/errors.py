@@ -57,13 +57,13 @@ class UsageError(ParibusError):
 class Problem:
     """One thing wrong with a plan: where it stands, what is wrong, what would be right."""
 
-    place: str
-    wrong: str
-    right: str = ""
+    location: str
+    message: str
+    hint: str = ""
     line: int = 0
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.wrong}" + (f"; {self.right}" if self.right else "")
+        return f"{self.location}: {self.message}" + (f"; {self.hint}" if self.hint else "")
 
 
 class PlanError(UsageError):

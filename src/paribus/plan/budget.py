@@ -42,13 +42,13 @@ class Extent:
     rounds: int
 
 
-def block_s(one: Comparison, plan: Plan) -> float:
+def block_s(comparison: Comparison, plan: Plan) -> float:
     """Seconds that one block of a comparison takes."""
-    protocol, arms = plan.protocol, len(one.arms)
-    if is_in_flight(one, plan):
+    protocol, arms = plan.protocol, len(comparison.arms)
+    if is_in_flight(comparison, plan):
         discarded = protocol.takeoff_s + (arms - 1) * protocol.toggle_s
         return discarded + arms * (protocol.trial_s + TOGGLE_OVERHEAD_S) + OVERHEAD_S
-    return arms * (one.apply_s + one.sub_trials * _alone_s(plan, one.workload))
+    return arms * (comparison.apply_s + comparison.sub_trials * _alone_s(plan, comparison.workload))
 
 
 def round_s(plan: Plan) -> float:
@@ -76,18 +76,18 @@ def with_settle_runs(plan: Plan, noise: Noise) -> Plan:
     """The plan with the runs that show how long a load settles, where it leaves that open and the budget has room: a
     tenth for them, a round that compares equals where the noise is not known, and the least that is judged."""
     budget_s = plan.protocol.budget_s
-    room_s = _NOISE_SHARE * budget_s - (noise_round_s(plan) if _unknown(plan, noise) else 0.0)
-    found = settling.with_runs(plan, min(room_s, _SETTLE_SHARE * budget_s), OVERHEAD_S)
-    return found if duration_s(found, Extent(0, least_rounds(found))) <= budget_s else plan
+    room_s = _NOISE_SHARE * budget_s - (noise_round_s(plan) if _has_unknown_noise(plan, noise) else 0.0)
+    extended = settling.with_runs(plan, min(room_s, _SETTLE_SHARE * budget_s), OVERHEAD_S)
+    return extended if duration_s(extended, Extent(0, least_rounds(extended))) <= budget_s else plan
 
 
-def _unknown(plan: Plan, noise: Noise) -> bool:
+def _has_unknown_noise(plan: Plan, noise: Noise) -> bool:
     """Whether something is compared under a workload whose noise is not known."""
-    return any(one.workload.name not in noise for one in comparisons(plan))
+    return any(comparison.workload.name not in noise for comparison in comparisons(plan))
 
 
-def _round_s(compared: Sequence[Comparison], plan: Plan) -> float:
-    return sum(one.blocks_per_round * block_s(one, plan) for one in compared)
+def _round_s(chosen: Sequence[Comparison], plan: Plan) -> float:
+    return sum(comparison.blocks_per_round * block_s(comparison, plan) for comparison in chosen)
 
 
 def _alone_s(plan: Plan, workload: Workload) -> float:
@@ -104,55 +104,57 @@ def extent(plan: Plan, noise: Noise) -> Extent:
     the budget goes to learning it first. Raises PlanError where the budget does not hold the least that can be judged.
     """
     protocol = plan.protocol
-    one = round_s(plan)
+    one_round_s = round_s(plan)
     if protocol.rounds:
-        wanted = Extent(0, protocol.rounds)
-        _refuse_beyond_budget(plan, wanted)
-        return wanted
-    learning = noise_round_s(plan) if _unknown(plan, noise) else 0.0
+        requested = Extent(0, protocol.rounds)
+        _refuse_beyond_budget(plan, requested)
+        return requested
+    noise_s = noise_round_s(plan) if _has_unknown_noise(plan, noise) else 0.0
     settling_s = settle_runs_s(plan)
-    held = int((_NOISE_SHARE * protocol.budget_s - settling_s) // learning) if learning else 0
-    noise_rounds = min(_MOST_NOISE_ROUNDS, held)
-    left_s = protocol.budget_s - settling_s - noise_rounds * learning
-    share = _SCREEN_SHARE if any(one.screened for one in comparisons(plan)) else 1.0
-    least = least_rounds(plan)
-    found = Extent(noise_rounds, min(rounds_needed(plan, noise), max(int(share * left_s // one), least)))
-    if duration_s(plan, found) > protocol.budget_s:
-        found = Extent(0, least)
-        _refuse_beyond_budget(plan, found)
-    return found
+    affordable = int((_NOISE_SHARE * protocol.budget_s - settling_s) // noise_s) if noise_s else 0
+    noise_rounds = min(_MOST_NOISE_ROUNDS, affordable)
+    remaining_s = protocol.budget_s - settling_s - noise_rounds * noise_s
+    screen_share = _SCREEN_SHARE if any(comparison.screened for comparison in comparisons(plan)) else 1.0
+    fewest = least_rounds(plan)
+    planned = Extent(
+        noise_rounds, min(rounds_needed(plan, noise), max(int(screen_share * remaining_s // one_round_s), fewest))
+    )
+    if duration_s(plan, planned) > protocol.budget_s:
+        planned = Extent(0, fewest)
+        _refuse_beyond_budget(plan, planned)
+    return planned
 
 
 def least_rounds(plan: Plan) -> int:
     """The fewest rounds after which something can be judged."""
-    return max([LEAST_ROUNDS, *(_rounds_of(one, _LEAST_PAIRS) for one in comparisons(plan))])
+    return max([LEAST_ROUNDS, *(_rounds_of(comparison, _LEAST_PAIRS) for comparison in comparisons(plan))])
 
 
 def rounds_needed(plan: Plan, noise: Noise) -> int:
     """The most rounds worth planning: those that show equivalence at the margin nine times out of ten."""
-    compared = comparisons(plan)
-    return _rounds_needed(plan, noise, compared) if compared else 10  # what is only measured has no margin
+    chosen = comparisons(plan)
+    return _rounds_needed(plan, noise, chosen) if chosen else 10  # what is only measured has no margin
 
 
-def _rounds_needed(plan: Plan, noise: Noise, compared: Sequence[Comparison]) -> int:
+def _rounds_needed(plan: Plan, noise: Noise, chosen: Sequence[Comparison]) -> int:
     if plan.protocol.method == "open-ended":
         return _MOST_OPEN_ROUNDS
-    found = [LEAST_ROUNDS]
-    for one in compared:
-        sd = noise.get(one.workload.name)
-        margin = plan.protocol.margins[one.workload.response]
-        found.append(_rounds_of(one, MOST_PAIRS if sd is None else pairs_planned(margin, sd)))
-    return max(found)
+    rounds = [LEAST_ROUNDS]
+    for comparison in chosen:
+        sd = noise.get(comparison.workload.name)
+        margin = plan.protocol.margins[comparison.workload.response]
+        rounds.append(_rounds_of(comparison, MOST_PAIRS if sd is None else pairs_planned(margin, sd)))
+    return max(rounds)
 
 
-def _rounds_of(one: Comparison, pairs: int) -> int:
+def _rounds_of(comparison: Comparison, pairs: int) -> int:
     """The rounds that hold so many pairs, a screen's in whole replicates of its design."""
-    if one.screened:
-        rows = rows_for(len(one.screened))
-        pairs = max(least_pairs(len(one.screened)), math.ceil(pairs / rows) * rows)
-    if one.sub_trials > 1:
+    if comparison.screened:
+        rows = rows_for(len(comparison.screened))
+        pairs = max(least_pairs(len(comparison.screened)), math.ceil(pairs / rows) * rows)
+    if comparison.sub_trials > 1:
         pairs = math.ceil(pairs / 2)  # the trials of an application average out half of the variance and more
-    return math.ceil(pairs / one.blocks_per_round)
+    return math.ceil(pairs / comparison.blocks_per_round)
 
 
 def confirmed_within(
@@ -163,12 +165,12 @@ def confirmed_within(
 
     What was lost and made again is not charged: an experiment that was cut off plans the same.
     """
-    counted = [one for one in before if one.state not in (TrialState.SPARED, TrialState.SUPERSEDED)]
-    left_s = plan.protocol.budget_s - cost_s(plan, counted)
+    charged = [trial for trial in before if trial.state not in (TrialState.SPARED, TrialState.SUPERSEDED)]
+    remaining_s = plan.protocol.budget_s - cost_s(plan, charged)
     for count in range(len(survivors), 0, -1):
-        again = candidates_at(plan, survivors[:count])
-        held = int(left_s // _round_s(again, plan))
-        rounds = min(plan.protocol.rounds or _rounds_needed(plan, noise, again), held)
+        confirmations = candidates_at(plan, survivors[:count])
+        affordable = int(remaining_s // _round_s(confirmations, plan))
+        rounds = min(plan.protocol.rounds or _rounds_needed(plan, noise, confirmations), affordable)
         if rounds >= LEAST_ROUNDS:
             return survivors[:count], rounds
     return (), 0
@@ -176,23 +178,31 @@ def confirmed_within(
 
 def confirming_s(plan: Plan) -> float:
     """Seconds that the least confirmation of one screened factor takes at most; 0 where nothing is screened."""
-    screened = {(key, one.workload.name) for one in comparisons(plan) if one.screened for key in one.tested}
-    each = [one.blocks_per_round * block_s(one, plan) for one in candidates_at(plan, screened)]
-    return LEAST_ROUNDS * max(each, default=0.0)
+    screened = {
+        (key, comparison.workload.name)
+        for comparison in comparisons(plan)
+        if comparison.screened
+        for key in comparison.tested
+    }
+    costs_s = [comparison.blocks_per_round * block_s(comparison, plan) for comparison in candidates_at(plan, screened)]
+    return LEAST_ROUNDS * max(costs_s, default=0.0)
 
 
 def spent_s(plan: Plan, trials: Sequence[Trial]) -> float:
     """Seconds that the trials made so far took, as planned."""
-    return cost_s(plan, [one for one in trials if one.state not in (TrialState.PLANNED, TrialState.SPARED)])
+    return cost_s(plan, [trial for trial in trials if trial.state not in (TrialState.PLANNED, TrialState.SPARED)])
 
 
 def cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
     """Seconds that these trials take."""
-    each = {c.key: block_s(c, plan) / len(c.arms) / c.sub_trials for c in every_comparison(plan)}
-    runs = sum(trial.purpose is Purpose.CALIBRATE for trial in trials) * (plan.protocol.settle_run_s + OVERHEAD_S)
+    trial_cost_s = {
+        comparison.key: block_s(comparison, plan) / len(comparison.arms) / comparison.sub_trials
+        for comparison in every_comparison(plan)
+    }
+    settle_s = sum(trial.purpose is Purpose.CALIBRATE for trial in trials) * (plan.protocol.settle_run_s + OVERHEAD_S)
     others = [trial for trial in trials if trial.purpose not in (Purpose.CALIBRATE, Purpose.PRECONDITION)]
-    alone = {workload.name: _alone_s(plan, workload) for workload in plan.workloads}
-    return runs + sum(each.get((trial.factor, trial.workload), alone[trial.workload]) for trial in others)
+    alone_s = {workload.name: _alone_s(plan, workload) for workload in plan.workloads}
+    return settle_s + sum(trial_cost_s.get((trial.factor, trial.workload), alone_s[trial.workload]) for trial in others)
 
 
 def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:
@@ -200,15 +210,15 @@ def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:
     sd = noise.get(workload)
     if sd is None:
         return None
-    mine = [one for one in comparisons(plan) if one.workload.name == workload]
-    pairs = pairs_for(plan.protocol.margins[mine[0].workload.response], sd)
-    return max(LEAST_ROUNDS, *(_rounds_of(one, pairs) for one in mine)) * round_s(plan)
+    under_workload = [comparison for comparison in comparisons(plan) if comparison.workload.name == workload]
+    pairs = pairs_for(plan.protocol.margins[under_workload[0].workload.response], sd)
+    return max(LEAST_ROUNDS, *(_rounds_of(comparison, pairs) for comparison in under_workload)) * round_s(plan)
 
 
-def _refuse_beyond_budget(plan: Plan, wanted: Extent) -> None:
-    needed_s = duration_s(plan, wanted)
+def _refuse_beyond_budget(plan: Plan, planned: Extent) -> None:
+    needed_s = duration_s(plan, planned)
     budget_s = plan.protocol.budget_s
     if needed_s > budget_s:
-        wrong = f"{show_duration(budget_s)} do not hold {wanted.rounds} rounds, which take {show_duration(needed_s)}"
-        todo = "raise the budget, shorten trial, or compare less"
-        raise PlanError(plan.name, [Problem("protocol.budget", wrong, todo)])
+        message = f"{show_duration(budget_s)} do not hold {planned.rounds} rounds, which take {show_duration(needed_s)}"
+        hint = "raise the budget, shorten trial, or compare less"
+        raise PlanError(plan.name, [Problem("protocol.budget", message, hint)])

@@ -42,7 +42,7 @@ class _Check(Settings):
         hold = self.settings(self.table.hold, ("hold",)) | self.database_settings()
         combinations = self.combinations()
         self.one_owner(hold)
-        found = Plan(
+        plan = Plan(
             name=self.table.name,
             question=self.table.question,
             target=Target(
@@ -66,120 +66,132 @@ class _Check(Settings):
             database=self.database(),
             notes=tuple(self.notes),
         )
-        if not self.problems and not candidates(found) and not measured(found):
+        if not self.problems and not candidates(plan) and not measured(plan):
             example = 'write for example "block.scheduler" = ["none", "bfq"]'
             self.complain(("factors",), "there is nothing to compare", "; ".join(self.notes) or example)
-        if found.protocol.design == "screen" and not any(screened(found, one) for one in found.workloads):
-            wrong = "no workload has two factors or more that can be tried together"
-            least = "each needs two levels that differ and share their data, and the rounds must hold 64 pairs"
-            self.complain(("protocol", "design"), wrong, least)
-        self.data(found)
+        if plan.protocol.design == "screen" and not any(screened(plan, workload) for workload in plan.workloads):
+            message = "no workload has two factors or more that can be tried together"
+            hint = "each needs two levels that differ and share their data, and the rounds must hold 64 pairs"
+            self.complain(("protocol", "design"), message, hint)
+        self.data(plan)
         if self.problems:
             raise PlanError(self.parsed.name, self.problems)
-        return dataclasses.replace(found, notes=(*found.notes, *precondition.notes(found)))
+        return dataclasses.replace(plan, notes=(*plan.notes, *precondition.notes(plan)))
 
     def machine(self) -> None:
         """The path can be written and holds the data; every knob can be set."""
         facts = self.facts
         if facts.path_refused:
-            wrong, _, right = facts.path_refused.partition("\n")
-            self.complain(("target", "path"), wrong, right)
-        places: list[tuple[KeyPath, str]] = [(("factors", key), key) for key in self.table.factors]
-        places += [(("hold", key), key) for key in self.table.hold]
+            message, _, hint = facts.path_refused.partition("\n")
+            self.complain(("target", "path"), message, hint)
+        keys: list[tuple[KeyPath, str]] = [(("factors", key), key) for key in self.table.factors]
+        keys += [(("hold", key), key) for key in self.table.hold]
         for number, combination in enumerate(self.table.combination):
-            places += [(("combination", number, "settings", key), key) for key in combination.settings]
+            keys += [(("combination", number, "settings", key), key) for key in combination.settings]
         for name in self.table.database.settings if self.table.database else ():
-            places.append((("database", "settings", name), f"{self.family}.{name}"))
-        if facts.device_refused and (self.table.target.device or any(k.startswith("block.") for _, k in places)):
-            wrong, _, right = facts.device_refused.partition("\n")
-            self.complain(("target", "device"), wrong, right.strip())
-        on_files = any(not data.device for one in self.table.workload for data in data_in(one))
-        on_disk = any(key.startswith("block.") for _, key in places) and on_files
+            keys.append((("database", "settings", name), f"{self.family}.{name}"))
+        if facts.device_refused and (self.table.target.device or any(k.startswith("block.") for _, k in keys)):
+            message, _, hint = facts.device_refused.partition("\n")
+            self.complain(("target", "device"), message, hint.strip())
+        on_files = any(not data.device for table in self.table.workload for data in data_in(table))
+        on_disk = any(key.startswith("block.") for _, key in keys) and on_files
         if on_disk and facts.device and facts.path_device != facts.device:
-            where = facts.path_device or stored_message("no disk")
-            said = N_("{path} lies on {where}: a load there may not reach {device}")
-            self.notes.append(stored_message(said, path=facts.path, where=where, device=facts.device))
-        for place, key in places:
+            disk = facts.path_device or stored_message("no disk")
+            note = N_("{path} lies on {where}: a load there may not reach {device}")
+            self.notes.append(stored_message(note, path=facts.path, where=disk, device=facts.device))
+        for key_path, key in keys:
             knob = self.catalogue.find(key)
             if knob is not None and (risk := risk_of(knob)) and risk not in self.notes:
                 self.notes.append(risk)
             offer = facts.offers.get(knob.name) if knob else None
             if offer is None or not offer.refused or (facts.device_refused and key.startswith("block.")):
                 continue
-            self.complain(place, offer.refused, offer.todo)
-        self.running(places)
+            self.complain(key_path, offer.refused, offer.todo)
+        self.running(keys)
 
-    def running(self, places: list[tuple[KeyPath, str]]) -> None:
+    def running(self, keys: list[tuple[KeyPath, str]]) -> None:
         """On a server that others use databases may be made, and variables changed."""
-        for wrong, right in self.server.wrong:
-            self.complain(("database", "dsn"), wrong, right)
-        live = [(place, key) for place, key in places if key.startswith(f"{self.family}.")]
-        if self.table.database and self.table.database.dsn and live and not self.table.target.allow_live:
-            place, key = live[0]
-            wrong = f"{key} would be changed on a running server that others use"
-            self.complain(place, wrong, "where that may be, write under [target]: allow_live = true")
+        for message, hint in self.server.wrong:
+            self.complain(("database", "dsn"), message, hint)
+        server_keys = [(key_path, key) for key_path, key in keys if key.startswith(f"{self.family}.")]
+        if self.table.database and self.table.database.dsn and server_keys and not self.table.target.allow_live:
+            key_path, key = server_keys[0]
+            message = f"{key} would be changed on a running server that others use"
+            self.complain(key_path, message, "where that may be, write under [target]: allow_live = true")
         self.notes += self.server.notes
 
     def data(self, plan: Plan) -> None:
         """The disk holds the data, and a device that a load would destroy may be destroyed."""
         numbers = {name: number for number, name in enumerate(self.tables)}
-        for one in complaints(plan, self.facts):
-            place: KeyPath = ("workload", numbers.get(one.workload, 0), *([one.key] if one.key else []))
-            self.complain(place, one.wrong, one.right)
+        for complaint in complaints(plan, self.facts):
+            key_path: KeyPath = (
+                "workload",
+                numbers.get(complaint.workload, 0),
+                *([complaint.key] if complaint.key else []),
+            )
+            self.complain(key_path, complaint.message, complaint.hint)
 
     def workloads(self) -> list[Workload]:
-        found: list[Workload] = []
+        workloads: list[Workload] = []
         for number, table in enumerate(self.table.workload):
             name = name_of(table)
-            place: KeyPath = ("workload", number)
-            ones = workloads_of(table, self.responses_of(name, table), self.family)
+            key_path: KeyPath = ("workload", number)
+            series = workloads_of(table, self.responses_of(name, table), self.family)
             if kind_of(table).on_database and not self.family:
-                right = 'add for example: [database] kind = "sqlite"'
-                self.complain((*place, "kind"), f"{name} works on a database, and the plan has none", right)
-            taken = {name for one in found for name in (one.name, one.plan_name)}
-            for double in taken.intersection([name, *(one.name for one in ones)]):
-                self.complain((*place, "name"), f"two workloads are called {double!r}", "give each a name of its own")
+                hint = 'add for example: [database] kind = "sqlite"'
+                self.complain((*key_path, "kind"), f"{name} works on a database, and the plan has none", hint)
+            taken_names = {name for workload in workloads for name in (workload.name, workload.plan_name)}
+            for duplicate in taken_names.intersection([name, *(workload.name for workload in series)]):
+                self.complain(
+                    (*key_path, "name"), f"two workloads are called {duplicate!r}", "give each a name of its own"
+                )
             if name in self.catalogue.subsystems():
-                self.complain((*place, "name"), f"{name!r} is a subsystem of knobs", "give the workload another name")
-            others_use = self.table.database is not None and self.table.database.dsn is not None
-            if kind_of(table).on_database and table.cache == "cold" and others_use:
-                self.complain((*place, "cache"), "a server that others use is not started anew", 'use cache = "warm"')
+                self.complain(
+                    (*key_path, "name"), f"{name!r} is a subsystem of knobs", "give the workload another name"
+                )
+            is_shared = self.table.database is not None and self.table.database.dsn is not None
+            if kind_of(table).on_database and table.cache == "cold" and is_shared:
+                self.complain(
+                    (*key_path, "cache"), "a server that others use is not started anew", 'use cache = "warm"'
+                )
             if kind_of(table).on_database and table.precondition:
-                self.complain((*place, "precondition"), "is for files and devices", "take it out")
-            self.tool(table, place)
+                self.complain((*key_path, "precondition"), "is for files and devices", "take it out")
+            self.tool(table, key_path)
             for parameter, value in parameters_in(table).items():
-                if why := self.impossible(parameter, value, [table]):
-                    self.complain((*place, parameter), f"{label_of(value)!r} is not possible here: {why}")
-            found += ones
-        return found
+                if reason := self.impossible(parameter, value, [table]):
+                    self.complain((*key_path, parameter), f"{label_of(value)!r} is not possible here: {reason}")
+            workloads += series
+        return workloads
 
-    def tool(self, table: WorkloadTable, place: KeyPath) -> None:
+    def tool(self, table: WorkloadTable, key_path: KeyPath) -> None:
         """Where the load is a tool's: it is there, and nothing is asked of it that it tells too late."""
         tool, program, limits = kind_of(table).tool, program_of(table), self.table.limits
         if tool is None:
             return
         if program in self.facts.missing_programs:
-            todo = "install it there, or give its full path"
-            self.complain((*place, "kind"), f"{self.facts.hostname} has no program {program!r}", todo)
+            hint = "install it there, or give its full path"
+            self.complain((*key_path, "kind"), f"{self.facts.hostname} has no program {program!r}", hint)
         for key in ("response_p99_s", "errors_per_s"):
             if getattr(limits, key) is not None:
-                wrong = f"{name_of(table)} tells of it only when it has ended"
-                self.complain(("limits", key), wrong, "take it out, or use a load of Paribus")
+                message = f"{name_of(table)} tells of it only when it has ended"
+                self.complain(("limits", key), message, "take it out, or use a load of Paribus")
         if tool.note and tool.note not in self.notes:
             self.notes.append(tool.note)
 
     def responses_of(self, name: str, table: WorkloadTable) -> list[str]:
         """The responses judged; bandwidth or queries where a factor changes what an operation is."""
         kind = kind_of(table)
-        usual = "response_p95_s" if table.rate else "throughput_per_s"  # what is offered is what is served
-        responses = list(dict.fromkeys(table.response or self.table.protocol.response or [usual]))
+        default = "response_p95_s" if table.rate else "throughput_per_s"  # what is offered is what is served
+        responses = list(dict.fromkeys(table.response or self.table.protocol.response or [default]))
         resized = [key for key in self.table.factors if key.rpartition(".")[2] in kind.sizes_an_operation]
         resized = [key for key in resized if has_parameter(table, key)]
         if resized and "throughput_per_s" in responses:
-            other = kind.size_response
-            said = N_("{factor} changes the size of an operation, so {workload} is judged by {response}")
-            self.notes.append(stored_message(said, factor=resized[0], workload=name, response=other))
-            return list(dict.fromkeys(other if one == "throughput_per_s" else one for one in responses))
+            by_size = kind.size_response
+            note = N_("{factor} changes the size of an operation, so {workload} is judged by {response}")
+            self.notes.append(stored_message(note, factor=resized[0], workload=name, response=by_size))
+            return list(
+                dict.fromkeys(by_size if response == "throughput_per_s" else response for response in responses)
+            )
         return responses
 
     def database(self) -> Database | None:
@@ -188,8 +200,8 @@ class _Check(Settings):
             return None
         server = self.server
         if server.refused:
-            right = "" if table.dsn else "install it, or name its program"
-            self.complain(("database", *(["dsn"] if table.dsn else [])), server.refused, right)
+            hint = "" if table.dsn else "install it, or name its program"
+            self.complain(("database", *(["dsn"] if table.dsn else [])), server.refused, hint)
         return Database(
             kind=table.kind,
             program=table.program or "",

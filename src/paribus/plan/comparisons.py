@@ -80,32 +80,32 @@ def comparisons(plan: Plan) -> list[Comparison]:
     What a comparison does not vary is at its baseline, or held.
     """
     screens = {workload.name: screened(plan, workload) for workload in plan.workloads}
-    together = {(factor.key, workload) for workload, factors in screens.items() for factor in factors}
-    alone = [one for one in candidates(plan) if one.key not in together]
+    screened_together = {(factor.key, workload) for workload, factors in screens.items() for factor in factors}
+    single = [comparison for comparison in candidates(plan) if comparison.key not in screened_together]
     arms = (PlannedArm(_MIRROR, plan.baseline), PlannedArm(_DRAWN, plan.baseline))
-    found = [*alone, *(_placebos(alone, plan) if plan.protocol.placebo else [])]
+    chosen = [*single, *(_placebos(single, plan) if plan.protocol.placebo else [])]
     for workload in plan.workloads:
         if factors := screens[workload.name]:
             keys = tuple(factor.key for factor in factors)
-            cost = _apply_s(keys, plan)
-            found.append(Comparison(SCREEN, workload, arms, keys, factors, apply_s=cost, purpose=Purpose.SCREEN))
-    return found
+            apply_s = _apply_s(keys, plan)
+            chosen.append(Comparison(SCREEN, workload, arms, keys, factors, apply_s=apply_s, purpose=Purpose.SCREEN))
+    return chosen
 
 
-def _placebos(alone: Sequence[Comparison], plan: Plan) -> list[Comparison]:
+def _placebos(single: Sequence[Comparison], plan: Plan) -> list[Comparison]:
     """The baseline against itself among the others, once for every four arms that are tried alone under a workload."""
-    found = []
+    placebos = []
     for workload in plan.workloads:
-        mine = [one for one in alone if one.workload == workload]
-        for number in range(sum(len(one.arms) - 1 for one in mine) // _ARMS_PER_PLACEBO):
-            one = _equals(f"{PLACEBO} {number + 1}", workload, mine, plan)
-            found.append(dataclasses.replace(one, purpose=Purpose.PLACEBO))
-    return found
+        under_workload = [comparison for comparison in single if comparison.workload == workload]
+        for number in range(sum(len(comparison.arms) - 1 for comparison in under_workload) // _ARMS_PER_PLACEBO):
+            comparison = _equals(f"{PLACEBO} {number + 1}", workload, under_workload, plan)
+            placebos.append(dataclasses.replace(comparison, purpose=Purpose.PLACEBO))
+    return placebos
 
 
-def _equals(name: str, workload: Workload, like: Sequence[Comparison], plan: Plan) -> Comparison:
+def _equals(name: str, workload: Workload, compared: Sequence[Comparison], plan: Plan) -> Comparison:
     """The baseline against itself, all that these comparisons set being set each time, but for what is costly."""
-    tested = tuple(sorted({key for one in like if one.sub_trials == 1 for key in one.tested}))
+    tested = tuple(sorted({key for comparison in compared if comparison.sub_trials == 1 for key in comparison.tested}))
     arms = (PlannedArm("baseline", plan.baseline), PlannedArm("baseline again", plan.baseline))
     return Comparison(name, workload, arms, tested, apply_s=_apply_s(tested, plan))
 
@@ -119,12 +119,14 @@ def screened(plan: Plan, workload: Workload) -> tuple[Factor, ...]:
     protocol = plan.protocol
     if protocol.design == "one-at-a-time" or protocol.method == "open-ended":
         return ()
-    free = [one for one in plan.factors if workload.name in one.scope and _is_free(one, plan, workload)]
-    names = {factor.key for factor in free}
-    depends = {knob.name for knob in plan.knobs if knob.exists_under in names}
-    found = tuple(factor for factor in free if factor.key not in depends)
+    independent = [
+        factor for factor in plan.factors if workload.name in factor.scope and _is_free(factor, plan, workload)
+    ]
+    names = {factor.key for factor in independent}
+    dependent = {knob.name for knob in plan.knobs if knob.exists_under in names}
+    chosen = tuple(factor for factor in independent if factor.key not in dependent)
     pairs = pairs_per_round(len(workload.load_levels)) * (protocol.rounds or math.inf)
-    return found if len(found) >= _LEAST_SCREENED[protocol.design] and pairs >= least_pairs(len(found)) else ()
+    return chosen if len(chosen) >= _LEAST_SCREENED[protocol.design] and pairs >= least_pairs(len(chosen)) else ()
 
 
 def _is_free(factor: Factor, plan: Plan, workload: Workload) -> bool:
@@ -133,8 +135,8 @@ def _is_free(factor: Factor, plan: Plan, workload: Workload) -> bool:
         return False
     if factor.key.partition(".")[0] not in workload.owners:
         return True
-    parameters = [one for one in plan.factors if one.key.partition(".")[0] in workload.owners and one != factor]
-    others = [{one.key: level} for one in parameters for level in one.levels] or [{}]
+    parameters = [other for other in plan.factors if other.key.partition(".")[0] in workload.owners and other != factor]
+    others = [{other.key: level} for other in parameters for level in other.levels] or [{}]
     try:
         sets = [data_of(workload, {**plan.baseline, **other, factor.key: factor.levels[1]}) for other in others]
         base = [data_of(workload, {**plan.baseline, **other}) for other in others]
@@ -143,9 +145,9 @@ def _is_free(factor: Factor, plan: Plan, workload: Workload) -> bool:
     return sets == base
 
 
-def candidates_at(plan: Plan, places: Collection[tuple[str, str]]) -> list[Comparison]:
+def candidates_at(plan: Plan, keys: Collection[tuple[str, str]]) -> list[Comparison]:
     """The candidates of these factors and workloads."""
-    return [one for one in candidates(plan) if one.key in places]
+    return [comparison for comparison in candidates(plan) if comparison.key in keys]
 
 
 def every_comparison(plan: Plan) -> list[Comparison]:
@@ -156,13 +158,13 @@ def every_comparison(plan: Plan) -> list[Comparison]:
 def every_setting(plan: Plan) -> Iterator[tuple[Workload, Settings]]:
     """Each workload with each of the settings that there may be trials of."""
     yield from ((workload, plan.baseline) for workload in measured(plan))
-    for one in every_comparison(plan):
-        yield from ((one.workload, settings) for settings in one.settings)
+    for comparison in every_comparison(plan):
+        yield from ((comparison.workload, settings) for settings in comparison.settings)
 
 
 def candidates(plan: Plan) -> list[Comparison]:
     """Each factor of a plan, and its combinations, as a comparison of its own under each workload."""
-    found = []
+    chosen = []
     for workload in plan.workloads:
         for factor in plan.factors:
             if workload.name in factor.scope:
@@ -170,13 +172,16 @@ def candidates(plan: Plan) -> list[Comparison]:
                     PlannedArm(label, {**plan.baseline, factor.key: level})
                     for level, label in zip(factor.levels, factor.labels, strict=True)
                 )
-                found.append(_comparison(factor.key, workload, arms, (factor.key,), plan))
+                chosen.append(_comparison(factor.key, workload, arms, (factor.key,), plan))
         if plan.combinations:
-            combined = (PlannedArm(c.name, {**plan.baseline, **c.settings}) for c in plan.combinations)
+            combined = (
+                PlannedArm(combination.name, {**plan.baseline, **combination.settings})
+                for combination in plan.combinations
+            )
             tested = tuple(sorted({key for combination in plan.combinations for key in combination.settings}))
             arms = (PlannedArm("baseline", plan.baseline), *combined)
-            found.append(_comparison("combination", workload, arms, tested, plan))
-    return found
+            chosen.append(_comparison("combination", workload, arms, tested, plan))
+    return chosen
 
 
 def _comparison(
@@ -184,13 +189,13 @@ def _comparison(
 ) -> Comparison:
     """With as many trials in each application as are worth making, at most two passes over the load levels."""
     protocol, apply_s = plan.protocol, _apply_s(tested, plan)
-    found = Comparison(factor, workload, arms, tested, apply_s=apply_s)
-    if is_in_flight(found, plan):
-        return found
+    comparison = Comparison(factor, workload, arms, tested, apply_s=apply_s)
+    if is_in_flight(comparison, plan):
+        return comparison
     usual_settle_s = min(protocol.trial_s / 2, 30.0)  # not what is learned later: the schedule stays as it is
-    worth = sub_trials(apply_s, protocol.trial_s, usual_settle_s, _BETWEEN_SD, _WITHIN_SD) if apply_s else 1
-    most = 2 * len(workload.levels)
-    return dataclasses.replace(found, sub_trials=min(protocol.sub_trials or worth, most))
+    worthwhile = sub_trials(apply_s, protocol.trial_s, usual_settle_s, _BETWEEN_SD, _WITHIN_SD) if apply_s else 1
+    limit = 2 * len(workload.levels)
+    return dataclasses.replace(comparison, sub_trials=min(protocol.sub_trials or worthwhile, limit))
 
 
 def _apply_s(tested: Iterable[str], plan: Plan) -> float:
@@ -199,13 +204,13 @@ def _apply_s(tested: Iterable[str], plan: Plan) -> float:
     return sum(plan.protocol.apply_s.get(key, usual.get(key, 0.0)) for key in tested)
 
 
-def is_in_flight(one: Comparison, plan: Plan) -> bool:
+def is_in_flight(comparison: Comparison, plan: Plan) -> bool:
     """Whether the settings of a comparison can change while the load goes on: all of them take effect at once, and
     the load is the engine's."""
-    if workload_kinds.get(one.workload.kind).tool:
+    if workload_kinds.get(comparison.workload.kind).tool:
         return False
     live = {knob.name for knob in plan.knobs if knob.takes_effect == "live"}
-    return plan.protocol.in_flight and one.workload.cache == "warm" and live.issuperset(one.tested)
+    return plan.protocol.in_flight and comparison.workload.cache == "warm" and live.issuperset(comparison.tested)
 
 
 def noise_comparisons(plan: Plan) -> list[Comparison]:
@@ -216,7 +221,8 @@ def noise_comparisons(plan: Plan) -> list[Comparison]:
     """
     compared = comparisons(plan)
     by_workload = {
-        workload.name: (workload, [one for one in compared if one.workload == workload]) for workload in plan.workloads
+        workload.name: (workload, [comparison for comparison in compared if comparison.workload == workload])
+        for workload in plan.workloads
     }
     return [
         dataclasses.replace(_equals(NOISE_FLOOR, workload, like, plan), purpose=Purpose.NOISE_FLOOR)

@@ -34,48 +34,53 @@ class Copies:
 
 def copies(plan: Plan, facts: DatabaseFacts, trials: Sequence[Trial]) -> Copies | None:
     """For these trials; None where no workload is on a private server."""
-    served = _served(plan)
-    if not served:
+    data_by_server = _served(plan)
+    if not data_by_server:
         return None
-    sizes = [facts.empty_bytes + sum(one.size_bytes for one in held.values()) for held in served.values()]
+    sizes = [
+        facts.empty_bytes + sum(data_set.size_bytes for data_set in data_sets.values())
+        for data_sets in data_by_server.values()
+    ]
     copied = any(workload.data != "keep" for workload in plan.workloads if workload.database)
-    times = len(served) + _times_put_back(plan, trials) if copied else 0
-    beside = sum(sizes) if copied and not facts.reflink else 0
-    return Copies(len(served), sum(sizes), beside, times, max(sizes))
+    copy_count = len(data_by_server) + _times_put_back(plan, trials) if copied else 0
+    copy_bytes = sum(sizes) if copied and not facts.reflink else 0
+    return Copies(len(data_by_server), sum(sizes), copy_bytes, copy_count, max(sizes))
 
 
 def beside_bytes(plan: Plan, facts: DatabaseFacts) -> int:
     """Bytes that servers need beside one data set of each shape: several servers, what is their own, and copies."""
-    found = copies(plan, facts, ())
-    if found is None:
+    total = copies(plan, facts, ())
+    if total is None:
         return 0
-    once = {key: one.size_bytes for held in _served(plan).values() for key, one in held.items()}
-    return found.data_bytes + found.copy_bytes - sum(once.values())
+    distinct = {key: data_set.size_bytes for data_sets in _served(plan).values() for key, data_set in data_sets.items()}
+    return total.data_bytes + total.copy_bytes - sum(distinct.values())
 
 
 def _served(plan: Plan) -> _Served:
-    found: _Served = {}
+    data_by_server: _Served = {}
     if plan.database is None or not plan.database.is_server or plan.database.running is not None:
-        return found
+        return data_by_server
     for workload, settings in _arms(plan):
         if workload.database:
             try:
-                one = data_of(workload, settings)
+                data_set = data_of(workload, settings)
             except ValidationError:  # told elsewhere
                 continue
-            found.setdefault(_server(plan, workload, settings), {})[workload.plan_name, one.shape] = one
-    return found
+            data_by_server.setdefault(_server(plan, workload, settings), {})[workload.plan_name, data_set.shape] = (
+                data_set
+            )
+    return data_by_server
 
 
 def _arms(plan: Plan) -> Iterable[tuple[Workload, Settings]]:
-    yield from ((one.workload, arm.settings) for one in candidates(plan) for arm in one.arms)
+    yield from ((comparison.workload, arm.settings) for comparison in candidates(plan) for arm in comparison.arms)
     yield from ((workload, plan.baseline) for workload in measured(plan))
 
 
 def _server(plan: Plan, workload: Workload, settings: Settings) -> _Server:
     built_in = plan.database.built_in if plan.database else ()
-    own = database_settings(workload, settings)
-    return tuple(sorted((name, str(value)) for name, value in own.items() if name in built_in))
+    variables = database_settings(workload, settings)
+    return tuple(sorted((name, str(value)) for name, value in variables.items() if name in built_in))
 
 
 def _times_put_back(plan: Plan, trials: Sequence[Trial]) -> int:
@@ -88,11 +93,11 @@ def _times_put_back(plan: Plan, trials: Sequence[Trial]) -> int:
             servers = blocks.setdefault((trial.workload, trial.block), {})
             servers[_server(plan, workload, trial.settings)] = None
     ages = {(trial.workload, trial.block): trial.round for trial in trials}
-    times = 0
-    before: dict[str, int] = {}
+    count = 0
+    last_ages: dict[str, int] = {}
     for (name, block), servers in blocks.items():
         age = ages[name, block] if workloads[name].data == "round" else block
-        if before.setdefault(name, age) != age:
-            times += len(servers)
-        before[name] = age
-    return times
+        if last_ages.setdefault(name, age) != age:
+            count += len(servers)
+        last_ages[name] = age
+    return count

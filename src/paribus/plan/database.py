@@ -54,6 +54,6 @@ class DatabaseTable(StrictTable):
                 raise ValueError("password_file must be a full path, on the target")
             if self.program:
                 raise ValueError("program is a private server's: take it out, or the dsn")
-        elif given := sorted(self.model_fields_set & {"password_env", "password_file", "schema_"}):
-            raise ValueError(f'{given[0].rstrip("_")} is for a running server: name it, dsn = "…", or take it out')
+        elif misplaced := sorted(self.model_fields_set & {"password_env", "password_file", "schema_"}):
+            raise ValueError(f'{misplaced[0].rstrip("_")} is for a running server: name it, dsn = "…", or take it out')
         return self

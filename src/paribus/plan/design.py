@@ -84,10 +84,10 @@ def _passes(levels: Sequence[LoadLevel], rng: random.Random) -> Iterator[LoadLev
         yield from rng.sample(levels, len(levels))
 
 
-def _spread(places: int, values: int, rng: random.Random) -> list[int]:
+def _spread(count: int, values: int, rng: random.Random) -> list[int]:
     """Each of so many values at as many places as any other, to within one, in random order."""
     start = rng.randrange(values)
-    spread = [(start + place) % values for place in range(places)]
+    spread = [(start + position) % values for position in range(count)]
     rng.shuffle(spread)
     return spread
 
@@ -95,14 +95,18 @@ def _spread(places: int, values: int, rng: random.Random) -> list[int]:
 def schedule(plan: Plan, experiment: str, rounds: int, noise_rounds: int = 0) -> tuple[Trial, ...]:
     """Every trial of an experiment in order: those that precondition data, show how a load settles and compare equals,
     then round by round, what a round is made of in random order. Fewer rounds are the beginning of more."""
-    stretches = [_compared(comparison, plan, rounds) for comparison in comparisons(plan)]
+    compared_blocks = [_compared(comparison, plan, rounds) for comparison in comparisons(plan)]
     if alone := measured(plan):
-        stretches.append(_measured(alone, plan, rounds))
-    equals = [_compared(one, plan, noise_rounds) for one in noise_comparisons(plan)]
-    found = [[run] for run in settling.trials(plan, plan.protocol.settle_runs)]
-    found += [[dataclasses.replace(trial, round=0) for trial in block] for stretch in equals for block in stretch]
-    found += _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds"))
-    return precondition.put_first(plan, _numbered(found, experiment, ()))
+        compared_blocks.append(_measured(alone, plan, rounds))
+    noise_blocks = [_compared(comparison, plan, noise_rounds) for comparison in noise_comparisons(plan)]
+    blocks_in_order = [[run] for run in settling.trials(plan, plan.protocol.settle_runs)]
+    blocks_in_order += [
+        [dataclasses.replace(trial, round=0) for trial in block]
+        for comparison_blocks in noise_blocks
+        for block in comparison_blocks
+    ]
+    blocks_in_order += _in_rounds(compared_blocks, rounds, random.Random(f"{plan.protocol.seed}/rounds"))
+    return precondition.put_first(plan, _numbered(blocks_in_order, experiment, ()))
 
 
 def confirmation(
@@ -110,25 +114,25 @@ def confirmation(
 ) -> tuple[Trial, ...]:
     """The trials that confirm what a screen showed, after all `before`: one comparison for each survivor (factor and
     workload), in another order than any before."""
-    again = [dataclasses.replace(one, purpose=Purpose.CONFIRM) for one in candidates_at(plan, survivors)]
-    stretches = [_compared(one, plan, rounds) for one in again]
-    found = _in_rounds(stretches, rounds, random.Random(f"{plan.protocol.seed}/rounds/confirm"))
-    last = max(trial.round for trial in before)
-    later = [[dataclasses.replace(trial, round=last + trial.round) for trial in block] for block in found]
-    return tuple(_numbered(later, before[0].experiment, before))
+    chosen = [dataclasses.replace(comparison, purpose=Purpose.CONFIRM) for comparison in candidates_at(plan, survivors)]
+    compared_blocks = [_compared(comparison, plan, rounds) for comparison in chosen]
+    ordered = _in_rounds(compared_blocks, rounds, random.Random(f"{plan.protocol.seed}/rounds/confirm"))
+    last_round = max(trial.round for trial in before)
+    renumbered = [[dataclasses.replace(trial, round=last_round + trial.round) for trial in block] for block in ordered]
+    return tuple(_numbered(renumbered, before[0].experiment, before))
 
 
 _Block = list[Trial]  # without the experiment and numbers, which depend on what else there is
 
 
-def _in_rounds(stretches: Sequence[Sequence[_Block]], rounds: int, rng: random.Random) -> list[_Block]:
+def _in_rounds(compared_blocks: Sequence[Sequence[_Block]], rounds: int, rng: random.Random) -> list[_Block]:
     """The blocks of all stretches round by round, the stretches of a round in random order."""
-    found = []
+    ordered = []
     for number in range(1, rounds + 1):
-        turn = list(range(len(stretches)))
-        rng.shuffle(turn)
-        found += [block for index in turn for block in stretches[index] if block[0].round == number]
-    return found
+        sequence = list(range(len(compared_blocks)))
+        rng.shuffle(sequence)
+        ordered += [block for index in sequence for block in compared_blocks[index] if block[0].round == number]
+    return ordered
 
 
 def _numbered(blocks: Sequence[_Block], experiment: str, before: Sequence[Trial]) -> list[Trial]:
@@ -137,19 +141,19 @@ def _numbered(blocks: Sequence[_Block], experiment: str, before: Sequence[Trial]
     first = max((trial.block for trial in before), default=0) + 1
     trials = [(number, trial) for number, block in enumerate(blocks, start=first) for trial in block]
     return [
-        dataclasses.replace(trial, experiment=experiment, order=order + place, block=number)
-        for place, (number, trial) in enumerate(trials, start=1)
+        dataclasses.replace(trial, experiment=experiment, order=order + position, block=number)
+        for position, (number, trial) in enumerate(trials, start=1)
     ]
 
 
 def _compared(comparison: Comparison, plan: Plan, rounds: int) -> list[_Block]:
     """Every block of a comparison, round by round."""
-    again = "/confirm" if comparison.purpose is Purpose.CONFIRM else ""
-    rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}{again}")
+    suffix = "/confirm" if comparison.purpose is Purpose.CONFIRM else ""
+    rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}{suffix}")
     settings = _drawn(comparison, plan) if comparison.screened else itertools.repeat(comparison.settings)
     levels, arms, size = comparison.workload.levels, len(comparison.arms), comparison.sub_trials
-    alone = ((number, (load,), order) for number, load, order in blocks(levels, arms, rounds, rng))
-    drawn = plots(levels, arms, rounds, size, rng) if size > 1 else alone
+    single_blocks = ((number, (load,), order) for number, load, order in blocks(levels, arms, rounds, rng))
+    drawn = plots(levels, arms, rounds, size, rng) if size > 1 else single_blocks
     return [
         [
             Trial(
@@ -157,31 +161,31 @@ def _compared(comparison: Comparison, plan: Plan, rounds: int) -> list[_Block]:
                 order=0,
                 round=number,
                 block=0,
-                position=place * len(loads) + held + 1,
+                position=position * len(loads) + repetition + 1,
                 attempt=1,
                 factor=comparison.factor,
                 arm=comparison.arms[arm].label,
                 baseline=arm == 0,
                 purpose=comparison.purpose,
-                settings=of_arms[arm],
+                settings=arm_settings[arm],
                 workload=comparison.workload.name,
                 load=load,
-                application=place + 1,
+                application=position + 1,
             )
-            for place, arm in enumerate(order)
-            for held, load in enumerate(loads)
+            for position, arm in enumerate(order)
+            for repetition, load in enumerate(loads)
         ]
-        for (number, loads, order), of_arms in zip(drawn, settings, strict=False)
+        for (number, loads, order), arm_settings in zip(drawn, settings, strict=False)
     ]
 
 
-def _drawn(one: Comparison, plan: Plan) -> Iterator[tuple[Settings, ...]]:
+def _drawn(comparison: Comparison, plan: Plan) -> Iterator[tuple[Settings, ...]]:
     """Settings of all factors of a screen, each with its mirror image before it; without an end."""
-    rng = random.Random(f"{plan.protocol.seed}/{one.workload.name}/{one.factor}/settings")
+    rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}/settings")
     while True:
-        for row in replicate(len(one.screened), rng):
-            high = {f.key: f.levels[sign > 0] for f, sign in zip(one.screened, row, strict=True)}
-            low = {f.key: f.levels[sign < 0] for f, sign in zip(one.screened, row, strict=True)}
+        for row in replicate(len(comparison.screened), rng):
+            high = {factor.key: factor.levels[sign > 0] for factor, sign in zip(comparison.screened, row, strict=True)}
+            low = {factor.key: factor.levels[sign < 0] for factor, sign in zip(comparison.screened, row, strict=True)}
             yield {**plan.baseline, **low}, {**plan.baseline, **high}
 
 
@@ -189,10 +193,10 @@ def _measured(workloads: Sequence[Workload], plan: Plan, rounds: int) -> list[_B
     """Every point of what is only measured, once a round, in random order; each is a block of one trial."""
     rng = random.Random(f"{plan.protocol.seed}/measured")
     points = [(workload.name, load) for workload in workloads for load in workload.levels]
-    found = []
+    ordered = []
     for number in range(1, rounds + 1):
         rng.shuffle(points)
-        found += [
+        ordered += [
             [
                 Trial(
                     experiment="",
@@ -212,7 +216,7 @@ def _measured(workloads: Sequence[Workload], plan: Plan, rounds: int) -> list[_B
             ]
             for name, load in points
         ]
-    return found
+    return ordered
 
 
 def schedule_hash(trials: Sequence[Trial]) -> str:

@@ -24,17 +24,17 @@ def parse(dsn: str) -> RunningServer:
     try:
         parts = urlsplit(dsn)
         port = parts.port
-        given = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:
         if "@" in dsn:  # perhaps behind a password with a slash or a bracket in it
             raise ValueError(f"is no address of a server, for example {_EXAMPLES}; {NOT_IN_A_PLAN}") from None
         raise ValueError(f"is no address of a server, for example {_EXAMPLES}") from None
-    query = dict(given)
-    if parts.password is not None or any(sign in key.casefold() for key in query for sign in ("pass", "pwd")):
+    query = dict(options)
+    if parts.password is not None or any(word in key.casefold() for key in query for word in ("pass", "pwd")):
         raise ValueError(NOT_IN_A_PLAN)
     if parts.scheme not in _SCHEMES:
         raise ValueError(f"begins with none of {', '.join(f'{one}://' for one in _SCHEMES)}")
-    if "@" in parts.path or parts.fragment or len(given) > len(query) or not query.keys() <= set(_KEYS):
+    if "@" in parts.path or parts.fragment or len(options) > len(query) or not query.keys() <= set(_KEYS):
         raise ValueError(f"has what an address has not; behind the host there may be ?{'=…&'.join(_KEYS)}=…")
     return _server(parts, port, query)
 

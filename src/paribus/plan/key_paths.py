@@ -9,7 +9,7 @@ KeyPath = tuple[str | int, ...]
 """Keys from the top of the document to a value; a number is the index of an array element, from 0."""
 
 
-def problem(lines: Mapping[KeyPath, int], key_path: KeyPath, wrong: str, right: str = "") -> Problem:
+def problem(lines: Mapping[KeyPath, int], key_path: KeyPath, message: str, hint: str = "") -> Problem:
     """A problem at a key, shown as `line 12, workload[0].threads`.
 
     The line is that of the key, or of the nearest table above it that has one.
@@ -23,5 +23,5 @@ def problem(lines: Mapping[KeyPath, int], key_path: KeyPath, wrong: str, right: 
             text += f".{name}" if text else name
     for end in range(len(key_path), 0, -1):
         if line := lines.get(key_path[:end]):
-            return Problem(f"line {line}, {text}", wrong, right, line)
-    return Problem(text or "the plan", wrong, right)
+            return Problem(f"line {line}, {text}", message, hint, line)
+    return Problem(text or "the plan", message, hint)

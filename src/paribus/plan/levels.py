@@ -44,9 +44,9 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
     if offer.allowed and value not in offer.allowed:
         offered = f"it offers {', '.join(str(allowed) for allowed in offer.allowed)}"
         renamed = knob.renamed.get(str(value))
-        place = facts.device if "{device}" in knob.addresses[0] else facts.hostname
-        wrong = f"{place} does not offer {label_of(written)!r}"
-        complain(wrong, f"today it is called {renamed!r}; {offered}" if renamed else offered)
+        owner = facts.device if "{device}" in knob.addresses[0] else facts.hostname
+        message = f"{owner} does not offer {label_of(written)!r}"
+        complain(message, f"today it is called {renamed!r}; {offered}" if renamed else offered)
         return None
     return Level(value, label_of(written))
 
@@ -54,12 +54,12 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
 def risk_of(knob: Knob) -> StoredMessage | None:
     """In words, what trying the knob, or using it, may cost; None: nothing."""
     if knob.danger == "durability":
-        said = N_("{knob} trades safety for speed: see what a crash or a power cut then loses before it is used")
-        return stored_message(said, knob=knob.name)
+        risk = N_("{knob} trades safety for speed: see what a crash or a power cut then loses before it is used")
+        return stored_message(risk, knob=knob.name)
     if knob.danger != "data_loss":
         return None
-    said = N_("{knob} can lose data at a power cut or a crash while it is tried: {documentation}")
-    return stored_message(said, knob=knob.name, documentation=stored_message(knob.documentation))
+    risk = N_("{knob} can lose data at a power cut or a crash while it is tried: {documentation}")
+    return stored_message(risk, knob=knob.name, documentation=stored_message(knob.documentation))
 
 
 def parameter_level(table: WorkloadTable, parameter: str, written: Any, complain: Complain) -> Level | None:
@@ -86,13 +86,15 @@ def impossible(parameter: str, value: Value, facts: Facts) -> str:
 def unknown_key(key: str, catalogue: Catalogue, tables: Sequence[WorkloadTable]) -> str:
     """What to write instead of a key that is neither a knob nor a parameter of these workloads."""
     owner, _, parameter = key.partition(".")
-    known = [name for knob in catalogue for name in (knob.name, *knob.aliases)]
+    candidates = [name for knob in catalogue for name in (knob.name, *knob.aliases)]
     for table in tables:
         kind, owners = kind_of(table), {name_of(table), kind_of(table).name}
         if owner in owners and parameter in {*kind.axes, "threads"}:
             return f"give the values of {parameter} in the workload itself: each is tried anyway"
-        known += [f"{one}.{field}" for one in owners for field in kind.parameters.model_fields.keys() - kind.axes]
-    return nearest(key, known) or "knobs are listed by: paribus knobs list"
+        candidates += [
+            f"{prefix}.{field}" for prefix in owners for field in kind.parameters.model_fields.keys() - kind.axes
+        ]
+    return nearest(key, candidates) or "knobs are listed by: paribus knobs list"
 
 
 def baseline_of(

@@ -33,7 +33,7 @@ def needs(parsed: Parsed) -> Needs:
     """Return the facts that a parsed plan needs of its machine."""
     table = parsed.table
     database = table.database if table.database and table.database.kind != "sqlite" else None
-    database_text = parsed.given.get("database")
+    database_text = parsed.document.get("database")
     has_dsn = isinstance(database_text, Mapping) and "dsn" in database_text
     return Needs(
         path=table.target.path,

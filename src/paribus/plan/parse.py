@@ -34,7 +34,7 @@ class Parsed:
     text: str
     overrides: Mapping[str, str]
     table: PlanTable
-    given: Mapping[str, Any]
+    document: Mapping[str, Any]
     problems: tuple[Problem, ...]
     lines: Mapping[KeyPath, int]
 
@@ -44,9 +44,9 @@ class Parsed:
         whole = self.text + "\0" + json.dumps(dict(self.overrides), sort_keys=True)
         return hashlib.sha256(whole.encode()).hexdigest()
 
-    def problem(self, place: KeyPath, wrong: str, right: str = "") -> Problem:
+    def problem(self, key_path: KeyPath, message: str, hint: str = "") -> Problem:
         """A problem at a place of this plan."""
-        return problem(self.lines, place, wrong, right)
+        return problem(self.lines, key_path, message, hint)
 
 
 def read_file(path: str) -> str:
@@ -72,101 +72,103 @@ def parse(name: str, text: str, overrides: Mapping[str, str]) -> Parsed:
     """
     _refuse_long_keys(name, text, overrides)
     try:
-        raw = tomllib.loads(text)
+        document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # tomllib's own error, numbers of thousands of digits, deep nests
         raise PlanError(name, [Problem("the file", f"is not TOML: {error}", "correct the line named")]) from error
     for key, value in overrides.items():
         try:
-            _merge(raw, _override(key, value))
+            _merge(document, _override(key, value))
         except (ValueError, RecursionError) as error:
-            wrong = Problem(f"--set {key}", str(error), "write for example --set target.device=/dev/sdb")
-            raise PlanError(name, [wrong]) from error
-    if _is_deep(raw):
-        wrong = Problem(
+            mistake = Problem(f"--set {key}", str(error), "write for example --set target.device=/dev/sdb")
+            raise PlanError(name, [mistake]) from error
+    if _is_deep(document):
+        mistake = Problem(
             "the file", f"has tables that are nested more than {_MOST_DEPTH} deep", "see: paribus schema plan"
         )
-        raise PlanError(name, [wrong])
+        raise PlanError(name, [mistake])
     lines = lines_of(text)
-    table, problems = _validate(raw, lines)
-    return Parsed(name, text, dict(overrides), table, raw, tuple(problems), lines)
+    table, problems = _validate(document, lines)
+    return Parsed(name, text, dict(overrides), table, document, tuple(problems), lines)
 
 
 def _refuse_long_keys(name: str, text: str, overrides: Mapping[str, str]) -> None:
     """Raise PlanError for a key of so many parts that reading it would take minutes."""
     keys = [(f"line {number}", line.partition("=")[0]) for number, line in enumerate(text.splitlines(), start=1)]
-    for place, key in [*keys, *((f"--set {key[:40]}", key) for key in overrides)]:
+    for location, key in [*keys, *((f"--set {key[:40]}", key) for key in overrides)]:
         if key.count(".") > _MOST_PARTS:
-            wrong = f"has a key of more than {_MOST_PARTS} parts"
-            raise PlanError(name, [Problem(place, wrong, "see: paribus schema plan")])
+            message = f"has a key of more than {_MOST_PARTS} parts"
+            raise PlanError(name, [Problem(location, message, "see: paribus schema plan")])
 
 
-def _is_deep(raw: dict[str, Any]) -> bool:
+def _is_deep(document: dict[str, Any]) -> bool:
     """Whether it is nested deeper than any plan can be."""
-    level: list[Any] = [raw]
+    values: list[Any] = [document]
     for _ in range(_MOST_DEPTH):
-        tables = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
-        level = [below for table in tables for below in table]
-    return any(isinstance(one, dict | list) for one in level)
+        tables = [
+            value.values() if isinstance(value, dict) else value for value in values if isinstance(value, dict | list)
+        ]
+        values = [value for table in tables for value in table]
+    return any(isinstance(value, dict | list) for value in values)
 
 
 def _override(key: str, value: str) -> dict[str, Any]:
     """`target.device=/dev/loop0` as the table it stands for. Raises ValueError."""
     if "\n" in key + value:
         raise ValueError("is more than one line")
-    for written in (value, json.dumps(value)):
+    for text in (value, json.dumps(value)):
         try:
-            return tomllib.loads(f"{key} = {written}")
+            return tomllib.loads(f"{key} = {text}")
         except tomllib.TOMLDecodeError:
             continue
     raise ValueError("is no key of a plan")
 
 
-def _merge(into: dict[str, Any], other: dict[str, Any]) -> None:
+def _merge(target: dict[str, Any], other: dict[str, Any]) -> None:
     """Put one table over another; a number names an element, as in `workload.0.total_size`. Raises ValueError."""
     for key, value in other.items():
-        below = into.get(key)
-        if isinstance(below, list) and isinstance(value, dict):
+        current = target.get(key)
+        if isinstance(current, list) and isinstance(value, dict):
             for number, element in value.items():
-                if not (number.isdecimal() and int(number) < len(below) and isinstance(element, dict)):
+                if not (number.isdecimal() and int(number) < len(current) and isinstance(element, dict)):
                     raise ValueError(f"{key} has no element {number!r} to set a key of; they are counted from 0")
-                _merge(below[int(number)], element)
-        elif isinstance(value, dict) and isinstance(below, dict):
-            _merge(below, value)
+                _merge(current[int(number)], element)
+        elif isinstance(value, dict) and isinstance(current, dict):
+            _merge(current, value)
         else:
-            into[key] = value
+            target[key] = value
 
 
-def _validate(raw: dict[str, Any], lines: dict[KeyPath, int]) -> tuple[PlanTable, list[Problem]]:
+def _validate(document: dict[str, Any], lines: dict[KeyPath, int]) -> tuple[PlanTable, list[Problem]]:
     """Validate; cut out what is wrong and validate again, so that one mistake does not hide another."""
     form = plan_form()
-    rest = copy.deepcopy(raw)
+    remaining = copy.deepcopy(document)
     problems: dict[str, Problem] = {}
     for _ in range(100):
         try:
-            return form.model_validate(rest), list(problems.values())
+            return form.model_validate(remaining), list(problems.values())
         except ValidationError as error:
             # The last element of a list first, so that the places of the others still hold.
             details = [_placed(detail) for detail in error.errors()]
             for detail in sorted(details, key=lambda d: [str(part) for part in d["loc"]], reverse=True):
                 if len(problems) < _MOST_PROBLEMS:
-                    found = _problem(detail, raw, lines)
+                    described = _problem(detail, document, lines)
                 else:
-                    found = Problem("the file", f"has more problems than these {_MOST_PROBLEMS}")
-                problems.setdefault(str(found), found)
-                _cut(rest, detail)
+                    described = Problem("the file", f"has more problems than these {_MOST_PROBLEMS}")
+                problems.setdefault(str(described), described)
+                _cut(remaining, detail)
     raise AssertionError("a plan that is cut down stays wrong")
 
 
 def _placed(detail: ErrorDetails) -> ErrorDetails:
     """One of pydantic's errors at its place in the file: where there are several kinds of workload, it adds one."""
-    place = detail["loc"]
+    key_path = detail["loc"]
     if detail["type"] == "union_tag_not_found":
-        return {**detail, "loc": (*place, "kind"), "type": "missing"}
+        return {**detail, "loc": (*key_path, "kind"), "type": "missing"}
     if detail["type"] == "union_tag_invalid":
-        named = {"loc": (*place, "kind"), "input": detail["input"]["kind"]}
+        named = {"loc": (*key_path, "kind"), "input": detail["input"]["kind"]}
         return {**detail, **named, "type": "literal_error", "ctx": {"expected": detail["ctx"]["expected_tags"]}}  # type: ignore[typeddict-item]
-    if len(place) > 2 and place[0] == "workload" and place[2] in workload_kinds:
-        return {**detail, "loc": (*place[:2], *place[3:])}
+    if len(key_path) > 2 and key_path[0] == "workload" and key_path[2] in workload_kinds:
+        return {**detail, "loc": (*key_path[:2], *key_path[3:])}
     return detail
 
 
@@ -187,63 +189,66 @@ _NEEDED = {
 _STAND_IN = {**_NEEDED, "settings": {"": 0}}
 
 
-def _cut(rest: dict[str, Any], detail: ErrorDetails) -> None:
+def _cut(remaining: dict[str, Any], detail: ErrorDetails) -> None:
     """Take the wrong part out, or put something in the place of what is missing."""
     *path, last = detail["loc"] or ("",)
     if "arguments" in path:  # something in its place: as many stay as the statement has parameters
         path, last = path[: path.index("arguments") + 1], detail["loc"][path.index("arguments") + 1]
-    below: Any = rest
+    container: Any = remaining
     for part in path:
         try:
-            below = below[part]
+            container = container[part]
         except (KeyError, IndexError, TypeError):
             return  # a word of pydantic's, or cut already
-    if isinstance(below, dict):
+    if isinstance(container, dict):
         needed = last in _NEEDED and detail["type"] != "extra_forbidden"
-        if detail["type"] == "missing" or (needed and last in below):
-            below[str(last)] = copy.deepcopy(_STAND_IN.get(str(last), "unnamed"))
-        elif last in below:
-            del below[str(last)]
+        if detail["type"] == "missing" or (needed and last in container):
+            container[str(last)] = copy.deepcopy(_STAND_IN.get(str(last), "unnamed"))
+        elif last in container:
+            del container[str(last)]
         else:
-            below.clear()
-    elif isinstance(below, list) and isinstance(last, int) and last < len(below):
+            container.clear()
+    elif isinstance(container, list) and isinstance(last, int) and last < len(container):
         if path[-1] == "arguments":
-            below[last] = {"null": True}
+            container[last] = {"null": True}
         else:
-            del below[last]
-        if not below:
-            _cut(rest, {**detail, "loc": tuple(path)})
+            del container[last]
+        if not container:
+            _cut(remaining, {**detail, "loc": tuple(path)})
 
 
-def _problem(detail: ErrorDetails, raw: dict[str, Any], lines: dict[KeyPath, int]) -> Problem:
+def _problem(detail: ErrorDetails, document: dict[str, Any], lines: dict[KeyPath, int]) -> Problem:
     """One of pydantic's errors in our words."""
-    place = tuple(detail["loc"])
+    key_path = tuple(detail["loc"])
     context = detail.get("ctx", {})
     kind = detail["type"]
-    wrong, right = detail["msg"].replace("Input should be", "should be"), ""
+    message, hint = detail["msg"].replace("Input should be", "should be"), ""
     if kind == "extra_forbidden":
-        known = _keys_at(place[:-1], raw)
-        wrong, right = "unknown key", nearest(str(place[-1]), known) or f"known: {', '.join(known)}"
+        candidates = _keys_at(key_path[:-1], document)
+        message, hint = "unknown key", nearest(str(key_path[-1]), candidates) or f"known: {', '.join(candidates)}"
     elif kind == "missing":
-        wrong, right = "is missing", _MISSING.get(str(place[-1]), "")
+        message, hint = "is missing", _MISSING.get(str(key_path[-1]), "")
     elif kind == "literal_error":
-        known = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
-        wrong, right = f"{detail['input']!r} is not one of {', '.join(known)}", nearest(str(detail["input"]), known)
-    elif kind == "list_type" and place in _ARRAYS_OF_TABLES:
+        candidates = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+        message, hint = (
+            f"{detail['input']!r} is not one of {', '.join(candidates)}",
+            nearest(str(detail["input"]), candidates),
+        )
+    elif kind == "list_type" and key_path in _ARRAYS_OF_TABLES:
         is_table = isinstance(detail["input"], dict)
-        wrong = "is one table, and there may be several" if is_table else "should be an array of tables"
-        right = f"write [[{place[0]}]] with double brackets"
-    elif kind in ("model_type", "model_attributes_type") and place[:-1] in _ARRAYS_OF_TABLES:
-        wrong, right = "should be a table", f"write [[{place[0]}]] with double brackets"
-    elif kind in ("model_type", "dict_type") and isinstance(detail["input"], list) and len(place) == 1:
-        wrong, right = "is a list of tables, and there is only one", f"write [{place[0]}] with single brackets"
+        message = "is one table, and there may be several" if is_table else "should be an array of tables"
+        hint = f"write [[{key_path[0]}]] with double brackets"
+    elif kind in ("model_type", "model_attributes_type") and key_path[:-1] in _ARRAYS_OF_TABLES:
+        message, hint = "should be a table", f"write [[{key_path[0]}]] with double brackets"
+    elif kind in ("model_type", "dict_type") and isinstance(detail["input"], list) and len(key_path) == 1:
+        message, hint = "is a list of tables, and there is only one", f"write [{key_path[0]}] with single brackets"
     elif kind == "model_type":
-        wrong, right = "should be a table", f"write for example {place[-1]} = {{}}"
+        message, hint = "should be a table", f"write for example {key_path[-1]} = {{}}"
     elif "error" in context:
-        wrong = str(context["error"])
+        message = str(context["error"])
     elif not isinstance(detail["input"], dict | list):
-        wrong += f" (it is {detail['input']!r})"
-    return problem(lines, place, wrong, right)
+        message += f" (it is {detail['input']!r})"
+    return problem(lines, key_path, message, hint)
 
 
 _ARRAYS_OF_TABLES: tuple[KeyPath, ...] = (("workload",), ("combination",))
@@ -257,22 +262,24 @@ _MISSING = {
 }
 
 
-def _keys_at(place: KeyPath, raw: dict[str, Any]) -> list[str]:
+def _keys_at(key_path: KeyPath, document: dict[str, Any]) -> list[str]:
     """The keys a table of the plan may have."""
     fields = plan_form().model_fields
-    if not place:
+    if not key_path:
         return list(fields)
-    if place[0] == "workload":
-        table = raw["workload"][place[1]]
+    if key_path[0] == "workload":
+        table = document["workload"][key_path[1]]
         kind = table.get("kind") if table.get("kind") in workload_kinds else next(iter(workload_kinds))
-        whole = plan_form().model_json_schema()["$defs"]
-        found = whole[f"{str(kind).title()}Workload"]
-        for part in place[2:]:
-            found = found["properties"][part] if isinstance(part, str) else found["items"]
-            found = next((one for one in found.get("anyOf", ()) if one.get("type") != "null"), found)
-            found = whole[found["$ref"].rpartition("/")[2]] if "$ref" in found else found
-        return list(found["properties"])
-    annotation = fields[str(place[0])].annotation
-    if place[0] == "combination":
+        definitions = plan_form().model_json_schema()["$defs"]
+        definition = definitions[f"{str(kind).title()}Workload"]
+        for part in key_path[2:]:
+            definition = definition["properties"][part] if isinstance(part, str) else definition["items"]
+            definition = next(
+                (option for option in definition.get("anyOf", ()) if option.get("type") != "null"), definition
+            )
+            definition = definitions[definition["$ref"].rpartition("/")[2]] if "$ref" in definition else definition
+        return list(definition["properties"])
+    annotation = fields[str(key_path[0])].annotation
+    if key_path[0] == "combination":
         return ["name", "settings"]
     return list(getattr(annotation, "model_fields", {}))

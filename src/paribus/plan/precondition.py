@@ -17,7 +17,7 @@ from paribus.plan.file import PreconditionTable
 from paribus.registry import DataSet, data_of, parameters_of
 from paribus.units import LoadLevel
 
-_Place = tuple[str, str, str]
+_DataKey = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Cost:
     most_s: float
 
 
-def wanted(table: PreconditionTable | None) -> Precondition | None:
+def precondition_of(table: PreconditionTable | None) -> Precondition | None:
     """What a plan's table asks for."""
     if table is None:
         return None
@@ -57,17 +57,19 @@ def put_first(plan: Plan, trials: Sequence[Trial]) -> tuple[Trial, ...]:
 def _preconditioning(plan: Plan, trials: Sequence[Trial]) -> list[Trial]:
     """A trial for each data set, at the baseline but for what makes it another data set."""
     workloads = {workload.name: workload for workload in plan.workloads if workload.precondition}
-    found: dict[_Place, Trial] = {}
+    first: dict[_DataKey, Trial] = {}
     for trial in trials:
         workload = workloads.get(trial.workload)
-        if workload is None or (place := _place(workload, trial.settings)) in found:
+        if workload is None or (data_key := _data_key(workload, trial.settings)) in first:
             continue
         settings, arm = plan.baseline, ""
-        if _place(workload, plan.baseline) != place:
-            own = {key: value for key, value in trial.settings.items() if key.partition(".")[0] in workload.owners}
-            settings, arm = {**plan.baseline, **own}, f"{trial.factor} = {trial.arm}"
-        number = len(found) + 1
-        found[place] = Trial(
+        if _data_key(workload, plan.baseline) != data_key:
+            parameters = {
+                key: value for key, value in trial.settings.items() if key.partition(".")[0] in workload.owners
+            }
+            settings, arm = {**plan.baseline, **parameters}, f"{trial.factor} = {trial.arm}"
+        number = len(first) + 1
+        first[data_key] = Trial(
             experiment=trial.experiment,
             order=number,
             round=0,
@@ -82,13 +84,13 @@ def _preconditioning(plan: Plan, trials: Sequence[Trial]) -> list[Trial]:
             workload=workload.name,
             load=_load(workload),
         )
-    return list(found.values())
+    return list(first.values())
 
 
-def _place(workload: Workload, settings: Settings) -> _Place:
+def _data_key(workload: Workload, settings: Settings) -> _DataKey:
     """What tells one data set from another: a device is shared by all, files by the series of a matrix."""
-    one = data_of(workload, settings)
-    return one.device, "" if one.device else workload.plan_name, one.shape
+    data_set = data_of(workload, settings)
+    return data_set.device, "" if data_set.device else workload.plan_name, data_set.shape
 
 
 def _load(workload: Workload) -> LoadLevel:
@@ -101,15 +103,17 @@ def _load(workload: Workload) -> LoadLevel:
 def costs(plan: Plan, trials: Sequence[Trial]) -> list[Cost]:
     """What each preconditioning among these trials costs."""
     workloads = {workload.name: workload for workload in plan.workloads}
-    found = []
+    preconditionings = []
     for trial in trials:
-        asked = workloads[trial.workload].precondition
-        if trial.purpose is Purpose.PRECONDITION and asked:
-            one = data_of(workloads[trial.workload], trial.settings)
-            least_bytes = asked.fills * one.size_bytes
-            most_s = asked.most_rounds * asked.round_s
-            found.append(Cost(workloads[trial.workload].plan_name, one.device, asked.fills, least_bytes, most_s))
-    return found
+        precondition = workloads[trial.workload].precondition
+        if trial.purpose is Purpose.PRECONDITION and precondition:
+            data_set = data_of(workloads[trial.workload], trial.settings)
+            least_bytes = precondition.fills * data_set.size_bytes
+            most_s = precondition.most_rounds * precondition.round_s
+            preconditionings.append(
+                Cost(workloads[trial.workload].plan_name, data_set.device, precondition.fills, least_bytes, most_s)
+            )
+    return preconditionings
 
 
 _UNDONE = {
@@ -129,17 +133,17 @@ def complaints(plan: Plan, arms: Mapping[str, Sequence[Settings]]) -> Iterator[t
         if workload.precondition is None:
             continue
         if workload.data != "keep":
-            wrong = f"with {workload.data!r} the data is made anew, which undoes precondition"
-            yield name, "data", wrong, "take data out: what is preconditioned is kept"
+            message = f"with {workload.data!r} the data is made anew, which undoes precondition"
+            yield name, "data", message, "take data out: what is preconditioned is kept"
         parameters = [item for settings in arms[workload.name] for item in _parameters(workload, settings).items()]
-        for parameter, (wrong, right) in _UNDONE.items():
+        for parameter, (message, hint) in _UNDONE.items():
             if parameter in parameters:
-                yield name, "precondition", wrong, right
+                yield name, "precondition", message, hint
         for other in plan.workloads:
             if other.plan_name != name and _overwrites(other, sets[other.name], sets[workload.name]):
-                wrong = f"{other.plan_name} makes its own data on the same device, which undoes precondition"
-                right = f'give {other.plan_name} another device, or the same data with data = "keep"'
-                yield name, "precondition", wrong, right
+                message = f"{other.plan_name} makes its own data on the same device, which undoes precondition"
+                hint = f'give {other.plan_name} another device, or the same data with data = "keep"'
+                yield name, "precondition", message, hint
 
 
 def _parameters(workload: Workload, settings: Settings) -> dict[str, Any]:
@@ -154,13 +158,13 @@ def _data_sets(workload: Workload, arms: Sequence[Settings]) -> list[DataSet]:
     return [data_of(workload, settings) for settings in arms if _parameters(workload, settings)]
 
 
-def _overwrites(other: Workload, its: Sequence[DataSet], ours: Sequence[DataSet]) -> bool:
+def _overwrites(other: Workload, theirs: Sequence[DataSet], ours: Sequence[DataSet]) -> bool:
     """Whether data of another workload is made on a device of ours after ours was preconditioned."""
     return any(
-        one.device == own.device and (one.shape != own.shape or other.data != "keep")
-        for own in ours
-        for one in its
-        if own.device and (one.made or other.data != "keep")
+        their_set.device == our_set.device and (their_set.shape != our_set.shape or other.data != "keep")
+        for our_set in ours
+        for their_set in theirs
+        if our_set.device and (their_set.made or other.data != "keep")
     )
 
 
@@ -172,5 +176,5 @@ def notes(plan: Plan) -> Iterator[StoredMessage]:
         baseline = _parameters(workload, plan.baseline)
         if not baseline.get("direct") and baseline.get("sync_writes") == "none":
             name = workload.plan_name
-            said = N_("{workload} is preconditioned through the page cache, steady before the device is: use {key}")
-            yield stored_message(said, workload=name, key="direct = true")
+            note = N_("{workload} is preconditioned through the page cache, steady before the device is: use {key}")
+            yield stored_message(note, workload=name, key="direct = true")

@@ -19,12 +19,12 @@ _LEAST_SETTLE = 1 / 12  # of a trial, where no settling was seen
 def with_runs(plan: Plan, room_s: float, overhead_s: float) -> Plan:
     """The plan with the runs that the time holds; none where it does not hold the baseline's two, or none is needed."""
     protocol = plan.protocol
-    wanted = len(list(trials(plan, None)))
-    if protocol.settled != "usual" or protocol.rounds or wanted < _FEWEST:
+    run_count = len(list(trials(plan, None)))
+    if protocol.settled != "usual" or protocol.rounds or run_count < _FEWEST:
         return plan
-    share = room_s / wanted - overhead_s
-    run_s = round(min(max(share, _SHORTEST * protocol.trial_s), _LONGEST * protocol.trial_s), 3)
-    count = min(wanted, int(room_s // (run_s + overhead_s)))
+    time_each_s = room_s / run_count - overhead_s
+    run_s = round(min(max(time_each_s, _SHORTEST * protocol.trial_s), _LONGEST * protocol.trial_s), 3)
+    count = min(run_count, int(room_s // (run_s + overhead_s)))
     if count < _FEWEST:
         return plan
     return dataclasses.replace(plan, protocol=dataclasses.replace(protocol, settle_runs=count, settle_run_s=run_s))
@@ -34,23 +34,27 @@ def with_settle(plan: Plan, settle_s: float, toggle_s: float) -> Plan:
     """The plan with what was seen to be needed for a new load, and after a change of a load that goes on."""
     protocol = plan.protocol
     settle_s = round(max(settle_s, _LEAST_SETTLE * protocol.trial_s), 3)
-    known = dataclasses.replace(
+    calibrated = dataclasses.replace(
         protocol,
         settle_s=settle_s,
         takeoff_s=settle_s,
         toggle_s=round(max(protocol.toggle_s, toggle_s), 3),
         settled="calibrated",
     )
-    return dataclasses.replace(plan, protocol=known)
+    return dataclasses.replace(plan, protocol=calibrated)
 
 
 def trials(plan: Plan, most: int | None) -> Iterator[Trial]:
     """The runs in the order in which they matter, without numbers; a tool's load does not show how it settles."""
-    compared = [one for one in candidates(plan) if not workload_kinds.get(one.workload.kind).tool]
-    workloads = {one.workload.name: one.workload for one in compared}.values()
+    compared = [comparison for comparison in candidates(plan) if not workload_kinds.get(comparison.workload.kind).tool]
+    workloads = {comparison.workload.name: comparison.workload for comparison in compared}.values()
     baselines = [(workload, "", "", plan.baseline) for workload in workloads]
-    arms = [(one.workload, one.factor, arm.label, arm.settings) for one in compared for arm in one.arms[1:]]
-    runs = [(one, load) for one in [*baselines, *arms] for load in dict.fromkeys((one[0].levels[-1], one[0].levels[0]))]
+    arms = [
+        (comparison.workload, comparison.factor, arm.label, arm.settings)
+        for comparison in compared
+        for arm in comparison.arms[1:]
+    ]
+    runs = [(run, load) for run in [*baselines, *arms] for load in dict.fromkeys((run[0].levels[-1], run[0].levels[0]))]
     for (workload, factor, arm, settings), load in runs[:most]:
         yield Trial(
             experiment="",

@@ -38,7 +38,7 @@ def parameters_in(table: WorkloadTable) -> dict[str, Any]:
 def data_in(table: WorkloadTable) -> list[DataSet]:
     """What the table's workloads work on, as it stands there."""
     kind = kind_of(table)
-    return [kind.data(one.parameters) for one in kind.series(table)]
+    return [kind.data(series.parameters) for series in kind.series(table)]
 
 
 def program_of(table: WorkloadTable) -> str:
@@ -56,20 +56,20 @@ def workloads_of(table: WorkloadTable, responses: Sequence[str], database: str) 
     written = any(data.written for data in data_in(table))
     return [
         Workload(
-            name=f"{name}-{one.name}" if one.name else name,
+            name=f"{name}-{series.name}" if series.name else name,
             kind=kind.name,
-            parameters=one.parameters.model_dump(include=set(kind.parameters.model_fields)),
-            load_levels=tuple(sorted(set(table.rate or one.threads))),
+            parameters=series.parameters.model_dump(include=set(kind.parameters.model_fields)),
+            load_levels=tuple(sorted(set(table.rate or series.threads))),
             response=responses[0],
             also=tuple(responses[1:]),
             data=table.data or ("round" if written and table.precondition is None else "keep"),
             cache=table.cache,
             open_loop=_open_loop(table),
-            part_of=name if one.name else "",
-            precondition=precondition.wanted(table.precondition),
+            part_of=name if series.name else "",
+            precondition=precondition.precondition_of(table.precondition),
             database=database if kind.on_database else "",
         )
-        for one in kind.series(table)
+        for series in kind.series(table)
     ]
 
 

@@ -84,7 +84,7 @@ def test_every_key_has_the_line_where_it_stands() -> None:
 def test_a_mistake_below_values_of_several_lines_has_its_own_line(text: str) -> None:
     with pytest.raises(PlanError) as caught:
         checked(f'name = "n"\n{text}\n[[workload]]\nkind = "fileio"\n')
-    assert [problem.line for problem in caught.value.problems if problem.wrong == "unknown key"] == [5]
+    assert [problem.line for problem in caught.value.problems if problem.message == "unknown key"] == [5]
 
 
 def test_a_wrong_level_has_the_line_of_the_level() -> None:
