@@ -39,7 +39,7 @@ from paribus.model import (
     arms_given_up,
 )
 from paribus.plan.budget import extent
-from paribus.plan.comparisons import every_comparison, is_in_flight
+from paribus.plan.comparisons import all_comparisons, is_in_flight
 from paribus.plan.design import schedule, schedule_hash
 from paribus.store import read, write
 from paribus.store.ids import new_id
@@ -149,9 +149,9 @@ def _run_session(
     """Run the remaining trials, from opening the journal to restoring the machine. Raises as `carry_out`."""
     plan = read.plan(store, experiment.id)
     trials = read.trials(store, experiment.id)
-    all_comparisons = every_comparison(plan)
-    tested = {comparison.key: comparison.tested for comparison in all_comparisons}
-    in_flight = {comparison.key for comparison in all_comparisons if is_in_flight(comparison, plan)}
+    compared = all_comparisons(plan)
+    tested = {comparison.key: comparison.tested for comparison in compared}
+    in_flight = {comparison.key for comparison in compared if is_in_flight(comparison, plan)}
     pinned = PinnedDevices(
         read.devices(store, experiment.id), functools.partial(write.pin_device, store, experiment.id)
     )

@@ -158,7 +158,7 @@ def document(plan: Plan, facts: Facts, site: Site, store: str | None) -> CheckDo
         trials=len(trials),
         duration_s=duration_s(plan, wanted),
         data_bytes=sum(data.size_bytes(plan).values()),
-        made_bytes={where or facts.path: size for where, size in data.made_bytes(plan, trials).items()},
+        made_bytes={where or facts.path: size for where, size in data.creation_bytes(plan, trials).items()},
         server_data=server_data(plan, facts, trials),
         on_server=on_server(plan),
         preconditioning=[

@@ -20,7 +20,7 @@ from paribus.knobs.journals import not_inspected
 from paribus.lab.server_inspection import inspect_server
 from paribus.model import Facts, Location, Plan
 from paribus.plan.check import check
-from paribus.plan.comparisons import every_setting
+from paribus.plan.comparisons import all_settings
 from paribus.plan.needs import Needs
 from paribus.plan.needs import needs as needs_of
 from paribus.plan.parse import Parsed
@@ -155,7 +155,7 @@ def checked(site: Site, parsed: Parsed) -> tuple[Plan, Facts]:
         numbers = {name_of(table): number for number, table in enumerate(parsed.table.workload)}
         if refused := [
             parsed.problem(("workload", numbers[name]), error.message, error.todo)
-            for name, error in refusals(site, plan, every_setting(plan)).items()
+            for name, error in refusals(site, plan, all_settings(plan)).items()
         ]:
             raise PlanError(parsed.name, refused)
     return plan, facts

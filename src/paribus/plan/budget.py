@@ -1,4 +1,4 @@
-"""What a plan costs in trials and machine time: the rounds that a budget holds, and those that its question needs."""
+"""Trials and machine time of a plan: rounds that the budget holds, and rounds that the question needs."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,9 +9,9 @@ from paribus.model import Plan, Purpose, Trial, TrialState, Workload
 from paribus.plan import settling
 from paribus.plan.comparisons import (
     Comparison,
+    all_comparisons,
     candidates_at,
     comparisons,
-    every_comparison,
     is_in_flight,
     measured,
     noise_comparisons,
@@ -22,13 +22,13 @@ from paribus.units import show_duration
 
 LEAST_ROUNDS = 2
 _LEAST_PAIRS = 16
-OVERHEAD_S = 0.15  # starting the engine, setting and reading back; measured on a small virtual machine
-_COLD_START_S = 4.0  # a private server stopped and started with nothing cached, about
-TOGGLE_OVERHEAD_S = 0.05  # setting and reading back under load, and keeping the trial
+OVERHEAD_S = 0.15  # start of the engine, write and read-back of settings; measured on a small virtual machine
+_COLD_START_S = 4.0  # stop and cold start of a private server, an estimate
+TOGGLE_OVERHEAD_S = 0.05  # write and read-back of settings under load, and storing the trial
 _MOST_NOISE_ROUNDS = 3
-_NOISE_SHARE = 0.2  # of the budget, that learning the noise may take
-_SETTLE_SHARE = 0.1  # of the budget, that learning how long a load settles may take, within the other
-_SCREEN_SHARE = 0.5  # of what is left, that a screen may take; the rest confirms what it shows
+_NOISE_SHARE = 0.2  # of the budget, for noise rounds and settle runs
+_SETTLE_SHARE = 0.1  # of the budget, for settle runs; part of the share above
+_SCREEN_SHARE = 0.5  # of the remaining budget, for a screen; the rest is for its confirmation
 _MOST_OPEN_ROUNDS = 200
 
 Noise = Mapping[str, float]
@@ -36,14 +36,14 @@ Noise = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much will be made: rounds that compare equals to learn the noise, then at most so many that compare arms."""
+    """Number of rounds to carry out: noise rounds, which compare equal arms, and at most `rounds` that compare arms."""
 
     noise_rounds: int
     rounds: int
 
 
 def block_s(comparison: Comparison, plan: Plan) -> float:
-    """Seconds that one block of a comparison takes."""
+    """Returns the seconds that one block of a comparison takes."""
     protocol, arms = plan.protocol, len(comparison.arms)
     if is_in_flight(comparison, plan):
         discarded = protocol.takeoff_s + (arms - 1) * protocol.toggle_s
@@ -52,29 +52,32 @@ def block_s(comparison: Comparison, plan: Plan) -> float:
 
 
 def round_s(plan: Plan) -> float:
-    """Seconds that a round of every comparison takes, and of what is only measured."""
+    """Returns the seconds of one round of every comparison, and of the workloads that are only measured."""
     alone = sum(len(workload.load_levels) * _alone_s(plan, workload) for workload in measured(plan))
     return _round_s(comparisons(plan), plan) + alone
 
 
 def noise_round_s(plan: Plan) -> float:
-    """Seconds that a round of comparing equals takes."""
+    """Returns the seconds of one round of comparisons between equal arms."""
     return _round_s(noise_comparisons(plan), plan)
 
 
 def duration_s(plan: Plan, extent: Extent) -> float:
-    """Seconds that it takes, where nothing is decided early."""
+    """Returns the seconds of the whole experiment if no comparison stops early."""
     return settle_runs_s(plan) + extent.noise_rounds * noise_round_s(plan) + extent.rounds * round_s(plan)
 
 
 def settle_runs_s(plan: Plan) -> float:
-    """Seconds that the runs take which show how long a load settles."""
+    """Returns the seconds of the long runs that show how long a load settles."""
     return plan.protocol.settle_runs * (plan.protocol.settle_run_s + OVERHEAD_S)
 
 
 def with_settle_runs(plan: Plan, noise: Noise) -> Plan:
-    """The plan with the runs that show how long a load settles, where it leaves that open and the budget has room: a
-    tenth for them, a round that compares equals where the noise is not known, and the least that is judged."""
+    """Returns the plan with settle runs, if it leaves the settle time open and the budget has room for them.
+
+    Settle runs get at most a tenth of the budget. A noise round, where the noise is unknown, and the fewest rounds
+    that can be judged must still fit.
+    """
     budget_s = plan.protocol.budget_s
     room_s = _NOISE_SHARE * budget_s - (noise_round_s(plan) if _has_unknown_noise(plan, noise) else 0.0)
     extended = settling.with_runs(plan, min(room_s, _SETTLE_SHARE * budget_s), OVERHEAD_S)
@@ -82,7 +85,7 @@ def with_settle_runs(plan: Plan, noise: Noise) -> Plan:
 
 
 def _has_unknown_noise(plan: Plan, noise: Noise) -> bool:
-    """Whether something is compared under a workload whose noise is not known."""
+    """Returns whether something is compared under a workload whose noise is unknown."""
     return any(comparison.workload.name not in noise for comparison in comparisons(plan))
 
 
@@ -91,17 +94,17 @@ def _round_s(chosen: Sequence[Comparison], plan: Plan) -> float:
 
 
 def _alone_s(plan: Plan, workload: Workload) -> float:
-    """Seconds that a trial with a load of its own takes."""
+    """Returns the seconds of a trial that has a load of its own."""
     on_server = workload.database and plan.database and plan.database.is_server
     start_s = _COLD_START_S if on_server and workload.cache == "cold" else 0.0
     return plan.protocol.settle_s + plan.protocol.trial_s + OVERHEAD_S + start_s
 
 
 def extent(plan: Plan, noise: Noise) -> Extent:
-    """The rounds to make: as the plan says, else as many as the question needs and the budget holds.
+    """Returns the rounds to carry out: as the plan says, else as many as the question needs and the budget holds.
 
-    `noise` is the standard deviation of a pair by workload, so far as it is known; where it is not, up to a fifth of
-    the budget goes to learning it first. Raises PlanError where the budget does not hold the least that can be judged.
+    `noise` is the standard deviation of a pair's log-ratio, by workload. If a workload has none, up to a fifth of the
+    budget goes to noise rounds first. Raises PlanError if the budget does not hold the fewest rounds to judge.
     """
     protocol = plan.protocol
     one_round_s = round_s(plan)
@@ -126,14 +129,14 @@ def extent(plan: Plan, noise: Noise) -> Extent:
 
 
 def least_rounds(plan: Plan) -> int:
-    """The fewest rounds after which something can be judged."""
+    """Returns the fewest rounds after which every comparison can be judged."""
     return max([LEAST_ROUNDS, *(_rounds_of(comparison, _LEAST_PAIRS) for comparison in comparisons(plan))])
 
 
 def rounds_needed(plan: Plan, noise: Noise) -> int:
-    """The most rounds worth planning: those that show equivalence at the margin nine times out of ten."""
+    """Returns the most rounds worth planning: they show equivalence at the margin with a probability of 0.9."""
     chosen = comparisons(plan)
-    return _rounds_needed(plan, noise, chosen) if chosen else 10  # what is only measured has no margin
+    return _rounds_needed(plan, noise, chosen) if chosen else 10  # workloads that are only measured have no margin
 
 
 def _rounds_needed(plan: Plan, noise: Noise, chosen: Sequence[Comparison]) -> int:
@@ -148,24 +151,24 @@ def _rounds_needed(plan: Plan, noise: Noise, chosen: Sequence[Comparison]) -> in
 
 
 def _rounds_of(comparison: Comparison, pairs: int) -> int:
-    """The rounds that hold so many pairs, a screen's in whole replicates of its design."""
+    """Returns the rounds that hold `pairs` pairs; a screen has whole replicates of its design."""
     if comparison.screened:
         rows = rows_for(len(comparison.screened))
         pairs = max(least_pairs(len(comparison.screened)), math.ceil(pairs / rows) * rows)
     if comparison.sub_trials > 1:
-        pairs = math.ceil(pairs / 2)  # the trials of an application average out half of the variance and more
+        pairs = math.ceil(pairs / 2)  # averaging the trials of an application removes at least half of the variance
     return math.ceil(pairs / comparison.blocks_per_round)
 
 
 def confirmed_within(
-    plan: Plan, noise: Noise, survivors: Sequence[tuple[str, str]], before: Sequence[Trial]
+    plan: Plan, noise: Noise, survivors: Sequence[tuple[str, str]], earlier: Sequence[Trial]
 ) -> tuple[Sequence[tuple[str, str]], int]:
-    """Which survivors of a screen (factor and workload, the clearest first) the budget holds a confirmation of, and in
-    how many rounds: as many of them as can be judged, in as many rounds as are worth it.
+    """Returns the survivors of a screen whose confirmation the budget holds, and the rounds of that confirmation.
 
-    What was lost and made again is not charged: an experiment that was cut off plans the same.
+    `survivors` are factors and workloads, the clearest first. As many as can be judged are confirmed, in as many rounds
+    as are worth it. Lost trials that were rerun are not charged, so that an interrupted experiment plans the same.
     """
-    charged = [trial for trial in before if trial.state not in (TrialState.SPARED, TrialState.SUPERSEDED)]
+    charged = [trial for trial in earlier if trial.state not in (TrialState.SPARED, TrialState.SUPERSEDED)]
     remaining_s = plan.protocol.budget_s - cost_s(plan, charged)
     for count in range(len(survivors), 0, -1):
         confirmations = candidates_at(plan, survivors[:count])
@@ -177,7 +180,7 @@ def confirmed_within(
 
 
 def confirming_s(plan: Plan) -> float:
-    """Seconds that the least confirmation of one screened factor takes at most; 0 where nothing is screened."""
+    """Returns the most seconds of the shortest confirmation of one screened factor; 0 if nothing is screened."""
     screened = {
         (key, comparison.workload.name)
         for comparison in comparisons(plan)
@@ -189,15 +192,15 @@ def confirming_s(plan: Plan) -> float:
 
 
 def spent_s(plan: Plan, trials: Sequence[Trial]) -> float:
-    """Seconds that the trials made so far took, as planned."""
+    """Returns the planned seconds of the trials carried out so far."""
     return cost_s(plan, [trial for trial in trials if trial.state not in (TrialState.PLANNED, TrialState.SPARED)])
 
 
 def cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
-    """Seconds that these trials take."""
+    """Returns the planned seconds of these trials."""
     trial_cost_s = {
         comparison.key: block_s(comparison, plan) / len(comparison.arms) / comparison.sub_trials
-        for comparison in every_comparison(plan)
+        for comparison in all_comparisons(plan)
     }
     settle_s = sum(trial.purpose is Purpose.CALIBRATE for trial in trials) * (plan.protocol.settle_run_s + OVERHEAD_S)
     others = [trial for trial in trials if trial.purpose not in (Purpose.CALIBRATE, Purpose.PRECONDITION)]
@@ -206,7 +209,7 @@ def cost_s(plan: Plan, trials: Sequence[Trial]) -> float:
 
 
 def time_for(plan: Plan, noise: Noise, workload: str) -> float | None:
-    """Seconds until equivalence at the margin is shown nine times out of ten; None where the noise is not known."""
+    """Returns the seconds to show equivalence at the margin with a probability of 0.9; None if the noise is unknown."""
     sd = noise.get(workload)
     if sd is None:
         return None

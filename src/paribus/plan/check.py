@@ -1,4 +1,4 @@
-"""A plan's table against the catalogue and the host: every problem at once, or the plan to carry out."""
+"""Check of a parsed plan against catalogue and host: every problem at once, or the plan to carry out."""
 
 import dataclasses
 
@@ -23,7 +23,7 @@ from paribus.plan.workloads import data_in, has_parameter, kind_of, name_of, par
 
 
 def knob_keys(parsed: Parsed) -> list[str]:
-    """Every key of the plan that might name a knob, for asking the host about it."""
+    """Returns every key of the plan that might name a knob, so that the host can be asked about it."""
     table = parsed.table
     keys = [*table.factors, *table.hold]
     if table.database:
@@ -32,10 +32,10 @@ def knob_keys(parsed: Parsed) -> list[str]:
 
 
 class _Check(Settings):
-    """One pass over a plan; what is wrong is collected."""
+    """One pass over a plan that collects problems."""
 
     def plan(self) -> Plan:
-        """The plan, unless there is any problem. Raises PlanError."""
+        """Returns the plan. Raises PlanError if there is any problem."""
         self.machine()
         self.laid_out = self.workloads()
         factors = self.factors()
@@ -79,7 +79,7 @@ class _Check(Settings):
         return dataclasses.replace(plan, notes=(*plan.notes, *precondition.notes(plan)))
 
     def machine(self) -> None:
-        """The path can be written and holds the data; every knob can be set."""
+        """Checks that the path is writable and holds the data, and that every knob can be set."""
         facts = self.facts
         if facts.path_refused:
             message, _, hint = facts.path_refused.partition("\n")
@@ -110,7 +110,7 @@ class _Check(Settings):
         self.running(keys)
 
     def running(self, keys: list[tuple[KeyPath, str]]) -> None:
-        """On a server that others use databases may be made, and variables changed."""
+        """Checks that databases may be created, and variables changed, on a server that others use."""
         for message, hint in self.server.wrong:
             self.complain(("database", "dsn"), message, hint)
         server_keys = [(key_path, key) for key_path, key in keys if key.startswith(f"{self.family}.")]
@@ -121,7 +121,7 @@ class _Check(Settings):
         self.notes += self.server.notes
 
     def data(self, plan: Plan) -> None:
-        """The disk holds the data, and a device that a load would destroy may be destroyed."""
+        """Checks that the disk holds the data, and that devices may be overwritten by the loads that do so."""
         numbers = {name: number for number, name in enumerate(self.tables)}
         for complaint in complaints(plan, self.facts):
             key_path: KeyPath = (
@@ -132,6 +132,7 @@ class _Check(Settings):
             self.complain(key_path, complaint.message, complaint.hint)
 
     def workloads(self) -> list[Workload]:
+        """Returns the workloads of all tables."""
         workloads: list[Workload] = []
         for number, table in enumerate(self.table.workload):
             name = name_of(table)
@@ -164,7 +165,7 @@ class _Check(Settings):
         return workloads
 
     def tool(self, table: WorkloadTable, key_path: KeyPath) -> None:
-        """Where the load is a tool's: it is there, and nothing is asked of it that it tells too late."""
+        """Checks that a tool is installed, and that no limit depends on figures that it prints only at its end."""
         tool, program, limits = kind_of(table).tool, program_of(table), self.table.limits
         if tool is None:
             return
@@ -179,9 +180,9 @@ class _Check(Settings):
             self.notes.append(tool.note)
 
     def responses_of(self, name: str, table: WorkloadTable) -> list[str]:
-        """The responses judged; bandwidth or queries where a factor changes what an operation is."""
+        """Returns the responses judged: not throughput but bandwidth or queries if a factor resizes operations."""
         kind = kind_of(table)
-        default = "response_p95_s" if table.rate else "throughput_per_s"  # what is offered is what is served
+        default = "response_p95_s" if table.rate else "throughput_per_s"  # an open loop serves the rate that it offers
         responses = list(dict.fromkeys(table.response or self.table.protocol.response or [default]))
         resized = [key for key in self.table.factors if key.rpartition(".")[2] in kind.sizes_an_operation]
         resized = [key for key in resized if has_parameter(table, key)]
@@ -195,6 +196,7 @@ class _Check(Settings):
         return responses
 
     def database(self) -> Database | None:
+        """Returns the database that workloads use; None if the plan has none."""
         table = self.table.database
         if table is None:
             return None
@@ -212,5 +214,20 @@ class _Check(Settings):
 
 
 def check(parsed: Parsed, catalogue: Catalogue, facts: Facts) -> Plan:
-    """The plan, checked against the catalogue and what the host offers. Raises PlanError with every problem."""
+    """Checks a parsed plan against the catalogue and the host.
+
+    Args:
+        parsed: A plan as `paribus.plan.parse.parse` returns it, with the problems of form found there.
+        catalogue: The knobs that a plan may name.
+        facts: The host as found: its offers by knob, disks, devices and database server.
+
+    Returns:
+        The plan to carry out. Durations are in seconds, sizes in bytes, margins are natural-log ratios.
+
+    Raises:
+        PlanError: The plan has problems; the error carries every one of them, in the order of lines.
+
+    Example:
+        `check(parse("plan.toml", text, {}), knobs.catalog.load(), facts)`
+    """
     return _Check(parsed, catalogue, facts).plan()

@@ -1,7 +1,7 @@
-"""What a plan compares: arms, baseline first, of each factor or of the combinations, under each workload.
+"""Comparisons of a plan: arms, baseline first, of each factor or of the combinations, under each workload.
 
-In: a checked plan. Out: Comparisons. A screen stands for several factors that are compared in the same trials; its
-two arms are a setting of all of them and the mirror image, drawn anew for each block.
+A screen compares several factors in the same trials. Its two arms are a setting of all of them and the mirror image,
+drawn anew for each block.
 """
 
 import dataclasses
@@ -19,9 +19,12 @@ from paribus.stats.planner import sub_trials
 
 NOISE_FLOOR, PLACEBO, SCREEN = "noise floor", "placebo", "screen"
 _ARMS_PER_PLACEBO = 4
-_LEAST_SCREENED = {"auto": 4, "screen": 2}  # factors that are worth a screen
-_BETWEEN_SD, _WITHIN_SD = 0.01, 0.0187  # of applications, and of trials in one; where each restarts a server
-# What applying takes where it was not measured; the conditions of a load are those of a process that starts anyway.
+_LEAST_SCREENED = {"auto": 4, "screen": 2}  # fewest factors of a screen, by `design`
+_BETWEEN_SD, _WITHIN_SD = (
+    0.01,
+    0.0187,
+)  # log-ratio sd between applications and between trials of one, if each application restarts a server
+# Seconds to apply, where not measured. A load's own conditions cost nothing: its process starts for each trial anyway.
 _USUAL_APPLY_S = {"remount": 0.5, "reload": 5.0, "reboot": 120.0, "rebuild": 3600.0}
 _DRAWN, _MIRROR = "as drawn", "mirror image"
 
@@ -38,8 +41,8 @@ class PlannedArm:
 class Comparison:
     """The arms of one factor, or of the combinations, under one workload; the first arm is the baseline.
 
-    `tested` are the settings that it varies; `screened` the factors of a screen. Each application of an arm holds for
-    `sub_trials`, and takes `apply_s` seconds.
+    `tested` are the keys of the settings that vary, `screened` the factors of a screen. Each application of an arm
+    takes `apply_s` seconds and holds for `sub_trials` trials.
     """
 
     factor: str
@@ -53,31 +56,31 @@ class Comparison:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from others: the names of its factor and workload."""
+        """The names of its factor and workload, which identify it in a plan."""
         return self.factor, self.workload.name
 
     @property
     def blocks_per_round(self) -> int:
-        """Those that make a round: passes over the load levels, or so many blocks of several levels each."""
+        """Blocks that make a round: passes over the load levels, or a fixed number of blocks of several levels each."""
         return SPLIT_BLOCKS_PER_ROUND if self.sub_trials > 1 else pairs_per_round(len(self.workload.levels))
 
     @property
     def blocks_per_look(self) -> int:
-        """Those after which it is looked at: a round, or a long pass; of a screen, a replicate of its design."""
+        """Blocks between two looks: a round or a long pass; for a screen, one replicate of its design."""
         if self.screened:
             return rows_for(len(self.screened))
         return self.blocks_per_round if self.sub_trials > 1 else blocks_per_look(len(self.workload.levels))
 
     @property
     def settings(self) -> tuple[Settings, ...]:
-        """Those of each arm."""
+        """The settings of each arm."""
         return tuple(arm.settings for arm in self.arms)
 
 
 def comparisons(plan: Plan) -> list[Comparison]:
-    """What a plan's experiment compares first: one factor at a time, and those that are screened together.
+    """Returns what an experiment compares first: one factor at a time, and the screens.
 
-    What a comparison does not vary is at its baseline, or held.
+    Settings that a comparison does not vary stay at their baseline, or held.
     """
     screens = {workload.name: screened(plan, workload) for workload in plan.workloads}
     screened_together = {(factor.key, workload) for workload, factors in screens.items() for factor in factors}
@@ -93,28 +96,28 @@ def comparisons(plan: Plan) -> list[Comparison]:
 
 
 def _placebos(single: Sequence[Comparison], plan: Plan) -> list[Comparison]:
-    """The baseline against itself among the others, once for every four arms that are tried alone under a workload."""
+    """Returns comparisons of the baseline with itself: per workload, one for every four arms that are tried alone."""
     placebos = []
     for workload in plan.workloads:
         under_workload = [comparison for comparison in single if comparison.workload == workload]
         for number in range(sum(len(comparison.arms) - 1 for comparison in under_workload) // _ARMS_PER_PLACEBO):
-            comparison = _equals(f"{PLACEBO} {number + 1}", workload, under_workload, plan)
+            comparison = _equal_arms(f"{PLACEBO} {number + 1}", workload, under_workload, plan)
             placebos.append(dataclasses.replace(comparison, purpose=Purpose.PLACEBO))
     return placebos
 
 
-def _equals(name: str, workload: Workload, compared: Sequence[Comparison], plan: Plan) -> Comparison:
-    """The baseline against itself, all that these comparisons set being set each time, but for what is costly."""
+def _equal_arms(name: str, workload: Workload, compared: Sequence[Comparison], plan: Plan) -> Comparison:
+    """Returns the baseline against itself; it sets what `compared` sets, except what is costly to apply."""
     tested = tuple(sorted({key for comparison in compared if comparison.sub_trials == 1 for key in comparison.tested}))
     arms = (PlannedArm("baseline", plan.baseline), PlannedArm("baseline again", plan.baseline))
     return Comparison(name, workload, arms, tested, apply_s=_apply_s(tested, plan))
 
 
 def screened(plan: Plan, workload: Workload) -> tuple[Factor, ...]:
-    """The factors that are screened together under a workload: all that can be, where these are enough.
+    """Returns the factors that are screened together under a workload; none if there are too few.
 
-    It needs two levels of each, which can be had whatever the others are. Where it is the plan's choice, so are four
-    factors, and as many rounds as make two replicates; a screen that the plan asks for is made from two factors on.
+    Each factor needs two levels that are possible at any level of the others. With `design = "auto"` a screen needs
+    four factors, and rounds for two replicates. A screen that the plan asks for needs two factors.
     """
     protocol = plan.protocol
     if protocol.design == "one-at-a-time" or protocol.method == "open-ended":
@@ -130,7 +133,7 @@ def screened(plan: Plan, workload: Workload) -> tuple[Factor, ...]:
 
 
 def _is_free(factor: Factor, plan: Plan, workload: Workload) -> bool:
-    """Whether a factor has two levels that differ, each with the same data, whatever the other factors are."""
+    """Returns whether a factor has two different levels with the same data, at any level of the other factors."""
     if len(factor.levels) != 2 or factor.levels[0] == factor.levels[1]:
         return False
     if factor.key.partition(".")[0] not in workload.owners:
@@ -146,24 +149,24 @@ def _is_free(factor: Factor, plan: Plan, workload: Workload) -> bool:
 
 
 def candidates_at(plan: Plan, keys: Collection[tuple[str, str]]) -> list[Comparison]:
-    """The candidates of these factors and workloads."""
+    """Returns the candidates of these factors and workloads."""
     return [comparison for comparison in candidates(plan) if comparison.key in keys]
 
 
-def every_comparison(plan: Plan) -> list[Comparison]:
-    """All that there may be trials of: what is compared first, what confirms, what compares equals."""
+def all_comparisons(plan: Plan) -> list[Comparison]:
+    """Returns everything that may have trials: first comparisons, confirmations and noise comparisons."""
     return [*candidates(plan), *comparisons(plan), *noise_comparisons(plan)]
 
 
-def every_setting(plan: Plan) -> Iterator[tuple[Workload, Settings]]:
-    """Each workload with each of the settings that there may be trials of."""
+def all_settings(plan: Plan) -> Iterator[tuple[Workload, Settings]]:
+    """Yields each workload with each of the settings that may have trials."""
     yield from ((workload, plan.baseline) for workload in measured(plan))
-    for comparison in every_comparison(plan):
+    for comparison in all_comparisons(plan):
         yield from ((comparison.workload, settings) for settings in comparison.settings)
 
 
 def candidates(plan: Plan) -> list[Comparison]:
-    """Each factor of a plan, and its combinations, as a comparison of its own under each workload."""
+    """Returns each factor of a plan, and its combinations, as a comparison of its own under each workload."""
     chosen = []
     for workload in plan.workloads:
         for factor in plan.factors:
@@ -187,26 +190,28 @@ def candidates(plan: Plan) -> list[Comparison]:
 def _comparison(
     factor: str, workload: Workload, arms: tuple[PlannedArm, ...], tested: tuple[str, ...], plan: Plan
 ) -> Comparison:
-    """With as many trials in each application as are worth making, at most two passes over the load levels."""
+    """Returns a comparison with as many trials per application as pay off, at most two passes over the load levels."""
     protocol, apply_s = plan.protocol, _apply_s(tested, plan)
     comparison = Comparison(factor, workload, arms, tested, apply_s=apply_s)
     if is_in_flight(comparison, plan):
         return comparison
-    usual_settle_s = min(protocol.trial_s / 2, 30.0)  # not what is learned later: the schedule stays as it is
+    usual_settle_s = min(protocol.trial_s / 2, 30.0)  # not the calibrated time, which would change the schedule later
     worthwhile = sub_trials(apply_s, protocol.trial_s, usual_settle_s, _BETWEEN_SD, _WITHIN_SD) if apply_s else 1
     limit = 2 * len(workload.levels)
     return dataclasses.replace(comparison, sub_trials=min(protocol.sub_trials or worthwhile, limit))
 
 
 def _apply_s(tested: Iterable[str], plan: Plan) -> float:
-    """Seconds that an application of these settings takes: as measured here before, else as is usual."""
+    """Returns the seconds that an application of these settings takes: measured here before, else the usual value."""
     usual = {knob.name: _USUAL_APPLY_S.get(knob.takes_effect, 0.0) for knob in plan.knobs}
     return sum(plan.protocol.apply_s.get(key, usual.get(key, 0.0)) for key in tested)
 
 
 def is_in_flight(comparison: Comparison, plan: Plan) -> bool:
-    """Whether the settings of a comparison can change while the load goes on: all of them take effect at once, and
-    the load is the engine's."""
+    """Returns whether the settings of a comparison can change under load.
+
+    All of them must take effect at once, and the load must be the engine's.
+    """
     if workload_kinds.get(comparison.workload.kind).tool:
         return False
     live = {knob.name for knob in plan.knobs if knob.takes_effect == "live"}
@@ -214,10 +219,10 @@ def is_in_flight(comparison: Comparison, plan: Plan) -> bool:
 
 
 def noise_comparisons(plan: Plan) -> list[Comparison]:
-    """The baseline against itself under each workload, all that some comparison sets being set each time, but for what
-    is costly to apply.
+    """Returns the baseline against itself under each workload.
 
-    What it shows is noise: of the machine, and of the way in which settings are applied.
+    Each application sets everything that some comparison sets, except what is costly to apply. The result is the noise
+    of the machine and of applying settings.
     """
     compared = comparisons(plan)
     by_workload = {
@@ -225,13 +230,13 @@ def noise_comparisons(plan: Plan) -> list[Comparison]:
         for workload in plan.workloads
     }
     return [
-        dataclasses.replace(_equals(NOISE_FLOOR, workload, like, plan), purpose=Purpose.NOISE_FLOOR)
-        for workload, like in by_workload.values()
-        if like
+        dataclasses.replace(_equal_arms(NOISE_FLOOR, workload, compared_here, plan), purpose=Purpose.NOISE_FLOOR)
+        for workload, compared_here in by_workload.values()
+        if compared_here
     ]
 
 
 def measured(plan: Plan) -> list[Workload]:
-    """The series of matrices that nothing is compared under: they are measured as the machine is, or held."""
+    """Returns the series of matrices under which nothing is compared; they are measured at the baseline."""
     compared = {comparison.workload.name for comparison in comparisons(plan)}
     return [workload for workload in plan.workloads if workload.part_of and workload.name not in compared]

@@ -1,7 +1,6 @@
-"""What the data of private servers takes: a server for each way in which data is made, and a copy to put back from.
+"""Disk space of private servers: one server for each way in which data is made, and one copy to restore each from.
 
-In: a checked plan, and what was found out about the server and the file system. Out: bytes, copies, seconds. Called by
-the check and by what shows a plan.
+The check and the preview of a plan call this.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,13 +12,13 @@ from paribus.model import DatabaseFacts, Plan, Settings, Trial, Workload
 from paribus.plan.comparisons import candidates, measured
 from paribus.registry import DataSet, data_of, database_settings
 
-_Server = tuple[tuple[str, str], ...]  # the settings that its data is made with
-_Served = dict[_Server, dict[tuple[str, str], DataSet]]  # by server, what it holds, by workload and shape
+_Server = tuple[tuple[str, str], ...]  # names and values of the settings that are fixed in the data
+_Served = dict[_Server, dict[tuple[str, str], DataSet]]  # data sets by server, then by workload and shape
 
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """What the servers of a plan hold, what copies of that need beside it, and how often one server is copied."""
+    """Data of a plan's servers, the bytes that copies of it need, and the number of times that a server is copied."""
 
     servers: int
     data_bytes: int
@@ -28,12 +27,12 @@ class Copies:
     largest_bytes: int
 
     def each_s(self, facts: DatabaseFacts) -> float:
-        """Seconds that one copy of the largest server takes, by a small one that was tried."""
+        """Returns the seconds that one copy of the largest server takes, extrapolated from the copy of a small file."""
         return self.largest_bytes / facts.copy_bytes_per_s if facts.copy_bytes_per_s else 0.0
 
 
 def copies(plan: Plan, facts: DatabaseFacts, trials: Sequence[Trial]) -> Copies | None:
-    """For these trials; None where no workload is on a private server."""
+    """Returns the copies for these trials; None if no workload uses a private server."""
     data_by_server = _served(plan)
     if not data_by_server:
         return None
@@ -42,13 +41,13 @@ def copies(plan: Plan, facts: DatabaseFacts, trials: Sequence[Trial]) -> Copies 
         for data_sets in data_by_server.values()
     ]
     copied = any(workload.data != "keep" for workload in plan.workloads if workload.database)
-    copy_count = len(data_by_server) + _times_put_back(plan, trials) if copied else 0
+    copy_count = len(data_by_server) + _restore_count(plan, trials) if copied else 0
     copy_bytes = sum(sizes) if copied and not facts.reflink else 0
     return Copies(len(data_by_server), sum(sizes), copy_bytes, copy_count, max(sizes))
 
 
-def beside_bytes(plan: Plan, facts: DatabaseFacts) -> int:
-    """Bytes that servers need beside one data set of each shape: several servers, what is their own, and copies."""
+def extra_bytes(plan: Plan, facts: DatabaseFacts) -> int:
+    """Returns the bytes of further servers, their own data and copies, next to one data set of each shape."""
     total = copies(plan, facts, ())
     if total is None:
         return 0
@@ -64,7 +63,7 @@ def _served(plan: Plan) -> _Served:
         if workload.database:
             try:
                 data_set = data_of(workload, settings)
-            except ValidationError:  # told elsewhere
+            except ValidationError:  # the check reports it
                 continue
             data_by_server.setdefault(_server(plan, workload, settings), {})[workload.plan_name, data_set.shape] = (
                 data_set
@@ -83,8 +82,8 @@ def _server(plan: Plan, workload: Workload, settings: Settings) -> _Server:
     return tuple(sorted((name, str(value)) for name, value in variables.items() if name in built_in))
 
 
-def _times_put_back(plan: Plan, trials: Sequence[Trial]) -> int:
-    """How often these trials have the data of a server put back: whenever a workload's round or block is another."""
+def _restore_count(plan: Plan, trials: Sequence[Trial]) -> int:
+    """Returns how often these trials restore the data of a server: at each new round or block of a workload."""
     workloads = {workload.name: workload for workload in plan.workloads}
     blocks: dict[tuple[str, int], dict[_Server, None]] = {}
     for trial in trials:

@@ -1,7 +1,6 @@
-"""What the workloads of a plan work on: their data sets, what making them writes, and what forbids them here.
+"""Data sets of a plan's workloads: sizes, bytes that creating them writes, and what forbids them on this host.
 
-In: a plan as laid out, facts of the host. Out: data sets by workload, bytes by place, complaints. Called by the
-check and by what shows a plan.
+The check and the preview of a plan call this.
 """
 
 from collections import defaultdict
@@ -14,7 +13,7 @@ from paribus.knobs import guard
 from paribus.model import BlockDevice, DatabaseFacts, Facts, Plan, Settings, Trial, Workload
 from paribus.plan import precondition
 from paribus.plan.comparisons import candidates, measured
-from paribus.plan.copies import beside_bytes
+from paribus.plan.copies import extra_bytes
 from paribus.plan.file import PlanTable
 from paribus.plan.workloads import data_in
 from paribus.registry import DataSet, data_of, parameters_of
@@ -23,7 +22,7 @@ from paribus.units import show_size
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What forbids a workload's data: at which of its keys, what is wrong, what would be right."""
+    """A reason against a workload's data, at one of its keys (empty: at the workload itself), and what to do."""
 
     workload: str
     key: str
@@ -32,7 +31,7 @@ class Complaint:
 
 
 def named_devices(table: PlanTable) -> list[str]:
-    """Every block device that a plan has a workload work on, once."""
+    """Returns every block device that a plan gives to a workload, once."""
     devices = [data.device for table in table.workload for data in data_in(table)]
     settings = [*table.hold.items(), *(item for table in table.combination for item in table.settings.items())]
     settings += [(key, level) for key, levels in table.factors.items() for level in levels]
@@ -41,13 +40,16 @@ def named_devices(table: PlanTable) -> list[str]:
 
 
 def loaded_device(table: PlanTable) -> str:
-    """The block device that all workloads of a plan work on; empty where there is no such."""
+    """Returns the block device that all workloads of a plan use; empty if there is no such device."""
     devices = {data.device for table in table.workload for data in data_in(table)}
     return devices.pop() if len(devices) == 1 else ""
 
 
 def data_sets(plan: Plan) -> dict[str, list[DataSet]]:
-    """By a workload's name in the plan, the data sets of its arms; parameters that do not go together have none."""
+    """Returns the data sets of all arms by the workload's name in the plan.
+
+    Arms whose parameters exclude each other have none.
+    """
     by_workload: dict[str, dict[DataSet, None]] = {workload.plan_name: {} for workload in plan.workloads}
     arms = [(comparison.workload, arm.settings) for comparison in candidates(plan) for arm in comparison.arms]
     for workload, settings in [*arms, *((workload, plan.baseline) for workload in measured(plan))]:
@@ -59,7 +61,7 @@ def data_sets(plan: Plan) -> dict[str, list[DataSet]]:
 
 
 def size_bytes(plan: Plan) -> dict[str, int]:
-    """Bytes of all data sets side by side, by the device or server they are on; the empty name stands for the path."""
+    """Returns the bytes of all data sets together, by their device or server; the empty name stands for the path."""
     servers = {workload.plan_name: _server(plan, workload) for workload in plan.workloads}
     sizes = {
         (data_set.device or servers[name], "" if data_set.device else name, data_set.shape): data_set.size_bytes
@@ -73,18 +75,18 @@ def size_bytes(plan: Plan) -> dict[str, int]:
 
 
 def _server(plan: Plan, workload: Workload) -> str:
-    """The running server that a workload's data is made in; empty where there is none."""
+    """Returns the address of the running server that holds a workload's data; empty if there is none."""
     return plan.database.running.address if workload.database and plan.database and plan.database.running else ""
 
 
 def rows_on_server(plan: Plan) -> int:
-    """Rows of all tables that are made in a running server."""
+    """Returns the rows of all tables that are created in a running server."""
     on_server = {workload.plan_name for workload in plan.workloads if _server(plan, workload)}
     return sum(data_set.rows for name, sets in data_sets(plan).items() if name in on_server for data_set in sets)
 
 
-def made_bytes(plan: Plan, trials: Sequence[Trial]) -> dict[str, int]:
-    """Bytes that making the data of these trials writes, by device as above; the load's own writes come on top."""
+def creation_bytes(plan: Plan, trials: Sequence[Trial]) -> dict[str, int]:
+    """Returns the bytes that creating the data of these trials writes, by device; the load's writes are extra."""
     workloads = {workload.name: workload for workload in plan.workloads}
     sizes: dict[tuple[str, str, str, object], int] = {}
     for trial in trials:
@@ -101,15 +103,15 @@ def made_bytes(plan: Plan, trials: Sequence[Trial]) -> dict[str, int]:
 
 
 def complaints(plan: Plan, facts: Facts) -> Iterator[Complaint]:
-    """What forbids the data of a plan on this machine."""
-    yield from _unfitting(plan)
+    """Yields every reason against the data of a plan on this host."""
+    yield from _conflicting_parameters(plan)
     needed_bytes = size_bytes(plan).get("", 0)
-    if (extra_bytes := beside_bytes(plan, facts.database or DatabaseFacts())) and not facts.path_refused:
-        if needed_bytes + extra_bytes > facts.free_bytes:
+    if (servers_bytes := extra_bytes(plan, facts.database or DatabaseFacts())) and not facts.path_refused:
+        if needed_bytes + servers_bytes > facts.free_bytes:
             message = (
                 f"{facts.path} has {show_size(facts.free_bytes)} free, data and the servers that have it need about"
             )
-            needs = f"{show_size(needed_bytes + extra_bytes)}, a copy of each server's included where it is put back"
+            needs = f"{show_size(needed_bytes + servers_bytes)}, a copy of each server's included where it is put back"
             on_server = next(workload for workload in plan.workloads if workload.database)
             yield Complaint(on_server.plan_name, "", f"{message} {needs}", "make less data, or name a larger disk")
     elif needed_bytes > facts.free_bytes and not facts.path_refused:
@@ -121,20 +123,22 @@ def complaints(plan: Plan, facts: Facts) -> Iterator[Complaint]:
         sets = [data_set for data_set in data_sets(plan)[workload.plan_name] if data_set.device]
         for device in dict.fromkeys(data_set.device for data_set in sets):
             yield from _on_device(plan, workload, [data_set for data_set in sets if data_set.device == device], facts)
-    for complaint in dict.fromkeys(precondition.complaints(plan, _arms(plan))):  # the series of a matrix say the same
+    for complaint in dict.fromkeys(
+        precondition.complaints(plan, _arms(plan))
+    ):  # the series of a matrix have the same complaints
         yield Complaint(*complaint)
 
 
 def _arms(plan: Plan) -> dict[str, list[Settings]]:
-    """By workload, the settings of everything that is tried under it."""
+    """Returns the settings of every arm, and the baseline, by workload."""
     by_workload: dict[str, list[Settings]] = {workload.name: [plan.baseline] for workload in plan.workloads}
     for comparison in candidates(plan):
         by_workload[comparison.workload.name] += [arm.settings for arm in comparison.arms]
     return by_workload
 
 
-def _unfitting(plan: Plan) -> Iterator[Complaint]:
-    """Arms whose parameters do not go together, though each alone would."""
+def _conflicting_parameters(plan: Plan) -> Iterator[Complaint]:
+    """Yields arms whose parameters exclude each other although each alone is possible."""
     reported = set()
     for comparison in candidates(plan):
         for arm in comparison.arms:
@@ -148,7 +152,7 @@ def _unfitting(plan: Plan) -> Iterator[Complaint]:
 
 
 def _on_device(plan: Plan, workload: Workload, sets: Sequence[DataSet], facts: Facts) -> Iterator[Complaint]:
-    """What forbids one workload, or all of one matrix, on one device."""
+    """Yields the reasons against the data of one workload, or of all series of one matrix, on one device."""
     device = sets[0].device
     unknown = BlockDevice(path=device, refused=f"{device} was not looked at")
     block_device = facts.block_devices.get(device, unknown)

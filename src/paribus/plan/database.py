@@ -1,4 +1,4 @@
-"""The form of a plan's table [database]: a file, a private server, or one that others use."""
+"""Form of the table [database] of a plan: a file, a private server, or a running server that others use."""
 
 from typing import Annotated, Literal, Self
 
@@ -9,7 +9,7 @@ from paribus.plan.table import Duration, Level, PathText, StrictTable
 
 
 def _address(dsn: str) -> str:
-    """A dsn that names a server, and no secret."""
+    """Returns the dsn unchanged. Raises ValueError if it names no server or holds a password."""
     dsns.parse(dsn)
     return dsn
 

@@ -1,9 +1,9 @@
-"""From a plan to its trials in order: blocks at one load level, orders balanced and random, from a seed.
+"""Schedule of a plan: its trials in order, in blocks at one load level, in balanced and random orders from a seed.
 
-A comparison is a factor (or the combinations) under one workload; its arms, baseline first, are tried back to
-back in a block. A round is the least even number of passes over the load levels that makes eight blocks. What is
-only measured is so once a round at every load level, each a block of its own. In a screen a block is a setting of many
-factors and its mirror image; where applying is costly, each arm of a block has several trials (split-plot).
+A comparison is a factor (or the combinations) under one workload. Its arms, baseline first, are tried back to back in
+a block. A round is the least even number of passes over the load levels that makes eight blocks. A workload that is
+only measured has one block of one trial per round and load level. In a screen a block is a setting of many factors and
+its mirror image. If applying is costly, each arm of a block has several trials (split-plot).
 The same plan and seed give the same schedule on any machine.
 """
 
@@ -25,10 +25,10 @@ Order = tuple[int, ...]
 
 
 def balanced_orders(arms: int) -> list[tuple[Order, Order]]:
-    """The rows of a Williams square as couples of a row and its mirror (Williams 1949).
+    """Returns the rows of a Williams square as pairs of a row and its mirror (Williams 1949).
 
-    In all rows together every arm is once at every position and after every other equally often; in a couple
-    every arm is before every other once. For two arms: the one couple AB, BA.
+    Over all rows every arm stands at every position equally often, and after every other arm equally often. Within a
+    pair every arm stands before every other once. Two arms have one pair: AB, BA.
     """
     first = [0]
     for step in range(1, arms):
@@ -40,11 +40,10 @@ def balanced_orders(arms: int) -> list[tuple[Order, Order]]:
 def blocks(
     levels: Sequence[LoadLevel], arms: int, rounds: int, rng: random.Random
 ) -> Iterator[tuple[int, LoadLevel, Order]]:
-    """(round, load level, order of the arms) of each block of a comparison.
+    """Yields (round, load level, order of the arms) of each block of a comparison.
 
-    Two passes over the levels use one couple of orders at each level, half of the levels its row first. Which
-    half, which couple and the sequence of levels are drawn anew, so that no disturbance of fixed period falls in
-    step with them.
+    Two passes over the levels use one pair of orders at each level; half of the levels start with its first row. The
+    half, the pair and the sequence of levels are random, so that no periodic disturbance stays in phase with them.
     """
     couples = balanced_orders(arms)
     passes = rounds * passes_per_round(len(levels))
@@ -65,10 +64,10 @@ def blocks(
 def plots(
     levels: Sequence[LoadLevel], arms: int, rounds: int, size: int, rng: random.Random
 ) -> Iterator[tuple[int, tuple[LoadLevel, ...], Order]]:
-    """(round, load levels, order of the arms) of each block whose applications hold for so many trials each.
+    """Yields (round, load levels, order of the arms) of each block whose applications hold for `size` trials each.
 
-    All arms of a block have the same levels in the same sequence, the next ones of passes in random order. Each order
-    comes with its mirror, either first.
+    All arms of a block have the same levels in the same sequence, taken from passes in random order. Each order comes
+    with its mirror, in random order.
     """
     couples = balanced_orders(arms)
     coming = _passes(levels, rng)
@@ -85,7 +84,7 @@ def _passes(levels: Sequence[LoadLevel], rng: random.Random) -> Iterator[LoadLev
 
 
 def _spread(count: int, values: int, rng: random.Random) -> list[int]:
-    """Each of so many values at as many places as any other, to within one, in random order."""
+    """Returns `count` values in random order; each of the values below `values` occurs equally often, to within one."""
     start = rng.randrange(values)
     spread = [(start + position) % values for position in range(count)]
     rng.shuffle(spread)
@@ -93,8 +92,11 @@ def _spread(count: int, values: int, rng: random.Random) -> list[int]:
 
 
 def schedule(plan: Plan, experiment: str, rounds: int, noise_rounds: int = 0) -> tuple[Trial, ...]:
-    """Every trial of an experiment in order: those that precondition data, show how a load settles and compare equals,
-    then round by round, what a round is made of in random order. Fewer rounds are the beginning of more."""
+    """Returns every trial of an experiment in order.
+
+    Trials that precondition data come first, then settle runs and comparisons of equal arms, then the rounds. Within a
+    round the order of comparisons is random. A schedule of fewer rounds is the beginning of a longer one.
+    """
     compared_blocks = [_compared(comparison, plan, rounds) for comparison in comparisons(plan)]
     if alone := measured(plan):
         compared_blocks.append(_measured(alone, plan, rounds))
@@ -110,23 +112,25 @@ def schedule(plan: Plan, experiment: str, rounds: int, noise_rounds: int = 0) ->
 
 
 def confirmation(
-    plan: Plan, survivors: Collection[tuple[str, str]], rounds: int, before: Sequence[Trial]
+    plan: Plan, survivors: Collection[tuple[str, str]], rounds: int, earlier: Sequence[Trial]
 ) -> tuple[Trial, ...]:
-    """The trials that confirm what a screen showed, after all `before`: one comparison for each survivor (factor and
-    workload), in another order than any before."""
+    """Returns the trials that confirm the result of a screen, numbered after those of `earlier`.
+
+    Each survivor (factor and workload) has one comparison, in another random order than before.
+    """
     chosen = [dataclasses.replace(comparison, purpose=Purpose.CONFIRM) for comparison in candidates_at(plan, survivors)]
     compared_blocks = [_compared(comparison, plan, rounds) for comparison in chosen]
     ordered = _in_rounds(compared_blocks, rounds, random.Random(f"{plan.protocol.seed}/rounds/confirm"))
-    last_round = max(trial.round for trial in before)
+    last_round = max(trial.round for trial in earlier)
     renumbered = [[dataclasses.replace(trial, round=last_round + trial.round) for trial in block] for block in ordered]
-    return tuple(_numbered(renumbered, before[0].experiment, before))
+    return tuple(_numbered(renumbered, earlier[0].experiment, earlier))
 
 
-_Block = list[Trial]  # without the experiment and numbers, which depend on what else there is
+_Block = list[Trial]  # the experiment, order and block numbers are not set yet
 
 
 def _in_rounds(compared_blocks: Sequence[Sequence[_Block]], rounds: int, rng: random.Random) -> list[_Block]:
-    """The blocks of all stretches round by round, the stretches of a round in random order."""
+    """Returns all blocks round by round; within a round the comparisons follow in random order."""
     ordered = []
     for number in range(1, rounds + 1):
         sequence = list(range(len(compared_blocks)))
@@ -135,10 +139,10 @@ def _in_rounds(compared_blocks: Sequence[Sequence[_Block]], rounds: int, rng: ra
     return ordered
 
 
-def _numbered(blocks: Sequence[_Block], experiment: str, before: Sequence[Trial]) -> list[Trial]:
-    """The trials of the blocks with numbers that go on from those before."""
-    order = max((trial.order for trial in before), default=0)
-    first = max((trial.block for trial in before), default=0) + 1
+def _numbered(blocks: Sequence[_Block], experiment: str, earlier: Sequence[Trial]) -> list[Trial]:
+    """Returns the trials of the blocks, numbered after those of `earlier`."""
+    order = max((trial.order for trial in earlier), default=0)
+    first = max((trial.block for trial in earlier), default=0) + 1
     trials = [(number, trial) for number, block in enumerate(blocks, start=first) for trial in block]
     return [
         dataclasses.replace(trial, experiment=experiment, order=order + position, block=number)
@@ -147,10 +151,10 @@ def _numbered(blocks: Sequence[_Block], experiment: str, before: Sequence[Trial]
 
 
 def _compared(comparison: Comparison, plan: Plan, rounds: int) -> list[_Block]:
-    """Every block of a comparison, round by round."""
+    """Returns every block of a comparison, round by round."""
     suffix = "/confirm" if comparison.purpose is Purpose.CONFIRM else ""
     rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}{suffix}")
-    settings = _drawn(comparison, plan) if comparison.screened else itertools.repeat(comparison.settings)
+    settings = _screen_settings(comparison, plan) if comparison.screened else itertools.repeat(comparison.settings)
     levels, arms, size = comparison.workload.levels, len(comparison.arms), comparison.sub_trials
     single_blocks = ((number, (load,), order) for number, load, order in blocks(levels, arms, rounds, rng))
     drawn = plots(levels, arms, rounds, size, rng) if size > 1 else single_blocks
@@ -179,8 +183,8 @@ def _compared(comparison: Comparison, plan: Plan, rounds: int) -> list[_Block]:
     ]
 
 
-def _drawn(comparison: Comparison, plan: Plan) -> Iterator[tuple[Settings, ...]]:
-    """Settings of all factors of a screen, each with its mirror image before it; without an end."""
+def _screen_settings(comparison: Comparison, plan: Plan) -> Iterator[tuple[Settings, ...]]:
+    """Yields the settings of a screen's blocks without end: the mirror image, then the setting of all factors."""
     rng = random.Random(f"{plan.protocol.seed}/{comparison.workload.name}/{comparison.factor}/settings")
     while True:
         for row in replicate(len(comparison.screened), rng):
@@ -190,7 +194,7 @@ def _drawn(comparison: Comparison, plan: Plan) -> Iterator[tuple[Settings, ...]]
 
 
 def _measured(workloads: Sequence[Workload], plan: Plan, rounds: int) -> list[_Block]:
-    """Every point of what is only measured, once a round, in random order; each is a block of one trial."""
+    """Returns one block of one trial for each load level of these workloads per round, in random order."""
     rng = random.Random(f"{plan.protocol.seed}/measured")
     points = [(workload.name, load) for workload in workloads for load in workload.levels]
     ordered = []
@@ -220,6 +224,6 @@ def _measured(workloads: Sequence[Workload], plan: Plan, rounds: int) -> list[_B
 
 
 def schedule_hash(trials: Sequence[Trial]) -> str:
-    """What identifies a schedule, whichever experiment carries it out."""
+    """Returns a digest of the schedule that does not depend on the experiment's id."""
     rows = [dataclasses.asdict(trial) | {"experiment": ""} for trial in trials]
     return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()

@@ -1,7 +1,6 @@
-"""The address of a running server, as a plan writes it: `mysql://bench@db1:3306/?tls=required`.
+"""Address of a running server as a plan writes it: `mysql://bench@db1:3306/?tls=required`.
 
-In: a dsn and the kind of database. Out: the server, without any secret; what is wrong never repeats the text, in which
-a password may stand. Called by the plan's form and by what asks the server.
+Errors never repeat the text, which may hold a password.
 """
 
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
@@ -20,20 +19,20 @@ NOT_IN_A_PLAN = (
 
 
 def parse(dsn: str) -> RunningServer:
-    """The server that a dsn names. Raises ValueError, which holds no word of the dsn."""
+    """Returns the server that a dsn names. Raises ValueError, whose message holds no part of the dsn."""
     try:
         parts = urlsplit(dsn)
         port = parts.port
         options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:
-        if "@" in dsn:  # perhaps behind a password with a slash or a bracket in it
+        if "@" in dsn:  # a password that holds a slash or a bracket may be the cause
             raise ValueError(f"is no address of a server, for example {_EXAMPLES}; {NOT_IN_A_PLAN}") from None
         raise ValueError(f"is no address of a server, for example {_EXAMPLES}") from None
     query = dict(options)
     if parts.password is not None or any(word in key.casefold() for key in query for word in ("pass", "pwd")):
         raise ValueError(NOT_IN_A_PLAN)
     if parts.scheme not in _SCHEMES:
-        raise ValueError(f"begins with none of {', '.join(f'{one}://' for one in _SCHEMES)}")
+        raise ValueError(f"begins with none of {', '.join(f'{scheme}://' for scheme in _SCHEMES)}")
     if "@" in parts.path or parts.fragment or len(options) > len(query) or not query.keys() <= set(_KEYS):
         raise ValueError(f"has what an address has not; behind the host there may be ?{'=…&'.join(_KEYS)}=…")
     return _server(parts, port, query)
@@ -69,7 +68,7 @@ def _server(parts: SplitResult, port: int | None, query: dict[str, str]) -> Runn
 
 
 def refuse_other_kind(dsn: str, kind: str) -> None:
-    """Raise ValueError where the dsn is of another kind of server than the plan says."""
+    """Raises ValueError if the dsn names another kind of server than the plan."""
     if kind == "sqlite":
         raise ValueError("SQLite has no server: take the dsn out, and a file below target.path is made")
     if parse(dsn).protocol != FAMILIES[kind]:

@@ -1,4 +1,4 @@
-"""The plan file's form: every key, its type, its default and what it is for. The JSON Schema is made from it."""
+"""Form of a plan file: every key with its type, its default and its description. The JSON Schema is made from it."""
 
 import functools
 import operator
@@ -21,7 +21,7 @@ from paribus.units import parse_share, parse_size
 
 
 def _responses(written: Any) -> list[str]:
-    """One response, or several."""
+    """Returns the list of responses that a plan writes as one name or as a list."""
     names = [written] if isinstance(written, str) else written
     if not isinstance(names, list) or not names:
         raise ValueError("must be a response or a list of them")
@@ -49,7 +49,12 @@ Responses = Annotated[
     list[str],
     BeforeValidator(_responses),
     WithJsonSchema(
-        {"anyOf": [one := {"enum": list(RESPONSES), "type": "string"}, {"items": one, "minItems": 1, "type": "array"}]}
+        {
+            "anyOf": [
+                name := {"enum": list(RESPONSES), "type": "string"},
+                {"items": name, "minItems": 1, "type": "array"},
+            ]
+        }
     ),
 ]
 assert set(ResponseName.__args__) == set(RESPONSES)  # type: ignore[attr-defined]
@@ -222,20 +227,23 @@ class PlanTable(StrictTable):
         {}, description="the workloads a factor is tried under; default: all it applies to"
     )
     combination: list[CombinationTable] = Field([])
-    workload: list[Any] = Field(min_length=1)  # plan_form() puts the registered kinds in its place
+    workload: list[Any] = Field(min_length=1)  # plan_form() replaces it with the registered kinds
     protocol: ProtocolTable = ProtocolTable()
     limits: LimitsTable = LimitsTable()
 
 
 @functools.cache
 def plan_form() -> type[PlanTable]:
-    """The plan's form with the workload kinds that are registered."""
+    """Returns the form of a plan with the registered workload kinds."""
     tables: list[Any] = []
     for kind in workload_kinds:
         tables.append(
             create_model(
                 f"{kind.title()}Workload",
-                __base__=(workload_kinds.get(kind).table, WorkloadTable),  # a kind may have load levels of its own
+                __base__=(
+                    workload_kinds.get(kind).table,
+                    WorkloadTable,
+                ),  # first, as a kind may define its own load levels
                 kind=(Literal[kind], ...),  # type: ignore[arg-type]  # the kinds are known at run time only
             )
         )

@@ -10,7 +10,7 @@ import tomllib
 from paribus.plan.key_paths import KeyPath
 
 _SPACE = re.compile(r"[ \t]*")
-_BETWEEN = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")  # blank lines and comments too
+_BETWEEN = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")  # space, line ends and comments
 _STRING = re.compile(
     r'"""(?:\\.|[^\\])*?""""{0,2}'  # one or two quotes before the closing three belong to the text
     r"|'''.*?''''{0,2}"

@@ -1,4 +1,4 @@
-"""Levels as a plan writes them, into levels as they are set: checked against catalogue, workload and host."""
+"""Levels as a plan writes them, converted to values to set and checked against catalogue, workload and host."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from paribus.plan.file import WorkloadTable
 from paribus.plan.workloads import kind_of, name_of, parameters_in
 from paribus.registry import nearest
 
-Complain = Callable[[str, str], None]  # what is wrong, what would be right
+Complain = Callable[[str, str], None]  # message, hint
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A value to set, and how the plan writes it."""
+    """A value to set, and its text in the plan."""
 
     value: Value
     label: str
 
 
 def label_of(written: Any) -> str:
-    """A level as TOML writes it, without quotes."""
+    """Returns a level as TOML writes it, without quotes."""
     return str(written).lower() if isinstance(written, bool) else str(written)
 
 
 def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Complain) -> Level | None:
-    """A knob's level in the form it is read in; None, and a complaint, where the host does not offer it."""
+    """Returns a knob's level as it is read back; None, after a complaint, if the host does not offer it."""
     try:
         value = level_of(knob, key, written)
     except ValueError as error:
@@ -38,7 +38,7 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
         return None
     offer = facts.offers.get(knob.name)
     if offer is None or offer.current is None:
-        return Level(value, label_of(written))  # why the knob cannot be used is a problem of its own
+        return Level(value, label_of(written))  # the check reports why the knob cannot be used
     if value == "current":
         return Level(offer.current, str(offer.current))
     if offer.allowed and value not in offer.allowed:
@@ -52,7 +52,7 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
 
 
 def risk_of(knob: Knob) -> StoredMessage | None:
-    """In words, what trying the knob, or using it, may cost; None: nothing."""
+    """Returns what trying or using the knob may cost, as a message; None if there is no risk."""
     if knob.danger == "durability":
         risk = N_("{knob} trades safety for speed: see what a crash or a power cut then loses before it is used")
         return stored_message(risk, knob=knob.name)
@@ -63,7 +63,7 @@ def risk_of(knob: Knob) -> StoredMessage | None:
 
 
 def parameter_level(table: WorkloadTable, parameter: str, written: Any, complain: Complain) -> Level | None:
-    """A workload parameter's level; None, and a complaint, where the workload cannot have it."""
+    """Returns a workload parameter's level; None, after a complaint, if the workload cannot have it."""
     try:
         whole = parameters_in(table) | {parameter: written}
         value = getattr(kind_of(table).parameters.model_validate(whole), parameter)
@@ -75,7 +75,7 @@ def parameter_level(table: WorkloadTable, parameter: str, written: Any, complain
 
 
 def impossible(parameter: str, value: Value, facts: Facts) -> str:
-    """Why this machine cannot make a load with that parameter; empty where it can."""
+    """Returns why this machine cannot make a load with that parameter; empty if it can."""
     if (parameter, value) == ("engine", "io_uring"):
         return facts.io_uring_refused
     if (parameter, value) == ("direct", True):
@@ -84,7 +84,7 @@ def impossible(parameter: str, value: Value, facts: Facts) -> str:
 
 
 def unknown_key(key: str, catalogue: Catalogue, tables: Sequence[WorkloadTable]) -> str:
-    """What to write instead of a key that is neither a knob nor a parameter of these workloads."""
+    """Returns what to write instead of a key that is neither a knob nor a parameter of these workloads."""
     owner, _, parameter = key.partition(".")
     candidates = [name for knob in catalogue for name in (knob.name, *knob.aliases)]
     for table in tables:
@@ -100,10 +100,10 @@ def unknown_key(key: str, catalogue: Catalogue, tables: Sequence[WorkloadTable])
 def baseline_of(
     hold: Mapping[str, Value], factors: Sequence[Factor], combinations: Sequence[Combination], facts: Facts
 ) -> dict[str, Value]:
-    """Every setting that some trial makes, as it is where nothing else is said."""
+    """Returns every setting that some trial makes at its baseline: held, first level, or the value as found."""
     base = {**hold, **{factor.key: factor.levels[0] for factor in factors}}
     for key in [key for combination in combinations for key in combination.settings if key not in base]:
         offer = facts.offers.get(key)
-        if offer is not None and offer.current is not None:  # a parameter is what its workload says
+        if offer is not None and offer.current is not None:  # a parameter has the value of its workload
             base[key] = offer.current
     return base

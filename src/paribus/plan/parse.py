@@ -1,4 +1,4 @@
-"""A plan's text in, its table out, with every problem of form and what could be read in spite of them."""
+"""Parser of plans: text in, validated table out, with every problem of form."""
 
 import copy
 import hashlib
@@ -15,20 +15,24 @@ from pydantic_core import ErrorDetails
 
 from paribus.errors import PlanError, Problem, UsageError
 from paribus.plan.file import PlanTable, plan_form
+from paribus.plan.form_problems import form_problem, located
 from paribus.plan.key_lines import lines_of
 from paribus.plan.key_paths import KeyPath, problem
-from paribus.registry import nearest, workload_kinds
 from paribus.units import show_size
 
 _MOST_BYTES = 1 << 20
 _MOST_PARTS = 1000
 _MOST_DEPTH = 32
-_MOST_PROBLEMS = 100  # described; more tell a person nothing
+_MOST_PROBLEMS = 100  # listed; further ones are only mentioned
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A plan as read: `table` leaves out what is wrong, so that the rest can be checked all the same."""
+    """A plan as read.
+
+    `table` lacks what is wrong, so that the rest can still be checked. `document` is the TOML document with the
+    overrides. `lines` are the lines of keys, from 1.
+    """
 
     name: str
     text: str
@@ -40,17 +44,17 @@ class Parsed:
 
     @property
     def digest(self) -> str:
-        """What identifies the intent: the text and what was set on the command line."""
+        """SHA-256 of the intent: the text and the overrides of the command line."""
         whole = self.text + "\0" + json.dumps(dict(self.overrides), sort_keys=True)
         return hashlib.sha256(whole.encode()).hexdigest()
 
     def problem(self, key_path: KeyPath, message: str, hint: str = "") -> Problem:
-        """A problem at a place of this plan."""
+        """Returns a problem at a key of this plan."""
         return problem(self.lines, key_path, message, hint)
 
 
 def read_file(path: str) -> str:
-    """The text of a plan file. Raises UsageError."""
+    """Returns the text of a plan file. Raises UsageError."""
     try:
         # A pipe that nobody writes to must not be waited for, and a device has no end.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
@@ -66,14 +70,27 @@ def read_file(path: str) -> str:
 
 
 def parse(name: str, text: str, overrides: Mapping[str, str]) -> Parsed:
-    """Read a plan. `overrides` are dotted keys with TOML values or plain text, set over the file's.
+    """Parses a plan and validates its form.
 
-    Raises PlanError only where the text is no TOML at all or an override names no key.
+    Args:
+        name: The plan's name in error messages, usually its path.
+        text: The TOML document.
+        overrides: Dotted keys with TOML values or plain text that replace those of the document. A number in a key is
+            the index of an array element, from 0.
+
+    Returns:
+        The validated table, which lacks whatever is wrong, with all problems of form and the lines of keys.
+
+    Raises:
+        PlanError: The text is no TOML, is nested too deeply, or an override names no key.
+
+    Example:
+        `parse("plan.toml", text, {"target.device": "/dev/sdb", "workload.0.total_size": "10GiB"}).problems`
     """
     _refuse_long_keys(name, text, overrides)
     try:
         document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # tomllib's own error, numbers of thousands of digits, deep nests
+    except (ValueError, RecursionError) as error:  # no TOML, numbers of thousands of digits, deep nesting
         raise PlanError(name, [Problem("the file", f"is not TOML: {error}", "correct the line named")]) from error
     for key, value in overrides.items():
         try:
@@ -92,7 +109,7 @@ def parse(name: str, text: str, overrides: Mapping[str, str]) -> Parsed:
 
 
 def _refuse_long_keys(name: str, text: str, overrides: Mapping[str, str]) -> None:
-    """Raise PlanError for a key of so many parts that reading it would take minutes."""
+    """Raises PlanError for a key with so many parts that tomllib would take minutes."""
     keys = [(f"line {number}", line.partition("=")[0]) for number, line in enumerate(text.splitlines(), start=1)]
     for location, key in [*keys, *((f"--set {key[:40]}", key) for key in overrides)]:
         if key.count(".") > _MOST_PARTS:
@@ -101,7 +118,7 @@ def _refuse_long_keys(name: str, text: str, overrides: Mapping[str, str]) -> Non
 
 
 def _is_deep(document: dict[str, Any]) -> bool:
-    """Whether it is nested deeper than any plan can be."""
+    """Returns whether the document is nested deeper than any plan can be."""
     values: list[Any] = [document]
     for _ in range(_MOST_DEPTH):
         tables = [
@@ -112,7 +129,7 @@ def _is_deep(document: dict[str, Any]) -> bool:
 
 
 def _override(key: str, value: str) -> dict[str, Any]:
-    """`target.device=/dev/loop0` as the table it stands for. Raises ValueError."""
+    """Returns the table that an override such as `target.device=/dev/loop0` stands for. Raises ValueError."""
     if "\n" in key + value:
         raise ValueError("is more than one line")
     for text in (value, json.dumps(value)):
@@ -124,7 +141,7 @@ def _override(key: str, value: str) -> dict[str, Any]:
 
 
 def _merge(target: dict[str, Any], other: dict[str, Any]) -> None:
-    """Put one table over another; a number names an element, as in `workload.0.total_size`. Raises ValueError."""
+    """Merges a table into another; a number is an element's index, as in `workload.0.total_size`. Raises ValueError."""
     for key, value in other.items():
         current = target.get(key)
         if isinstance(current, list) and isinstance(value, dict):
@@ -139,7 +156,10 @@ def _merge(target: dict[str, Any], other: dict[str, Any]) -> None:
 
 
 def _validate(document: dict[str, Any], lines: dict[KeyPath, int]) -> tuple[PlanTable, list[Problem]]:
-    """Validate; cut out what is wrong and validate again, so that one mistake does not hide another."""
+    """Returns the valid part of a document, and all problems.
+
+    What is wrong is removed, and the rest is validated again, so that no mistake hides another.
+    """
     form = plan_form()
     remaining = copy.deepcopy(document)
     problems: dict[str, Problem] = {}
@@ -147,29 +167,16 @@ def _validate(document: dict[str, Any], lines: dict[KeyPath, int]) -> tuple[Plan
         try:
             return form.model_validate(remaining), list(problems.values())
         except ValidationError as error:
-            # The last element of a list first, so that the places of the others still hold.
-            details = [_placed(detail) for detail in error.errors()]
+            # Last elements first, so that the indexes of earlier elements stay valid.
+            details = [located(detail) for detail in error.errors()]
             for detail in sorted(details, key=lambda d: [str(part) for part in d["loc"]], reverse=True):
                 if len(problems) < _MOST_PROBLEMS:
-                    described = _problem(detail, document, lines)
+                    described = form_problem(detail, document, lines)
                 else:
                     described = Problem("the file", f"has more problems than these {_MOST_PROBLEMS}")
                 problems.setdefault(str(described), described)
                 _cut(remaining, detail)
     raise AssertionError("a plan that is cut down stays wrong")
-
-
-def _placed(detail: ErrorDetails) -> ErrorDetails:
-    """One of pydantic's errors at its place in the file: where there are several kinds of workload, it adds one."""
-    key_path = detail["loc"]
-    if detail["type"] == "union_tag_not_found":
-        return {**detail, "loc": (*key_path, "kind"), "type": "missing"}
-    if detail["type"] == "union_tag_invalid":
-        named = {"loc": (*key_path, "kind"), "input": detail["input"]["kind"]}
-        return {**detail, **named, "type": "literal_error", "ctx": {"expected": detail["ctx"]["expected_tags"]}}  # type: ignore[typeddict-item]
-    if len(key_path) > 2 and key_path[0] == "workload" and key_path[2] in workload_kinds:
-        return {**detail, "loc": (*key_path[:2], *key_path[3:])}
-    return detail
 
 
 _STATEMENTS = [{"sql": "SELECT 1"}]
@@ -190,16 +197,16 @@ _STAND_IN = {**_NEEDED, "settings": {"": 0}}
 
 
 def _cut(remaining: dict[str, Any], detail: ErrorDetails) -> None:
-    """Take the wrong part out, or put something in the place of what is missing."""
+    """Removes the wrong part from the document, or inserts a valid value for a missing one."""
     *path, last = detail["loc"] or ("",)
-    if "arguments" in path:  # something in its place: as many stay as the statement has parameters
+    if "arguments" in path:  # replaced, not removed: their number must stay the statement's number of parameters
         path, last = path[: path.index("arguments") + 1], detail["loc"][path.index("arguments") + 1]
     container: Any = remaining
     for part in path:
         try:
             container = container[part]
         except (KeyError, IndexError, TypeError):
-            return  # a word of pydantic's, or cut already
+            return  # no key of the document, or removed already
     if isinstance(container, dict):
         needed = last in _NEEDED and detail["type"] != "extra_forbidden"
         if detail["type"] == "missing" or (needed and last in container):
@@ -215,71 +222,3 @@ def _cut(remaining: dict[str, Any], detail: ErrorDetails) -> None:
             del container[last]
         if not container:
             _cut(remaining, {**detail, "loc": tuple(path)})
-
-
-def _problem(detail: ErrorDetails, document: dict[str, Any], lines: dict[KeyPath, int]) -> Problem:
-    """One of pydantic's errors in our words."""
-    key_path = tuple(detail["loc"])
-    context = detail.get("ctx", {})
-    kind = detail["type"]
-    message, hint = detail["msg"].replace("Input should be", "should be"), ""
-    if kind == "extra_forbidden":
-        candidates = _keys_at(key_path[:-1], document)
-        message, hint = "unknown key", nearest(str(key_path[-1]), candidates) or f"known: {', '.join(candidates)}"
-    elif kind == "missing":
-        message, hint = "is missing", _MISSING.get(str(key_path[-1]), "")
-    elif kind == "literal_error":
-        candidates = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
-        message, hint = (
-            f"{detail['input']!r} is not one of {', '.join(candidates)}",
-            nearest(str(detail["input"]), candidates),
-        )
-    elif kind == "list_type" and key_path in _ARRAYS_OF_TABLES:
-        is_table = isinstance(detail["input"], dict)
-        message = "is one table, and there may be several" if is_table else "should be an array of tables"
-        hint = f"write [[{key_path[0]}]] with double brackets"
-    elif kind in ("model_type", "model_attributes_type") and key_path[:-1] in _ARRAYS_OF_TABLES:
-        message, hint = "should be a table", f"write [[{key_path[0]}]] with double brackets"
-    elif kind in ("model_type", "dict_type") and isinstance(detail["input"], list) and len(key_path) == 1:
-        message, hint = "is a list of tables, and there is only one", f"write [{key_path[0]}] with single brackets"
-    elif kind == "model_type":
-        message, hint = "should be a table", f"write for example {key_path[-1]} = {{}}"
-    elif "error" in context:
-        message = str(context["error"])
-    elif not isinstance(detail["input"], dict | list):
-        message += f" (it is {detail['input']!r})"
-    return problem(lines, key_path, message, hint)
-
-
-_ARRAYS_OF_TABLES: tuple[KeyPath, ...] = (("workload",), ("combination",))
-_MISSING = {
-    "name": 'write for example name = "ssd-scheduler"',
-    "workload": 'add a [[workload]] with kind = "fileio"',
-    "kind": 'write for example kind = "fileio"',
-    "transactions": "add a [[workload.transactions]]",
-    "statements": 'write for example statements = [{sql = "SELECT 1"}]',
-    "settings": 'write for example settings = { "block.scheduler" = "none" }',
-}
-
-
-def _keys_at(key_path: KeyPath, document: dict[str, Any]) -> list[str]:
-    """The keys a table of the plan may have."""
-    fields = plan_form().model_fields
-    if not key_path:
-        return list(fields)
-    if key_path[0] == "workload":
-        table = document["workload"][key_path[1]]
-        kind = table.get("kind") if table.get("kind") in workload_kinds else next(iter(workload_kinds))
-        definitions = plan_form().model_json_schema()["$defs"]
-        definition = definitions[f"{str(kind).title()}Workload"]
-        for part in key_path[2:]:
-            definition = definition["properties"][part] if isinstance(part, str) else definition["items"]
-            definition = next(
-                (option for option in definition.get("anyOf", ()) if option.get("type") != "null"), definition
-            )
-            definition = definitions[definition["$ref"].rpartition("/")[2]] if "$ref" in definition else definition
-        return list(definition["properties"])
-    annotation = fields[str(key_path[0])].annotation
-    if key_path[0] == "combination":
-        return ["name", "settings"]
-    return list(getattr(annotation, "model_fields", {}))

@@ -1,7 +1,6 @@
-"""Preconditioning in a plan: which data sets, by which trials, and what forbids it.
+"""Preconditioning in a plan: its trials, what it writes, how long it takes at most, and what forbids it.
 
-In: a plan as laid out and its trials. Out: the trials with those that precondition before them, what these write and
-how long they take at most, complaints and notes. Called by the check, by the design and by what shows a plan.
+The check, the design and the preview of a plan call this.
 """
 
 import dataclasses
@@ -22,9 +21,9 @@ _DataKey = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What preconditioning one data set takes; the empty device stands for the path.
+    """Cost of preconditioning one data set; the empty device stands for the path.
 
-    Random overwriting writes on top of `least_bytes`, and comes on top of the time that the fills take.
+    Random overwriting adds to `least_bytes`. `most_s` does not include the time of the fills.
     """
 
     workload: str
@@ -35,7 +34,7 @@ class Cost:
 
 
 def precondition_of(table: PreconditionTable | None) -> Precondition | None:
-    """What a plan's table asks for."""
+    """Returns the preconditioning that a plan's table asks for; None without a table."""
     if table is None:
         return None
     return Precondition(
@@ -49,13 +48,13 @@ def precondition_of(table: PreconditionTable | None) -> Precondition | None:
 
 
 def put_first(plan: Plan, trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """The trials with one for each data set to precondition before them, in block 0, all numbered from 1."""
+    """Returns the trials, renumbered from 1, after one preconditioning trial in block 0 for each data set."""
     first = _preconditioning(plan, trials)
     return (*first, *(dataclasses.replace(trial, order=trial.order + len(first)) for trial in trials))
 
 
 def _preconditioning(plan: Plan, trials: Sequence[Trial]) -> list[Trial]:
-    """A trial for each data set, at the baseline but for what makes it another data set."""
+    """Returns one trial for each data set, at the baseline except for the parameters that select the data set."""
     workloads = {workload.name: workload for workload in plan.workloads if workload.precondition}
     first: dict[_DataKey, Trial] = {}
     for trial in trials:
@@ -88,20 +87,23 @@ def _preconditioning(plan: Plan, trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _data_key(workload: Workload, settings: Settings) -> _DataKey:
-    """What tells one data set from another: a device is shared by all, files by the series of a matrix."""
+    """Returns the key of a data set: workloads share a device; the series of a matrix share files."""
     data_set = data_of(workload, settings)
     return data_set.device, "" if data_set.device else workload.plan_name, data_set.shape
 
 
 def _load(workload: Workload) -> LoadLevel:
-    """The most that the workload has under way at once: an open loop would only show the rate it asks for."""
+    """Returns the most operations that the workload has outstanding.
+
+    An open loop would only show the rate that it asks for.
+    """
     if workload.open_loop:
         return LoadLevel(workload.open_loop.outstanding)
     return LoadLevel(max(1, *workload.load_levels))
 
 
 def costs(plan: Plan, trials: Sequence[Trial]) -> list[Cost]:
-    """What each preconditioning among these trials costs."""
+    """Returns the cost of each preconditioning trial among these."""
     workloads = {workload.name: workload for workload in plan.workloads}
     preconditionings = []
     for trial in trials:
@@ -123,9 +125,9 @@ _UNDONE = {
 
 
 def complaints(plan: Plan, arms: Mapping[str, Sequence[Settings]]) -> Iterator[tuple[str, str, str, str]]:
-    """Workload of the plan, key, what is wrong and what would be right, where preconditioning would be undone.
+    """Yields (workload of the plan, key, message, hint) for everything that would undo preconditioning.
 
-    `arms`: by workload, the settings of everything that is tried under it.
+    `arms` are the settings of every arm, by workload.
     """
     sets = {workload.name: _data_sets(workload, arms[workload.name]) for workload in plan.workloads}
     for workload in plan.workloads:
@@ -147,7 +149,7 @@ def complaints(plan: Plan, arms: Mapping[str, Sequence[Settings]]) -> Iterator[t
 
 
 def _parameters(workload: Workload, settings: Settings) -> dict[str, Any]:
-    """The workload's parameters; none where they do not go together, which is a complaint of its own."""
+    """Returns the workload's parameters; none if they exclude each other, which is a problem of its own."""
     try:
         return parameters_of(workload, settings).model_dump()
     except ValidationError:
@@ -159,7 +161,7 @@ def _data_sets(workload: Workload, arms: Sequence[Settings]) -> list[DataSet]:
 
 
 def _overwrites(other: Workload, theirs: Sequence[DataSet], ours: Sequence[DataSet]) -> bool:
-    """Whether data of another workload is made on a device of ours after ours was preconditioned."""
+    """Returns whether another workload creates data on a device of ours after it was preconditioned."""
     return any(
         their_set.device == our_set.device and (their_set.shape != our_set.shape or other.data != "keep")
         for our_set in ours
@@ -169,7 +171,7 @@ def _overwrites(other: Workload, theirs: Sequence[DataSet], ours: Sequence[DataS
 
 
 def notes(plan: Plan) -> Iterator[StoredMessage]:
-    """What makes preconditioning say less than it seems to."""
+    """Yields the limits of preconditioning in this plan."""
     for workload in {workload.plan_name: workload for workload in plan.workloads}.values():
         if workload.precondition is None:
             continue

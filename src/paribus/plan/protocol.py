@@ -1,4 +1,4 @@
-"""A plan's protocol and limits as they are followed."""
+"""Protocol and limits of a plan, with defaults filled in."""
 
 import dataclasses
 import math
@@ -9,12 +9,12 @@ from paribus.plan.file import LimitsTable, ProtocolTable
 from paribus.stats.planner import usual_margin
 
 OF_THROUGHPUT = ("throughput_per_s", "bytes_per_s")
-# Of the length of a trial, and at most so many seconds: for a new load, one that then goes on, and after a change.
+# Share of the length of a trial, and the most seconds: for a new load, for a load that stays, and after a change.
 _SETTLE, _TAKEOFF, _TOGGLE = (1 / 2, 30.0), (1 / 3, 20.0), (1 / 5, 12.0)
 
 
 def protocol_of(table: ProtocolTable) -> Protocol:
-    """The protocol with what the plan leaves open: settle time, and the margin of each response."""
+    """Returns the protocol, with defaults for settle times and margins that the plan leaves open."""
     margins = {name: response.margin for name, response in RESPONSES.items()}
     if table.margin is not None:
         margins |= dict.fromkeys(OF_THROUGHPUT, table.margin)
@@ -40,7 +40,7 @@ def protocol_of(table: ProtocolTable) -> Protocol:
 
 
 def with_usual_margin(plan: Plan, noise: Iterable[float]) -> Plan:
-    """The plan with the margin that is usual at such noise (standard deviations of a pair), where it declares none."""
+    """Returns the plan with the usual margin for this noise (standard deviations of a pair), if it declares none."""
     if not plan.protocol.usual_margin:
         return plan
     margin = usual_margin(max(noise, default=0.0))
@@ -54,7 +54,7 @@ def _discarded(table: ProtocolTable, usual: tuple[float, float]) -> float:
 
 
 def limits_of(table: LimitsTable) -> Limits:
-    """What ends the experiment at once."""
+    """Returns the limits that end the experiment at once."""
     return Limits(
         response_p99_s=table.response_p99_s,
         errors_per_s=table.errors_per_s,

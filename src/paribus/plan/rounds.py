@@ -1,4 +1,4 @@
-"""How many blocks a round has, and after how many a comparison is looked at."""
+"""Sizes of rounds and of looks, in blocks."""
 
 _BLOCKS_PER_ROUND = 8
 SPLIT_BLOCKS_PER_ROUND = 4
@@ -6,7 +6,7 @@ SPLIT_BLOCKS_PER_ROUND = 4
 
 
 def passes_per_round(levels: int) -> int:
-    """The least even number of passes over the load levels that makes at least eight blocks."""
+    """Returns the least even number of passes over the load levels that makes at least eight blocks."""
     passes = 2
     while passes * levels < _BLOCKS_PER_ROUND:
         passes += 2
@@ -14,10 +14,10 @@ def passes_per_round(levels: int) -> int:
 
 
 def pairs_per_round(levels: int) -> int:
-    """Pairs of one arm in a round over so many load levels."""
+    """Returns the pairs of one arm in a round over `levels` load levels."""
     return passes_per_round(levels) * levels
 
 
 def blocks_per_look(levels: int) -> int:
-    """The blocks after which a comparison is looked at: a round, or where a single pass has eight blocks, a pass."""
+    """Returns the blocks between two looks at a comparison: a round, or a pass if it has at least eight blocks."""
     return levels if levels >= _BLOCKS_PER_ROUND else pairs_per_round(levels)

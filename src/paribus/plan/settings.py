@@ -1,8 +1,4 @@
-"""A plan's settings against catalogue, workloads, server and host: keys that are known, levels that can be set.
-
-In: a plan's tables. Out: records of settings, factors and combinations; what is wrong is collected. The base of
-`check`.
-"""
+"""Settings of a plan, checked against catalogue, workloads, server and host; the base of `check`."""
 
 import dataclasses
 import functools
@@ -21,7 +17,7 @@ from paribus.registry import workload_kinds
 
 
 class Settings:
-    """One pass over a plan's settings; what is wrong is collected in `problems`."""
+    """One pass over a plan's settings that collects problems in `problems`."""
 
     def __init__(self, parsed: Parsed, catalogue: Catalogue, facts: Facts) -> None:
         self.parsed = parsed
@@ -36,20 +32,21 @@ class Settings:
         self.family = FAMILIES[self.table.database.kind] if self.table.database else ""
 
     def complain(self, key_path: KeyPath, message: str, hint: str = "") -> None:
+        """Adds a problem."""
         self.problems.append(self.parsed.problem(key_path, message, hint))
 
     def impossible(self, parameter: str, value: Value, owners: list[WorkloadTable]) -> str:
-        """Why this machine cannot do it; what the file system of the path refuses, a device may take."""
+        """Returns why this machine cannot make the load; a device may take what the path's file system refuses."""
         on_files = any(not data.device for table in owners for data in data_in(table))
         facts = self.facts if on_files else dataclasses.replace(self.facts, direct_refused="")
         return impossible(parameter, value, facts)
 
     def owners(self, key: str) -> list[str]:
-        """The workloads whose parameter a key is."""
+        """Returns the names of the workloads that have this parameter."""
         return [name for name, table in self.tables.items() if has_parameter(table, key)]
 
     def level(self, key: str, written: Any, key_path: KeyPath) -> Level | None:
-        """A level in the form it is set in, or None and a problem."""
+        """Returns a level in the form in which it is set; None after a problem."""
         knob = self.catalogue.find(key)
         if knob is not None:
             return knob_level(knob, key, written, self.facts, functools.partial(self.complain, key_path))
@@ -61,14 +58,14 @@ class Settings:
         return level
 
     def is_known(self, key: str, key_path: KeyPath) -> bool:
-        """Whether the key is a knob or a parameter; a problem where it is not."""
+        """Returns whether the key is a knob or a parameter; adds a problem if it is neither."""
         family = key.partition(".")[0]
         if family in FAMILIES.values() and family != self.family:
             kinds = " or ".join(f'"{kind}"' for kind, prefix in FAMILIES.items() if prefix == family)
             self.complain(key_path, f"the plan has no {family} database", f"say so: [database] kind = {kinds}")
             return False
         if family == self.family and self.server.refused:
-            return False  # a problem of its own
+            return False  # the check reports why
         if self.catalogue.find(key) is not None or self.owners(key):
             return True
         variable = key.partition(".")[2]
@@ -81,12 +78,12 @@ class Settings:
         return False
 
     def name_of(self, key: str) -> str:
-        """The knob's own name where the key is an alias."""
+        """Returns the knob's own name if the key is an alias."""
         knob = self.catalogue.find(key)
         return knob.name if knob else key
 
     def settings(self, written: dict[str, Any], key_path: KeyPath) -> dict[str, Value]:
-        """Settings held or combined, by the knobs' own names."""
+        """Returns held or combined settings by the knobs' own names."""
         settings: dict[str, Value] = {}
         for key, value in written.items():
             setting_path = (*key_path, key)
@@ -102,6 +99,7 @@ class Settings:
         return settings
 
     def factors(self) -> list[Factor]:
+        """Returns the factors that have at least two levels."""
         factors: dict[str, Factor] = {}
         for key, written in self.table.factors.items():
             key_path: KeyPath = ("factors", key)
@@ -125,7 +123,7 @@ class Settings:
         return list(factors.values())
 
     def levels(self, key: str, written: list[Any], key_path: KeyPath) -> list[Level]:
-        """The levels that can be tried; those the machine cannot do are dropped with a note."""
+        """Returns the levels that can be tried; levels that the machine cannot do are dropped with a note."""
         levels: list[Level] = []
         dropped = False
         problems_before = len(self.problems)
@@ -155,7 +153,7 @@ class Settings:
         return levels
 
     def scope(self, key: str) -> tuple[str, ...]:
-        """The workloads a factor is tried under."""
+        """Returns the names of the workloads under which a factor is tried."""
         applicable = list(self.tables) if self.catalogue.find(key) else self.owners(key)
         if key.partition(".")[0] in FAMILIES.values():
             applicable = [name for name in applicable if kind_of(self.tables[name]).on_database]
@@ -179,7 +177,7 @@ class Settings:
         )
 
     def complain_of_unused_database(self, key_path: KeyPath) -> None:
-        """Add the problem that a setting of the database can be tried under no workload."""
+        """Adds the problem that no workload uses the database whose setting is a factor."""
         uses = [kind for kind in workload_kinds if workload_kinds.get(kind).on_database]
         hint = f"add a [[workload]] whose kind is one of {', '.join(uses)}"
         if tools := [name for name, table in self.tables.items() if kind_of(table).tool]:
@@ -187,7 +185,7 @@ class Settings:
         self.complain(key_path, f"no workload uses the plan's database; there are: {', '.join(self.tables)}", hint)
 
     def database_settings(self) -> dict[str, Value]:
-        """Those of the database's own table, under the keys that they have elsewhere."""
+        """Returns the settings of the database's own table, under the keys that they have elsewhere in a plan."""
         table = self.table.database
         settings: dict[str, Value] = {}
         for name, value in table.settings.items() if table else ():
@@ -200,6 +198,7 @@ class Settings:
         return settings
 
     def combinations(self) -> list[Combination]:
+        """Returns the combinations; adds a problem for each setting that is impossible here."""
         combinations: list[Combination] = []
         for number, table in enumerate(self.table.combination):
             key_path: KeyPath = ("combination", number)
@@ -216,7 +215,7 @@ class Settings:
         return combinations
 
     def one_owner(self, hold: dict[str, Value]) -> None:
-        """No key is both varied and fixed, and no parameter of a workload is varied under two names."""
+        """Adds a problem for each key that is both varied and fixed, and for parameters varied under two names."""
         workloads = self.parsed.document.get("workload")
         key_of_parameter: dict[tuple[str, str], str] = {}
         for key in [*self.table.factors, *hold]:

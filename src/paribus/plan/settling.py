@@ -1,7 +1,6 @@
-"""Long runs that show how long a load needs to settle, before anything is compared.
+"""Settle runs: long runs before anything is compared that show how long a load needs to settle.
 
-In: a checked plan that leaves the settle time open, and the time there is for it. Out: the plan with so many runs, and
-their trials. The baseline is run first, at the highest and the lowest load level, then the arms, as far as time allows.
+The baseline runs first, at the highest and the lowest load level, then the arms as far as the time allows.
 """
 
 import dataclasses
@@ -11,13 +10,16 @@ from paribus.model import Plan, Purpose, Trial
 from paribus.plan.comparisons import candidates
 from paribus.registry import workload_kinds
 
-_SHORTEST, _LONGEST = 5, 10  # lengths of a trial that a run has
+_SHORTEST, _LONGEST = 5, 10  # length of a settle run, in lengths of a trial
 _FEWEST = 2
-_LEAST_SETTLE = 1 / 12  # of a trial, where no settling was seen
+_LEAST_SETTLE = 1 / 12  # of the length of a trial, if no settling was found
 
 
 def with_runs(plan: Plan, room_s: float, overhead_s: float) -> Plan:
-    """The plan with the runs that the time holds; none where it does not hold the baseline's two, or none is needed."""
+    """Returns the plan with the settle runs that `room_s` seconds hold.
+
+    There are none if the plan needs none, or if the time does not hold the two of the baseline.
+    """
     protocol = plan.protocol
     run_count = len(list(trials(plan, None)))
     if protocol.settled != "usual" or protocol.rounds or run_count < _FEWEST:
@@ -31,7 +33,7 @@ def with_runs(plan: Plan, room_s: float, overhead_s: float) -> Plan:
 
 
 def with_settle(plan: Plan, settle_s: float, toggle_s: float) -> Plan:
-    """The plan with what was seen to be needed for a new load, and after a change of a load that goes on."""
+    """Returns the plan with calibrated settle times: for a new load, and for a change under load."""
     protocol = plan.protocol
     settle_s = round(max(settle_s, _LEAST_SETTLE * protocol.trial_s), 3)
     calibrated = dataclasses.replace(
@@ -45,7 +47,7 @@ def with_settle(plan: Plan, settle_s: float, toggle_s: float) -> Plan:
 
 
 def trials(plan: Plan, most: int | None) -> Iterator[Trial]:
-    """The runs in the order in which they matter, without numbers; a tool's load does not show how it settles."""
+    """Yields the settle runs, the most important first, without numbers; tools do not report how a load settles."""
     compared = [comparison for comparison in candidates(plan) if not workload_kinds.get(comparison.workload.kind).tool]
     workloads = {comparison.workload.name: comparison.workload for comparison in compared}.values()
     baselines = [(workload, "", "", plan.baseline) for workload in workloads]

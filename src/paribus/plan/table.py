@@ -1,4 +1,4 @@
-"""What every table of a plan is made of."""
+"""Base of every table of a plan, and the types of its values."""
 
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ from paribus.units import parse_duration
 
 
 def _exact_value(value: Any) -> Any:
-    """Only TOML's plain values are levels; `true` stays a truth value and is no number."""
+    """Returns a plain TOML value unchanged; `true` stays a truth value and is no number. Raises ValueError."""
     if not isinstance(value, bool | int | float | str):
         raise ValueError("a level is a number, text, true or false")
     return value

@@ -1,7 +1,4 @@
-"""A plan's workload tables: the workloads they stand for, what these work on, and the parameters they have.
-
-In: tables as validated. Out: records. Called by the check and by what asks for data and devices.
-"""
+"""Workloads that the tables of a plan stand for, with their data and parameters."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,44 +10,44 @@ from paribus.registry import DataSet, WorkloadKind, workload_kinds
 
 
 def kind_of(table: WorkloadTable) -> WorkloadKind:
-    """The kind of a table."""
-    return workload_kinds.get(table.kind)  # type: ignore[attr-defined]  # every table of the form has one
+    """Returns the kind of a table."""
+    return workload_kinds.get(table.kind)  # type: ignore[attr-defined]  # plan_form() gives every table a kind
 
 
 def name_of(table: WorkloadTable) -> str:
-    """What the plan calls it."""
+    """Returns the table's name in the plan."""
     return table.name or kind_of(table).name
 
 
 def has_parameter(table: WorkloadTable, key: str) -> bool:
-    """Whether a key such as `fileio.direct` is a parameter of the table's workloads, one that can be set."""
+    """Returns whether a key such as `fileio.direct` is a parameter of the table's workloads that can be set."""
     owner, _, parameter = key.partition(".")
     kind = kind_of(table)
     return owner in (name_of(table), kind.name) and parameter in kind.parameters.model_fields.keys() - kind.axes
 
 
 def parameters_in(table: WorkloadTable) -> dict[str, Any]:
-    """The parameters as they stand in the table, of the first workload where it stands for several."""
+    """Returns the parameters of a table's first workload."""
     kind = kind_of(table)
     return kind.series(table)[0].parameters.model_dump(include=set(kind.parameters.model_fields))
 
 
 def data_in(table: WorkloadTable) -> list[DataSet]:
-    """What the table's workloads work on, as it stands there."""
+    """Returns the data sets of a table's workloads."""
     kind = kind_of(table)
     return [kind.data(series.parameters) for series in kind.series(table)]
 
 
 def program_of(table: WorkloadTable) -> str:
-    """The program of the table's tool; empty where the engine makes the load."""
+    """Returns the program of the table's tool; empty if the engine makes the load."""
     kind = kind_of(table)
     return kind.tool.program(kind.series(table)[0].parameters) if kind.tool else ""
 
 
 def workloads_of(table: WorkloadTable, responses: Sequence[str], database: str) -> list[Workload]:
-    """The workloads a table stands for: one, or each series under a name of its own.
+    """Returns the workloads of a table: one, or one for each series.
 
-    `database` is the family of the plan's database, if any.
+    `database` is the family of the plan's database, empty without one.
     """
     kind, name = kind_of(table), name_of(table)
     written = any(data.written for data in data_in(table))
@@ -74,7 +71,7 @@ def workloads_of(table: WorkloadTable, responses: Sequence[str], database: str) 
 
 
 def _open_loop(table: WorkloadTable) -> OpenLoop | None:
-    """How operations start, where the load levels of a workload are rates."""
+    """Returns the open loop of a table whose load levels are rates; None for a closed loop."""
     if table.rate is None:
         return None
     cap = table.threads[0] if "threads" in table.model_fields_set else MOST_OUTSTANDING

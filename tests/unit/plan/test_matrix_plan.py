@@ -68,7 +68,7 @@ def test_all_series_share_one_data_set() -> None:
     plan = _measured_only()
     assert list(data.data_sets(plan)) == ["iomatrix"]
     assert data.size_bytes(plan) == {"": 64 * 2**20}
-    assert data.made_bytes(plan, schedule(plan, "e", 2)) == {"": 2 * 64 * 2**20}
+    assert data.creation_bytes(plan, schedule(plan, "e", 2)) == {"": 2 * 64 * 2**20}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from paribus.errors import PlanError
 from paribus.model import BlockDevice, Plan, Precondition, Purpose, Trial
 from paribus.plan import precondition
 from paribus.plan.budget import extent
-from paribus.plan.data import made_bytes
+from paribus.plan.data import creation_bytes
 from paribus.plan.design import schedule
 from paribus.registry import data_of
 from paribus.units import LoadLevel
@@ -135,7 +135,7 @@ def test_a_reading_workload_destroys_a_device_that_it_preconditions() -> None:
         _plan(reading + "precondition = {}", block_devices=SDB)
     plan = _plan(reading + "precondition = {}", rest=ALLOWED, block_devices=SDB)
     assert data_of(plan.workloads[0], plan.baseline).written
-    assert made_bytes(plan, schedule(plan, "e", 2)) == {"/dev/sdb": 2**20}
+    assert creation_bytes(plan, schedule(plan, "e", 2)) == {"/dev/sdb": 2**20}
 
 
 def test_what_it_writes_at_least_and_how_long_it_takes_at_most() -> None:
