@@ -5,11 +5,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from paribus.imports.toml_form import Table, read_form
+from paribus.imports.toml_form import TomlTable, read_form
 from paribus.model import Claim, Percentage
 
 
-class PercentageTable(Table):
+class PercentageTable(TomlTable):
     """A percentage."""
 
     start: str = Field(alias="from", description="a level as the tables have it")
@@ -21,7 +21,7 @@ class PercentageTable(Table):
     about: bool = Field(default=False, description="it says about")
 
 
-class ClaimTable(Table):
+class ClaimTable(TomlTable):
     """One claim."""
 
     id: str = ""
@@ -39,7 +39,7 @@ class ClaimTable(Table):
     aliases: dict[str, str] = Field(default={}, description="a level of the claim = that level as the tables have it")
 
 
-class Claims(Table):
+class Claims(TomlTable):
     """A file of claims."""
 
     claim: list[ClaimTable]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paribus.imports.files import Named
-from paribus.imports.reading import Reader, Taken
-from paribus.parsers.log import Log, Reading, Run
+from paribus.imports.reading import ImportReader, Taken
+from paribus.parsers.log import Log, LogReading, LogRun
 
 FORMAT = "paribus-export"
 _TRIALS, _MEASUREMENTS = "trials.csv", "measurements.csv"
@@ -24,7 +24,7 @@ class Exported:
 
     named: Named
 
-    def take(self, reader: Reader) -> Taken:
+    def take(self, reader: ImportReader) -> Taken:
         """Read it as one source."""
         folder = Path(self.named.path).parent
         try:
@@ -66,14 +66,14 @@ def _rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _log(trials: str, measured: str) -> Log:
-    readings: dict[str, list[Reading]] = defaultdict(list)
+    readings: dict[str, list[LogReading]] = defaultdict(list)
     for line, row in _rows(measured):
         if row["phase"] == "measure":
             stated = row["mean"]
-            one = Reading(metric=row["metric"], value=float(stated), unit=row["unit"], line=line, stated=stated)
+            one = LogReading(metric=row["metric"], value=float(stated), unit=row["unit"], line=line, stated=stated)
             readings[row["trial"]].append(one)
     runs = [
-        Run(
+        LogRun(
             tool="paribus",
             workload=row["workload"],
             load=int(row["load"]) if row["load_unit"] == "outstanding" else None,

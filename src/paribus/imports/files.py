@@ -45,7 +45,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedFile:
     """A file's bytes as found, by hash and size, and its text without passwords; `content` is that in bytes."""
 
     sha256: str
@@ -88,7 +88,7 @@ def _inside(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def open_file(path: str) -> Opened:
+def open_file(path: str) -> OpenedFile:
     """Read a file, unpacked where it is gzip, bzip2 or xz. Raises Unreadable."""
     try:
         found = Path(path).read_bytes() if Path(path).stat().st_size <= MOST_BYTES else None
@@ -98,7 +98,7 @@ def open_file(path: str) -> Opened:
         raise Unreadable(f"is larger than {show_size(MOST_BYTES)}: import a part of it")
     digest = hashlib.sha256(found).hexdigest()
     text = redact(as_text(_unpacked(found)))
-    return Opened(digest, len(found), text, text.encode("utf-8", "surrogateescape"))
+    return OpenedFile(digest, len(found), text, text.encode("utf-8", "surrogateescape"))
 
 
 def _unpacked(found: bytes) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from paribus.model import Measurement
-from paribus.parsers.log import Course, Reading, Run
+from paribus.parsers.log import LogReading, LogRun, LogSeries
 
 PHASE = "measure"
 _OURS = {"load_average": "load_1m", "iowait_share": "cpu_iowait_share"}
@@ -18,9 +18,9 @@ _MOST_NS = 3600 * 10**9
 _WITH_HISTOGRAM = "response_mean_s"
 
 
-def measurements(run: Run) -> list[Measurement]:
+def measurements(run: LogRun) -> list[Measurement]:
     """Each metric once: as it is first stated, else the mean of its course."""
-    stated: dict[str, Reading] = {}
+    stated: dict[str, LogReading] = {}
     for reading in run.readings:
         stated.setdefault(_name(reading), reading)
     courses = {_name(course): course for course in run.courses if course.values}
@@ -28,12 +28,12 @@ def measurements(run: Run) -> list[Measurement]:
     return [one for one in found if math.isfinite(one.mean)]
 
 
-def _name(one: Reading | Course) -> str:
+def _name(one: LogReading | LogSeries) -> str:
     name = _OURS.get(one.metric, one.metric)
     return f"{name}:{one.subject}" if one.subject else name
 
 
-def _measurement(name: str, stated: Reading | None, course: Course | None, run: Run) -> Measurement:
+def _measurement(name: str, stated: LogReading | None, course: LogSeries | None, run: LogRun) -> Measurement:
     values = _finite(course.values) if course else ()
     mean = stated.value if stated else sum(values) / max(len(values), 1) if values else math.nan
     step = _step(course.at_s) if course else None
@@ -61,7 +61,7 @@ def _finite(values: Sequence[float]) -> Sequence[float]:
     return [value for value in values if math.isfinite(value)]
 
 
-def _total(name: str, mean: float, run: Run) -> float:
+def _total(name: str, mean: float, run: LogRun) -> float:
     """Of a rate what came of it in the whole run, where that is known."""
     stated = {one.metric: one.value for one in run.readings if not one.subject}
     if name == "throughput_per_s" and "operations" in stated:
@@ -79,13 +79,13 @@ def _step(at_s: tuple[float, ...]) -> float | None:
     return usual if steps[-1] < 1.5 * usual and steps[0] > 0.5 * usual else None
 
 
-def _counts(run: Run) -> Iterator[tuple[int, int]]:
+def _counts(run: LogRun) -> Iterator[tuple[int, int]]:
     for upper_s, count in run.histogram:
         if count > 0 and math.isfinite(upper_s) and upper_s >= 0:
             yield min(max(1, round(upper_s * _NANOSECONDS)), _MOST_NS), count
 
 
-def _histogram(run: Run) -> bytes:
+def _histogram(run: LogRun) -> bytes:
     """The run's histogram as our own trials have theirs (HDR V2, in nanoseconds)."""
     counts = list(_counts(run))
     if not counts:

@@ -17,7 +17,7 @@ from sqlalchemy.engine import Engine as Store
 from paribus.errors import ParibusError, UsageError
 from paribus.imports.export_reader import Exported
 from paribus.imports.files import Named
-from paribus.imports.reading import Reader, Taken
+from paribus.imports.reading import ImportReader, Taken
 from paribus.imports.sets import Gathered
 from paribus.model import Experiment, ExperimentState
 from paribus.store import read, sources, write
@@ -32,7 +32,7 @@ Item = Named | Exported
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ImportOutcome:
     """What became of a file: read and `kept`, or there already under the path `again` as `labels`, or refused."""
 
     taken: Taken
@@ -46,7 +46,7 @@ class Wanted:
     """What an import is asked for."""
 
     items: Sequence[Item]
-    reader: Reader
+    reader: ImportReader
     name: str
     order: Mapping[str, Sequence[str]] = field(default_factory=dict)
     baseline: str = ""
@@ -102,13 +102,13 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _take_some(reader: Reader, items: Sequence[Item]) -> list[Taken]:
+def _take_some(reader: ImportReader, items: Sequence[Item]) -> list[Taken]:
     taken = [_take(reader, item) for item in items]
     gc.collect()
     return taken
 
 
-def _take(reader: Reader, item: Item) -> Taken:
+def _take(reader: ImportReader, item: Item) -> Taken:
     return item.take(reader) if isinstance(item, Exported) else reader.take(item)
 
 
@@ -129,7 +129,7 @@ def set_named(store: Store, name: str) -> Experiment | None:
 
 
 def carry_out(
-    wanted: Wanted, store: Store | None, into: Experiment | None, version: str, tell: Callable[[Outcome], None]
+    wanted: Wanted, store: Store | None, into: Experiment | None, version: str, tell: Callable[[ImportOutcome], None]
 ) -> tuple[Gathered, Experiment | None]:
     """Import: into a set that is there, else a new one; without a `store` nothing is kept, and all is told.
 
@@ -149,13 +149,13 @@ def carry_out(
         for one in taken:
             again = found.hashes.get(one.sha256, "")
             if again or one.refused or not one.runs:
-                tell(Outcome(one, kept=False, again=again, labels=found.labels.get(one.sha256, "")))
+                tell(ImportOutcome(one, kept=False, again=again, labels=found.labels.get(one.sha256, "")))
                 continue
             batch.append(found.put(one))
             if len(batch) >= _A_BATCH and store:
                 kept = _keep(store, kept, found, batch, version)
                 batch = []
-            tell(Outcome(one, kept=True))
+            tell(ImportOutcome(one, kept=True))
     finally:
         taken.close()  # type: ignore[attr-defined]  # a generator's
         if store and batch:

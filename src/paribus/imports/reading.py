@@ -9,7 +9,7 @@ from paribus.imports.files import Named, Unreadable, legible, open_file
 from paribus.imports.measurements import measurements
 from paribus.imports.rules import Placed, Rule, format_of, place
 from paribus.parsers import formats
-from paribus.parsers.log import Log, Reading, Run
+from paribus.parsers.log import Log, LogReading, LogRun
 from paribus.store.sources import compressed, compressed_json
 from paribus.store.write import measurement_row
 
@@ -45,7 +45,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ImportReader:
     """Reads files by the same rules; `given` are labels of all runs, `format` is forced where it is named."""
 
     rules: tuple[Rule, ...] = ()
@@ -81,7 +81,7 @@ class Reader:
         )
 
 
-def _taken(run: Run, placed: Placed) -> TakenRun:
+def _taken(run: LogRun, placed: Placed) -> TakenRun:
     found = measurements(run)
     figures = {one.metric: one.mean for one in found}
     return TakenRun(
@@ -89,15 +89,15 @@ def _taken(run: Run, placed: Placed) -> TakenRun:
     )
 
 
-def said_of(run: Run) -> dict[str, Any]:
+def said_of(run: LogRun) -> dict[str, Any]:
     """A run as JSON has it, without what is large."""
     found = {one.name: getattr(run, one.name) for one in fields(run) if one.name not in _LARGE}
     readings = [[r.metric, r.value, r.unit, r.line, r.stated, r.subject] for r in run.readings]
     return found | {"options": dict(run.options), "labels": dict(run.labels), "readings": readings}
 
 
-def run_of(said: Mapping[str, Any]) -> Run:
+def run_of(said: Mapping[str, Any]) -> LogRun:
     """The run again."""
     names = ("metric", "value", "unit", "line", "stated", "subject")
-    readings = tuple(Reading(**dict(zip(names, one, strict=True))) for one in said["readings"])
-    return Run(**{**said, "readings": readings, "lines": tuple(said["lines"])})
+    readings = tuple(LogReading(**dict(zip(names, one, strict=True))) for one in said["readings"])
+    return LogRun(**{**said, "readings": readings, "lines": tuple(said["lines"])})

@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, model_validator
 
 from paribus.errors import UsageError
-from paribus.imports.toml_form import Table, read_form
-from paribus.parsers.log import Run
+from paribus.imports.toml_form import TomlTable, read_form
+from paribus.parsers.log import LogRun
 
 _OWN = ("workload", "load", "repetition", "format")
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -31,7 +31,7 @@ Pattern = Annotated[re.Pattern[str], BeforeValidator(_pattern)]
 Words = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Rule(Table):
+class Rule(TomlTable):
     """Where `path` is found in a file's path and every one of `options` in what the tool was asked, it says the rest.
 
     Labels and columns of a table, and its `workload`, are options too. A label with no level takes a label away.
@@ -60,7 +60,7 @@ class Rule(Table):
         return self
 
 
-class Rules(Table):
+class Rules(TomlTable):
     """A file of rules: all that match apply in order, and what a later one says counts."""
 
     name: str = Field(default="", description="what the set is called")
@@ -97,7 +97,7 @@ def format_of(rules: Sequence[Rule], path: str) -> str:
     return found
 
 
-def place(run: Run, path: str, rules: Sequence[Rule], given: Mapping[str, str]) -> Placed:
+def place(run: LogRun, path: str, rules: Sequence[Rule], given: Mapping[str, str]) -> Placed:
     """What the run is of: as the run says, then as each rule, then as `given` for all. Raises UsageError."""
     labels = dict(run.labels)
     own: dict[str, str] = {}

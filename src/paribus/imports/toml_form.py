@@ -12,7 +12,7 @@ M = TypeVar("M", bound=BaseModel)
 _WORDS = {"extra_forbidden": "is no key here", "missing": "is missing"}
 
 
-class Table(BaseModel):
+class TomlTable(BaseModel):
     """A table of such a file; a key that is not listed is a mistake."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)

@@ -12,7 +12,7 @@ from paribus.errors import Interrupted, UsageError
 from paribus.imports import pipeline
 from paribus.imports.export_reader import exports_first
 from paribus.imports.files import listed
-from paribus.imports.reading import Reader, Taken
+from paribus.imports.reading import ImportReader, Taken
 from paribus.imports.rules import Rules, read_rules
 from paribus.imports.sets import NO_FACTOR, Gathered
 from paribus.lab.stores import open_store
@@ -91,7 +91,7 @@ def import_request(
     files = listed(names)
     return pipeline.Wanted(
         items=exports_first(files),
-        reader=Reader(tuple(rules.rule), given, form),
+        reader=ImportReader(tuple(rules.rule), given, form),
         name=name or rules.name or factor or _called(names),
         order=rules.levels,
         baseline=baseline,
@@ -115,7 +115,7 @@ class ImportTally:
         self.kept = 0
         self._every = every
 
-    def add(self, outcome: pipeline.Outcome) -> None:
+    def add(self, outcome: pipeline.ImportOutcome) -> None:
         """Count a file."""
         self.kept += outcome.kept
         if outcome.kept:
@@ -144,7 +144,7 @@ def import_files(
         target = pipeline.find_set(opened, into) if into else pipeline.set_named(opened, request.name)
     tally = ImportTally(every=every_file)
 
-    def add(outcome: pipeline.Outcome) -> None:
+    def add(outcome: pipeline.ImportOutcome) -> None:
         on_file()
         tally.add(outcome)
 
@@ -155,7 +155,7 @@ def import_files(
     return document(gathered, experiment, tally)
 
 
-def _file(outcome: pipeline.Outcome) -> FileDocument:
+def _file(outcome: pipeline.ImportOutcome) -> FileDocument:
     taken = outcome.taken
     refused = taken.refused
     if not refused and not taken.runs and not outcome.again:
@@ -186,7 +186,7 @@ def _no_run(taken: Taken) -> str:
     return f"{words}; what is not understood begins with line {number}: {line.strip()[:80]}"
 
 
-def _run_keys(outcome: pipeline.Outcome) -> Iterator[RunKey]:
+def _run_keys(outcome: pipeline.ImportOutcome) -> Iterator[RunKey]:
     for run in outcome.taken.runs:
         yield tuple(run.placed.labels.items()), run.placed.workload, run.placed.load
 

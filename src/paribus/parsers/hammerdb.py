@@ -2,8 +2,8 @@
 
 import re
 
-from paribus.parsers.log import Log, Reading
-from paribus.parsers.reader import Draft, Reader
+from paribus.parsers.log import Log, LogReading
+from paribus.parsers.reader import Draft, LogReader
 from paribus.parsers.redact import HIDDEN
 from paribus.parsers.shapes import Field, in_base_unit
 
@@ -83,7 +83,7 @@ def read(text: str) -> Log:
     return _Reader(text).log(FORMAT)
 
 
-class _Reader(Reader):
+class _Reader(LogReader):
     tool = "hammerdb"
 
     def __init__(self, text: str) -> None:
@@ -123,7 +123,7 @@ class _Reader(Reader):
             value = in_base_unit(token, Field(metric, "1/s", 0, 60))
             if value is not None:
                 stated = f"{token} NOPM" if name == "nopm" else token
-                self.draft.add(Reading(metric=metric, value=value, unit="1/s", line=number, stated=stated))
+                self.draft.add(LogReading(metric=metric, value=value, unit="1/s", line=number, stated=stated))
         self.draft.options["database"] = whole.get("database") or whole["old_database"]
         return self._at(number, 2) and len(self.draft.readings) >= 2
 
@@ -191,7 +191,7 @@ class _Reader(Reader):
             if self.draft.stage > 1:
                 self.end()
             lasted = 60.0 * int(found[1])
-            self.draft.add(Reading(metric="duration_s", value=lasted, unit="s", line=number, stated=found[1]))
+            self.draft.add(LogReading(metric="duration_s", value=lasted, unit="s", line=number, stated=found[1]))
             self._at(number, 1)
         elif found := _BEGUN.fullmatch(line):
             if self.draft.stage:
@@ -225,10 +225,10 @@ class _Reader(Reader):
         value = in_base_unit(took, Field(metric, "s", decimals))
         if value is None:
             return False
-        self._add(Reading(metric=metric, value=value, unit="s", line=number, stated=took, subject=subject.strip()))
+        self._add(LogReading(metric=metric, value=value, unit="s", line=number, stated=took, subject=subject.strip()))
         return True
 
-    def _add(self, one: Reading) -> None:
+    def _add(self, one: LogReading) -> None:
         if (one.metric, one.subject) in self.draft.readings:
             self.end()
         self.draft.add(one)
@@ -255,7 +255,7 @@ class _Reader(Reader):
         self.runs.append(draft.run((), missing))
 
 
-def _stated(name: str, words: str, subject: str, line: int) -> Reading | None:
+def _stated(name: str, words: str, subject: str, line: int) -> LogReading | None:
     metric, unit, per = _STATED.get(name, ("", "", 1.0))
     if not metric:
         return None
@@ -269,4 +269,4 @@ def _stated(name: str, words: str, subject: str, line: int) -> Reading | None:
     value = in_base_unit(token, Field(metric, unit, decimals, per)) if token else None
     if value is None:
         return None
-    return Reading(metric=metric, value=value, unit=unit, line=line, stated=words, subject=subject)
+    return LogReading(metric=metric, value=value, unit=unit, line=line, stated=words, subject=subject)

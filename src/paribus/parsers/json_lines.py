@@ -37,7 +37,7 @@ class Items(list[Any]):
 
 
 @dataclass(slots=True, kw_only=True)
-class Document:
+class JsonDocument:
     """An outermost object, from its first to its last line."""
 
     top: Members
@@ -119,9 +119,9 @@ class _Reader:
         self.pending = None
 
 
-def documents(lines: list[str]) -> tuple[list[Document], list[tuple[int, str]]]:
+def documents(lines: list[str]) -> tuple[list[JsonDocument], list[tuple[int, str]]]:
     """The objects that a text holds, and the lines that belong to none: what a tool said besides."""
-    found: list[Document] = []
+    found: list[JsonDocument] = []
     besides: list[tuple[int, str]] = []
     reader = _Reader()
     for number, line in enumerate(lines, 1):
@@ -134,18 +134,18 @@ def documents(lines: list[str]) -> tuple[list[Document], list[tuple[int, str]]]:
             if start < 0:
                 besides.append((number, line))
                 continue
-            found.append(Document(top=reader.begin(number), first=number, last=number))
+            found.append(JsonDocument(top=reader.begin(number), first=number, last=number))
             start += 1
         elif not _BEGINS.match(line):
             besides.append((number, line))
             continue
         if inside and line.startswith("{") and reader.expects != "value":  # a new one before the end of the last
-            found.append(Document(top=reader.begin(number), first=number, last=number))
+            found.append(JsonDocument(top=reader.begin(number), first=number, last=number))
             start = 1
         rest = _line(reader, line, start, number)
         found[-1].last = number
         while rest is not None and not reader.open and line.startswith("{", rest):
-            found.append(Document(top=reader.begin(number), first=number, last=number))
+            found.append(JsonDocument(top=reader.begin(number), first=number, last=number))
             rest = _line(reader, line, rest + 1, number)
         if rest is not None and line[rest:].strip():
             besides.append((number, line))

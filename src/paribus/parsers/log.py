@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class LogReading:
     """A number that a text states: `value` in the base unit (1/s, B/s, s, 1 for shares, count), and how it is `stated`.
 
     `line` is that of the text, from 1. `subject` is what it is of where a run has several (sda, new_order), else empty.
@@ -21,7 +21,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class LogSeries:
     """A metric over time: what each interval line told, `at_s` seconds after the start of the run (or of the text)."""
 
     metric: str
@@ -32,7 +32,7 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class LogRun:
     """One run that a text reports, or one row or column of a table.
 
     `options` are the tool's own words of what was asked (`file-block-size`: `16384`), `labels` what a table or a user
@@ -47,8 +47,8 @@ class Run:
     load: int | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
-    readings: tuple[Reading, ...] = ()
-    courses: tuple[Course, ...] = ()
+    readings: tuple[LogReading, ...] = ()
+    courses: tuple[LogSeries, ...] = ()
     histogram: tuple[tuple[float, int], ...] = ()
     lines: tuple[int, int]
     missing: str = ""
@@ -63,7 +63,7 @@ class Log:
     """
 
     format: str
-    runs: tuple[Run, ...]
+    runs: tuple[LogRun, ...]
     not_understood: tuple[tuple[int, str], ...] = ()
     remarks: tuple[str, ...] = ()
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from paribus.parsers.log import Log, Reading, Run
+from paribus.parsers.log import Log, LogReading, LogRun
 from paribus.parsers.numbers import number
 from paribus.parsers.plain import ends_of, plain_lines, unended
 from paribus.parsers.repeats import once
@@ -52,7 +52,7 @@ _PER_SECOND = {"us": 1e6, "usecs": 1e6, "ms": 1e3, "msecs": 1e3, "s": 1.0}
 class _Point:
     """One data point: so many small and large operations outstanding."""
 
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[LogReading] = field(default_factory=list)
     buckets: list[tuple[float, int]] = field(default_factory=list)
 
 
@@ -67,7 +67,7 @@ class _Test:
     def add(self, at: tuple[int, int], metric: str, value: float, line: int, stated: str, subject: str = "") -> None:
         """A number at a data point; one that is stated again is kept where it differs."""
         unit = "B/s" if metric == "bytes_per_s" else "1/s" if metric.endswith("_per_s") else "s"
-        one = Reading(metric=metric, value=value, unit=unit, line=line, stated=stated, subject=subject)
+        one = LogReading(metric=metric, value=value, unit=unit, line=line, stated=stated, subject=subject)
         found = self.points.setdefault(at, _Point()).readings
         if all((metric, value, subject) != (other.metric, other.value, other.subject) for other in found):
             found.append(one)
@@ -261,10 +261,10 @@ def _kind(matrix: _Matrix) -> str:
     return _LATENCY if any(large == 0 and row for _line, large, row in matrix.rows) else ""
 
 
-def _runs(test: _Test, lines: int) -> Iterator[Run]:
+def _runs(test: _Test, lines: int) -> Iterator[LogRun]:
     for (small, large), point in sorted(test.points.items()):
         of = [one.line for one in point.readings]
-        yield Run(
+        yield LogRun(
             tool="orion",
             version=test.version,
             workload=_workload(test.options.get("IO Types", test.options.get("IO Type", "")), small, large),

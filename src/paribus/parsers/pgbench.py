@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from paribus.parsers.log import Course, Log
-from paribus.parsers.reader import Draft, Intervals, Reader
+from paribus.parsers.log import Log, LogSeries
+from paribus.parsers.reader import Draft, Intervals, LogReader
 from paribus.parsers.shapes import Field, Part, count, readings, shape_of, shapes
 
 FORMAT = "pgbench"
@@ -168,7 +168,7 @@ def _options(words: Sequence[str]) -> dict[str, str]:
     return found
 
 
-class _Reader(Reader):
+class _Reader(LogReader):
     tool = "pgbench"
 
     def __init__(self, text: str) -> None:
@@ -291,10 +291,10 @@ class _Reader(Reader):
         self.runs.append(draft.run(courses, missing if draft.readings else "the whole report"))
 
 
-def _from_the_start(course: Course) -> Course:
+def _from_the_start(course: LogSeries) -> LogSeries:
     """Times of --progress-timestamp are of the day: then they are told from the first line on."""
     if course.at_s[0] < 1e9:
         return course
     first = course.at_s[0]
     at_s = tuple(at - first for at in course.at_s)
-    return Course(metric=course.metric, unit=course.unit, at_s=at_s, values=course.values, subject=course.subject)
+    return LogSeries(metric=course.metric, unit=course.unit, at_s=at_s, values=course.values, subject=course.subject)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import cast
 
-from paribus.parsers.log import Course, Log, Reading, Run
+from paribus.parsers.log import Log, LogReading, LogRun, LogSeries
 from paribus.parsers.plain import unnamed
 from paribus.parsers.repeats import once
 from paribus.parsers.shapes import (
@@ -36,7 +36,7 @@ class Draft:
     workload: str = ""
     load: int | None = None
     options: dict[str, str] = field(default_factory=dict)
-    readings: dict[tuple[str, str], Reading] = field(default_factory=dict)
+    readings: dict[tuple[str, str], LogReading] = field(default_factory=dict)
     intervals: dict[str, "Intervals"] = field(default_factory=dict)  # by shape
     histogram: Counter[float] = field(default_factory=Counter)
     stage: int = 0
@@ -51,17 +51,17 @@ class Draft:
         self.first = self.first or line
         self.last = line
 
-    def add(self, found: Reading) -> None:
+    def add(self, found: LogReading) -> None:
         """Keep a reading; the first of its name stands."""
         self.readings.setdefault((found.metric, found.subject), found)
 
-    def courses(self, lost: set[int]) -> tuple[Course, ...]:
+    def courses(self, lost: set[int]) -> tuple[LogSeries, ...]:
         """The interval lines as courses; lines with a number that is not certain go to `lost`."""
         return tuple(course for lines in self.intervals.values() for course in lines.courses(lost))
 
-    def run(self, courses: tuple[Course, ...], missing: str) -> Run:
+    def run(self, courses: tuple[LogSeries, ...], missing: str) -> LogRun:
         """The run, as it is kept."""
-        return Run(
+        return LogRun(
             tool=self.tool,
             version=self.version,
             workload=self.workload,
@@ -87,7 +87,7 @@ class Intervals:
         twice = sum(before[1] == row[1] for before, row in pairwise(self.rows))
         return 4 * twice >= len(self.rows) > 2
 
-    def courses(self, lost: set[int]) -> Iterator[Course]:
+    def courses(self, lost: set[int]) -> Iterator[LogSeries]:
         """A course of each number, and of each percentile where these change."""
         place = next((2 * index + 1 for index, one in enumerate(self.known) if one is PERCENT), None)
         if place is None:
@@ -102,7 +102,7 @@ class Intervals:
             else:
                 lost.update(row[0] for row in rows)
 
-    def _of(self, percent: str, rows: list[tuple[int, float, Sequence[str]]], lost: set[int]) -> Iterator[Course]:
+    def _of(self, percent: str, rows: list[tuple[int, float, Sequence[str]]], lost: set[int]) -> Iterator[LogSeries]:
         columns = [(2 * index + 1, one) for index, one in enumerate(self.known) if isinstance(one, Field)]
         numbers = [_column(rows, place, one) for place, one in columns]
         gaps = [column for column in numbers if None in column]
@@ -115,7 +115,7 @@ class Intervals:
             sure = column if not wrong else [number for at, number in enumerate(column) if at not in wrong]
             values = cast("tuple[float, ...]", tuple(sure))
             name = one.metric.format(percent) if percent else one.metric
-            yield Course(metric=name, unit=one.unit, at_s=times, values=values, subject=one.subject)
+            yield LogSeries(metric=name, unit=one.unit, at_s=times, values=values, subject=one.subject)
 
 
 def _column(rows: Sequence[tuple[int, float, Sequence[str]]], place: int, known: Field) -> Sequence[float | None]:
@@ -130,7 +130,7 @@ def _column(rows: Sequence[tuple[int, float, Sequence[str]]], place: int, known:
     return numbers if known.per == 1 else [number / known.per for number in numbers]
 
 
-class Reader(ABC):
+class LogReader(ABC):
     """Goes over the lines once. A format says of each whether it understands it, and ends the last run."""
 
     tool = ""
@@ -138,7 +138,7 @@ class Reader(ABC):
     def __init__(self, text: str) -> None:
         self.lines = unnamed(lines_of(text))
         self.cut = len(self.lines) if is_cut(text) else 0  # the line that may lack its end
-        self.runs: list[Run] = []
+        self.runs: list[LogRun] = []
         self.unknown: set[int] = set()
         self.draft = Draft(tool=self.tool)
         self.prefixed = False  # whether what is asked about stood behind a quotation mark, a time or a name
@@ -191,11 +191,11 @@ class Reader(ABC):
         """What a reader of the log should know."""
         return []
 
-    def _once(self) -> tuple[list[Run], list[str]]:
+    def _once(self) -> tuple[list[LogRun], list[str]]:
         """Copies apart, also those of a report alone, without what stood above it: so many numbers are no accident."""
         kept, remarks = once(self.runs)
-        runs: list[Run] = []
-        seen: dict[tuple[tuple[str, str, float], ...], Run] = {}
+        runs: list[LogRun] = []
+        seen: dict[tuple[tuple[str, str, float], ...], LogRun] = {}
         for run in kept:
             told = tuple((one.metric, one.subject, one.value) for one in run.readings)
             before = seen.setdefault(told, run)

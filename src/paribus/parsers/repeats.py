@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable
 
-from paribus.parsers.log import Run
+from paribus.parsers.log import LogRun
 
 _MOST = 10  # remarks on copies, one by one
 
 
-def once(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:
+def once(runs: Iterable[LogRun]) -> tuple[list[LogRun], list[str]]:
     """The runs without copies of earlier ones, and a remark on each copy."""
-    kept: list[Run] = []
+    kept: list[LogRun] = []
     remarks: list[str] = []
-    seen: dict[tuple[object, ...], Run] = {}
+    seen: dict[tuple[object, ...], LogRun] = {}
     for one in runs:
         said = (
             one.tool,

@@ -19,7 +19,7 @@ class Second:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class ToolReport:
     """One run. What the tool does not say is None, or missing among `responses_s` (mean, p95, p99, max).
 
     `seconds` are its interval lines. `errors` by name spoil a run; `ignored_per_s` were the tool's to ignore.

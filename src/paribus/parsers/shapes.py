@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from paribus.parsers.log import Reading
+from paribus.parsers.log import LogReading
 
 # 16.5, 16,5 and 16.5G before b or B, as in 16.5Gb; signs, exponents and nan stay in the shape, where no table has them.
 NUMBER = re.compile(r"([0-9]+(?:[.,][0-9]+)?(?:[KMGT]i?(?=[bB]))?)")
@@ -49,7 +49,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EchoedOption:
     """A number that tells what was asked: an option of that name."""
 
     option: str
@@ -66,7 +66,7 @@ class Percent:
     """A number that says which percentile the shape's `response_p{}_s` is of."""
 
 
-Part = Field | Asked | Unproven | Percent | None
+Part = Field | EchoedOption | Unproven | Percent | None
 PERCENT = Percent()
 
 
@@ -177,7 +177,7 @@ def percentile(token: str) -> str:
     return f"{found:g}".replace(".", "") if 0 < found <= 100 else ""
 
 
-def readings(line: int, parts: Sequence[str], known: Sequence[Part]) -> Iterator[Reading | None]:
+def readings(line: int, parts: Sequence[str], known: Sequence[Part]) -> Iterator[LogReading | None]:
     """What the numbers of a line are, None for each that cannot be read with certainty."""
     places = [index for index, one in enumerate(known) if one is PERCENT]
     percent = percentile(parts[2 * places[0] + 1]) if places else ""
@@ -190,7 +190,7 @@ def readings(line: int, parts: Sequence[str], known: Sequence[Part]) -> Iterator
         if found is None or ("{}" in one.metric and not percent):
             yield None
             continue
-        yield Reading(
+        yield LogReading(
             metric=one.metric.format(percent),
             value=found,
             unit=one.unit,

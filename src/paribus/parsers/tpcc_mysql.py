@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from paribus.parsers.log import Course, Log
-from paribus.parsers.reader import Draft, Intervals, Reader
+from paribus.parsers.log import Log, LogSeries
+from paribus.parsers.reader import Draft, Intervals, LogReader
 from paribus.parsers.redact import HIDDEN
 from paribus.parsers.shapes import Field, Part, Unproven, count, readings, shape_of, shapes, without_prefix
 
@@ -75,7 +75,7 @@ def read(text: str) -> Log:
     return _Reader(text).log(FORMAT)
 
 
-class _Reader(Reader):
+class _Reader(LogReader):
     tool = "tpcc-mysql"
 
     def __init__(self, text: str) -> None:
@@ -201,7 +201,7 @@ class _Reader(Reader):
         self.runs.append(draft.run((*rates, *courses), missing if draft.readings else "the whole report"))
 
 
-def _rates(draft: Draft, told_s: float) -> list[Course]:
+def _rates(draft: Draft, told_s: float) -> list[LogSeries]:
     """Transactions each second, of the lines that are known to be of so many seconds, as all others or as was asked."""
     lasted = [float(parts[-1]) for lines in draft.intervals.values() for _, _, parts in lines.rows]
     step_s = told_s or min((s for s in lasted[1:] if s), default=0.0)
@@ -218,6 +218,6 @@ def _rates(draft: Draft, told_s: float) -> list[Course]:
                     at_s, values = zip(*timed, strict=True)
                     subject = "" if one.subject == _KINDS[0] else one.subject  # new orders are what it counts
                     found.append(
-                        Course(metric="throughput_per_s", unit="1/s", at_s=at_s, values=values, subject=subject)
+                        LogSeries(metric="throughput_per_s", unit="1/s", at_s=at_s, values=values, subject=subject)
                     )
     return found

@@ -10,11 +10,11 @@ from functools import partial
 from paribus.findings import Breach
 from paribus.plausibility import amounts, ceiling, duplicates, ratio, response_times, table, text
 from paribus.plausibility.curve import Grid, Place, grids
-from paribus.plausibility.quantity import Claimed, Figure, Stated
+from paribus.plausibility.quantity import Claimed, StatedCell, StatedFigure
 from paribus.plausibility.table_cell import breaches
 from paribus.plausibility.wording import alike
 
-__all__ = ["NAMES", "Breach", "Claimed", "Figure", "Stated", "of_cell", "of_set"]
+__all__ = ["NAMES", "Breach", "Claimed", "StatedCell", "StatedFigure", "of_cell", "of_set"]
 
 NAMES = (
     amounts.BLOCK,
@@ -41,12 +41,12 @@ NAMES = (
 """The laws, as `tr` translates them."""
 
 
-def of_cell(stated: Stated) -> list[Breach]:
+def of_cell(stated: StatedCell) -> list[Breach]:
     """What does not fit within the figures of one run."""
     return breaches(stated)
 
 
-def of_set(cells: Sequence[Stated], claims: Sequence[Claimed] = ()) -> list[Breach]:
+def of_set(cells: Sequence[StatedCell], claims: Sequence[Claimed] = ()) -> list[Breach]:
     """All that does not fit: within each cell, as its neighbours on the curve bear it out, and across cells.
 
     What goes wrong in the same way in most cells of a table is told once.
@@ -67,7 +67,7 @@ def of_set(cells: Sequence[Stated], claims: Sequence[Claimed] = ()) -> list[Brea
     return alike(found, cells) + text.percentages(claims, tables)
 
 
-def _within(cells: Sequence[Stated], tables: Sequence[Grid]) -> list[Breach]:
+def _within(cells: Sequence[StatedCell], tables: Sequence[Grid]) -> list[Breach]:
     places: dict[int, tuple[Grid, Place]] = {at: (grid, place) for grid in tables for place, at in grid.at.items()}
     wrong = [position for position, cell in enumerate(cells) if breaches(cell)]
     odd: dict[int, set[Place]] = defaultdict(set)

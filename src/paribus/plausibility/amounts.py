@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from paribus.i18n import N_, gettext
-from paribus.plausibility.quantity import COUNTS, TOLD_AGAIN, Range, Stated
+from paribus.plausibility.quantity import COUNTS, TOLD_AGAIN, Range, StatedCell
 from paribus.plausibility.violation import Misfit, near, operations, summed, value_of
 from paribus.plausibility.wording import named, said, shown
 
@@ -33,7 +33,7 @@ _LONGEST_RUN_S = 86400.0
 _NEVER_NEGATIVE = ("_s", "_share", "normalised", "load_average", "_utilisation")
 
 
-def block_size(cell: Stated) -> Iterator[Misfit]:
+def block_size(cell: StatedCell) -> Iterator[Misfit]:
     """IOPS x block size = throughput, within 0.1 %: of reads, of writes and of both. By definition.
 
     2.4 % more where throughput is a round number, whose M may be 1,000 Ki as well.
@@ -57,7 +57,7 @@ def block_size(cell: Stated) -> Iterator[Misfit]:
         yield Misfit(law=BLOCK, words=unlike_block(cell, rates, moved, block), implied=implied, tolerance=slack)
 
 
-def unlike_block(cell: Stated, rates: tuple[str, ...], moved: str, block: float) -> str:
+def unlike_block(cell: StatedCell, rates: tuple[str, ...], moved: str, block: float) -> str:
     """`IOPS 24,226.79 does not fit throughput 361.00 MiB/s at 16 KiB an operation`."""
     name, iops = gettext("IOPS"), shown("throughput_per_s", value_of(cell, rates))
     if len(rates) == 1:
@@ -68,7 +68,7 @@ def unlike_block(cell: Stated, rates: tuple[str, ...], moved: str, block: float)
     )
 
 
-def rate(cell: Stated) -> Iterator[Misfit]:
+def rate(cell: StatedCell) -> Iterator[Misfit]:
     """Rate = events / time, within 0.2 %, 0.1 s for starting and ending, and the operations under way at the end."""
     time = cell.range("duration_s")
     if time is None or time.low <= 0:
@@ -96,7 +96,7 @@ def rate(cell: Stated) -> Iterator[Misfit]:
         yield Misfit(law=RATE, words=words, implied=implied, tolerance=slack)
 
 
-def shared(cell: Stated) -> Iterator[Misfit]:
+def shared(cell: StatedCell) -> Iterator[Misfit]:
     """What a thread has on average x threads = all: of operations, and of their time within 0.5 %. By definition."""
     if not cell.load:
         return
@@ -115,7 +115,7 @@ def shared(cell: Stated) -> Iterator[Misfit]:
         yield Misfit(law=SHARED, words=words, implied=implied, tolerance=_SHARED_SLACK)
 
 
-def again(cell: Stated) -> Iterator[Misfit]:
+def again(cell: StatedCell) -> Iterator[Misfit]:
     """What is counted under two names is one number: transactions and events of a report."""
     for metric in ("operations", "queries"):
         one, other = cell.range(metric), cell.range(f"{metric}{TOLD_AGAIN}")
@@ -129,13 +129,13 @@ def again(cell: Stated) -> Iterator[Misfit]:
             yield Misfit(law=AGAIN, words=words, implied={metric: other, f"{metric}{TOLD_AGAIN}": one})
 
 
-def queries(cell: Stated) -> Iterator[Misfit]:
+def queries(cell: StatedCell) -> Iterator[Misfit]:
     """Queries read + written + other = total, exactly, since they are counted; old tools leave the others out."""
     names = ("queries_read", "queries_write", "queries_other")
     yield from _parts(cell, QUERIES, names, "queries", 0.0, names[:2])
 
 
-def queries_each(cell: Stated) -> Iterator[Misfit]:
+def queries_each(cell: StatedCell) -> Iterator[Misfit]:
     """Queries = transactions x queries of each: 0.2 % fewer, and 3 % more, as what is tried again is counted."""
     if not cell.queries_each:
         return
@@ -154,14 +154,14 @@ def queries_each(cell: Stated) -> Iterator[Misfit]:
         )
 
 
-def unlike_each(cell: Stated, of: str, total: str, each: float) -> str:
+def unlike_each(cell: StatedCell, of: str, total: str, each: float) -> str:
     """`TPS 1,200 does not fit QPS 18,000 at 18 queries a transaction`."""
     message = N_("{one} {n} does not fit {other} {m} at {each:.4g} queries a transaction")
     names = {"one": named(of, cell), "other": named(total, cell)}
     return gettext(message, n=said(cell, of), m=said(cell, total), each=each, **names)
 
 
-def parts(cell: Stated) -> Iterator[Misfit]:
+def parts(cell: StatedCell) -> Iterator[Misfit]:
     """Reads + writes = operations each second, fsyncs counted or not, and bytes too, within 0.5 %."""
     also = ("reads_per_s", "writes_per_s", "fsyncs_per_s")
     yield from _parts(cell, PARTS, also[:2], "throughput_per_s", _PARTS_SLACK, also)
@@ -169,7 +169,7 @@ def parts(cell: Stated) -> Iterator[Misfit]:
 
 
 def _parts(
-    cell: Stated, law: str, names: tuple[str, ...], whole: str, slack: float, otherwise: tuple[str, ...] = ()
+    cell: StatedCell, law: str, names: tuple[str, ...], whole: str, slack: float, otherwise: tuple[str, ...] = ()
 ) -> Iterator[Misfit]:
     """Whether figures add up; `otherwise` are those that a tool may have added up instead."""
     ways, total = [summed(cell, names), summed(cell, otherwise) if otherwise else None], cell.range(whole)
@@ -185,13 +185,13 @@ def _parts(
     yield Misfit(law=law, words=words, implied=implied, tolerance=slack)
 
 
-def _rest(cell: Stated, names: tuple[str, ...], name: str, total: Range) -> Range:
+def _rest(cell: StatedCell, names: tuple[str, ...], name: str, total: Range) -> Range:
     """What is left of a total for one of its parts."""
     others = summed(cell, tuple(one for one in names if one != name))
     return total - (others or Range(0.0, 0.0))
 
 
-def shares(cell: Stated) -> Iterator[Misfit]:
+def shares(cell: StatedCell) -> Iterator[Misfit]:
     """No share is more than all, within 2 %: tools print a little more than 100 % at times."""
     for metric, figure in cell.figures.items():
         is_share = metric.endswith("_share") or metric == "device_utilisation"
@@ -200,7 +200,7 @@ def shares(cell: Stated) -> Iterator[Misfit]:
             yield Misfit(law=SHARES, words=words, tolerance=_SHARE_SLACK)
 
 
-def signs(cell: Stated) -> Iterator[Misfit]:
+def signs(cell: StatedCell) -> Iterator[Misfit]:
     """Nothing that is counted or timed is negative, and what was done was done at some rate, in a day at most."""
     for metric, figure in cell.figures.items():
         if figure.value < 0 and (metric in COUNTS or metric.endswith(_NEVER_NEGATIVE)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from paribus.plausibility.quantity import Stated
+from paribus.plausibility.quantity import StatedCell
 
 Setting = tuple[tuple[str, str], ...]
 Place = tuple[Setting, float]  # levels and a load
@@ -26,7 +26,7 @@ _MANY = 100  # levels: the first of them tell how the others go
 class Grid:
     """The cells of one table and workload by level and load, and their positions among all that were given."""
 
-    cells: Mapping[Place, Stated]
+    cells: Mapping[Place, StatedCell]
     at: Mapping[Place, int]
 
     @cached_property
@@ -49,7 +49,7 @@ class Grid:
         cells = {load: self.cells[setting, load] for load in self.loads if (setting, load) in self.cells}
         return {load: value for load, cell in cells.items() if (value := cell.value(metric)) is not None and value > 0}
 
-    def curve(self, metric: str, without: Collection[Place] = ()) -> "Curve":
+    def curve(self, metric: str, without: Collection[Place] = ()) -> "GridCurve":
         """A metric over the grid, but for some cells."""
         columns = {
             setting: {
@@ -59,14 +59,14 @@ class Grid:
             }
             for setting in self.settings
         }
-        return Curve({setting: column for setting, column in columns.items() if column})
+        return GridCurve({setting: column for setting, column in columns.items() if column})
 
     def doubts(self, odd: Collection[Place], place: Place, metric: str, stated: float, implied: float) -> bool | None:
         """Whether neighbours that are not odd themselves bear out what is implied rather than what is stated."""
         return self.curve(metric, odd).doubts(place, stated, implied)
 
 
-def grids(cells: Sequence[Stated]) -> list[Grid]:
+def grids(cells: Sequence[StatedCell]) -> list[Grid]:
     """The cells that are read together: those of a table, or the runs of logs of the same factors and workload.
 
     Of runs that repeat a cell the first is taken; points of a series, and of logs those without a load, are in none.
@@ -81,7 +81,7 @@ def grids(cells: Sequence[Stated]) -> list[Grid]:
 
 
 @dataclass(frozen=True)
-class Curve:
+class GridCurve:
     """Natural logarithms of a metric by level and load."""
 
     columns: Mapping[Setting, Mapping[float, float]]

@@ -7,7 +7,7 @@ from itertools import combinations
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
 from paribus.plausibility.curve import Grid, Place, Setting
-from paribus.plausibility.quantity import Figure, Stated, heading
+from paribus.plausibility.quantity import StatedCell, StatedFigure, heading
 from paribus.plausibility.wording import named, sentence, shown, together
 
 COPY = N_("identical figures")
@@ -79,18 +79,18 @@ def _compared(one: Column, other: Column) -> tuple[list[float], list[float]]:
     return same, unlike
 
 
-def _shared(one: Stated, other: Stated) -> Iterator[tuple[str, Figure, Figure]]:
+def _shared(one: StatedCell, other: StatedCell) -> Iterator[tuple[str, StatedFigure, StatedFigure]]:
     for metric in one.figures.keys() & other.figures.keys():
         figures = one.figures[metric], other.figures[metric]
         if min(figure.digits() for figure in figures) >= _DIGITS:
             yield (metric, *figures)
 
 
-def _equal(metric: str, one: Figure, other: Figure) -> bool:
+def _equal(metric: str, one: StatedFigure, other: StatedFigure) -> bool:
     return abs(one.value - other.value) <= (one.half(metric) + other.half(metric)) * 1.001
 
 
-def _first(one: Stated, other: Stated) -> float:
+def _first(one: StatedCell, other: StatedCell) -> float:
     return next(figure.value for _, figure, _ in sorted(_shared(one, other)))
 
 
@@ -151,7 +151,7 @@ def _twice(one: Column, other: Column, same: Sequence[float], unlike: Sequence[f
     )
 
 
-def rows(cells: Sequence[Stated]) -> Iterator[Breach]:
+def rows(cells: Sequence[StatedCell]) -> Iterator[Breach]:
     """Two points of one level in a table, or of one series, with nothing but equal figures.
 
     One of them with five digits, and two at least that do not follow from each other.
@@ -170,7 +170,7 @@ def rows(cells: Sequence[Stated]) -> Iterator[Breach]:
             yield Breach(law=COPY, where=where, cells=tuple(positions), words=words, grave=False)
 
 
-def reports(cells: Sequence[Stated]) -> Iterator[Breach]:
+def reports(cells: Sequence[StatedCell]) -> Iterator[Breach]:
     """The same setting, workload and load in two tables, half a percent or more apart: two runs, or a wrong figure.
 
     Of what a table repeats the first counts; in a table that hardly repeats anything, what it does is such a pair too.
@@ -192,7 +192,7 @@ def reports(cells: Sequence[Stated]) -> Iterator[Breach]:
         yield _two_reports(cells, differing)
 
 
-def _differing(one: Stated, other: Stated) -> str:
+def _differing(one: StatedCell, other: StatedCell) -> str:
     for metric in sorted(one.figures.keys() & other.figures.keys() & _TIED.keys()):
         a, b = one.figures[metric], other.figures[metric]
         if not _equal(metric, a, b) and abs(a.value - b.value) > _APART * max(a.value, b.value):
@@ -200,7 +200,7 @@ def _differing(one: Stated, other: Stated) -> str:
     return ""
 
 
-def _two_reports(cells: Sequence[Stated], differing: Sequence[tuple[int, int, str]]) -> Breach:
+def _two_reports(cells: Sequence[StatedCell], differing: Sequence[tuple[int, int, str]]) -> Breach:
     first, second, metric = differing[0]
     a, b = cells[first], cells[second]
     said = N_("{name} is {here} here and {there} there, at {n} of the load levels: two runs, or a wrong figure")

@@ -55,7 +55,7 @@ class Range(NamedTuple):
         return self.low <= other.high and other.low <= self.high
 
 
-class Written(NamedTuple):
+class WrittenNumber(NamedTuple):
     """A number as it was written, and how many base units its unit has (0 where it is zero)."""
 
     number: float
@@ -72,14 +72,14 @@ class Written(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A number in its base unit, and how it was written: `Figure(397_000_000.0, "378.6")`; "" is exact."""
+class StatedFigure:
+    """A number in its base unit, and how it was written: `StatedFigure(397_000_000.0, "378.6")`; "" is exact."""
 
     value: float
     stated: str = ""
 
     @property
-    def written(self) -> Written | None:
+    def written(self) -> WrittenNumber | None:
         """What stands there, None where nothing does."""
         if not self.stated:
             return None
@@ -93,10 +93,12 @@ class Figure:
             return other
         return found
 
-    def _as(self, match: re.Match[str]) -> Written:
+    def _as(self, match: re.Match[str]) -> WrittenNumber:
         whole, decimals, exponent = re.sub(r"\D", "", match[1]), match[2] or "", int(match[3] or 0)
         number = float(f"{whole or 0}.{decimals or 0}e{exponent}")
-        return Written(number, whole, decimals, exponent, abs(self.value) / number if number and self.value else 0.0)
+        return WrittenNumber(
+            number, whole, decimals, exponent, abs(self.value) / number if number and self.value else 0.0
+        )
 
     def half(self, metric: str) -> float:
         """How far the true value may lie off: half of the last digit that was written, in the base unit.
@@ -160,7 +162,7 @@ def _scale_of_zero(metric: str) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
+class StatedCell:
     """One cell: the figures of one run, by metric, in base units, and where they stand.
 
     `table` names a published table, and is empty for a log; `source` and `line` say where to look it up. `levels` are
@@ -169,7 +171,7 @@ class Stated:
     transaction where it is known.
     """
 
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, StatedFigure]
     table: str = ""
     source: str = ""
     line: int = 0
@@ -215,7 +217,7 @@ class Stated:
 class Claimed:
     """A magnitude that prose gives: going from level `start` to `end` of `factor` changes the rate by `percent`.
 
-    `percent` is written as in the text (`+37.1`); a ratio of 2.723 is +172.3 with the same digits: `Figure(172.3,
+    `percent` is written as in the text (`+37.1`); a ratio of 2.723 is +172.3 with the same digits: `StatedFigure(172.3,
     "172.3")`. `extent` is `each` load level, `some` level, the `mean`, the `most` or the `least` over them, at `load`
     where one is named. The factor `threads` has load levels for its levels.
     """
@@ -224,7 +226,7 @@ class Claimed:
     factor: str
     start: str
     end: str
-    percent: Figure
+    percent: StatedFigure
     extent: str = "mean"
     load: float | None = None
     about: bool = False

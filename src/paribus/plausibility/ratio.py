@@ -11,7 +11,7 @@ from paribus.findings import Breach
 from paribus.i18n import N_, gettext
 from paribus.plausibility.amounts import BLOCK, BLOCK_SLACK, EACH, EACH_LESS, EACH_MORE, unlike_block, unlike_each
 from paribus.plausibility.curve import Grid, Place, Setting
-from paribus.plausibility.quantity import Range, Stated
+from paribus.plausibility.quantity import Range, StatedCell
 from paribus.plausibility.table_cell import told
 from paribus.plausibility.violation import Misfit
 from paribus.plausibility.wording import sentence, together
@@ -57,7 +57,7 @@ def in_two_tables(grids: Sequence[Grid]) -> Iterator[Breach]:
             yield replace(breach, cells=(*breach.cells, *(second[at] for at in breach.cells)))
 
 
-def _together(one: Stated, other: Stated) -> Stated:
+def _together(one: StatedCell, other: StatedCell) -> StatedCell:
     """A cell that has what two tables say of it."""
     return replace(
         one, figures={**other.figures, **one.figures}, table=f"{one.table} + {other.table}", block_bytes=None

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 
 from paribus.i18n import N_, gettext
-from paribus.plausibility.quantity import Range, Stated
+from paribus.plausibility.quantity import Range, StatedCell
 from paribus.plausibility.violation import Misfit, near, operations, summed
 from paribus.plausibility.wording import named, said, shown
 
@@ -22,7 +22,7 @@ _SUM_SLACK = 0.01
 _BUCKET = 0.025
 
 
-def little(cell: Stated) -> Iterator[Misfit]:
+def little(cell: StatedCell) -> Iterator[Misfit]:
     """Threads = rate x mean response time in a closed loop (Little 1961).
 
     5 % more, and as much as the operations that the run's ends cut; 30 % less, or 50 µs an operation, since a client
@@ -60,7 +60,7 @@ def little(cell: Stated) -> Iterator[Misfit]:
     yield Misfit(law=LITTLE, words=words, implied=implied, tolerance=_LESS)
 
 
-def closed_loops(cells: Sequence[Stated]) -> list[Stated]:
+def closed_loops(cells: Sequence[StatedCell]) -> list[StatedCell]:
     """The cells with loops told closed of a table that does not say so, where most of its cells obey Little's law."""
     busy: dict[str, list[float]] = defaultdict(list)
     for cell in cells:
@@ -72,7 +72,7 @@ def closed_loops(cells: Sequence[Stated]) -> list[Stated]:
     return [replace(cell, closed=True, think=False) if cell.table in closed else cell for cell in cells]
 
 
-def total_time(cell: Stated) -> Iterator[Misfit]:
+def total_time(cell: StatedCell) -> Iterator[Misfit]:
     """Mean response time x operations = the sum of response times, within 1 %. By definition."""
     names = ("response_mean_s", "operations", "response_sum_s")
     mean, count, total = (cell.range(name) for name in names)
@@ -90,7 +90,7 @@ def total_time(cell: Stated) -> Iterator[Misfit]:
     yield Misfit(law=SUM, words=words, implied=implied, tolerance=_SUM_SLACK)
 
 
-def time_available(cell: Stated) -> Iterator[Misfit]:
+def time_available(cell: StatedCell) -> Iterator[Misfit]:
     """The sum of response times is at most threads x time in a closed loop; 5 % more, and what the ends cut."""
     total, time, threads = cell.range("response_sum_s"), cell.range("duration_s"), cell.load
     if not cell.closed or not threads or total is None or time is None or time.low <= 0:
@@ -109,7 +109,7 @@ def time_available(cell: Stated) -> Iterator[Misfit]:
     yield Misfit(law=TIME, words=words, implied=implied, tolerance=_MORE)
 
 
-def order(cell: Stated) -> Iterator[Misfit]:
+def order(cell: StatedCell) -> Iterator[Misfit]:
     """Shortest ≤ percentiles in their order ≤ longest, and the mean where these allow it.
 
     2.5 %, as tools read percentiles off buckets. A mean may lie above the 95th percentile, but not above 95 % of that
@@ -141,7 +141,7 @@ def order(cell: Stated) -> Iterator[Misfit]:
         yield Misfit(law=ORDER, words=gettext(message, mean=said(cell, "response_mean_s")), tolerance=_BUCKET)
 
 
-def _cut(cell: Stated) -> float:
+def _cut(cell: StatedCell) -> float:
     """How much of each thread's time operations may have that the ends of a run cut."""
     longest, time = cell.range("response_max_s"), cell.range("duration_s")
     return longest.high / time.low if longest and time and time.low > 0 else 0.0

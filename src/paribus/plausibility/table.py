@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
-from paribus.plausibility.curve import Curve, Grid, Place, Setting
-from paribus.plausibility.quantity import Stated
+from paribus.plausibility.curve import Grid, GridCurve, Place, Setting
+from paribus.plausibility.quantity import StatedCell
 from paribus.plausibility.wording import mistaken_unit, named, said, sentence, shown, together
 from paribus.units import LoadLevel
 
@@ -90,7 +90,7 @@ def _gap(
     )
 
 
-def _fullest(grid: Grid) -> Stated:
+def _fullest(grid: Grid) -> StatedCell:
     return max(grid.cells.values(), key=lambda cell: len(cell.figures))
 
 
@@ -151,7 +151,7 @@ def jumps(grid: Grid, known: Collection[int] = ()) -> Iterator[Breach]:
             yield _jump(grid, far, metric, curve, grid.curve(metric, found))
 
 
-def _farthest(curve: Curve) -> Place | None:
+def _farthest(curve: GridCurve) -> Place | None:
     """The cell that lies off too much, and without which the others lie off least."""
     off = _distances(curve)
     rest = {
@@ -164,7 +164,7 @@ def _farthest(curve: Curve) -> Place | None:
     return far if off[far] > limit else None
 
 
-def _distances(curve: Curve) -> dict[Place, float]:
+def _distances(curve: GridCurve) -> dict[Place, float]:
     return {
         (setting, load): abs(value - at)
         for setting, column in curve.columns.items()
@@ -173,12 +173,12 @@ def _distances(curve: Curve) -> dict[Place, float]:
     }
 
 
-def _without(curve: Curve, place: Place) -> Curve:
+def _without(curve: GridCurve, place: Place) -> GridCurve:
     columns = {s: {n: v for n, v in column.items() if (s, n) != place} for s, column in curve.columns.items()}
-    return Curve({setting: column for setting, column in columns.items() if column})
+    return GridCurve({setting: column for setting, column in columns.items() if column})
 
 
-def _spike(curve: Curve, place: Place) -> bool:
+def _spike(curve: GridCurve, place: Place) -> bool:
     """Whether a cell lies above both neighbours of its own level, or below both."""
     setting, load = place
     column = curve.columns[setting]
@@ -189,7 +189,7 @@ def _spike(curve: Curve, place: Place) -> bool:
     return column[load] > max(beside) + _SPIKE or column[load] < min(beside) - _SPIKE
 
 
-def _jump(grid: Grid, place: Place, metric: str, curve: Curve, left: Curve) -> Breach:
+def _jump(grid: Grid, place: Place, metric: str, curve: GridCurve, left: GridCurve) -> Breach:
     cell = grid.cells[place]
     stated = cell.figures[metric].value
     implied = math.exp(left.expected(place) or curve.columns[place[0]][place[1]])

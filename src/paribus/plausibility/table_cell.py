@@ -7,7 +7,7 @@ from dataclasses import replace
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
 from paribus.plausibility import amounts, response_times
-from paribus.plausibility.quantity import Figure, Range, Stated
+from paribus.plausibility.quantity import Range, StatedCell, StatedFigure
 from paribus.plausibility.violation import Misfit
 from paribus.plausibility.wording import UNIT_SLACK, mistaken_unit, named, said, sentence
 
@@ -32,12 +32,12 @@ LAWS = (
 )
 
 
-def broken(cell: Stated) -> list[Misfit]:
+def broken(cell: StatedCell) -> list[Misfit]:
     """What does not fit."""
     return [misfit for law in LAWS for misfit in law(cell)]
 
 
-def breaches(cell: Stated, position: int = 0, doubts: Doubts | None = None) -> list[Breach]:
+def breaches(cell: StatedCell, position: int = 0, doubts: Doubts | None = None) -> list[Breach]:
     """What does not fit; as one breach where another value of one figure would mend all of it."""
     wrong = broken(cell)
     if not wrong:
@@ -48,13 +48,13 @@ def breaches(cell: Stated, position: int = 0, doubts: Doubts | None = None) -> l
     return [told(cell, position, wrong, mending, doubts)]
 
 
-def stated(cell: Stated, metric: str) -> float:
+def stated(cell: StatedCell, metric: str) -> float:
     """What a cell says of a metric, or of its load."""
     value = cell.load if metric == "load" else cell.value(metric)
     return value or 0.0
 
 
-def _mending(cell: Stated, wrong: Sequence[Misfit]) -> dict[str, Range]:
+def _mending(cell: StatedCell, wrong: Sequence[Misfit]) -> dict[str, Range]:
     """The figures that, being another one, would make every law hold; and which one they would be."""
     found: dict[str, Range] = {}
     for misfit in wrong:
@@ -65,7 +65,7 @@ def _mending(cell: Stated, wrong: Sequence[Misfit]) -> dict[str, Range]:
     return found
 
 
-def _mends(cell: Stated, metric: str, value: float) -> bool:
+def _mends(cell: StatedCell, metric: str, value: float) -> bool:
     """Whether another value of a figure makes every law hold, or another unit of all response times."""
     if not broken(_with(cell, metric, value)):
         return True
@@ -73,20 +73,20 @@ def _mends(cell: Stated, metric: str, value: float) -> bool:
     if metric != "response_mean_s" or not mean or not mistaken_unit(metric, mean, value, _ROUGH):
         return False
     figures = {
-        name: Figure(figure.value * value / mean) if name.startswith("response_") else figure
+        name: StatedFigure(figure.value * value / mean) if name.startswith("response_") else figure
         for name, figure in cell.figures.items()
     }
     return not broken(replace(cell, figures=figures))
 
 
-def _with(cell: Stated, metric: str, value: float) -> Stated:
+def _with(cell: StatedCell, metric: str, value: float) -> StatedCell:
     if metric == "load":
         return replace(cell, load=value)
-    return replace(cell, figures={**cell.figures, metric: Figure(value)})
+    return replace(cell, figures={**cell.figures, metric: StatedFigure(value)})
 
 
 def told(
-    cell: Stated, position: int, wrong: Sequence[Misfit], mending: Mapping[str, Range], doubts: Doubts | None = None
+    cell: StatedCell, position: int, wrong: Sequence[Misfit], mending: Mapping[str, Range], doubts: Doubts | None = None
 ) -> Breach:
     """What is wrong in words: what would mend it, and the one figure that is called wrong where one is singled out.
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from paribus.plausibility.quantity import Range, Stated
+from paribus.plausibility.quantity import Range, StatedCell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ def near(one: Range, other: Range, slack: float) -> bool:
     return one.widened(slack).meets(other)
 
 
-def summed(cell: Stated, names: tuple[str, ...]) -> Range | None:
+def summed(cell: StatedCell, names: tuple[str, ...]) -> Range | None:
     """What figures make together, None where one is not stated."""
     total = Range(0.0, 0.0)
     for name in names:
@@ -36,12 +36,12 @@ def summed(cell: Stated, names: tuple[str, ...]) -> Range | None:
     return total
 
 
-def value_of(cell: Stated, names: tuple[str, ...]) -> float:
+def value_of(cell: StatedCell, names: tuple[str, ...]) -> float:
     """What figures that are stated make together, as they are written."""
     return sum(cell.figures[name].value for name in names)
 
 
-def operations(cell: Stated) -> list[tuple[str, ...]]:
+def operations(cell: StatedCell) -> list[tuple[str, ...]]:
     """Which figures may make up all operations: reads and writes, or the rate, and with fsyncs, which some count."""
     ways = [("reads_per_s", "writes_per_s"), ("throughput_per_s",)]
     stated = [way for way in ways if all(name in cell.figures for name in way)]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
-from paribus.plausibility.quantity import TOLD_AGAIN, Stated
+from paribus.plausibility.quantity import TOLD_AGAIN, StatedCell
 
 _FEW = 4
 _SPOKEN = {
@@ -30,7 +30,7 @@ _SPOKEN = {
 }
 
 
-def named(metric: str, cell: Stated) -> str:
+def named(metric: str, cell: StatedCell) -> str:
     """What a reader calls a metric."""
     metric = metric.removesuffix(TOLD_AGAIN)
     if metric == "throughput_per_s":
@@ -55,7 +55,7 @@ _SCALES = {
 }
 
 
-def said(cell: Stated, metric: str, value: float | None = None) -> str:
+def said(cell: StatedCell, metric: str, value: float | None = None) -> str:
     """What a cell says of a metric, as finely and in the unit that it says it; or another value written alike."""
     figure = cell.figures.get(metric)
     value = (figure.value if figure else cell.load or 0.0) if value is None else value
@@ -122,7 +122,7 @@ def sentence(law: str, words: str, where: str) -> str:
     return gettext("{law}: {words} [{where}]", law=gettext(law), words=words, where=where)
 
 
-def alike(found: Sequence[Breach], cells: Sequence[Stated]) -> list[Breach]:
+def alike(found: Sequence[Breach], cells: Sequence[StatedCell]) -> list[Breach]:
     """Breaches of one law in half of a table's cells, four at least, as one: one of the usual kind, and how many."""
     size = Counter(cell.table for cell in cells if cell.table)
     groups: dict[tuple[str, str], list[Breach]] = defaultdict(list)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from paribus.parsers import pattern
-from paribus.parsers.report import Report
+from paribus.parsers.report import ToolReport
 from paribus.registry import Tool, workload_kinds
 from paribus.workloads.tools import Argument, Argv, RunRequest, ToolKindBase, ToolParameters, ToolRun
 
@@ -114,12 +114,12 @@ class CommandKind(ToolKindBase):
             return [last]
         return [ToolRun(argv=_filled(p.run, order, order.settle_s), settle_s=order.settle_s, measure_s=0.0), last]
 
-    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> Report:  # noqa: ARG002  as of every kind
+    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
         """What the patterns find."""
         p = _own(parameters)
         responses = {"p95": p.response_p95, "p99": p.response_p99}
         scale = _SCALES[p.response_unit]
-        return Report(
+        return ToolReport(
             operations_per_s=pattern.value(p.throughput, text),
             responses_s={name: pattern.value(one, text) * scale for name, one in responses.items() if one},
         )

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from paribus.parsers.fio import fio_output
-from paribus.parsers.report import Report
+from paribus.parsers.report import ToolReport
 from paribus.registry import Tool, workload_kinds
 from paribus.workloads import fio_paths
 from paribus.workloads.tool_paths import Read, WrittenPath
@@ -104,7 +104,7 @@ class FioKind(ToolKindBase):
         argv = self._call(parameters, order, [*timed, *told])
         return [ToolRun(argv=argv, settle_s=order.settle_s, measure_s=order.measure_s)]
 
-    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> Report:  # noqa: ARG002  as of every kind
+    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
         """All of it."""
         return fio_output.parse(text)
 

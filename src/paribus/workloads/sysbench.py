@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from paribus.i18n import stored_message
-from paribus.parsers.report import Report
+from paribus.parsers.report import ToolReport
 from paribus.parsers.sysbench import sysbench_output
 from paribus.registry import Tool, workload_kinds
 from paribus.workloads.tools import (
@@ -89,7 +89,7 @@ class SysbenchKind(ToolKindBase):
         argv = [*self._call(parameters, order), *timed, *rate, "run"]
         return [ToolRun(argv=argv, settle_s=settle_s, measure_s=measure_s)]
 
-    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> Report:  # noqa: ARG002  as of every kind
+    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> ToolReport:  # noqa: ARG002  as of every kind
         """The seconds after settling."""
         settle_s, measure_s = _whole(order.settle_s), _whole(order.measure_s)
         return sysbench_output.within(sysbench_output.parse(text), settle_s, settle_s + measure_s)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Protocol, cast
 from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 
 from paribus.model import Measurement, Workload
-from paribus.parsers.report import Report
+from paribus.parsers.report import ToolReport
 from paribus.registry import DataSet, WorkloadKind, WorkloadSeries, workload_kinds
 from paribus.units import LoadLevel
 from paribus.workloads.tool_paths import Read, WrittenPath
@@ -63,7 +63,7 @@ class ToolKind(WorkloadKind, Protocol):
         """The paths that it would write to by its options. Raises PathRefused where that cannot be known."""
         ...
 
-    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> Report:
+    def read(self, parameters: BaseModel, order: RunRequest, text: str) -> ToolReport:
         """What the measured part of the last run did. Raises NotUnderstood."""
         ...
 
@@ -148,7 +148,7 @@ def refuse_options(given: Mapping[str, OptionValue], ours: Mapping[str, str], se
             raise ValueError(f"{name}: a tool on a device cannot be guarded; use a fileio workload with device")
 
 
-def measurements(report: Report, window_s: float) -> tuple[Measurement, ...]:
+def measurements(report: ToolReport, window_s: float) -> tuple[Measurement, ...]:
     """What a run measured, with its course where interval lines tell it."""
     whole: list[tuple[str, str, float | None]] = [
         ("throughput_per_s", "1/s", report.operations_per_s),

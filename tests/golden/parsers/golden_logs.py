@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from paribus.parsers import formats
-from paribus.parsers.log import Course, Log
+from paribus.parsers.log import Log, LogSeries
 
 HERE = Path(__file__).parent
 LOGS = sorted(HERE.glob("*/*.log"))
@@ -32,7 +32,7 @@ def golden_text(name: str) -> str:
     return text_of(HERE / f"{name}.log")
 
 
-def courses_of(log: Log) -> list[Course]:
+def courses_of(log: Log) -> list[LogSeries]:
     """The courses of all its runs."""
     return [course for run in log.runs for course in run.courses]
 

@@ -10,7 +10,7 @@ from paribus.analysis.imported.consistency import inconsistencies
 from paribus.findings import Breach
 from paribus.model import Claim, Measurement, Origin, Percentage, Trial
 from paribus.parsers import formats
-from paribus.parsers.log import Reading, Run
+from paribus.parsers.log import LogReading, LogRun
 from paribus.units import LoadLevel, LoadUnit
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "parsers"
@@ -97,7 +97,7 @@ Threads fairness:
 """
 
 
-def _trial(order: int, run: Run) -> tuple[Trial, Origin]:
+def _trial(order: int, run: LogRun) -> tuple[Trial, Origin]:
     load = LoadLevel(0, LoadUnit.NOT_STATED) if run.load is None else LoadLevel(run.load)
     settings = {"f": str(order), **run.labels}
     trial = samples.trial(order, str(order), load, factor="f", settings=settings, workload=run.workload)
@@ -159,7 +159,7 @@ def test_a_changed_figure_of_a_log_is_detected(right: str, wrong: str, law: str)
 
 
 def test_points_of_a_tables_series_are_examined() -> None:
-    run = Run(tool="table", workload="rndrw", options={"table": "T22"}, labels={"raid": "5"}, lines=(2, 9))
+    run = LogRun(tool="table", workload="rndrw", options={"table": "T22"}, labels={"raid": "5"}, lines=(2, 9))
     trial, origin = _trial(1, run)
 
     def course(*values: float) -> dict[int, Measurement]:
@@ -189,10 +189,10 @@ def test_a_requested_rate_is_no_closed_loop() -> None:
 
 
 def test_a_percentage_of_a_claim_is_compared_with_the_table() -> None:
-    def run(level: str, tps: str) -> Run:
-        reading = Reading(metric="throughput_per_s", value=float(tps), unit="1/s", line=2, stated=tps)
+    def run(level: str, tps: str) -> LogRun:
+        reading = LogReading(metric="throughput_per_s", value=float(tps), unit="1/s", line=2, stated=tps)
         labels = {"scheduler": level}
-        return Run(tool="table", load=8, options={"table": "T3"}, labels=labels, readings=(reading,), lines=(2, 2))
+        return LogRun(tool="table", load=8, options={"table": "T3"}, labels=labels, readings=(reading,), lines=(2, 2))
 
     trials_with_origins = [
         _trial(order, run(level, tps)) for order, (level, tps) in enumerate((("noop", "1100.0"), ("cfq", "1000.0")), 1)

@@ -51,7 +51,7 @@ def test_damaged_logs_are_reported(store: Engine, tmp_path: Path, format: str) -
     rules = tmp_path / "rules.toml"
     rules.write_text("[[rule]]\npath = '/(?P<x>[ab])-'\n")
     wanted = importing.import_request([str(folder)], "", "", rules, name="hostile", baseline="", form="")
-    heard: list[pipeline.Outcome] = []
+    heard: list[pipeline.ImportOutcome] = []
     found, kept = pipeline.carry_out(wanted, store, None, "0", heard.append)
     tally = importing.ImportTally()
     for outcome in heard:

@@ -16,7 +16,7 @@ from paribus.imports.measurements import measurements
 from paribus.imports.reading import run_of, said_of
 from paribus.lab import imported_reporting, importing
 from paribus.model import Experiment, Measurement, Trial, TrialState
-from paribus.parsers.log import Course, Reading, Run
+from paribus.parsers.log import LogReading, LogRun, LogSeries
 from paribus.store import read, sources
 from paribus.store.open import open_engine, store_url
 from paribus.units import LoadUnit
@@ -29,9 +29,9 @@ def store(tmp_path: Path) -> Engine:
 
 def bring(
     store: Engine, names: Sequence[Path], level: str, *, into: Experiment | None = None, **options: str
-) -> tuple[Experiment | None, list[pipeline.Outcome]]:
+) -> tuple[Experiment | None, list[pipeline.ImportOutcome]]:
     """Import files as a level of `x`."""
-    heard: list[pipeline.Outcome] = []
+    heard: list[pipeline.ImportOutcome] = []
     plain = {"name": "", "baseline": "", "form": ""} | options
     wanted = importing.import_request([str(one) for one in names], "x", level, None, **plain)
     _, kept = pipeline.carry_out(wanted, store, into or pipeline.set_named(store, wanted.name), "0", heard.append)
@@ -157,7 +157,7 @@ def test_nothing_is_kept_without_a_store(tmp_path: Path) -> None:
     wanted = importing.import_request(
         [str(write(tmp_path / "a.log", 100))], "x", "a", None, name="", baseline="", form=""
     )
-    heard: list[pipeline.Outcome] = []
+    heard: list[pipeline.ImportOutcome] = []
     found, kept = pipeline.carry_out(wanted, None, None, "0", heard.append)
     assert kept is None
     assert found.levels == {"x": ["a"]}
@@ -209,19 +209,19 @@ def test_a_load_that_nobody_can_have_run_with_is_not_stated(store: Engine, tmp_p
     assert all(t.load.unit is LoadUnit.NOT_STATED for t in (trials(store, kept) if kept else []))
 
 
-def _reading(metric: str, value: float, subject: str = "") -> Reading:
-    return Reading(metric=metric, value=value, unit="1/s", line=1, stated=str(value), subject=subject)
+def _reading(metric: str, value: float, subject: str = "") -> LogReading:
+    return LogReading(metric=metric, value=value, unit="1/s", line=1, stated=str(value), subject=subject)
 
 
 def test_a_metric_counts_as_first_stated_with_its_course_and_subject() -> None:
-    run = Run(
+    run = LogRun(
         tool="t",
         readings=(
             _reading("throughput_per_s", 5.0),
             _reading("throughput_per_s", 9.0),
             _reading("reads_per_s", 1, "sda"),
         ),
-        courses=(Course(metric="throughput_per_s", unit="1/s", at_s=(1.0, 2.0, 3.0), values=(4.0, 5.0, 7.0)),),
+        courses=(LogSeries(metric="throughput_per_s", unit="1/s", at_s=(1.0, 2.0, 3.0), values=(4.0, 5.0, 7.0)),),
         lines=(1, 2),
     )
     found = {one.metric: one for one in measurements(run)}
@@ -232,7 +232,7 @@ def test_a_metric_counts_as_first_stated_with_its_course_and_subject() -> None:
 
 
 def test_a_run_comes_back_as_it_was_said() -> None:
-    run = Run(
+    run = LogRun(
         tool="t", options={"a": "1"}, labels={"x": "y"}, readings=(_reading("qps", 1.5),), lines=(3, 4), missing="m"
     )
     assert run_of(said_of(run)) == run

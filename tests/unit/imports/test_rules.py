@@ -7,9 +7,9 @@ import pytest
 
 from paribus.errors import PlanError, UsageError
 from paribus.imports.rules import Placed, Rules, format_of, place, read_rules
-from paribus.parsers.log import Run
+from paribus.parsers.log import LogRun
 
-RUN = Run(tool="sysbench", workload="oltp", load=8, options={"mysql-host": "db2", "tables": "4"}, lines=(1, 9))
+RUN = LogRun(tool="sysbench", workload="oltp", load=8, options={"mysql-host": "db2", "tables": "4"}, lines=(1, 9))
 
 
 def _rules(tmp_path: Path, text: str) -> Rules:
@@ -94,6 +94,6 @@ def test_a_count_that_is_none_is_refused(tmp_path: Path) -> None:
 
 
 def test_names_have_nothing_that_no_picture_can_show() -> None:
-    run = Run(tool="t", workload="a\x00b", labels={"x\x1b": "noop\x00", "y": "\x00"}, lines=(1, 1))
+    run = LogRun(tool="t", workload="a\x00b", labels={"x\x1b": "noop\x00", "y": "\x00"}, lines=(1, 1))
     placed = place(run, "path", (), {})
     assert (dict(placed.labels), placed.workload) == ({"x": "noop"}, "a b")

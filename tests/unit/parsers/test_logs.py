@@ -10,7 +10,7 @@ import pytest
 from golden_logs import LOGS, name_of, text_of
 
 from paribus.parsers import formats
-from paribus.parsers.log import METRICS, Run
+from paribus.parsers.log import METRICS, LogRun
 
 OF_REPORTS = ("sysbench", "tpcc-mysql", "pgbench", "hammerdb")
 READ = {path: formats.read(text_of(path)) for path in LOGS}
@@ -39,17 +39,17 @@ def _near(one: float, other: float, share: float) -> bool:
     return math.isclose(one, other, rel_tol=share, abs_tol=0.011)
 
 
-def _told(run: Run, subject: str = "") -> dict[str, float]:
+def _told(run: LogRun, subject: str = "") -> dict[str, float]:
     return {one.metric: one.value for one in run.readings if one.subject == subject}
 
 
-def _subjects(run: Run) -> Iterator[dict[str, float]]:
+def _subjects(run: LogRun) -> Iterator[dict[str, float]]:
     for subject in {one.subject for one in run.readings}:
         yield _told(run, subject)
 
 
 @pytest.mark.parametrize(("name", "run"), RUNS, ids=[f"{name}:{run.lines[0]}" for name, run in RUNS])
-def test_numbers_of_a_log_fit_together(name: str, run: Run) -> None:
+def test_numbers_of_a_log_fit_together(name: str, run: LogRun) -> None:
     """Read wrongly, in another unit or for another thing, they would not."""
     told = _told(run)
     checks = []

@@ -8,7 +8,7 @@ from golden_logs import name_of
 
 from paribus.parsers import formats, orion
 from paribus.parsers.fio import fio_output, fio_shapes
-from paribus.parsers.log import Log, Run
+from paribus.parsers.log import Log, LogRun
 from paribus.parsers.plain import plain_lines
 from paribus.parsers.sysstat import iostat, mpstat, sar, vmstat
 from paribus.parsers.tables import table
@@ -24,17 +24,17 @@ def _golden(name: str) -> Log:
     return formats.FORMATS[path.parent.name].read(path.read_text(encoding="utf-8"))
 
 
-def _value(run: Run, metric: str, subject: str = "") -> float:
+def _value(run: LogRun, metric: str, subject: str = "") -> float:
     (found,) = [one.value for one in run.readings if (one.metric, one.subject) == (metric, subject)]
     return found
 
 
-def _course(run: Run, metric: str, subject: str = "") -> tuple[float, ...]:
+def _course(run: LogRun, metric: str, subject: str = "") -> tuple[float, ...]:
     (found,) = [one.values for one in run.courses if (one.metric, one.subject) == (metric, subject)]
     return found
 
 
-def _has(run: Run, metric: str, subject: str = "") -> bool:
+def _has(run: LogRun, metric: str, subject: str = "") -> bool:
     return any((one.metric, one.subject) == (metric, subject) for one in run.readings)
 
 

@@ -3,14 +3,14 @@
 import pytest
 
 from paribus.parsers import formats
-from paribus.parsers.log import Log, Run
+from paribus.parsers.log import Log, LogRun
 
 
 def read(*lines: str) -> Log:
     return formats.read("\n".join(lines) + "\n")
 
 
-def figures(run: Run) -> dict[str, float]:
+def figures(run: LogRun) -> dict[str, float]:
     return {one.metric: one.value for one in run.readings}
 
 

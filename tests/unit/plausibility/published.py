@@ -4,24 +4,24 @@ import math
 import random
 from dataclasses import replace
 
-from paribus.plausibility import Figure, Stated
+from paribus.plausibility import StatedCell, StatedFigure
 
 LOADS = (8, 16, 32, 64, 128, 256, 512, 1024)
 EACH = (6, 16, 18, 19, 20)
 BLOCKS = (4096, 8192, 16384, 131072)
 
 
-def printed(value: float, scale: float = 1.0, decimals: int = 2) -> Figure:
+def printed(value: float, scale: float = 1.0, decimals: int = 2) -> StatedFigure:
     """A figure as a tool prints it."""
     text = f"{value / scale:.{decimals}f}"
-    return Figure(float(text) * scale, text)
+    return StatedFigure(float(text) * scale, text)
 
 
 def _rate(rng: random.Random, peak: float, half: float, load: float, noise: float) -> float:
     return peak * load / (load + half) * math.exp(rng.gauss(0, noise))
 
 
-def table(rng: random.Random, name: str = "T01", kind: str = "", factor: str = "knob") -> list[Stated]:
+def table(rng: random.Random, name: str = "T01", kind: str = "", factor: str = "knob") -> list[StatedCell]:
     """One table: levels across, threads down; `kind` is oltp or fileio."""
     kind = kind or rng.choice(("oltp", "fileio"))
     loads = LOADS[: rng.randint(5, 8)]
@@ -44,7 +44,7 @@ def table(rng: random.Random, name: str = "T01", kind: str = "", factor: str = "
                 figures["load_average"] = printed(load * rng.uniform(1, 2), 1, 0)
                 figures["iowait_share"] = printed(rng.uniform(0.01, 0.7), 0.01, 1)
             cells.append(
-                Stated(
+                StatedCell(
                     figures=figures,
                     table=name,
                     workload=kind,
@@ -57,7 +57,7 @@ def table(rng: random.Random, name: str = "T01", kind: str = "", factor: str = "
     return cells
 
 
-def log(rng: random.Random) -> Stated:
+def log(rng: random.Random) -> StatedCell:
     """One run of sysbench, as 1.0 tells it."""
     threads, duration = rng.choice(LOADS[:6]), rng.choice((10, 60, 180, 300, 3600)) + rng.uniform(0, 0.1)
     mean = rng.uniform(0.3e-3, 40e-3)
@@ -72,11 +72,11 @@ def log(rng: random.Random) -> Stated:
     write = count * each - read - other
     figures = {
         "throughput_per_s": printed((count - late) / duration),
-        "operations": Figure(count, str(count)),
-        "queries": Figure(count * each, str(count * each)),
-        "queries_read": Figure(read, str(read)),
-        "queries_write": Figure(write, str(write)),
-        "queries_other": Figure(other, str(other)),
+        "operations": StatedFigure(count, str(count)),
+        "queries": StatedFigure(count * each, str(count * each)),
+        "queries_read": StatedFigure(read, str(read)),
+        "queries_write": StatedFigure(write, str(write)),
+        "queries_other": StatedFigure(other, str(other)),
         "queries_per_s": printed(count * each / duration),
         "duration_s": printed(duration, 1, 4),
         "response_min_s": printed(smallest, 1e-3),
@@ -85,12 +85,12 @@ def log(rng: random.Random) -> Stated:
         "response_max_s": printed(max(largest, p95 * 1.1), 1e-3),
         "response_sum_s": printed(mean * count * rng.uniform(0.9999, 1.0001), 1e-3),
     }
-    return Stated(
+    return StatedCell(
         figures=figures, source="run.log", line=1, workload="oltp", load=threads, closed=True, queries_each=each
     )
 
 
-def normalised(rng: random.Random) -> list[Stated]:
+def normalised(rng: random.Random) -> list[StatedCell]:
     """Ratios to the best level, as some tables are published."""
     cells = [cell for cell in table(rng, kind="oltp") if cell.load]
     best = {
@@ -106,13 +106,13 @@ def normalised(rng: random.Random) -> list[Stated]:
     ]
 
 
-def with_figure(cell: Stated, metric: str, figure: Figure | None) -> Stated:
+def with_figure(cell: StatedCell, metric: str, figure: StatedFigure | None) -> StatedCell:
     """The cell with another figure, or without it."""
     figures = {name: old for name, old in cell.figures.items() if name != metric}
     return replace(cell, figures=figures | ({metric: figure} if figure else {}))
 
 
-def scaled(cell: Stated, metric: str, factor: float) -> Stated:
+def scaled(cell: StatedCell, metric: str, factor: float) -> StatedCell:
     """The cell with a figure so many times what it was, written as finely."""
     old = cell.figures[metric]
     decimals = len(old.stated.partition(".")[2])

@@ -6,32 +6,34 @@ from dataclasses import replace
 import pytest
 from published import log, printed, scaled, with_figure
 
-from paribus.plausibility import NAMES, Breach, Figure, Stated, of_cell
+from paribus.plausibility import NAMES, Breach, StatedCell, StatedFigure, of_cell
 
 _SETS = 600
 _PUBLISHED = {  # a run of sysbench 1.0.20 as a field report prints it
-    "throughput_per_s": Figure(491.43, "491.43"),
-    "queries_per_s": Figure(2948.62, "2948.62"),
-    "operations": Figure(147483, "147483"),
-    "queries": Figure(884902, "884902"),
-    "queries_read": Figure(0, "0"),
-    "queries_write": Figure(589934, "589934"),
-    "queries_other": Figure(294968, "294968"),
-    "duration_s": Figure(300.105, "300.1050"),
-    "response_min_s": Figure(0.00258, "2.58"),
-    "response_mean_s": Figure(0.01627, "16.27"),
-    "response_p95_s": Figure(0.03559, "35.59"),
-    "response_max_s": Figure(2.60834, "2608.34"),
-    "response_sum_s": Figure(2399.41558, "2399415.58"),
+    "throughput_per_s": StatedFigure(491.43, "491.43"),
+    "queries_per_s": StatedFigure(2948.62, "2948.62"),
+    "operations": StatedFigure(147483, "147483"),
+    "queries": StatedFigure(884902, "884902"),
+    "queries_read": StatedFigure(0, "0"),
+    "queries_write": StatedFigure(589934, "589934"),
+    "queries_other": StatedFigure(294968, "294968"),
+    "duration_s": StatedFigure(300.105, "300.1050"),
+    "response_min_s": StatedFigure(0.00258, "2.58"),
+    "response_mean_s": StatedFigure(0.01627, "16.27"),
+    "response_p95_s": StatedFigure(0.03559, "35.59"),
+    "response_max_s": StatedFigure(2.60834, "2608.34"),
+    "response_sum_s": StatedFigure(2399.41558, "2399415.58"),
 }
-_RUN = Stated(figures=_PUBLISHED, source="run.log", line=3, load=8, closed=True)
+_RUN = StatedCell(figures=_PUBLISHED, source="run.log", line=3, load=8, closed=True)
 
 
-def _stated(**figures: str) -> Stated:
-    return Stated(figures={name: Figure(float(text), text) for name, text in figures.items()}, table="T", load=8)
+def _stated(**figures: str) -> StatedCell:
+    return StatedCell(
+        figures={name: StatedFigure(float(text), text) for name, text in figures.items()}, table="T", load=8
+    )
 
 
-def _laws(cell: Stated) -> set[str]:
+def _laws(cell: StatedCell) -> set[str]:
     return {breach.law for breach in of_cell(cell)}
 
 
@@ -42,16 +44,16 @@ def test_a_published_run_breaks_no_law() -> None:
 @pytest.mark.parametrize(
     ("metric", "written", "law", "implied"),
     [
-        ("duration_s", Figure(30.0105, "30.0105s"), "rate = events / time", 300.11),
-        ("response_mean_s", Figure(0.1627, "162.7"), "mean x count = sum", 0.01627),
-        ("throughput_per_s", Figure(941.43, "941.43"), "rate = events / time", 491.44),
-        ("queries", Figure(848902, "848902"), "read + write + other = total", 884902),
-        ("operations", Figure(174483, "174483"), "rate = events / time", 147481),
-        ("response_sum_s", Figure(2399415.58, "2399415.58s"), "mean x count = sum", 2399.5),
+        ("duration_s", StatedFigure(30.0105, "30.0105s"), "rate = events / time", 300.11),
+        ("response_mean_s", StatedFigure(0.1627, "162.7"), "mean x count = sum", 0.01627),
+        ("throughput_per_s", StatedFigure(941.43, "941.43"), "rate = events / time", 491.44),
+        ("queries", StatedFigure(848902, "848902"), "read + write + other = total", 884902),
+        ("operations", StatedFigure(174483, "174483"), "rate = events / time", 147481),
+        ("response_sum_s", StatedFigure(2399415.58, "2399415.58s"), "mean x count = sum", 2399.5),
     ],
 )
 def test_the_figure_that_alone_would_explain_it_is_singled_out(
-    metric: str, written: Figure, law: str, implied: float
+    metric: str, written: StatedFigure, law: str, implied: float
 ) -> None:
     (breach,) = of_cell(with_figure(_RUN, metric, written))
     assert (breach.law, breach.metric, breach.stated) == (law, metric, written.value)
@@ -74,10 +76,10 @@ def test_clients_that_think_keep_fewer_threads_busy_and_never_more() -> None:
 def test_an_operation_that_a_short_window_cuts_is_no_breach() -> None:
     """Four outstanding, of which one of 44 ms was under way when 50 ms began."""
     figures = {"throughput_per_s": 200.0, "response_mean_s": 0.027, "response_max_s": 0.044, "duration_s": 0.05}
-    cut = Stated(figures={name: Figure(value) for name, value in figures.items()}, load=4, closed=True)
+    cut = StatedCell(figures={name: StatedFigure(value) for name, value in figures.items()}, load=4, closed=True)
     assert of_cell(cut) == []
-    assert _laws(with_figure(cut, "response_max_s", Figure(0.028))) == set()
-    assert _laws(with_figure(replace(cut, load=2), "response_max_s", Figure(0.03))) == {"Little's law"}
+    assert _laws(with_figure(cut, "response_max_s", StatedFigure(0.028))) == set()
+    assert _laws(with_figure(replace(cut, load=2), "response_max_s", StatedFigure(0.03))) == {"Little's law"}
 
 
 def test_figures_that_may_each_be_wrong_are_told_together() -> None:
@@ -94,17 +96,17 @@ def test_figures_that_may_each_be_wrong_are_told_together() -> None:
 def test_a_figure_is_as_fine_as_it_is_written() -> None:
     within = replace(_stated(throughput_per_s="34", bytes_per_s="557056"), block_bytes=16384)
     assert of_cell(within) == []
-    assert of_cell(with_figure(within, "throughput_per_s", Figure(33.6, "34"))) == []
-    assert _laws(with_figure(within, "throughput_per_s", Figure(34.9, "34.90"))) == {"IOPS x block size"}
+    assert of_cell(with_figure(within, "throughput_per_s", StatedFigure(33.6, "34"))) == []
+    assert _laws(with_figure(within, "throughput_per_s", StatedFigure(34.9, "34.90"))) == {"IOPS x block size"}
 
 
 @pytest.mark.parametrize(
     ("factor", "mistake"), [(2**20 / 1e6, "MB and MiB"), (8, "bits and bytes"), (1024, "binary prefix")]
 )
 def test_a_mistaken_unit_is_named_and_singles_out_the_throughput(factor: float, mistake: str) -> None:
-    cell = Stated(
+    cell = StatedCell(
         figures={
-            "throughput_per_s": Figure(24226.79, "24226.79"),
+            "throughput_per_s": StatedFigure(24226.79, "24226.79"),
             "bytes_per_s": printed(24226.79 * 16384 * factor, 2**20),
         },
         table="T",
@@ -180,9 +182,9 @@ def test_every_breach_has_a_name_that_is_listed() -> None:
     assert all(breach.words.startswith(breach.law) and breach.where in breach.words for breach in found)
 
 
-def _report(**figures: tuple[float, str]) -> Stated:
-    told = {name.replace("_again", ":again"): Figure(*said) for name, said in figures.items()}
-    return Stated(figures=told, source="log", load=8)
+def _report(**figures: tuple[float, str]) -> StatedCell:
+    told = {name.replace("_again", ":again"): StatedFigure(*said) for name, said in figures.items()}
+    return StatedCell(figures=told, source="log", load=8)
 
 
 def test_what_threads_did_on_average_makes_the_total() -> None:

@@ -11,7 +11,7 @@ import pytest
 from published import scaled
 
 from paribus.parsers import formats
-from paribus.plausibility import Claimed, Figure, Stated, of_cell, of_set
+from paribus.plausibility import Claimed, StatedCell, StatedFigure, of_cell, of_set
 
 FIELD = Path(__file__).parent.parent.parent.parent / "examples" / "field"
 TABLES = sorted(FIELD.glob("*/tables/*.csv"))
@@ -52,8 +52,8 @@ _BLOCK = re.compile(r"\b(\d+)(?:K| KiB)\b")
 
 
 @cache
-def _cells(article: str) -> tuple[Stated, ...]:
-    found: dict[tuple[str, ...], dict[str, Figure]] = defaultdict(dict)
+def _cells(article: str) -> tuple[StatedCell, ...]:
+    found: dict[tuple[str, ...], dict[str, StatedFigure]] = defaultdict(dict)
     for path in (path for path in TABLES if path.name.startswith(article)):
         with path.open(encoding="utf-8") as lines:
             for row in csv.DictReader(lines):
@@ -61,14 +61,14 @@ def _cells(article: str) -> tuple[Stated, ...]:
                 figures = found[key]
                 if row["metric"] in _METRICS:
                     metric, unit = _METRICS[row["metric"]]
-                    figures[metric] = Figure(float(row["value"]) * unit, row["value"])
+                    figures[metric] = StatedFigure(float(row["value"]) * unit, row["value"])
     return tuple(_stated(key, figures) for key, figures in found.items() if figures)
 
 
-def _stated(key: tuple[str, ...], figures: dict[str, Figure]) -> Stated:
+def _stated(key: tuple[str, ...], figures: dict[str, StatedFigure]) -> StatedCell:
     table, factor, level, workload, threads, sample = key
     blocks = {int(n) * 1024 for n in _BLOCK.findall(workload)}
-    return Stated(
+    return StatedCell(
         figures=figures,
         table=table,
         workload=workload,
@@ -137,12 +137,12 @@ def test_a_digit_of_the_field_that_was_mistyped_is_put_right() -> None:
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
 def test_the_logs_of_the_field_break_no_law(path: Path) -> None:
     for run in formats.read(path.read_text(encoding="utf-8")).runs:
-        figures: dict[str, Figure] = {}
+        figures: dict[str, StatedFigure] = {}
         for one in run.readings:
-            figures.setdefault(one.metric, Figure(one.value, one.stated))
+            figures.setdefault(one.metric, StatedFigure(one.value, one.stated))
         load = float(run.load) if run.load else None
         assert len(figures) > 5
-        assert of_cell(Stated(figures=figures, source=path.name, load=load, closed=True, block_bytes=None)) == []
+        assert of_cell(StatedCell(figures=figures, source=path.name, load=load, closed=True, block_bytes=None)) == []
 
 
 def test_prose_of_the_field_is_held_against_its_table() -> None:
@@ -156,7 +156,7 @@ def test_prose_of_the_field_is_held_against_its_table() -> None:
             factor="storage combination",
             start=places[0],
             end=places[1],
-            percent=Figure(float(percent), percent),
+            percent=StatedFigure(float(percent), percent),
             extent="most",
             about=True,
         )

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from published import LOADS, log, normalised, printed, scaled, table, with_figure
 
-from paribus.plausibility import Breach, Claimed, Figure, Stated, of_set
+from paribus.plausibility import Breach, Claimed, StatedCell, StatedFigure, of_set
 
 _SETS = 150
-Planted = tuple[list[Stated], int, str]  # cells, which of them is wrong, and in what
+Planted = tuple[list[StatedCell], int, str]  # cells, which of them is wrong, and in what
 
 
 def _factor(rng: random.Random, least: float = 1.15, most: float = 1.9) -> float:
@@ -49,7 +49,7 @@ def _seconds_for_ms(rng: random.Random) -> Planted:
 def _zero(rng: random.Random) -> Planted:
     cells = table(rng)
     at = rng.randrange(len(cells))
-    cells[at] = with_figure(cells[at], "throughput_per_s", Figure(0.0, "0.00"))
+    cells[at] = with_figure(cells[at], "throughput_per_s", StatedFigure(0.0, "0.00"))
     return cells, at, "throughput_per_s"
 
 
@@ -60,14 +60,14 @@ def _above_the_best(rng: random.Random) -> Planted:
     return cells, at, "normalised"
 
 
-def _copied(rng: random.Random) -> list[Stated]:
+def _copied(rng: random.Random) -> list[StatedCell]:
     cells = table(rng)
     one, other = rng.sample(sorted({cell.setting for cell in cells}), 2)
     figures = {cell.load: cell.figures for cell in cells if cell.setting == one}
     return [replace(cell, figures=figures[cell.load]) if cell.setting == other else cell for cell in cells]
 
 
-def _under_two_headings(rng: random.Random, wrong: bool) -> tuple[list[Stated], int]:
+def _under_two_headings(rng: random.Random, wrong: bool) -> tuple[list[StatedCell], int]:
     cells = table(rng)
     one = rng.choice(sorted({cell.setting for cell in cells}))
     again = [replace(cell, table="T02", levels={"other": "yes"}) for cell in cells if cell.setting == one]
@@ -77,7 +77,7 @@ def _under_two_headings(rng: random.Random, wrong: bool) -> tuple[list[Stated], 
     return cells + again, len(cells) + at
 
 
-def _capped(rng: random.Random) -> tuple[list[Stated], float]:
+def _capped(rng: random.Random) -> tuple[list[StatedCell], float]:
     kept = ("throughput_per_s", "bytes_per_s")
     cells = [replace(c, figures={m: c.figures[m] for m in kept}) for c in table(rng, kind="fileio")]
     cap = sorted(cell.figures["bytes_per_s"].value for cell in cells)[len(cells) // 3]
@@ -88,7 +88,7 @@ def _capped(rng: random.Random) -> tuple[list[Stated], float]:
     return cells, cap
 
 
-def _found(plant: Callable[[random.Random], list[Stated]]) -> list[list[Breach]]:
+def _found(plant: Callable[[random.Random], list[StatedCell]]) -> list[list[Breach]]:
     return [of_set(plant(random.Random(seed))) for seed in range(_SETS)]
 
 
@@ -103,7 +103,7 @@ def _found(plant: Callable[[random.Random], list[Stated]]) -> list[list[Breach]]
     ],
     ids=["table", "normalised", "two tables", "logs", "two cells"],
 )
-def test_sets_without_an_error_give_no_alarm(draw: Callable[[random.Random], list[Stated]]) -> None:
+def test_sets_without_an_error_give_no_alarm(draw: Callable[[random.Random], list[StatedCell]]) -> None:
     alarms = [found for found in _found(draw) if found]
     assert len(alarms) < _SETS / 100, [breach.words for breach in alarms[0]]
 
@@ -164,8 +164,8 @@ def test_a_limit_that_settings_share_is_told_with_its_value() -> None:
 
 
 def test_a_limit_is_named_where_a_link_carries_so_much() -> None:
-    def cell(level: str, load: int, rate: float) -> Stated:
-        return Stated(figures={"bytes_per_s": printed(rate, 1e6)}, table="T", levels={"knob": level}, load=load)
+    def cell(level: str, load: int, rate: float) -> StatedCell:
+        return StatedCell(figures={"bytes_per_s": printed(rate, 1e6)}, table="T", levels={"knob": level}, load=load)
 
     def at(cap: float) -> str:
         rates = [0.5, 0.8, 0.999, 1.0, 1.0]
@@ -181,9 +181,9 @@ def test_a_limit_is_named_where_a_link_carries_so_much() -> None:
     assert "near" not in at(700e6)
 
 
-def _oltp(level: str, load: int, tps: float, qps: float) -> Stated:
+def _oltp(level: str, load: int, tps: float, qps: float) -> StatedCell:
     figures = {"throughput_per_s": printed(tps), "queries_per_s": printed(qps)}
-    return Stated(figures=figures, table="000-T15", levels={"OP": level}, load=load, workload="oltp")
+    return StatedCell(figures=figures, table="000-T15", levels={"OP": level}, load=load, workload="oltp")
 
 
 def test_of_two_cells_that_disagree_neither_is_singled_out() -> None:
@@ -192,7 +192,7 @@ def test_of_two_cells_that_disagree_neither_is_singled_out() -> None:
     assert "nothing says which is right" in breach.words
 
 
-def _plain() -> list[Stated]:
+def _plain() -> list[StatedCell]:
     """Two levels without an error."""
     tps = {8: 600.0, 16: 800.0, 32: 950.0, 64: 1000.0, 128: 1010.0, 256: 1005.0}
     levels = {"0%": 1.0, "15%": 1.03}
@@ -240,7 +240,7 @@ def test_a_mistake_of_a_whole_table_is_told_once() -> None:
     assert "MB and MiB" in breach.words
 
 
-def _capless(rng: random.Random) -> list[Stated]:
+def _capless(rng: random.Random) -> list[StatedCell]:
     return [
         with_figure(cell, "bytes_per_s", printed(cell.figures["throughput_per_s"].value * 16384, 2**20))
         for cell in table(rng, kind="fileio")
@@ -263,12 +263,12 @@ def test_ratios_to_a_best_that_is_not_there_are_told() -> None:
 
 
 def test_a_row_that_is_a_copy_of_another_is_told() -> None:
-    def sample(n: int, read: str, written: str) -> Stated:
+    def sample(n: int, read: str, written: str) -> StatedCell:
         figures = {
-            "read_bytes_per_s": Figure(float(read) * 1e6, read),
-            "written_bytes_per_s": Figure(float(written) * 1e6, written),
+            "read_bytes_per_s": StatedFigure(float(read) * 1e6, read),
+            "written_bytes_per_s": StatedFigure(float(written) * 1e6, written),
         }
-        return Stated(figures=figures, table="T", levels={"raid": "5"}, sample=n)
+        return StatedCell(figures=figures, table="T", levels={"raid": "5"}, sample=n)
 
     rows = [("156.20", "162.23"), ("160.99", "163.99"), ("157.78", "161.77"), ("160.99", "163.99")]
     (breach,) = of_set([sample(n, *row) for n, row in enumerate(rows)])
@@ -282,12 +282,12 @@ def test_a_row_that_is_a_copy_of_another_is_told() -> None:
 def test_prose_is_held_against_the_table(said: str, extent: str, fits: bool) -> None:
     gains = {"each": (10, 10, 10), "mean": (5, 10, 15), "most": (0, 10, 20), "some": (5, 10, 15)}[extent]
     cells = [
-        Stated(figures={"throughput_per_s": printed(value)}, table="T", levels={"knob": level}, load=load)
+        StatedCell(figures={"throughput_per_s": printed(value)}, table="T", levels={"knob": level}, load=load)
         for load, gain in zip(LOADS, gains, strict=False)
         for level, value in (("off", 1000.0), ("on", 1000.0 + 10 * gain))
     ]
     claim = Claimed(
-        where="prose", factor="knob", start="off", end="on", percent=Figure(float(said), said), extent=extent
+        where="prose", factor="knob", start="off", end="on", percent=StatedFigure(float(said), said), extent=extent
     )
     found = [breach for breach in of_set(cells, [claim]) if breach.law == "percentages in prose"]
     assert (not found) is fits
@@ -295,11 +295,11 @@ def test_prose_is_held_against_the_table(said: str, extent: str, fits: bool) -> 
 
 def test_prose_about_threads_and_about_nothing_that_is_there() -> None:
     cells = [
-        Stated(figures={"throughput_per_s": printed(v)}, table="T", levels={"knob": "on"}, load=n)
+        StatedCell(figures={"throughput_per_s": printed(v)}, table="T", levels={"knob": "on"}, load=n)
         for n, v in ((8, 1000), (32, 1371), (64, 1280))
     ]
-    threads = Claimed(where="prose", factor="threads", start="8", end="32", percent=Figure(37.1, "+37.1"))
-    wrong = replace(threads, start="64", percent=Figure(19.5, "+19.5"))
+    threads = Claimed(where="prose", factor="threads", start="8", end="32", percent=StatedFigure(37.1, "+37.1"))
+    wrong = replace(threads, start="64", percent=StatedFigure(19.5, "+19.5"))
     untestable = replace(threads, start="16")
     (breach,) = of_set(cells, [threads, wrong, untestable])
     assert breach.implied == pytest.approx(0.071, abs=0.001)

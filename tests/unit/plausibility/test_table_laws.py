@@ -4,12 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from paribus.plausibility import Figure, Stated, of_set
+from paribus.plausibility import StatedCell, StatedFigure, of_set
 
 
-def cell(level: str, load: float | None, table: str = "T", **figures: tuple[float, str]) -> Stated:
-    return Stated(
-        figures={name: Figure(*said) for name, said in figures.items()}, table=table, levels={"knob": level}, load=load
+def cell(level: str, load: float | None, table: str = "T", **figures: tuple[float, str]) -> StatedCell:
+    return StatedCell(
+        figures={name: StatedFigure(*said) for name, said in figures.items()},
+        table=table,
+        levels={"knob": level},
+        load=load,
     )
 
 
@@ -27,7 +30,7 @@ def cell(level: str, load: float | None, table: str = "T", **figures: tuple[floa
     ],
 )
 def test_a_figure_is_as_fine_as_it_is_written_whatever_the_style(value: float, stated: str, half: float) -> None:
-    assert Figure(value, stated).half("bytes_per_s") == pytest.approx(half)
+    assert StatedFigure(value, stated).half("bytes_per_s") == pytest.approx(half)
 
 
 def test_a_table_without_loads_obeys_the_laws_of_tables() -> None:
@@ -76,7 +79,9 @@ def test_a_cell_that_a_table_states_twice_is_told_and_repetitions_are_not() -> N
     again = replace(cell("a", 16.0, throughput_per_s=(191.0, "191.0")), line=14)
     found = [one for one in of_set([*once, *more[:6], again]) if one.law == "one run, two figures"]
     assert [(one.where, one.grave) for one in found] == [("T, knob a, 16 threads, lines 0 and 14", False)]
-    rounds = [replace(one, figures={"throughput_per_s": Figure(n, str(n))}) for n in (100.5, 101.5) for one in once]
+    rounds = [
+        replace(one, figures={"throughput_per_s": StatedFigure(n, str(n))}) for n in (100.5, 101.5) for one in once
+    ]
     assert [one for one in of_set(rounds) if one.law == "one run, two figures"] == []
 
 
@@ -87,13 +92,13 @@ def test_a_cell_that_a_table_states_twice_is_told_and_repetitions_are_not() -> N
 def test_a_change_beside_two_levels_is_that_between_them(stated: str, share: float, wrong: int) -> None:
     first = cell("a", 8.0, throughput_per_s=(13000.5, "13,000.5"))
     second = cell("b", 8.0, throughput_per_s=(9100.75, "9,100.75"))
-    second = replace(second, figures={**second.figures, "throughput_per_s:change": Figure(share, stated)})
+    second = replace(second, figures={**second.figures, "throughput_per_s:change": StatedFigure(share, stated)})
     found = of_set([first, second])
     assert [(one.law, one.where) for one in found] == [("percentages in prose", "T, knob b, 8 threads")] * wrong
     assert all("-30 %" in one.words for one in found)
 
 
-def loop(level: str, load: float, rate: float, mean_s: float) -> Stated:
+def loop(level: str, load: float, rate: float, mean_s: float) -> StatedCell:
     figures = {"throughput_per_s": (rate, f"{rate:.2f}"), "response_mean_s": (mean_s, f"{mean_s * 1e3:.2f}")}
     return cell(level, load, **figures)
 
@@ -108,21 +113,24 @@ def test_where_most_cells_obey_little_the_others_are_asked_to() -> None:
 
 
 def test_times_in_another_unit_are_told_as_such() -> None:
-    def of(load: float, unit: float) -> Stated:
+    def of(load: float, unit: float) -> StatedCell:
         times = {"min": 2.0, "mean": 9.9, "p95": 15.0, "max": 90.0}
         figures = {f"response_{name}_s": (ms / unit, f"{ms}") for name, ms in times.items()}
         rate = load / 0.01
         one = cell("a", load, throughput_per_s=(rate, f"{rate:.2f}"), **figures)
-        return Stated(figures=one.figures, table="T", levels=one.levels, load=load, closed=True)
+        return StatedCell(figures=one.figures, table="T", levels=one.levels, load=load, closed=True)
 
     assert of_set([of(n, 1e3) for n in (8.0, 16.0)]) == []
     assert all("as if ms and s" in one.words for one in of_set([of(n, 1e6) for n in (8.0, 16.0)]))
 
 
 def test_what_is_cut_off_is_no_contradiction() -> None:
-    def of(stated: str) -> Stated:
-        figures = {"throughput_per_s": Figure(13_044, "13,044"), "bytes_per_s": Figure(float(stated) * 2**20, stated)}
-        return Stated(figures=figures, table="T", levels={"knob": "a"}, load=128, block_bytes=4096.0)
+    def of(stated: str) -> StatedCell:
+        figures = {
+            "throughput_per_s": StatedFigure(13_044, "13,044"),
+            "bytes_per_s": StatedFigure(float(stated) * 2**20, stated),
+        }
+        return StatedCell(figures=figures, table="T", levels={"knob": "a"}, load=128, block_bytes=4096.0)
 
     assert of_set([of("50")]) == []  # 50.95 without its decimals
     assert [one.law for one in of_set([of("49")])] == ["IOPS x block size"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from paribus.model import OpenLoop, Workload
-from paribus.parsers.report import Report, Second
+from paribus.parsers.report import Second, ToolReport
 from paribus.plan.parse import parse
 from paribus.registry import data_of, parameters_of
 from paribus.units import LoadLevel, LoadUnit
@@ -105,7 +105,7 @@ def test_what_cannot_be_is_told_with_the_plan(table: str, problem: str) -> None:
 
 def test_what_a_tool_says_becomes_measurements() -> None:
     seconds = tuple(Second(at_s=n, operations_per_s=9.0 + n, responses_s={"p95": n / 1000}) for n in (1, 2))
-    report = Report(
+    report = ToolReport(
         operations_per_s=10.5, bytes_per_s=100.0, responses_s={"p95": 0.0015, "mean": 0.001}, seconds=seconds
     )
     found = {one.metric: one for one in measurements(report, 2.0)}

@@ -7,7 +7,7 @@ from paribus.analysis.paired.effects import PairSeries, Summaries
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
 from paribus.model import Check, Measurement, Trial, TrialState
-from paribus.plausibility import Figure, Stated, of_cell
+from paribus.plausibility import StatedCell, StatedFigure, of_cell
 from paribus.units import LoadUnit
 
 _SHORT_S = 5.0  # in a shorter window, an operation may outlast it and leave a thread without any
@@ -59,23 +59,23 @@ class PlausibilityResults:
         return Check(gettext("the laws"), not violating, gettext("; ").join(texts))
 
 
-def stated(trial: Trial, measured: Mapping[str, Measurement]) -> Stated:
+def stated(trial: Trial, measured: Mapping[str, Measurement]) -> StatedCell:
     """Return the figures of a trial for the plausibility laws.
 
     The loop is closed where the engine kept a number of operations outstanding that the load level states completely.
     """
-    figures = {name: Figure(measured[name].mean) for name in _FIGURES if name in measured}
+    figures = {name: StatedFigure(measured[name].mean) for name in _FIGURES if name in measured}
     rate, response = measured.get("throughput_per_s"), measured.get("response_mean_s")
     from_engine = rate is not None and rate.source == "engine"
     duration_s = rate.total / rate.mean if rate is not None and from_engine and rate.mean > 0 else 0.0
     if duration_s > 0:
-        figures["duration_s"] = Figure(duration_s)
+        figures["duration_s"] = StatedFigure(duration_s)
         if response is not None:
-            figures["operations"] = Figure(response.n)
-            figures["response_min_s"] = Figure(response.low)
-            figures["response_sum_s"] = Figure(response.total)
+            figures["operations"] = StatedFigure(response.n)
+            figures["response_min_s"] = StatedFigure(response.low)
+            figures["response_sum_s"] = StatedFigure(response.total)
     fixed_outstanding = trial.load.unit is LoadUnit.OUTSTANDING and "offered_per_s" not in measured
-    return Stated(
+    return StatedCell(
         figures=figures,
         source=gettext("trial {n}", n=trial.order),
         workload=trial.workload,

@@ -8,7 +8,7 @@ from typing import Any
 
 from paribus.findings import Breach
 from paribus.model import Claim, Measurement, Origin, Trial
-from paribus.plausibility import Claimed, Figure, Stated, of_set
+from paribus.plausibility import Claimed, StatedCell, StatedFigure, of_set
 from paribus.plausibility.quantity import TOLD_AGAIN
 from paribus.units import LoadUnit, parse_size
 
@@ -20,7 +20,7 @@ _THINKING = ("tpcc", "fileio", "fio")
 """Tools whose threads also spend untimed time: thinking, waiting for an fsync, or below their allowed rate."""
 _RATED = ("rate", "rate_iops", "thinktime")
 _LATE = "schedule_lag_mean_s"  # pgbench reports it for a requested rate
-_NONE = Figure(0.0, ".")
+_NONE = StatedFigure(0.0, ".")
 _COUNTED_AGAIN = {"events": "operations", "transactions": "operations"}
 """Names of a count that a table repeats under a second name."""
 _ALSO_CALLED = {"iops_peak": "throughput_per_s", "throughput_peak": "bytes_per_s"}
@@ -67,7 +67,7 @@ def _percentages(claims: Sequence[Claim]) -> list[Claimed]:
             factor=change.factor or claim.factor,
             start=change.start,
             end=change.end,
-            percent=Figure(float(change.percent), change.percent),
+            percent=StatedFigure(float(change.percent), change.percent),
             extent=change.over,
             load=change.load,
             about=change.about,
@@ -77,22 +77,22 @@ def _percentages(claims: Sequence[Claim]) -> list[Claimed]:
     ]
 
 
-def _points(order: int, cell: Stated, courses: Courses) -> Iterator[Stated]:
+def _points(order: int, cell: StatedCell, courses: Courses) -> Iterator[StatedCell]:
     """Each point of a table's series, as a cell."""
     points_by_metric = {metric: courses[metric][order].points for metric in SAMPLED if order in courses.get(metric, {})}
     for number in range(max(map(len, points_by_metric.values()), default=0)):
         figures = {
-            metric: Figure(points[number]) for metric, points in points_by_metric.items() if number < len(points)
+            metric: StatedFigure(points[number]) for metric, points in points_by_metric.items() if number < len(points)
         }
         yield replace(cell, figures=figures, sample=number + 1)
 
 
-def _cell(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
+def _cell(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> StatedCell:
     reading_record = origin.said
-    figures: dict[str, Figure] = {}
+    figures: dict[str, StatedFigure] = {}
     for metric, value, _unit, _line, stated, subject in reading_record["readings"]:
         if not subject:
-            figures.setdefault(_ALSO_CALLED.get(metric, metric), Figure(value, stated))
+            figures.setdefault(_ALSO_CALLED.get(metric, metric), StatedFigure(value, stated))
     for name, metric in _COUNTED_AGAIN.items():
         if name in figures:
             figures[f"{metric}{TOLD_AGAIN}"] = figures.pop(name)
@@ -103,7 +103,7 @@ def _cell(trial: Trial, origin: Origin, paths: Mapping[int, str]) -> Stated:
     if reading_record["tool"] == "pgbench":  # it reports the requested duration, not the actual one
         figures.pop("duration_s", None)
     workload = str(reading_record.get("workload") or trial.workload)
-    return Stated(
+    return StatedCell(
         figures=figures,
         table=_table(reading_record, paths.get(origin.source, "")) if is_published(origin) else "",
         source=paths.get(origin.source, ""),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from paribus.parsers.log import Reading, Run
+from paribus.parsers.log import LogReading, LogRun
 
 _NAMES: Mapping[tuple[str, str], str] = {
     ("read", "rate"): "reads_per_s",
@@ -41,7 +41,7 @@ class Sheet:
 
     sides: dict[str, dict[str, Number]] = field(default_factory=dict)
     both: bool = True
-    more: list[Reading] = field(default_factory=list)
+    more: list[LogReading] = field(default_factory=list)
 
     def put(self, side: str, name: str, value: float, line: int, stated: str) -> None:
         """The first statement of a number holds."""
@@ -60,10 +60,10 @@ class Sheet:
             if side != "sync" and any(known[name].value for name in ("rate", "operations", "bytes") if name in known)
         ]
 
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> tuple[LogReading, ...]:
         """All numbers of the directions that were active, and sums over them where all are known."""
         active = self.active()
-        found: list[Reading] = []
+        found: list[LogReading] = []
         for side, known in self.sides.items():
             subject = "" if side == "mixed" or (self.both and [side] == active) else side
             idle = side not in active and side != "sync"
@@ -76,7 +76,7 @@ class Sheet:
             found += [total for name, metric in _TOTALS.items() if (total := self._total(name, metric, active))]
         return tuple(sorted([*found, *self.more], key=lambda one: one.line))
 
-    def _total(self, name: str, metric: str, active: list[str]) -> Reading | None:
+    def _total(self, name: str, metric: str, active: list[str]) -> LogReading | None:
         parts = [self.sides[side][name] for side in active if name in self.sides[side]]
         if not parts or len(parts) != len(active):
             return None
@@ -84,9 +84,9 @@ class Sheet:
         return _reading(metric, Number(sum(one.value for one in parts), parts[0].line, stated), "")
 
 
-def _reading(metric: str, one: Number, subject: str) -> Reading:
+def _reading(metric: str, one: Number, subject: str) -> LogReading:
     unit = "s" if metric.endswith("_s") and not metric.endswith("_per_s") else _unit(metric)
-    return Reading(metric=metric, value=one.value, unit=unit, line=one.line, stated=one.stated, subject=subject)
+    return LogReading(metric=metric, value=one.value, unit=unit, line=one.line, stated=one.stated, subject=subject)
 
 
 def _unit(metric: str) -> str:
@@ -112,12 +112,12 @@ def outstanding(options: Mapping[str, str], jobs: int) -> int | None:
 
 def run(
     sheet: Sheet, *, version: str, options: Mapping[str, str], job: str, jobs: int, lines: tuple[int, int], missing: str
-) -> Run:
+) -> LogRun:
     """The run that a job was."""
     sheet.settle()
     readings = sheet.readings()
     lines = (min([lines[0], *(one.line for one in readings)]), max([lines[1], *(one.line for one in readings)]))
-    return Run(
+    return LogRun(
         tool="fio",
         version=version,
         workload=options.get("rw") or options.get("readwrite") or "",

@@ -2,10 +2,10 @@
 
 from paribus.parsers.fio import json_report, normal_report, terse_report
 from paribus.parsers.json_lines import documents
-from paribus.parsers.log import Log, Run
+from paribus.parsers.log import Log, LogRun
 from paribus.parsers.plain import ends_of, tool_lines
 from paribus.parsers.repeats import once
-from paribus.parsers.report import NotUnderstood, Report
+from paribus.parsers.report import NotUnderstood, ToolReport
 
 FORMAT = "fio"
 
@@ -40,7 +40,7 @@ def read(text: str) -> Log:
     )
 
 
-def parse(text: str) -> Report:
+def parse(text: str) -> ToolReport:
     """The report of one run, its jobs together; what fio says besides is passed over. Raises NotUnderstood."""
     runs = [one for one in read(text).runs if one.workload != normal_report.GROUP]
     whole = [one for one in runs if not one.missing]
@@ -51,7 +51,7 @@ def parse(text: str) -> Report:
     if all(one is None for one in operations) and not any(one.readings for one in runs):
         raise NotUnderstood("has no job of fio that did anything")
     failed = [one for one in runs if _value(one, "error_code")]
-    return Report(
+    return ToolReport(
         operations_per_s=sum(one or 0.0 for one in operations),
         bytes_per_s=sum(one or 0.0 for one in moved),
         responses_s=_responses(runs),
@@ -59,9 +59,9 @@ def parse(text: str) -> Report:
     )
 
 
-def _once_in_json(runs: list[Run], others: list[Run]) -> tuple[list[Run], list[str]]:
+def _once_in_json(runs: list[LogRun], others: list[LogRun]) -> tuple[list[LogRun], list[str]]:
     """The runs of other forms of report that are not in JSON too, which has their numbers in full."""
-    kept: list[Run] = []
+    kept: list[LogRun] = []
     remarks: list[str] = []
     for one in others:
         same = next((run for run in runs if run.labels == one.labels and _alike(run, one)), None)
@@ -73,17 +73,17 @@ def _once_in_json(runs: list[Run], others: list[Run]) -> tuple[list[Run], list[s
     return kept, remarks
 
 
-def _alike(one: Run, other: Run) -> bool:
+def _alike(one: LogRun, other: LogRun) -> bool:
     """Whether two forms of report tell of the same rate and bytes, but for rounding."""
     pairs = [(_value(one, name), _value(other, name)) for name in ("throughput_per_s", "bytes_per_s")]
     return all(a is not None and b is not None and abs(a - b) <= 0.02 * max(a, b) for a, b in pairs)
 
 
-def _value(run: Run, metric: str, subject: str = "") -> float | None:
+def _value(run: LogRun, metric: str, subject: str = "") -> float | None:
     return next((one.value for one in run.readings if (one.metric, one.subject) == (metric, subject)), None)
 
 
-def _responses(runs: list[Run]) -> dict[str, float]:
+def _responses(runs: list[LogRun]) -> dict[str, float]:
     """Times from submitting to the end; percentiles of several jobs or kinds cannot be put together again."""
     timed = [(run, one.subject, one.value) for run in runs for one in run.readings if one.metric == "response_count"]
     count = sum(n for _run, _side, n in timed)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from paribus.parsers.fio.fio_job import COMPLETION, Sheet, percentile, run
-from paribus.parsers.json_lines import Document, Leaf, Members, objects, text_of
-from paribus.parsers.log import Reading, Run
+from paribus.parsers.json_lines import JsonDocument, Leaf, Members, objects, text_of
+from paribus.parsers.log import LogReading, LogRun
 from paribus.parsers.numbers import number
 
 _SIDES = ("read", "write", "trim", "sync", "mixed")
@@ -32,7 +32,7 @@ class _Job:
 class _Report:
     """The jobs of one document, and when it was made."""
 
-    runs: list[Run]
+    runs: list[LogRun]
     made_ms: float | None
     lines: tuple[int, int]
 
@@ -61,11 +61,11 @@ class _Report:
         )
 
 
-def _known(runs: list[Run], metric: str) -> list[float]:
+def _known(runs: list[LogRun], metric: str) -> list[float]:
     return [one.value for run in runs for one in run.readings if one.metric == metric]
 
 
-def runs(documents: list[Document]) -> tuple[list[Run], list[str]]:
+def runs(documents: list[JsonDocument]) -> tuple[list[LogRun], list[str]]:
     """The jobs of all reports, and what is to be told of them."""
     reports: list[_Report] = []
     remarks: list[str] = []
@@ -79,7 +79,7 @@ def runs(documents: list[Document]) -> tuple[list[Run], list[str]]:
         jobs = [_Job(one, options, version, names[text_of(one.get("jobname"))]) for one in entries]
         made = [_run(job, document) for job in jobs if text_of(job.members.get("jobname")) != "All clients"]
         if named and not made and not top.whole:
-            made = [Run(tool="fio", version=version, lines=(document.first, document.last), missing="its jobs")]
+            made = [LogRun(tool="fio", version=version, lines=(document.first, document.last), missing="its jobs")]
         disks = list(_disks(top.get("disk_util")))
         if disks and len(made) == 1:
             one = made[0]
@@ -109,7 +109,7 @@ def _options(value: object) -> dict[str, str]:
     return {name: text_of(one) for name, one in value.items()} if isinstance(value, Members) else {}
 
 
-def _run(job: _Job, document: Document) -> Run:
+def _run(job: _Job, document: JsonDocument) -> LogRun:
     members = job.members
     options = {**job.options, **_options(members.get("job options"))}
     sheet = Sheet()
@@ -123,12 +123,12 @@ def _run(job: _Job, document: Document) -> Run:
     for name, metric in (("error", "error_code"), ("total_err", "errors")):
         value, leaf = _number(members, name)
         if value and leaf:
-            sheet.more.append(Reading(metric=metric, value=value, unit="count", line=leaf.line, stated=leaf.word))
+            sheet.more.append(LogReading(metric=metric, value=value, unit="count", line=leaf.line, stated=leaf.word))
     for name, metric in (("usr_cpu", "cpu_user_share"), ("sys_cpu", "cpu_system_share")):
         value, leaf = _number(members, name)
         if value is not None and leaf:
             sheet.more.append(
-                Reading(metric=metric, value=value / 100, unit="1", line=leaf.line, stated=f"{leaf.word} %")
+                LogReading(metric=metric, value=value / 100, unit="1", line=leaf.line, stated=f"{leaf.word} %")
             )
     last = max([one.line for one in sheet.readings()], default=members.line)
     made = run(
@@ -193,7 +193,7 @@ def _number(members: Members, key: str) -> tuple[float | None, Leaf | None]:
     return (number(leaf.word), leaf) if isinstance(leaf, Leaf) else (None, None)
 
 
-def _histogram(made: Run, members: Members, active: list[str]) -> Run:
+def _histogram(made: LogRun, members: Members, active: list[str]) -> LogRun:
     """The counts of json+, where one direction was active."""
     section = members.get(active[0]) if len(active) == 1 else None
     times = section.get("clat_ns") if isinstance(section, Members) else None
@@ -217,13 +217,13 @@ def _upper(middle: int) -> float:
     return (middle + (width // 2 if width > 1 else 0)) / 1e9
 
 
-def _disks(value: object) -> Iterator[Reading]:
+def _disks(value: object) -> Iterator[LogReading]:
     """How busy each device was; a md or dm device's own number, and its members' are not added up."""
     for disk in objects(value):
         util, leaf = _number(disk, "util")
         name = text_of(disk.get("name"))
         if util is not None and leaf is not None and name:
-            yield Reading(
+            yield LogReading(
                 metric="device_utilisation",
                 value=util / 100,
                 unit="1",

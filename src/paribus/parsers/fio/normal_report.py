@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from paribus.parsers.fio import fio_shapes as shapes
 from paribus.parsers.fio.fio_job import COMPLETION, Sheet, percentile, run
-from paribus.parsers.log import Reading, Run
+from paribus.parsers.log import LogReading, LogRun
 from paribus.parsers.numbers import number
 
 GROUP = "all jobs of a group"
@@ -54,7 +54,7 @@ class _Job:
         ]
         return ran[0] < ran[1] and abs((self.made_s - ran[0]) - (later.made_s - ran[1])) <= 1.5
 
-    def run(self) -> Run:
+    def run(self) -> LogRun:
         self.sheet.both = self.directions_end
         return run(
             self.sheet,
@@ -101,7 +101,7 @@ class _Reports:
             if error := number(found["error"]):
                 stated = found["error"]
                 self.now.sheet.more.append(
-                    Reading(metric="error_code", value=error, unit="count", line=line, stated=stated)
+                    LogReading(metric="error_code", value=error, unit="count", line=line, stated=stated)
                 )
             return True
         if found := shapes.STATUS.fullmatch(text):
@@ -159,7 +159,9 @@ class _Reports:
                 share = number(found[part])
                 if share is not None:
                     stated = f"{found[part]}%"
-                    job.sheet.more.append(Reading(metric=metric, value=share / 100, unit="1", line=line, stated=stated))
+                    job.sheet.more.append(
+                        LogReading(metric=metric, value=share / 100, unit="1", line=line, stated=stated)
+                    )
             return True
         if found := shapes.ISSUED.fullmatch(text):
             job.ended = job.directions_end = True
@@ -173,7 +175,7 @@ class _Reports:
         if found := shapes.DISK.fullmatch(text):
             if (util := number(found["util"])) is not None:
                 stated = f"{found['util']}%"
-                one = Reading(
+                one = LogReading(
                     metric="device_utilisation",
                     value=util / 100,
                     unit="1",
@@ -234,7 +236,7 @@ class _Reports:
         return bool(found)
 
 
-def runs(lines: list[tuple[int, str]]) -> tuple[list[Run], list[tuple[int, str]], list[str]]:
+def runs(lines: list[tuple[int, str]]) -> tuple[list[LogRun], list[tuple[int, str]], list[str]]:
     """The jobs, the lines that are not of such a report, and whether percentiles are of completion alone."""
     reports = _Reports()
     rest = [(number, line) for number, line in lines if not reports.line(number, line)]
@@ -277,6 +279,6 @@ def runs(lines: list[tuple[int, str]]) -> tuple[list[Run], list[tuple[int, str]]
     return found, rest, [*remarks, *([COMPLETION] if reports.completion else [])]
 
 
-def _of_all_jobs(one: Reading) -> Reading:
+def _of_all_jobs(one: LogReading) -> LogReading:
     """A sum over the one job that there is, which fio states again."""
     return replace(one, subject=f"all jobs {one.subject}".rstrip())

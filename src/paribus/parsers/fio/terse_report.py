@@ -3,7 +3,7 @@
 import re
 
 from paribus.parsers.fio.fio_job import Sheet, percentile, run
-from paribus.parsers.log import Reading, Run
+from paribus.parsers.log import LogReading, LogRun
 from paribus.parsers.numbers import number
 
 _BEGINS = re.compile(r"(?:[345];fio-[^;]{1,60};|2;)[^;]*;[0-9]+;[0-9]+;")
@@ -21,9 +21,9 @@ def recognises(text: str) -> float:
     return 0.9 if any(_BEGINS.match(line) for line in text.splitlines()) else 0.0
 
 
-def runs(lines: list[tuple[int, str]]) -> tuple[list[Run], list[tuple[int, str]]]:
+def runs(lines: list[tuple[int, str]]) -> tuple[list[LogRun], list[tuple[int, str]]]:
     """The jobs, one for each line, and the other lines."""
-    found: list[Run] = []
+    found: list[LogRun] = []
     rest: list[tuple[int, str]] = []
     for line, text in lines:
         made = _run(line, text) if _BEGINS.match(text) else None
@@ -34,7 +34,7 @@ def runs(lines: list[tuple[int, str]]) -> tuple[list[Run], list[tuple[int, str]]
     return found, rest
 
 
-def _run(line: int, text: str) -> Run | None:
+def _run(line: int, text: str) -> LogRun | None:
     """None where the fields are not where that version has them."""
     fields = text.split(";")
     version = int(fields[0])
@@ -48,7 +48,9 @@ def _run(line: int, text: str) -> Run | None:
         return None
     error = number(fields[head - 1])
     if error:
-        sheet.more.append(Reading(metric="error_code", value=error, unit="count", line=line, stated=fields[head - 1]))
+        sheet.more.append(
+            LogReading(metric="error_code", value=error, unit="count", line=line, stated=fields[head - 1])
+        )
     return run(
         sheet,
         version="" if version == 2 else fields[1].removeprefix("fio-"),

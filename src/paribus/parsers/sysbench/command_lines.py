@@ -13,7 +13,7 @@ _ELSEWHERE = re.compile(r"^(?:[0-9&]*>|\||;|&|#|\)|2>)")
 
 
 @dataclass(slots=True)
-class Command:
+class SysbenchCommand:
     """What a command line asks for; `open` while the next line may go on with it."""
 
     options: dict[str, str] = field(default_factory=dict)
@@ -22,7 +22,7 @@ class Command:
     open: bool = True
 
 
-def begins(line: str) -> Command | None:
+def begins(line: str) -> SysbenchCommand | None:
     """The command of a line that calls sysbench, or a script of its that is a program; or None."""
     words = line.replace("\\", " ").split()
     for place, word in enumerate(words):
@@ -36,12 +36,12 @@ def begins(line: str) -> Command | None:
         return None
     if not any(_says(word) for word in rest):
         return None
-    command = Command()
+    command = SysbenchCommand()
     _take(command, rest, line)
     return command
 
 
-def goes_on(command: Command, line: str) -> bool:
+def goes_on(command: SysbenchCommand, line: str) -> bool:
     """Whether the line is of the same command; then it is taken."""
     if not command.open:
         return False
@@ -64,7 +64,7 @@ def _says(word: str) -> bool:
     )
 
 
-def _take(command: Command, words: Sequence[str], line: str) -> None:
+def _take(command: SysbenchCommand, words: Sequence[str], line: str) -> None:
     """Take options, test and deed from the words up to where the shell takes over."""
     command.open = True
     for word in words:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from paribus.parsers.log import Course, Reading
+from paribus.parsers.log import LogReading, LogSeries
 from paribus.parsers.reader import Draft
 from paribus.parsers.shapes import count, size
 
@@ -55,7 +55,7 @@ def _add(draft: Draft, metric: str, first: tuple[str, str], second: tuple[str, s
     one, two = draft.readings.get(first), draft.readings.get(second)
     if one and two and (metric, "") not in draft.readings:
         stated = f"{one.stated} + {two.stated}"
-        draft.add(Reading(metric=metric, value=one.value + two.value, unit=one.unit, line=one.line, stated=stated))
+        draft.add(LogReading(metric=metric, value=one.value + two.value, unit=one.unit, line=one.line, stated=stated))
 
 
 def _rate(draft: Draft) -> None:
@@ -65,11 +65,11 @@ def _rate(draft: Draft) -> None:
     if _without_transactions(draft):
         draft.add(replace(draft.readings.pop(_RATE), subject=_TRANSACTIONS[1]))
     if told and _RATE not in draft.readings:
-        draft.add(Reading(metric=told.metric, value=told.value, unit="1/s", line=told.line, stated=told.stated))
+        draft.add(LogReading(metric=told.metric, value=told.value, unit="1/s", line=told.line, stated=told.stated))
     elif events and lasted and lasted.value and (_of_events(draft) or _states_no_rate(draft)):
         stated = f"{events.stated} / {lasted.stated}"
         value = events.value / lasted.value
-        draft.add(Reading(metric="throughput_per_s", value=value, unit="1/s", line=lasted.line, stated=stated))
+        draft.add(LogReading(metric="throughput_per_s", value=value, unit="1/s", line=lasted.line, stated=stated))
 
 
 def _without_transactions(draft: Draft) -> bool:
@@ -129,23 +129,23 @@ def _bytes(words: str) -> str:
     return str(int(found)) if found and found.is_integer() else words
 
 
-def courses(draft: Draft, told: Sequence[Course]) -> tuple[Course, ...]:
+def courses(draft: Draft, told: Sequence[LogSeries]) -> tuple[LogSeries, ...]:
     """What was told second by second, with bytes in both directions, and operations from the size of one."""
     found = [made for one in _named(draft, told) for made in _events(draft, one, told)]
     by_name = {course.metric: course for course in found}
     read, written, both = (by_name.get(name) for name in ("read_bytes_per_s", "written_bytes_per_s", "bytes_per_s"))
     if read and written and read.at_s == written.at_s:
         values = tuple(map(sum, zip(read.values, written.values, strict=True)))
-        both = Course(metric="bytes_per_s", unit="B/s", at_s=read.at_s, values=values)
+        both = LogSeries(metric="bytes_per_s", unit="B/s", at_s=read.at_s, values=values)
         found.append(both)
     block = next((draft.options[name] for name in _BLOCKS if name in draft.options), "")
     if both and "throughput_per_s" not in by_name and (of_one := count(block)):
         values = tuple(value / of_one for value in both.values)
-        found.append(Course(metric="throughput_per_s", unit="1/s", at_s=both.at_s, values=values))
+        found.append(LogSeries(metric="throughput_per_s", unit="1/s", at_s=both.at_s, values=values))
     return tuple(found)
 
 
-def _events(draft: Draft, course: Course, told: Sequence[Course]) -> Iterator[Course]:
+def _events(draft: Draft, course: LogSeries, told: Sequence[LogSeries]) -> Iterator[LogSeries]:
     """The course; where no transaction is begun, that of transactions and of events: of as many statements each."""
     rate = draft.readings.get(_RATE)
     none_done = rate is not None and not rate.value and not _of_events(draft)
@@ -165,7 +165,7 @@ def _events(draft: Draft, course: Course, told: Sequence[Course]) -> Iterator[Co
         yield replace(course, values=tuple((read + write) / each for read, write in zip(reads, writes, strict=True)))
 
 
-def _named(draft: Draft, told: Sequence[Course]) -> Iterator[Course]:
+def _named(draft: Draft, told: Sequence[LogSeries]) -> Iterator[LogSeries]:
     """The courses, those of a percentile by the one that the report is of: sysbench has one for both."""
     percentiles = {name for name, _ in draft.readings if name.startswith("response_p")}
     for course in told:

@@ -2,36 +2,36 @@
 
 from collections.abc import Mapping
 
-from paribus.parsers.shapes import Asked, Part, shapes
+from paribus.parsers.shapes import EchoedOption, Part, shapes
 
 OPTIONS: Mapping[str, tuple[Part, ...]] = shapes(
     {
-        "Number of threads: #": (Asked("threads"),),
-        "Target transaction rate: #/sec": (Asked("rate"),),
-        "Target transaction rate: #/sec, with jitter # usec": (Asked("rate"), None),
-        "Report intermediate results every # second(s)": (Asked("report-interval"),),
-        "Warmup time: #s": (Asked("warmup-time"),),
-        "# files, #b each": (Asked("file-num"), None),
-        "# files, #B each": (Asked("file-num"), None),
-        "#b total file size": (Asked("file-total-size"),),
-        "#B total file size": (Asked("file-total-size"),),
-        "Block size #b": (Asked("file-block-size"),),
-        "Block size #B": (Asked("file-block-size"),),
-        "Number of IO requests: #": (Asked("events"),),
-        "Number of random requests for random IO: #": (Asked("events"),),
-        "Read/Write ratio for combined random IO test: #": (Asked("file-rw-ratio"),),
-        "Periodic FSYNC enabled, calling fsync() each # requests.": (Asked("file-fsync-freq"),),
-        "Merging requests up to #b for sequential IO.": (Asked("file-merged-requests"),),
-        "Merging requests up to #B for sequential IO.": (Asked("file-merged-requests"),),
-        "Prime numbers limit: #": (Asked("cpu-max-prime"),),
-        "Primer numbers limit: #": (Asked("cpu-max-prime"),),
-        "Maximum prime number checked in CPU test: #": (Asked("cpu-max-prime"),),
-        "block size: #B": (Asked("memory-block-size"),),
-        "total size: #B": (Asked("memory-total-size"),),
-        "Memory block size: #K": (Asked("memory-block-size"),),
-        "Memory transfer size: #M": (Asked("memory-total-size"),),
-        "Thread yields per test: # Locks used: #": (Asked("thread-yields"), Asked("thread-locks")),
-        "Maximum number of requests for OLTP test is limited to #": (Asked("events"),),
+        "Number of threads: #": (EchoedOption("threads"),),
+        "Target transaction rate: #/sec": (EchoedOption("rate"),),
+        "Target transaction rate: #/sec, with jitter # usec": (EchoedOption("rate"), None),
+        "Report intermediate results every # second(s)": (EchoedOption("report-interval"),),
+        "Warmup time: #s": (EchoedOption("warmup-time"),),
+        "# files, #b each": (EchoedOption("file-num"), None),
+        "# files, #B each": (EchoedOption("file-num"), None),
+        "#b total file size": (EchoedOption("file-total-size"),),
+        "#B total file size": (EchoedOption("file-total-size"),),
+        "Block size #b": (EchoedOption("file-block-size"),),
+        "Block size #B": (EchoedOption("file-block-size"),),
+        "Number of IO requests: #": (EchoedOption("events"),),
+        "Number of random requests for random IO: #": (EchoedOption("events"),),
+        "Read/Write ratio for combined random IO test: #": (EchoedOption("file-rw-ratio"),),
+        "Periodic FSYNC enabled, calling fsync() each # requests.": (EchoedOption("file-fsync-freq"),),
+        "Merging requests up to #b for sequential IO.": (EchoedOption("file-merged-requests"),),
+        "Merging requests up to #B for sequential IO.": (EchoedOption("file-merged-requests"),),
+        "Prime numbers limit: #": (EchoedOption("cpu-max-prime"),),
+        "Primer numbers limit: #": (EchoedOption("cpu-max-prime"),),
+        "Maximum prime number checked in CPU test: #": (EchoedOption("cpu-max-prime"),),
+        "block size: #B": (EchoedOption("memory-block-size"),),
+        "total size: #B": (EchoedOption("memory-total-size"),),
+        "Memory block size: #K": (EchoedOption("memory-block-size"),),
+        "Memory transfer size: #M": (EchoedOption("memory-total-size"),),
+        "Thread yields per test: # Locks used: #": (EchoedOption("thread-yields"), EchoedOption("thread-locks")),
+        "Maximum number of requests for OLTP test is limited to #": (EchoedOption("events"),),
     }
 )
 

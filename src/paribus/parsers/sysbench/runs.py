@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from paribus.parsers.reader import Draft, Intervals, Reader
-from paribus.parsers.shapes import NUMBER, Asked, Part, alike, count, readings, shape_of
+from paribus.parsers.reader import Draft, Intervals, LogReader
+from paribus.parsers.shapes import NUMBER, EchoedOption, Part, alike, count, readings, shape_of
 from paribus.parsers.sysbench import command_lines as commands
 from paribus.parsers.sysbench import derived, options
 from paribus.parsers.sysbench import line_shapes as known
@@ -24,14 +24,14 @@ _HISTOGRAM = "Latency histogram (values are in milliseconds)"
 _COMMAND, _HEAD, _OPTIONS, _RUNNING, _REPORT = range(5)
 
 
-class SysbenchReader(Reader):
+class SysbenchReader(LogReader):
     """Ends a run where a line cannot be of it: a command, a banner, a number that it has already, a time gone back."""
 
     tool = "sysbench"
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.command: commands.Command | None = None
+        self.command: commands.SysbenchCommand | None = None
         self.checkpoint: Draft | None = None
         self.mixed: list[int] = []  # interval lines of several sysbench that wrote at once
         self.members: dict[str, str] = {}  # of an interval that is an object of JSON
@@ -263,7 +263,7 @@ def _asked(line: str, shape: str, parts: Sequence[str]) -> dict[str, str] | None
         return {options.WORDS[name]: words.strip()}
     asked = {}
     for index, one in enumerate(options.OPTIONS.get(shape, ())):
-        if isinstance(one, Asked):
+        if isinstance(one, EchoedOption):
             unit = _SIZE_UNIT.match(parts[2 * index + 2])
             asked[one.option] = parts[2 * index + 1] + (unit[0] if unit else "")
     return None if "threads" in asked and not count(asked["threads"]) else asked

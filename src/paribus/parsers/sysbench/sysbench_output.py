@@ -3,8 +3,8 @@
 import statistics
 from collections.abc import Mapping, Sequence
 
-from paribus.parsers.log import Course, Log, Run
-from paribus.parsers.report import NotUnderstood, Report, Second
+from paribus.parsers.log import Log, LogRun, LogSeries
+from paribus.parsers.report import NotUnderstood, Second, ToolReport
 from paribus.parsers.sysbench.runs import SysbenchReader
 
 FORMAT = "sysbench"
@@ -38,7 +38,7 @@ def read(text: str) -> Log:
     return SysbenchReader(text).log(FORMAT)
 
 
-def parse(text: str) -> Report:
+def parse(text: str) -> ToolReport:
     """The report of a whole run, as a workload needs it. Raises NotUnderstood."""
     for run in read(text).runs:
         told = {one.metric: one.value for one in run.readings if not one.subject}
@@ -47,9 +47,9 @@ def parse(text: str) -> Report:
     raise NotUnderstood("has no summary of sysbench")
 
 
-def _report(run: Run, told: Mapping[str, float]) -> Report:
+def _report(run: LogRun, told: Mapping[str, float]) -> ToolReport:
     reconnects = int(told.get("reconnects", 0))
-    return Report(
+    return ToolReport(
         operations_per_s=told.get("throughput_per_s", 0.0),
         bytes_per_s=told.get("bytes_per_s"),
         queries_per_s=told.get("queries_per_s"),
@@ -66,7 +66,7 @@ def _responses(told: Mapping[str, float]) -> dict[str, float]:
     return {name: names[name] for name in names if name in ("mean", "max") or name[1:].isdigit() if names[name]}
 
 
-def _seconds(courses: Sequence[Course]) -> list[Second]:
+def _seconds(courses: Sequence[LogSeries]) -> list[Second]:
     at: dict[float, dict[str, float]] = {}
     for course in courses:
         for at_s, value in zip(course.at_s, course.values, strict=True):
@@ -84,7 +84,7 @@ def _seconds(courses: Sequence[Course]) -> list[Second]:
     ]
 
 
-def within(report: Report, start_s: float, end_s: float) -> Report:
+def within(report: ToolReport, start_s: float, end_s: float) -> ToolReport:
     """What the interval lines tell of a part of the run. Response times are the means of theirs.
 
     Raises NotUnderstood where they do not tell of all of it.
@@ -93,7 +93,7 @@ def within(report: Report, start_s: float, end_s: float) -> Report:
     if not lines or len(lines) < round(end_s - start_s):
         raise NotUnderstood(f"tells of {len(lines)} s of the {end_s - start_s:g} s that were to be measured")
     names = set(lines[0].responses_s).intersection(*(one.responses_s for one in lines))
-    return Report(
+    return ToolReport(
         operations_per_s=statistics.fmean(one.operations_per_s for one in lines),
         bytes_per_s=_mean([one.bytes_per_s for one in lines]),
         queries_per_s=_mean([one.queries_per_s for one in lines]),

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from paribus.parsers.json_lines import text_of
-from paribus.parsers.log import Log, Run
+from paribus.parsers.log import Log, LogRun
 from paribus.parsers.numbers import printed
 from paribus.parsers.plain import ends_of, tool_lines, unended
 from paribus.parsers.repeats import once
 from paribus.parsers.sysstat import sysstat_json
 from paribus.parsers.sysstat.iostat_columns import COLUMNS
-from paribus.parsers.sysstat.iostat_runs import Report, Start, run
-from paribus.parsers.sysstat.samples import CPU, Column, banner, clock, whole
+from paribus.parsers.sysstat.iostat_runs import IostatReport, Start, run
+from paribus.parsers.sysstat.samples import CPU, SysstatColumn, banner, clock, whole
 
 FORMAT = "iostat"
 
@@ -44,7 +44,7 @@ def read(text: str) -> Log:
     else:
         cut = unended(text, lines)
         rest = [(number, line) for number, line in enumerate(lines, 1) if not reader.line(number, line, number == cut)]
-    runs: list[Run] = []
+    runs: list[LogRun] = []
     remarks: list[str] = []
     for one in reader.texts:
         if one.reports:
@@ -111,13 +111,13 @@ class _Reader:
         numbers = [value for one in arguments if (value := printed(one)) is not None and value > 0]
         self.called = (any("y" in one for one in short), numbers[0] if numbers else None)
 
-    def _report(self, number: int) -> Report:
+    def _report(self, number: int) -> IostatReport:
         """The report that a line begins, unless the one before has nothing yet."""
         if not self.texts:
             self._begin(number, banner=False)
         now = self.texts[-1]
         if not now.reports or now.reports[-1].parts:
-            now.reports.append(Report(first=number))
+            now.reports.append(IostatReport(first=number))
         return now.reports[-1]
 
     def _head(self, number: int, line: str, words: list[str], part: str) -> bool:
@@ -173,11 +173,11 @@ class _Reader:
         now.last = number
         return True
 
-    def _of_device(self, report: Report, number: int, device: str, line: str) -> Report:
+    def _of_device(self, report: IostatReport, number: int, device: str, line: str) -> IostatReport:
         """The report that the device's line is of: another, where it has the device already, as after `grep sda`."""
         report.grouped |= line[:1].isspace()
         if device in report.devices and not report.grouped:
-            report = Report(first=number, parts=set(report.parts))
+            report = IostatReport(first=number, parts=set(report.parts))
             self.texts[-1].reports.append(report)
         report.devices.add(device)
         return report
@@ -198,9 +198,9 @@ def _json(lines: list[str]) -> tuple[list[Start], list[tuple[int, str]]]:
         reports = []
         columns: set[str] = set()
         for seen in one.statistics:
-            report = Report(first=seen.line, at=_time(seen.timestamp))
+            report = IostatReport(first=seen.line, at=_time(seen.timestamp))
             for table, row in seen.rows:
-                known: Mapping[str, Column] = CPU if table == "avg-cpu" else COLUMNS
+                known: Mapping[str, SysstatColumn] = CPU if table == "avg-cpu" else COLUMNS
                 device = text_of(row.get("disk_device")).strip()
                 for name, leaf in sysstat_json.numbers(row, known):
                     columns.add(name)

@@ -1,12 +1,12 @@
 """What the columns of iostat are, of sysstat 9 to 12, and which versions have them."""
 
-from paribus.parsers.sysstat.samples import Column, shares, sizes
+from paribus.parsers.sysstat.samples import SysstatColumn, shares, sizes
 
 _READ, _WRITTEN, _GONE = "device_read_bytes", "device_written_bytes", "device_discarded_bytes"
 _UNITS = {"kB": 1024.0, "MB": 1024.0**2, "GB": 1024.0**3, "Blk": 512.0, "sec": 512.0}
-COLUMNS: dict[str, Column] = {
+COLUMNS: dict[str, SysstatColumn] = {
     **{
-        name: Column(metric, "1/s")
+        name: SysstatColumn(metric, "1/s")
         for name, metric in {
             "tps": "device_operations_per_s",
             "r/s": "device_reads_per_s",
@@ -20,7 +20,7 @@ COLUMNS: dict[str, Column] = {
         }.items()
     },
     **{
-        name: Column(metric, "s", 0.001)
+        name: SysstatColumn(metric, "s", 0.001)
         for name, metric in {
             "await": "device_await_s",
             "r_await": "device_read_await_s",
@@ -38,9 +38,9 @@ COLUMNS: dict[str, Column] = {
             "%drqm": "device_discard_merges_share",
         }
     ),
-    "avgqu-sz": Column("device_queue", "1"),
-    "aqu-sz": Column("device_queue", "1"),
-    "avgrq-sz": Column("device_request_bytes", "B", 512.0, size=True),  # in sectors until 11.5.7, then in KiB
+    "avgqu-sz": SysstatColumn("device_queue", "1"),
+    "aqu-sz": SysstatColumn("device_queue", "1"),
+    "avgrq-sz": SysstatColumn("device_request_bytes", "B", 512.0, size=True),  # in sectors until 11.5.7, then in KiB
     **sizes(
         {
             "areq-sz": "device_request_bytes",

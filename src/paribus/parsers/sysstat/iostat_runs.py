@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field
 
-from paribus.parsers.log import Run
+from paribus.parsers.log import LogRun
 from paribus.parsers.sysstat.iostat_columns import version
-from paribus.parsers.sysstat.samples import SINCE_BOOT, Clock, Column, Samples, stacked
+from paribus.parsers.sysstat.samples import SINCE_BOOT, Clock, Samples, SysstatColumn, stacked
 
 
 @dataclass(slots=True)
-class Report:
+class IostatReport:
     """What stands together: one look at processors and devices."""
 
     first: int
@@ -16,7 +16,7 @@ class Report:
     parts: set[str] = field(default_factory=set)
     devices: set[str] = field(default_factory=set)
     grouped: bool = False  # -g: a device may stand in several groups
-    rows: list[tuple[Column, str, float, int, str]] = field(default_factory=list)
+    rows: list[tuple[SysstatColumn, str, float, int, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -27,14 +27,14 @@ class Start:
     last: int
     options: dict[str, str] = field(default_factory=dict)
     columns: set[str] = field(default_factory=set)
-    reports: list[Report] = field(default_factory=list)
+    reports: list[IostatReport] = field(default_factory=list)
     banner: bool = False
     skips_first: bool = False
     interval_s: float | None = None
     missing: str = ""
 
 
-def run(text: Start) -> tuple[Run, list[str]]:
+def run(text: Start) -> tuple[LogRun, list[str]]:
     """The reports as courses, and what is to be told of them."""
     remarks: list[str] = []
     reports = [one for one in text.reports if one.rows]
@@ -73,7 +73,7 @@ def run(text: Start) -> tuple[Run, list[str]]:
     devices = {
         subject for report in text.reports for _column, subject, _value, _number, _word in report.rows if subject
     }
-    made = Run(
+    made = LogRun(
         tool="iostat",
         workload=SINCE_BOOT if alone else "",
         version=version(text.columns),

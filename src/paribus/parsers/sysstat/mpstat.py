@@ -3,15 +3,15 @@
 import re
 
 from paribus.parsers.json_lines import text_of
-from paribus.parsers.log import Log, Run
+from paribus.parsers.log import Log, LogRun
 from paribus.parsers.plain import ends_of, tool_lines
 from paribus.parsers.repeats import once
 from paribus.parsers.sysstat import sysstat_json, timed_tables
-from paribus.parsers.sysstat.samples import CPU, Clock, Column, Samples, clock
+from paribus.parsers.sysstat.samples import CPU, Clock, Samples, SysstatColumn, clock
 
 FORMAT = "mpstat"
 
-_COLUMNS = {**CPU, "intr/s": Column("interrupts_per_s", "1/s")}
+_COLUMNS = {**CPU, "intr/s": SysstatColumn("interrupts_per_s", "1/s")}
 _HEAD = re.compile(
     r"^[ \t]*[^\s<]\S*(?: [AP]M)? +(?:CPU|NODE) +(?:CORE +SOCK +NODE +)?"
     r"(?:%us(?:er|r) +%nice +%sys +%iowait +%irq|intr/s)",
@@ -37,7 +37,7 @@ def read(text: str) -> Log:
     return Log(format=FORMAT, runs=tuple(runs), not_understood=tuple(besides), remarks=tuple(copies))
 
 
-def _run(machine: sysstat_json.Machine) -> Run:
+def _run(machine: sysstat_json.Machine) -> LogRun:
     """The looks at processors that JSON has."""
     samples, clocks = Samples(), Clock()
     times = [clock(one.timestamp[-11:].lstrip()) or clock(one.timestamp) for one in machine.statistics]
@@ -53,7 +53,7 @@ def _run(machine: sysstat_json.Machine) -> Run:
                 value = _COLUMNS[name].value(leaf.word)
                 if value is not None and later is not None:
                     samples.add(_COLUMNS[name], subject, later + step, value, leaf.line, leaf.word)
-    return Run(
+    return LogRun(
         tool=FORMAT,
         options=machine.options,
         readings=samples.readings(),

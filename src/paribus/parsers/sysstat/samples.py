@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from paribus.parsers.log import Course, Reading
+from paribus.parsers.log import LogReading, LogSeries
 from paribus.parsers.numbers import decimals, printed
 
 _DAY_S = 86400
@@ -45,7 +45,7 @@ _STACKED = re.compile(r"dm-[0-9]+|md[0-9]+(?:p[0-9]+)?|drbd[0-9]+|bcache[0-9]+|d
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SysstatColumn:
     """What a column's numbers are: each is so many base units; `size` where a letter behind a number scales it."""
 
     metric: str
@@ -66,9 +66,9 @@ class Column:
         return number / 100 if self.times == 0.01 else number / 1000 if self.times == 0.001 else number * times
 
 
-def shares(names: Mapping[str, str]) -> dict[str, Column]:
+def shares(names: Mapping[str, str]) -> dict[str, SysstatColumn]:
     """Columns in percent."""
-    return {column: Column(metric, "1", 0.01) for column, metric in names.items()}
+    return {column: SysstatColumn(metric, "1", 0.01) for column, metric in names.items()}
 
 
 CPU = shares(
@@ -89,9 +89,9 @@ CPU = shares(
 )
 
 
-def sizes(names: Mapping[str, str], times: float, unit: str = "B/s") -> dict[str, Column]:
+def sizes(names: Mapping[str, str], times: float, unit: str = "B/s") -> dict[str, SysstatColumn]:
     """Columns of bytes: sysstat divides sectors of 512 bytes by 2 for kB, by 2048 for MB, so they are KiB and MiB."""
-    return {column: Column(metric, unit, times, size=True) for column, metric in names.items()}
+    return {column: SysstatColumn(metric, unit, times, size=True) for column, metric in names.items()}
 
 
 BANNER = re.compile(r"Linux (?P<kernel>\S+) \((?P<host>[^)]*)\)\s.*?(?:\((?P<cpus>[0-9]+) CPU\))?\s*")
@@ -109,21 +109,21 @@ class Samples:
     """The courses of a run. Those of one point, and averages that the tool states, are readings."""
 
     known: dict[tuple[str, str], tuple[str, list[tuple[float, float, int, str]]]] = field(default_factory=dict)
-    stated: dict[tuple[str, str], Reading] = field(default_factory=dict)
+    stated: dict[tuple[str, str], LogReading] = field(default_factory=dict)
 
-    def add(self, column: Column, subject: str, at_s: float, value: float, line: int, word: str) -> None:
+    def add(self, column: SysstatColumn, subject: str, at_s: float, value: float, line: int, word: str) -> None:
         """One more point."""
         self.known.setdefault((column.metric, subject), (column.unit, []))[1].append((at_s, value, line, word))
 
-    def average(self, column: Column, subject: str, value: float, line: int, word: str) -> None:
+    def average(self, column: SysstatColumn, subject: str, value: float, line: int, word: str) -> None:
         """What the tool says of all points together; the last time it says so."""
-        one = Reading(metric=column.metric, value=value, unit=column.unit, line=line, stated=word, subject=subject)
+        one = LogReading(metric=column.metric, value=value, unit=column.unit, line=line, stated=word, subject=subject)
         self.stated[column.metric, subject] = one
 
-    def courses(self) -> tuple[Course, ...]:
+    def courses(self) -> tuple[LogSeries, ...]:
         """Those of several points."""
         return tuple(
-            Course(
+            LogSeries(
                 metric=metric,
                 unit=unit,
                 at_s=tuple(point[0] for point in points),
@@ -134,10 +134,10 @@ class Samples:
             if len(points) > 1
         )
 
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> tuple[LogReading, ...]:
         """Averages, and what was seen once."""
         once = {
-            (metric, subject): Reading(
+            (metric, subject): LogReading(
                 metric=metric, value=points[0][1], unit=unit, line=points[0][2], stated=points[0][3], subject=subject
             )
             for (metric, subject), (unit, points) in self.known.items()

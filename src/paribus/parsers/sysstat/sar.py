@@ -5,14 +5,14 @@ import re
 from paribus.parsers.log import Log
 from paribus.parsers.plain import ends_of
 from paribus.parsers.sysstat import timed_tables
-from paribus.parsers.sysstat.samples import CPU, Column, shares, sizes
+from paribus.parsers.sysstat.samples import CPU, SysstatColumn, shares, sizes
 
 FORMAT = "sar"
 
-_COLUMNS: dict[str, Column] = {
+_COLUMNS: dict[str, SysstatColumn] = {
     **CPU,
     **{
-        name: Column(metric, "1/s")
+        name: SysstatColumn(metric, "1/s")
         for name, metric in {
             "tps": "device_operations_per_s",
             "rtps": "device_reads_per_s",
@@ -29,11 +29,11 @@ _COLUMNS: dict[str, Column] = {
             "pswpout/s": "pages_swapped_out_per_s",
         }.items()
     },
-    "avgqu-sz": Column("device_queue", "1"),
-    "aqu-sz": Column("device_queue", "1"),
-    "await": Column("device_await_s", "s", 0.001),
-    "svctm": Column("device_service_s", "s", 0.001),
-    "avgrq-sz": Column("device_request_bytes", "B", 512.0, size=True),
+    "avgqu-sz": SysstatColumn("device_queue", "1"),
+    "aqu-sz": SysstatColumn("device_queue", "1"),
+    "await": SysstatColumn("device_await_s", "s", 0.001),
+    "svctm": SysstatColumn("device_service_s", "s", 0.001),
+    "avgrq-sz": SysstatColumn("device_request_bytes", "B", 512.0, size=True),
     **sizes({"areq-sz": "device_request_bytes"}, 1024.0, "B"),
     # bread/s and bwrtn/s are of blocks of 512 bytes, as rd_sec/s and wr_sec/s; kB are KiB, also of networks.
     **sizes({"bread/s": "device_read_bytes_per_s", "bwrtn/s": "device_written_bytes_per_s"}, 512.0),
@@ -45,12 +45,12 @@ _COLUMNS: dict[str, Column] = {
     **sizes({"rxkB/s": "network_received_bytes_per_s", "txkB/s": "network_sent_bytes_per_s"}, 1024.0),
     **sizes({"rxbyt/s": "network_received_bytes_per_s", "txbyt/s": "network_sent_bytes_per_s"}, 1.0),
     **shares({"%util": "device_utilisation", "%ifutil": "network_utilisation"}),
-    "runq-sz": Column("run_queue", "1"),
-    "plist-sz": Column("tasks", "count"),
-    "ldavg-1": Column("load_average", "1"),
-    "ldavg-5": Column("load_average_5min", "1"),
-    "ldavg-15": Column("load_average_15min", "1"),
-    "blocked": Column("blocked_tasks", "count"),
+    "runq-sz": SysstatColumn("run_queue", "1"),
+    "plist-sz": SysstatColumn("tasks", "count"),
+    "ldavg-1": SysstatColumn("load_average", "1"),
+    "ldavg-5": SysstatColumn("load_average_5min", "1"),
+    "ldavg-15": SysstatColumn("load_average_15min", "1"),
+    "blocked": SysstatColumn("blocked_tasks", "count"),
 }
 _HEAD = re.compile(
     r"^[ \t]*[^\s<]\S*(?: [AP]M)? +(?:CPU +%us(?:er +%nice +%system|r +%nice +%sys +%iowait +%steal)|"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from paribus.parsers.json_lines import Document, Items, Leaf, Members, documents, objects, text_of
+from paribus.parsers.json_lines import Items, JsonDocument, Leaf, Members, documents, objects, text_of
 from paribus.parsers.plain import tool_lines
 
 
@@ -38,7 +38,7 @@ def machines(lines: list[str]) -> tuple[list[Machine], list[tuple[int, str]]]:
     return [one for document in found for one in _hosts(document)], besides
 
 
-def _hosts(document: Document) -> Iterator[Machine]:
+def _hosts(document: JsonDocument) -> Iterator[Machine]:
     top = document.top.get("sysstat")
     for host in objects(top.get("hosts") if isinstance(top, Members) else None):
         named = {"kernel": text_of(host.get("release")), "processors": text_of(host.get("number-of-cpus"))}

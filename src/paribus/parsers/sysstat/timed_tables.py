@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from paribus.parsers.log import Log, Run
+from paribus.parsers.log import Log, LogRun
 from paribus.parsers.numbers import printed
 from paribus.parsers.plain import tool_lines, unended
 from paribus.parsers.repeats import once
-from paribus.parsers.sysstat.samples import SINCE_BOOT, Clock, Column, Samples, banner, clock, stacked, whole
+from paribus.parsers.sysstat.samples import SINCE_BOOT, Clock, Samples, SysstatColumn, banner, clock, stacked, whole
 
 _NAMED = (
     "CPU",
@@ -57,7 +57,7 @@ class _Machine:
 class _Tables:
     """A line after the other."""
 
-    columns: Mapping[str, Column]
+    columns: Mapping[str, SysstatColumn]
     machines: list[_Machine] = field(default_factory=list)
     header: list[str] = field(default_factory=list)
     heading: str = ""
@@ -163,7 +163,7 @@ def _subject(name: str, word: str) -> str:
     return f"{name.lower()}{word}" if name in ("CPU", "NODE") else word
 
 
-def read(text: str, tool: str, columns: Mapping[str, Column]) -> Log:
+def read(text: str, tool: str, columns: Mapping[str, SysstatColumn]) -> Log:
     """The runs of a text: courses, and the averages that the tool states."""
     tables = _Tables(columns)
     lines = tool_lines(text)
@@ -177,7 +177,7 @@ def read(text: str, tool: str, columns: Mapping[str, Column]) -> Log:
         if not one.empty and not one.sampled
     ]
     runs, copies = once(
-        Run(
+        LogRun(
             tool=tool,
             workload="" if one.sampled else SINCE_BOOT,
             options=one.options,

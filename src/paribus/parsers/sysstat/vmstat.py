@@ -3,24 +3,24 @@
 import re
 from dataclasses import dataclass, field
 
-from paribus.parsers.log import Log, Run
+from paribus.parsers.log import Log, LogRun
 from paribus.parsers.numbers import number as whole_number
 from paribus.parsers.plain import ends_of, tool_lines, unended
 from paribus.parsers.repeats import once
-from paribus.parsers.sysstat.samples import SINCE_BOOT, Clock, Column, Samples, clock, shares, sizes
+from paribus.parsers.sysstat.samples import SINCE_BOOT, Clock, Samples, SysstatColumn, clock, shares, sizes
 
 FORMAT = "vmstat"
 
 _HEAD = re.compile(r"^ *r +b +swpd +free .*\bbi +bo +in +cs +us +sy +id\b.*$", re.MULTILINE)
 _TITLE = re.compile(r" *-*procs-* *-+.*")
 _CALL = re.compile(r"(?:.{0,80}[#$>]\s*)?(?:\S*/)?vmstat(?P<arguments>(?: +\S+)*) *")
-_COLUMNS: dict[str, Column] = {
-    "r": Column("running_tasks", "count"),
-    "b": Column("blocked_tasks", "count"),
+_COLUMNS: dict[str, SysstatColumn] = {
+    "r": SysstatColumn("running_tasks", "count"),
+    "b": SysstatColumn("blocked_tasks", "count"),
     # bi and bo are in blocks of 1024 bytes on every Linux since 2.6, whatever -S says (vmstat(8)).
     **sizes({"bi": "device_read_bytes_per_s", "bo": "device_written_bytes_per_s"}, 1024.0),
-    "in": Column("interrupts_per_s", "1/s"),
-    "cs": Column("context_switches_per_s", "1/s"),
+    "in": SysstatColumn("interrupts_per_s", "1/s"),
+    "cs": SysstatColumn("context_switches_per_s", "1/s"),
     **shares(
         {
             "us": "cpu_user_share",
@@ -119,7 +119,7 @@ def _row(start: _Start, number: int, line: str, unended: bool, before: str) -> b
     return True
 
 
-def _run(start: _Start) -> tuple[Run, list[str]]:
+def _run(start: _Start) -> tuple[LogRun, list[str]]:
     remarks: list[str] = []
     rows = start.rows
     clocks = Clock()
@@ -146,7 +146,7 @@ def _run(start: _Start) -> tuple[Run, list[str]]:
                 samples.add(_COLUMNS[name], "", at_s, value, number, word)
     if len(rows) > 1 and start.interval_s is None and times[0] is None:
         remarks.append("the interval is not stated: the times of samples count lines")
-    made = Run(
+    made = LogRun(
         tool="vmstat",
         workload=SINCE_BOOT if alone else "",
         readings=samples.readings(),

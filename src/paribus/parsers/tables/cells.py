@@ -72,7 +72,7 @@ def unsure_points(column: Iterable[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """A number as written: `kind` is ratio (x 1.2), change (+12 %) or empty for what the column is of."""
 
     value: float
@@ -80,10 +80,10 @@ class Cell:
     kind: str = ""
 
 
-def cell_of(text: str, style: Style) -> Cell | None:
+def cell_of(text: str, style: Style) -> TableCell | None:
     """The number in a cell; None where there is none that is certain. Ask `empty` first."""
     if style is Style.POINT and _PLAIN.fullmatch(text):
-        return Cell(float(text))
+        return TableCell(float(text))
     text = _bare(text)
     found = _FORM.fullmatch(text) if len(text) < _LONGEST else None
     if found is None:
@@ -96,10 +96,10 @@ def cell_of(text: str, style: Style) -> Cell | None:
     if signed in ("-", "\u2212"):
         value = -value
     if found["ratio"] or unit in ("x", "×", "X"):
-        return Cell(value, "", "ratio") if not signed else None
+        return TableCell(value, "", "ratio") if not signed else None
     if signed and unit == "%":
-        return Cell(value / 100, "", "change")
-    return Cell(value, unit)
+        return TableCell(value / 100, "", "change")
+    return TableCell(value, unit)
 
 
 def empty(text: str) -> bool:

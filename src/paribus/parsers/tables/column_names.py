@@ -154,7 +154,7 @@ _IN_CHINESE = re.compile("|".join(_CHINESE))
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class ColumnMetric:
     """What a column or a row is of: the name among METRICS, else its own words; `expects` is its base unit."""
 
     name: str
@@ -174,7 +174,7 @@ def in_english(text: str) -> str:
 
 
 @lru_cache(_MANY)
-def metric_of(words: str) -> Metric | None:
+def metric_of(words: str) -> ColumnMetric | None:
     """What a name in a table stands for, in this program's words; None where it is no name of a measure."""
     said = re.sub(r"[^\w+%.]+", "_", words.lower().replace("trx", "transactions")).strip("_")
     said = (
@@ -188,14 +188,14 @@ def metric_of(words: str) -> Metric | None:
     if said in _NAMES:
         name, base = _NAMES[said]
         implied = Unit("1/min") if said == "tpmc" else Unit(base) if said in _UNITS_IMPLIED else None
-        return Metric(name, base, said, implied)
+        return ColumnMetric(name, base, said, implied)
     if said.strip("%_") in ("iowait", "util", "cpu") and "%" in said:
-        return Metric(_NAMES[said.strip("%_")][0], "1", said, Unit("1", per=100.0))
+        return ColumnMetric(_NAMES[said.strip("%_")][0], "1", said, Unit("1", per=100.0))
     if which := _WHICH.fullmatch(said):
-        return Metric(f"response_p{which[1] or which[2]}_s".replace(".", ""), "s", said, None)
+        return ColumnMetric(f"response_p{which[1] or which[2]}_s".replace(".", ""), "s", said, None)
     if _LATENCY.search(said):
         rest = _LATENCY.sub("", said).strip("_")
         which = _WHICH.fullmatch(rest)
         part = f"p{(which[1] or which[2])}".replace(".", "") if which else _PARTS.get(rest or "mean")
-        return Metric(f"response_{part}_s", "s", said, None) if part else None
+        return ColumnMetric(f"response_{part}_s", "s", said, None) if part else None
     return None

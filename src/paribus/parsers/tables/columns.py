@@ -74,7 +74,7 @@ class Role(Enum):
 
 
 @dataclass(slots=True)
-class Column:
+class TableColumn:
     """A column: of what it is where it holds a measure, and at which level and in which repetition."""
 
     index: int
@@ -101,7 +101,7 @@ def is_summary(text: str) -> bool:
     return bool(_SUMMARY.fullmatch(text.strip().strip("*`_:").strip()))
 
 
-def columns_of(lines: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> list[Column]:
+def columns_of(lines: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> list[TableColumn]:
     """What each column is, from one line of heads or from two: levels above measures, or the other way round."""
     width = max(len(row) for row in [*lines, *rows])
     heads = [[*row, *([""] * (width - len(row)))] for row in lines]
@@ -117,7 +117,7 @@ def columns_of(lines: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) ->
     return columns
 
 
-def _column(index: int, bottom: str, over: str, cells: Sequence[str]) -> Column:
+def _column(index: int, bottom: str, over: str, cells: Sequence[str]) -> TableColumn:
     head, top = head_of(bottom), head_of(over)
     name = bottom.strip("*`").strip()
     if head.metric is None and top.metric is not None:
@@ -125,7 +125,7 @@ def _column(index: int, bottom: str, over: str, cells: Sequence[str]) -> Column:
         head = Head(top.metric, head.unit or top.unit, "", head.strange or top.strange)
     else:
         level = words_of(f"{top.rest} {head.rest if head.metric or head.unit else bottom}")
-    one = Column(index, name, head, level)
+    one = TableColumn(index, name, head, level)
     plain = in_english(name)
     if _FOLLOWS.search(plain) and _measured(cells[:-1] or cells):  # the last may be cut off
         one.role = Role.FOLLOWS
@@ -148,7 +148,7 @@ def _of_kinds(cells: Sequence[str]) -> bool:
     return kinds * 2 > len(cells)
 
 
-def _settle(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+def _settle(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> None:
     """What only the other columns tell: means of repetitions, points in time, numbers that are levels of a factor."""
     values = [one for one in columns if one.role is Role.VALUE]
     if sum(bool(one.repetition) for one in columns) > 1:
@@ -172,7 +172,7 @@ def _settle(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
             one.role = Role.LABEL if one.index == 0 or again or sized else Role.VALUE
 
 
-def _sized(one: Column) -> bool:
+def _sized(one: TableColumn) -> bool:
     """Whether it is a size that was set: of blocks, of memory."""
     return bool(
         re.search(r"\b(?:bs|block|size|memory|ram|pool|cache|buffer|cores|cpus?|vcpus?)\b", one.name, re.IGNORECASE)
@@ -195,7 +195,7 @@ def kind_in(title: str) -> bool:
     return bool(_KIND.search(title.replace("_", " ")))
 
 
-def loads_of(columns: Sequence[Column]) -> list[Column]:
+def loads_of(columns: Sequence[TableColumn]) -> list[TableColumn]:
     """The columns whose product is the load: depth times jobs, else one; others of that sort say other things."""
     loads = [one for one in columns if one.role is Role.LOAD]
     depths = [one for one in loads if _DEPTH.search(one.name)]
@@ -206,7 +206,7 @@ def loads_of(columns: Sequence[Column]) -> list[Column]:
     return (people or loads)[:1]
 
 
-def apart_of(loads: Sequence[Column], rows: Sequence[Sequence[str]]) -> Sequence[Column]:
+def apart_of(loads: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> Sequence[TableColumn]:
     """Jobs, where as much is outstanding with other numbers of them: one run is then no repetition of the other."""
     known: dict[int, set[tuple[int, ...]]] = defaultdict(set)
     for row in rows if len(loads) > 1 else []:
@@ -215,7 +215,7 @@ def apart_of(loads: Sequence[Column], rows: Sequence[Sequence[str]]) -> Sequence
     return loads[1:] if any(len(several) > 1 for several in known.values()) else ()
 
 
-def changes_of(columns: Sequence[Column], titled: Head) -> list[tuple[Column, str, list[Column]]]:
+def changes_of(columns: Sequence[TableColumn], titled: Head) -> list[tuple[TableColumn, str, list[TableColumn]]]:
     """Columns that say how one of two levels differs from the other, with the measure and the columns of the two."""
     found = []
     values = [one for one in columns if one.role is Role.VALUE and one.level]

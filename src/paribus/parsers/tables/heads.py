@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from paribus.parsers.tables.column_names import Metric, Unit, in_english, metric_of, unit_of
+from paribus.parsers.tables.column_names import ColumnMetric, Unit, in_english, metric_of, unit_of
 
 _UNIT = re.compile(r"[(\[](?P<unit>[^()\[\]]{1,60})[)\]]|, ?(?P<after>[A-Za-zµ%/]{1,10}|1/s)$")
 _NOISE = re.compile(
@@ -30,7 +30,7 @@ _WORDS = re.compile(r"[^\s,:;()\[\]|]+")
 class Head:
     """What a head or a title names: a measure with its unit, and words beside it, which are a level or a factor."""
 
-    metric: Metric | None
+    metric: ColumnMetric | None
     unit: Unit | None
     rest: str
     strange: str = ""  # a unit that is not known

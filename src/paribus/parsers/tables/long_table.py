@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from paribus.parsers.log import Course, Reading, Run
+from paribus.parsers.log import LogReading, LogRun, LogSeries
 from paribus.parsers.tables.cells import LEFT_OUT, Style, cell_of, empty, style_of
 from paribus.parsers.tables.column_names import Unit, metric_of, unit_of
 
@@ -29,7 +29,7 @@ class _Found:
     workload: str
     load: int | None
     lines: list[int] = field(default_factory=list)
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[LogReading] = field(default_factory=list)
     samples: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
 
 
@@ -87,7 +87,7 @@ class _Table:
         return runs[number]
 
 
-def runs(header: Sequence[str], rows: Sequence[Row], separator: str) -> tuple[list[Run], list[int], list[str]]:
+def runs(header: Sequence[str], rows: Sequence[Row], separator: str) -> tuple[list[LogRun], list[int], list[str]]:
     """The runs, the lines that were not read, and what is to be told."""
     names = [name.strip().lower() for name in header]
     at = names.index("value")
@@ -105,7 +105,7 @@ def _whole(word: str) -> bool:
     return word.isascii() and word.isdecimal() and len(word) < 10
 
 
-def _reading(text: str, metric: str, words: str, line: int, style: Style) -> Reading | None:
+def _reading(text: str, metric: str, words: str, line: int, style: Style) -> LogReading | None:
     """The number of a line in its base unit; under the table's own name where none of ours fits name and unit."""
     cell = cell_of(text, style)
     if cell is None or cell.kind:
@@ -115,10 +115,10 @@ def _reading(text: str, metric: str, words: str, line: int, style: Style) -> Rea
         return None
     stated = f"{text} {words}" if words else text
     if unit is None:
-        return Reading(metric=metric, value=cell.value, unit="", line=line, stated=stated)
+        return LogReading(metric=metric, value=cell.value, unit="", line=line, stated=stated)
     per_minute = unit.base == "1/min"
     value = cell.value / 60 if per_minute else unit.of(cell.value)
-    return Reading(metric=name, value=value, unit="1/s" if per_minute else unit.base, line=line, stated=stated)
+    return LogReading(metric=name, value=value, unit="1/s" if per_minute else unit.base, line=line, stated=stated)
 
 
 def _named(metric: str, words: str) -> tuple[str, Unit | None]:
@@ -129,10 +129,10 @@ def _named(metric: str, words: str) -> tuple[str, Unit | None]:
     return metric, unit
 
 
-def _made(found: Mapping[tuple[str, ...], Sequence[_Found]]) -> Iterator[Run]:
+def _made(found: Mapping[tuple[str, ...], Sequence[_Found]]) -> Iterator[LogRun]:
     for one in chain.from_iterable(found.values()):
         courses = tuple(
-            Course(
+            LogSeries(
                 metric=metric,
                 unit=unit,
                 at_s=tuple(at for at, _value in points),
@@ -140,7 +140,7 @@ def _made(found: Mapping[tuple[str, ...], Sequence[_Found]]) -> Iterator[Run]:
             )
             for (metric, unit), points in one.samples.items()
         )
-        yield Run(
+        yield LogRun(
             tool="table",
             workload=one.workload,
             load=one.load,

@@ -2,21 +2,21 @@
 
 import re
 
-from paribus.parsers.log import Reading
-from paribus.parsers.tables.cells import Cell, Style, cell_of, empty
-from paribus.parsers.tables.column_names import Metric, Unit, metric_of, unit_of
+from paribus.parsers.log import LogReading
+from paribus.parsers.tables.cells import Style, TableCell, cell_of, empty
+from paribus.parsers.tables.column_names import ColumnMetric, Unit, metric_of, unit_of
 from paribus.parsers.tables.heads import Head
 
 _SCALED = re.compile("([kKM]?) ?(.*)")
 
 
-def reading_of(text: str, head: Head, titled: Head, style: Style, line: int) -> Reading | None:
+def reading_of(text: str, head: Head, titled: Head, style: Style, line: int) -> LogReading | None:
     """The number in a cell under a head, in a table with a title; None where it is not certain."""
     cell = cell_of(text, style)
     if cell is None:
         return None
     if cell.kind:
-        return Reading(metric=cell.kind, value=cell.value, unit="1", line=line, stated=text.strip())
+        return LogReading(metric=cell.kind, value=cell.value, unit="1", line=line, stated=text.strip())
     metric = _side(head.metric, titled.metric) or titled.metric
     if metric is None and cell.unit and (timed := unit_of(cell.unit)) and timed.base == "s":
         metric = metric_of(f"latency {head.rest}")
@@ -32,7 +32,7 @@ def reading_of(text: str, head: Head, titled: Head, style: Style, line: int) -> 
     return _stated(cell, metric, unit, strange, line, text.strip(), head)
 
 
-def change_of(text: str, head: str, metric: str, style: Style, line: int) -> Reading | None:
+def change_of(text: str, head: str, metric: str, style: Style, line: int) -> LogReading | None:
     """How a level's measure is said to differ from another's, as a share; None where that is not certain."""
     cell = None if empty(text) else cell_of(text, style)
     if cell is None:
@@ -42,29 +42,29 @@ def change_of(text: str, head: str, metric: str, style: Style, line: int) -> Rea
         if cell.unit != "%" and (cell.unit or "%" not in head):
             return None
         share = cell.value / 100
-    return Reading(metric=f"{metric}:change", value=share, unit="1", line=line, stated=text.strip())
+    return LogReading(metric=f"{metric}:change", value=share, unit="1", line=line, stated=text.strip())
 
 
 def _stated(
-    cell: Cell, metric: Metric | None, unit: Unit | None, strange: str, line: int, text: str, head: Head
-) -> Reading:
+    cell: TableCell, metric: ColumnMetric | None, unit: Unit | None, strange: str, line: int, text: str, head: Head
+) -> LogReading:
     """A number in base units where its unit is known and fits; else as it stands, under the table's own name."""
     said = metric.said if metric else head.rest.lower().replace(" ", "_") or "value"
     if unit is not None and metric is not None and unit.base == "1/min":
-        return Reading(metric=metric.name, value=cell.value / 60, unit="1/s", line=line, stated=f"{text} /min")
+        return LogReading(metric=metric.name, value=cell.value / 60, unit="1/s", line=line, stated=f"{text} /min")
     if unit is not None and metric is not None and unit.base == metric.expects:
         beside = f" {unit.decimal}/s" if unit.decimal and not cell.unit and unit.base == "B/s" else ""
-        return Reading(
+        return LogReading(
             metric=metric.name, value=unit.of(cell.value), unit=unit.base, line=line, stated=f"{text}{beside}"
         )
     if unit is not None and metric is not None and metric.said == "throughput" and unit.base == "1/s":
-        return Reading(metric="throughput_per_s", value=cell.value, unit="1/s", line=line, stated=text)
+        return LogReading(metric="throughput_per_s", value=cell.value, unit="1/s", line=line, stated=text)
     if unit is not None and unit.base != "1/min":
-        return Reading(metric=said, value=unit.of(cell.value), unit=unit.base, line=line, stated=text)
-    return Reading(metric=said, value=cell.value, unit=strange, line=line, stated=text)
+        return LogReading(metric=said, value=unit.of(cell.value), unit=unit.base, line=line, stated=text)
+    return LogReading(metric=said, value=cell.value, unit=strange, line=line, stated=text)
 
 
-def _side(head: Metric | None, titled: Metric | None) -> Metric | None:
+def _side(head: ColumnMetric | None, titled: ColumnMetric | None) -> ColumnMetric | None:
     """Reads or writes under a title that says of what they are."""
     sides = {"read": "read", "reads": "read", "write": "write", "writes": "write", "written": "write"}
     if (
@@ -77,7 +77,7 @@ def _side(head: Metric | None, titled: Metric | None) -> Metric | None:
     return metric_of(f"{sides[head.said]}_{'iops' if titled.expects == '1/s' else 'throughput'}")
 
 
-def _thousands(cell: Cell, metric: Metric | None) -> Unit | None:
+def _thousands(cell: TableCell, metric: ColumnMetric | None) -> Unit | None:
     """24.2k of a rate."""
     found = _SCALED.fullmatch(cell.unit)
     if not found or metric is None or metric.expects != "1/s" or (found[2] and unit_of(found[2]) != Unit("1/s")):

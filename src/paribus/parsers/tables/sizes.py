@@ -3,12 +3,12 @@
 import re
 from dataclasses import replace
 
-from paribus.parsers.log import Reading, Run
+from paribus.parsers.log import LogReading, LogRun
 
 _POWERS_OF_TWO = {2.0**power for power in range(9, 27)}
 
 
-def in_one_size(runs: list[Run]) -> tuple[list[Run], list[str]]:
+def in_one_size(runs: list[LogRun]) -> tuple[list[LogRun], list[str]]:
     """MB are 10^6 bytes unless the operations beside them show blocks of a power of two only where MB are MiB."""
     said = [(one, reading) for one in runs for reading in one.readings if _decimal(reading)]
     if not said:
@@ -31,15 +31,15 @@ def _power_of_two(size: float) -> bool:
     return any(abs(size / one - 1) < 0.002 for one in _POWERS_OF_TWO)
 
 
-def _decimal(reading: Reading) -> bool:
+def _decimal(reading: LogReading) -> bool:
     return reading.unit == "B/s" and bool(re.search(r"\b[kKMG]B(?:/s(?:ec)?)?$", reading.stated))
 
 
-def _more(reading: Reading) -> float:
+def _more(reading: LogReading) -> float:
     """How much more bytes are meant if the unit is binary."""
     found = re.search(r"([kKMG])B(?:/s(?:ec)?)?$", reading.stated)
     return 1.024 ** " KMG".index(found[1].upper()) if found else 1.0
 
 
-def _in_binary(reading: Reading) -> Reading:
+def _in_binary(reading: LogReading) -> LogReading:
     return replace(reading, value=reading.value * _more(reading)) if _decimal(reading) else reading

@@ -6,7 +6,7 @@ from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from paribus.parsers.log import Log, Run
+from paribus.parsers.log import Log, LogRun
 from paribus.parsers.numbers import decimals
 from paribus.parsers.plain import plain_lines, unended
 from paribus.parsers.repeats import once
@@ -15,7 +15,7 @@ from paribus.parsers.tables.cells import Style, cell_of, empty
 from paribus.parsers.tables.column_names import unit_of
 from paribus.parsers.tables.heads import head_of
 from paribus.parsers.tables.sizes import in_one_size
-from paribus.parsers.tables.wide_table import Table
+from paribus.parsers.tables.wide_table import WideTable
 
 FORMAT = "table"
 
@@ -93,7 +93,7 @@ def read(text: str) -> Log:
     lines = plain_lines(text)
     blocks, rest = _blocks(lines)
     wrong: set[int] = set()
-    runs: list[Run] = []
+    runs: list[LogRun] = []
     remarks: list[str] = []
     cut = unended(text, lines)
     for block in blocks:
@@ -251,7 +251,7 @@ def _is_words(cell: str) -> bool:
     return not cell.strip() or (cell_of(cell, Style.POINT) is None and bool(re.search(r"[^\W\d]", cell)))
 
 
-def _read(block: _Block) -> tuple[list[Run], set[int], list[str]]:
+def _read(block: _Block) -> tuple[list[LogRun], set[int], list[str]]:
     header = block.rows[0][1]
     if long_table.is_long(header):
         runs, bad, told = long_table.runs(header, block.rows[1:], block.separator)
@@ -259,20 +259,20 @@ def _read(block: _Block) -> tuple[list[Run], set[int], list[str]]:
     heads, rows = _heads(block.rows)
     if not rows or not heads:
         return [], {line for line, _row in block.rows}, []
-    table = Table(title=block.title[1], over=block.heading[1], heads=heads, rows=rows, separator=block.separator)
+    table = WideTable(title=block.title[1], over=block.heading[1], heads=heads, rows=rows, separator=block.separator)
     table.read()
     if not table.runs:
         return [], {line for line, _row in block.rows}, table.remarks
     return table.runs, table.wrong, table.remarks
 
 
-def _merged(runs: Iterable[Run], starts: Sequence[int]) -> list[Run]:
+def _merged(runs: Iterable[LogRun], starts: Sequence[int]) -> list[LogRun]:
     """Runs of the same levels and load are one where several tables tell of it, each with a measure of its own.
 
     What one table tells otherwise than another that begins at another of the lines `starts` is told apart by its title.
     """
-    found: dict[tuple[object, ...], Run] = {}
-    repeated: list[Run] = []
+    found: dict[tuple[object, ...], LogRun] = {}
+    repeated: list[LogRun] = []
     for one in runs:
         options = {name: said for name, said in one.options.items() if name != "title"}
         key = (one.workload, one.load, *sorted(one.labels.items()), *sorted(options.items()))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from paribus.parsers.log import Course, Reading, Run
+from paribus.parsers.log import LogReading, LogRun, LogSeries
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +22,18 @@ class Setting:
 
 
 @dataclass(slots=True)
-class Made:
+class TableRuns:
     """A run of which cells were read."""
 
     setting: Setting
     lines: list[int] = field(default_factory=list)
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[LogReading] = field(default_factory=list)
     at_s: list[float] = field(default_factory=list)
 
-    def run(self, titled: Mapping[str, str]) -> Run:
+    def run(self, titled: Mapping[str, str]) -> LogRun:
         """What was read as a run; of points in time, their courses."""
         readings, courses = tuple(self.readings), tuple(self._courses())
-        return Run(
+        return LogRun(
             tool="table",
             workload=self.setting.workload,
             load=self.setting.load,
@@ -44,10 +44,10 @@ class Made:
             lines=(min(self.lines), max(self.lines)),
         )
 
-    def _courses(self) -> Iterator[Course]:
+    def _courses(self) -> Iterator[LogSeries]:
         for metric, unit in dict.fromkeys((one.metric, one.unit) for one in self.readings) if self.at_s else ():
             mine = [(at, one.value) for at, one in zip(self.at_s, self.readings, strict=True) if one.metric == metric]
-            yield Course(
+            yield LogSeries(
                 metric=metric,
                 unit=unit,
                 at_s=tuple(at for at, _value in mine),

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import prod
 
-from paribus.parsers.log import Reading, Run
+from paribus.parsers.log import LogReading, LogRun
 from paribus.parsers.numbers import printed
 from paribus.parsers.tables.cells import LEFT_OUT, THOUSANDS, Style, empty, style_of, unsure_points
 from paribus.parsers.tables.columns import (
-    Column,
     Role,
+    TableColumn,
     apart_of,
     changes_of,
     columns_of,
@@ -22,7 +22,7 @@ from paribus.parsers.tables.columns import (
 )
 from paribus.parsers.tables.heads import Head, head_of
 from paribus.parsers.tables.readings import change_of, reading_of
-from paribus.parsers.tables.table_runs import Made, Setting
+from paribus.parsers.tables.table_runs import Setting, TableRuns
 from paribus.parsers.tables.titles import titles_of
 
 Row = tuple[int, list[str]]
@@ -36,7 +36,7 @@ _MOST_MEASURES = 0.6  # of the first cells of lines that are each a measure
 
 
 @dataclass(slots=True)
-class Table:
+class WideTable:
     """One table with the line above it and the heading that is `over` it; and what was read of it."""
 
     title: str
@@ -44,14 +44,14 @@ class Table:
     heads: list[Row]
     rows: list[Row]
     separator: str
-    runs: list[Run] = field(default_factory=list)
+    runs: list[LogRun] = field(default_factory=list)
     wrong: set[int] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
     _factor: str = ""
     _titled: Head = field(default_factory=lambda: Head(None, None, ""))
     _style: Style = Style.POINT
-    _changes: Sequence[tuple[Column, str, list[Column]]] = ()
-    _made: dict[tuple[object, ...], Made] = field(default_factory=dict)
+    _changes: Sequence[tuple[TableColumn, str, list[TableColumn]]] = ()
+    _made: dict[tuple[object, ...], TableRuns] = field(default_factory=dict)
 
     def read(self) -> None:
         """Fill runs, wrong lines and remarks."""
@@ -100,7 +100,7 @@ class Table:
             self.rows = [one for one in self.rows if one not in sums]
             self.remarks += [f"line {line} is not read: {row[0].strip('*')} follows from others" for line, row in sums]
 
-    def _settle_style(self, columns: Sequence[Column], *, down: bool) -> None:
+    def _settle_style(self, columns: Sequence[TableColumn], *, down: bool) -> None:
         """How numbers are written. Where all with commas are counts or rates, 1,234 is a thousand and more."""
         read = [one for one in columns if one.role in (Role.VALUE, Role.FOLLOWS, Role.LABEL)]
         cells = {one.index: [row[one.index] for _line, row in self.rows if one.index < len(row)] for one in read}
@@ -117,7 +117,7 @@ class Table:
         elif self._style is not plain:
             self.remarks.append(THOUSANDS)
 
-    def _counted(self, one: Column) -> bool:
+    def _counted(self, one: TableColumn) -> bool:
         metric = one.head.metric or self._titled.metric
         return metric is not None and metric.expects in _COUNTED
 
@@ -132,7 +132,7 @@ class Table:
             return across  # the corner names what stands down
         return len(cells) > 1 and not all(load_of(one) is not None for one in down)
 
-    def _measures_down(self, columns: Sequence[Column]) -> bool:
+    def _measures_down(self, columns: Sequence[TableColumn]) -> bool:
         """Whether each line is a measure, and levels stand across."""
         if any(one.head.metric for one in columns[1:]) or any(one.role is Role.LOAD for one in columns):
             return False
@@ -151,7 +151,7 @@ class Table:
                     labels = {_named(self._factor): level} if level else {}
                     self._put(Setting(labels, workload, load), head, cell, line, 0 if head.metric else line)
 
-    def _down(self, columns: Sequence[Column], workload: str, load: int | None) -> None:
+    def _down(self, columns: Sequence[TableColumn], workload: str, load: int | None) -> None:
         for line, row in self.rows:
             head = head_of(row[0])
             if head.metric is None and any(not empty(cell) for cell in row[1:]):
@@ -163,7 +163,7 @@ class Table:
                     self._put(Setting(level, workload, load), head, row[one.index], line, 0)
         self._tell_of_what_follows(columns)
 
-    def _upright(self, columns: Sequence[Column], corner: str, workload: str, load: int | None) -> None:
+    def _upright(self, columns: Sequence[TableColumn], corner: str, workload: str, load: int | None) -> None:
         self._first_column(columns, corner)
         loads = loads_of(columns)
         apart = apart_of(loads, [row for _line, row in self.rows])
@@ -188,11 +188,11 @@ class Table:
         self,
         line: int,
         cells: Mapping[int, str],
-        columns: Sequence[Column],
-        loads: Sequence[Column],
+        columns: Sequence[TableColumn],
+        loads: Sequence[TableColumn],
         load: int | None,
         workload: str,
-        apart: Sequence[Column],
+        apart: Sequence[TableColumn],
     ) -> None:
         """A line that is a run, or one for each level across, or a point in time of them."""
         labels = {
@@ -224,7 +224,7 @@ class Table:
                 later = {_named(self._factor): pair[1].level}
                 self._keep(Setting({**labels, **later}, said, load, options), reading, line, line)
 
-    def _first_column(self, columns: Sequence[Column], corner: str) -> None:
+    def _first_column(self, columns: Sequence[TableColumn], corner: str) -> None:
         """Load levels in a first column that has no name and rises in whole numbers; else it tells runs apart."""
         first = columns[0]
         if is_load(corner):
@@ -240,7 +240,7 @@ class Table:
         elif first.head.metric is None:
             first.role = Role.LABEL
 
-    def _tell_of_what_follows(self, columns: Sequence[Column]) -> None:
+    def _tell_of_what_follows(self, columns: Sequence[TableColumn]) -> None:
         held = [one for one, _metric, _pair in self._changes]
         rest = [one.name for one in columns if one.role is Role.FOLLOWS and one not in held]
         self.remarks += [f"the column {name} is not read: it follows from others" for name in rest]
@@ -255,21 +255,21 @@ class Table:
             return
         self._keep(setting, reading, line, row, at_s)
 
-    def _keep(self, setting: Setting, reading: Reading, line: int, row: int, at_s: float | None = None) -> None:
+    def _keep(self, setting: Setting, reading: LogReading, line: int, row: int, at_s: float | None = None) -> None:
         key = (*setting.key, row)
-        run = self._made.setdefault(key, Made(setting))
+        run = self._made.setdefault(key, TableRuns(setting))
         if at_s is None and any(one.metric == reading.metric for one in run.readings):
             if row:
                 self.wrong.add(line)  # what it is of has been told
                 return
-            run = self._made.setdefault((*key, line), Made(setting))
+            run = self._made.setdefault((*key, line), TableRuns(setting))
         run.lines.append(line)
         run.readings.append(reading)
         if at_s is not None:
             run.at_s.append(at_s)
 
 
-def _has_level(one: Column) -> bool:
+def _has_level(one: TableColumn) -> bool:
     return one.role is Role.VALUE and bool(one.level)
 
 
