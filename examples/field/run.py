@@ -74,11 +74,11 @@ def tables(articles: dict[str, dict[str, Any]]) -> list[tuple[str, Row, list[Row
     ]
     tested = [row for row in claims if row[2] != "untestable"]
     untested = [row for row in claims if row[2] == "untestable"]
-    says = ("claim", "it says", "it stands", "why")
+    says = ("claim", "states", "standing", "why")
     return [
         ("The field in numbers", head, counts),
         ("What its own numbers say of its advice", says, tested),
-        ("What does not fit", ("", "what is stated, and what the others imply"), breaches),
+        ("Inconsistencies", ("", "stated value, and the value implied by the others"), breaches),
         ("What no number here can say", says, untested),
     ]
 

@@ -112,7 +112,7 @@ def show_percent(log_ratio: float) -> str:
     """A natural-log ratio as a signed percentage: `+6.1 %`, with a true minus sign."""
     percent = math.expm1(log_ratio) * 100
     if not math.isfinite(percent):
-        return gettext("beyond measure")
+        return gettext("not measurable")
     digits = 1 if abs(percent) < 100 else 0
     text = f"{abs(percent):.{digits}f}"
     sign = "" if float(text) == 0 else "+" if percent > 0 else "−"

@@ -40,7 +40,7 @@ def long() -> ReportView:
     claims = WordTable(
         title="Claims",
         note="each beside its numbers",
-        head=("claim", "it says", "it stands", "why"),
+        head=("claim", "states", "standing", "why"),
         figures=(False,) * 4,
         rows=(("000-C03", "The gap is not large. " * 4, "contradicted", "more than single runs may differ by; " * 6),),
         trials=(),
@@ -227,7 +227,7 @@ def test_sentences_in_tables_are_whole_on_a_phone(browser: Browser, pages: dict[
     assert cells.count() == 3
     assert seen.page.evaluate(OUTSIDE, "#field td") == []
     assert min(cell.evaluate("e => e.clientWidth") for cell in (cells.first, cells.last)) > 300
-    assert cells.first.evaluate("e => getComputedStyle(e, '::before').content").strip('"') == "it says "
+    assert cells.first.evaluate("e => getComputedStyle(e, '::before').content").strip('"') == "states "
     seen.page.close()
 
 

@@ -224,7 +224,7 @@ def test_the_keyboard_reaches_everything_in_order_and_keeps_its_place(
     expect(page.locator("[data-part=progress]")).to_contain_text("7 of 40")
     samples.make(store, "20260102-000000-bbbb")
     expect(page.locator("[data-part=progress]")).to_contain_text("8 of 40")
-    expect(page.get_by_role("status")).to_have_text("20 % of the trials are made")
+    expect(page.get_by_role("status")).to_have_text("20 % of the trials are done")
     assert page.evaluate("document.activeElement.id") == "report"
     assert page.locator("details").get_attribute("open") is not None
     page.close()
@@ -262,10 +262,10 @@ def test_intervals_narrow_before_the_eyes(browser: Browser, server: Serving, sto
 def test_it_works_without_scripts(browser: Browser, server: Serving, store: Store) -> None:
     page = enter(browser, server, java_script_enabled=False).page
     page.get_by_role("link", name="scheduler", exact=True).click()
-    expect(page.get_by_text("7 of 40 trials made")).to_be_visible()
+    expect(page.get_by_text("7 of 40 trials done")).to_be_visible()
     expect(page.get_by_text("rustc (11365)")).to_be_visible()
     samples.make(store, "20260102-000000-bbbb")
-    expect(page.get_by_text("8 of 40 trials made")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("8 of 40 trials done")).to_be_visible(timeout=15_000)
     page.close()
 
 

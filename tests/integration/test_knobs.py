@@ -149,7 +149,7 @@ def test_what_someone_else_changes_meanwhile_makes_the_trial_invalid(plan, loop:
         if "set again" in told:
             break
     assert running.end().code in RUN_ENDED
-    assert "block.rq_affinity was set again by someone else: wanted " in told
+    assert "block.rq_affinity was changed by another program: wanted " in told
     assert ", found 0" in told
 
 

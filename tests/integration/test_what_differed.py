@@ -27,4 +27,4 @@ def test_a_setting_that_somebody_changes_half_way_is_told_with_its_trials(plan, 
 def test_an_experiment_in_peace_says_that_nothing_differed(plan) -> None:
     assert run_paribus("run", plan()).code in RUN_ENDED
     assert run_paribus("report", "last", "--json").json["conditions"]["differed"] == {}
-    assert "should not have: nothing:" in " ".join(run_paribus("report", "last").out.split())
+    assert "Uncontrolled differences between trials: no drift:" in " ".join(run_paribus("report", "last").out.split())

@@ -8,10 +8,10 @@ import pytest
 
 from paribus.i18n import Language, StoredMessage, gettext, speaking, stored_message, translate_stored
 
-WHO = ["backup (7)", stored_message("many short-lived ones")]
+WHO = ["backup (7)", stored_message("many short-lived processes")]
 SAID = stored_message("other processes took {cpu:.2f} of {cores} cores: {who}", cpu=1.254, cores=2, who=WHO)
 LOST = stored_message(
-    "{why}; it was reached again, and went on",
+    "{why}; it was reached again and the experiment continued",
     why=stored_message("the connection to {target} was lost: {words}", target="db1", words="Broken pipe"),
 )
 
@@ -24,9 +24,9 @@ def chinese() -> Iterator[None]:
 
 @pytest.mark.usefixtures("chinese")
 def test_recorded_words_are_english_whatever_is_spoken() -> None:
-    assert SAID == "other processes took 1.25 of 2 cores: backup (7), many short-lived ones"
-    assert stored_message("many short-lived ones") == "many short-lived ones"
-    assert "; ".join([SAID, "x"]).endswith("short-lived ones; x")
+    assert SAID == "other processes took 1.25 of 2 cores: backup (7), many short-lived processes"
+    assert stored_message("many short-lived processes") == "many short-lived processes"
+    assert "; ".join([SAID, "x"]).endswith("short-lived processes; x")
     assert json.loads(json.dumps([SAID])) == [str(SAID)]
 
 
@@ -42,8 +42,8 @@ def test_in_english_they_are_said_as_they_were_recorded() -> None:
 
 @pytest.mark.usefixtures("chinese")
 def test_words_of_others_are_shown_as_they_are() -> None:
-    assert translate_stored("many short-lived ones") == "many short-lived ones"
-    assert gettext("many short-lived ones") != "many short-lived ones"
+    assert translate_stored("many short-lived processes") == "many short-lived processes"
+    assert gettext("many short-lived processes") != "many short-lived processes"
     assert translate_stored(stored_message("a sentence of a later version, with {n} of something", n=3)).endswith(
         "3 of something"
     )

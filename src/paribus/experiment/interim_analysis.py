@@ -107,11 +107,11 @@ def to_confirm(
         return (), None
     affordable, rounds = confirmed_within(plan, pair_sds, effects, trials)
     added = confirmation(plan, affordable, rounds, trials) if affordable else ()
-    text = N_("the screen shows an effect of {factors}: tried alone from here on")
+    text = N_("the screen shows an effect of {factors}: tested separately from here on")
     tried = stored_message(text, factors=_names(affordable))
     if len(affordable) == len(effects):
         return added, tried
-    text = N_("the budget does not hold the trials that would confirm what the screen showed of {factors}")
+    text = N_("the budget is too small to confirm the screened effects of {factors}")
     unaffordable = stored_message(text, factors=_names([effect for effect in effects if effect not in affordable]))
     return added, stored_message("{tried}; {left}", tried=tried, left=unaffordable) if affordable else unaffordable
 

@@ -122,7 +122,7 @@ def carry_out(
                     raise
                 listener.on_connection_lost(error.message)
                 restore(site, experiment.id, stopped)
-                note = stored_message("{why}; it was reached again, and went on", why=error.message)
+                note = stored_message("{why}; it was reached again and the experiment continued", why=error.message)
                 write.add_note(store, experiment.id, note)
     except JournalOpen:
         raise  # nothing was begun here; where the experiment runs elsewhere, its state is not ours
@@ -244,7 +244,7 @@ def _recorder(store: Store, listener: ExperimentListener) -> Record:
         write.save_trial(store, trial, changes, measurements, conditions)
         for change in changes:
             if change.state is ChangeState.WRITTEN:
-                at_baseline = stored_message("as the machine is")
+                at_baseline = stored_message("with the machine as found")
                 note = stored_message(
                     "{where}, {knob} is {found}: {wanted} is not possible there",
                     where=stored_message("with {subject}", subject=trial.subject) if trial.factor else at_baseline,

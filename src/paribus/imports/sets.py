@@ -123,7 +123,7 @@ class Gathered:
             self._cells[cell] += 1
             self._seen[digest] = self._trials
         factor, arm = next(iter(labels.items()))
-        said = N_("states the same figures as trial {trial}: one run told twice, counted once")
+        said = N_("has the same figures as trial {trial}: one run listed twice, counted once")
         again = "" if twin is None else stored_message(said, trial=twin)
         nothing = "" if run.figures else stored_message("states no figure")
         unused = tuple(filter(None, [again, nothing]))

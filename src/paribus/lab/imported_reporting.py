@@ -21,7 +21,7 @@ from paribus.plausibility.ceiling import CEILING
 from paribus.store import read, sources
 
 LASTING = (
-    N_("these are other people's numbers: whether a difference holds on a machine of yours, paribus run shows there"),
+    N_("these numbers come from other people's machines: paribus run tests whether a difference holds on yours"),
     N_("runs were not interleaved as far as the files tell: a drift of the machine would look like a setting"),
 )
 

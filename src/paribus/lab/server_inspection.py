@@ -170,12 +170,12 @@ def _wrong(live: Live) -> list[tuple[str, str]]:
 def _notes(live: Live, host: Host) -> list[StoredMessage]:
     """Notes on a running server for the report."""
     place = live.server.address
-    shared = N_("{server} is in use by others: what they do there is part of the noise, and of what the server counts")
+    shared = N_("{server} is in use by others: their work adds to the noise and to the server's counters")
     notes = [stored_message(shared, server=place)]
     if live.process() is None:
         message = N_(
-            "the process of {server} was not found on {host}: if it runs there, it is taken for other load; "
-            "if not, the machine that is watched is not the server's"
+            "no process of {server} was found on {host}: if the server runs there, it counts as other"
+            " load; if not, the monitored machine is not the server's"
         )
         notes.append(stored_message(message, server=place, host=host.name))
     return notes + live.notes()

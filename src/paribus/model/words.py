@@ -104,10 +104,10 @@ class NotTaken(StrEnum):
     IGNORED = "was ignored"
     CLAMPED = "was clamped"
     ROUNDED = "was rounded"
-    RESET = "was set again by someone else"
+    RESET = "was changed by another program"
     REFUSED = "was refused"
     READ_ONLY = "is read-only here"
-    MISSING = "is not here"
+    MISSING = "does not exist here"
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,8 +96,8 @@ class _Check(Settings):
         on_files = any(not data.device for table in self.table.workload for data in data_in(table))
         on_disk = any(key.startswith("block.") for _, key in keys) and on_files
         if on_disk and facts.device and facts.path_device != facts.device:
-            disk = facts.path_device or stored_message("no disk")
-            note = N_("{path} lies on {where}: a load there may not reach {device}")
+            disk = facts.path_device or stored_message("not a disk")
+            note = N_("{path} is on {where}: a load there may not reach {device}")
             self.notes.append(stored_message(note, path=facts.path, where=disk, device=facts.device))
         for key_path, key in keys:
             knob = self.catalogue.find(key)

@@ -54,7 +54,7 @@ def knob_level(knob: Knob, key: str, written: Any, facts: Facts, complain: Compl
 def risk_of(knob: Knob) -> StoredMessage | None:
     """Returns what trying or using the knob may cost, as a message; None if there is no risk."""
     if knob.danger == "durability":
-        risk = N_("{knob} trades safety for speed: see what a crash or a power cut then loses before it is used")
+        risk = N_("{knob} trades safety for speed: check what a crash or a power cut loses before you use it")
         return stored_message(risk, knob=knob.name)
     if knob.danger != "data_loss":
         return None

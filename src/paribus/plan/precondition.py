@@ -178,5 +178,7 @@ def notes(plan: Plan) -> Iterator[StoredMessage]:
         baseline = _parameters(workload, plan.baseline)
         if not baseline.get("direct") and baseline.get("sync_writes") == "none":
             name = workload.plan_name
-            note = N_("{workload} is preconditioned through the page cache, steady before the device is: use {key}")
+            note = N_(
+                "{workload} is preconditioned through the page cache, which is steady before the device: use {key}"
+            )
             yield stored_message(note, workload=name, key="direct = true")

@@ -139,7 +139,7 @@ class Settings:
                     stored_message("{key} = {level} is left out: {why}", key=key, level=level.label, why=reason)
                 )
             elif level.value in [other.value for other in levels] and len(written) == 2:
-                note = N_("{key}: both levels are {level}, so that what differs is noise")
+                note = N_("{key}: both levels are {level}, so any difference is noise")
                 self.notes.append(stored_message(note, key=key, level=level.label))
                 levels.append(dataclasses.replace(level, label=f"{level.label} again"))
             elif level.value in [other.value for other in levels]:
@@ -147,7 +147,7 @@ class Settings:
             else:
                 levels.append(level)
         if len(levels) < 2 and dropped:
-            self.notes.append(stored_message("{key} is left out: one level is nothing to compare", key=key))
+            self.notes.append(stored_message("{key} is left out: it has only one level", key=key))
         elif len(levels) < 2 and len(self.problems) == problems_before:
             self.complain(key_path, "one level is nothing to compare", "add a level, or move it to [hold]")
         return levels

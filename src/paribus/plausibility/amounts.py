@@ -15,7 +15,7 @@ PARTS = N_("reads + writes = total")
 SHARES = N_("shares")
 SIGNS = N_("signs")
 SHARED = N_("mean of threads x threads = total")
-AGAIN = N_("one count, two figures")
+AGAIN = N_("one count with two values")
 
 BLOCK_SLACK, _ROUND = 0.001, 0.024
 _CLOCKS, _EDGES_S = 0.002, 0.1
@@ -105,7 +105,7 @@ def shared(cell: StatedCell) -> Iterator[Misfit]:
         if each is None or whole is None or near(each.times(cell.load), whole, _SHARED_SLACK if "time" in mean else 0):
             continue
         words = gettext(
-            N_("{each} on average in each of {threads:g} threads make {product:,.6g}, and {total:,.6g} are stated"),
+            N_("{each} on average in each of {threads:g} threads gives {product:,.6g}, but {total:,.6g} is stated"),
             each=f"{cell.figures[mean].value:,.6g}",
             threads=cell.load,
             product=cell.figures[mean].value * cell.load,
@@ -176,7 +176,7 @@ def _parts(
     if ways[0] is None or total is None or any(one is not None and near(one, total, slack) for one in ways):
         return
     words = gettext(
-        N_("{parts} make {sum}, and {total} is stated"),
+        N_("{parts} give {sum}, but {total} is stated"),
         parts=" + ".join(said(cell, name) for name in names),
         sum=said(cell, whole, value_of(cell, names)),
         total=said(cell, whole),
@@ -211,5 +211,5 @@ def signs(cell: StatedCell) -> Iterator[Misfit]:
         if zero is None or done is None or cell.value(metric) != 0 or "duration_s" in cell.figures:
             continue
         if done / _LONGEST_RUN_S > zero.high:
-            words = gettext(N_("{name} is 0, and {count:,.0f} were counted"), name=named(metric, cell), count=done)
+            words = gettext(N_("{name} is 0, but {count:,.0f} were counted"), name=named(metric, cell), count=done)
             yield Misfit(law=SIGNS, words=words)

@@ -111,6 +111,6 @@ def _told(found: Sequence[tuple[float, str, Grid, Mapping[Setting, float]]]) -> 
     words = gettext(message, reached=reached)
     near = [name for low, high, name in _LINKS if low <= value <= high] if metric == "bytes_per_s" else []
     if near:
-        words += gettext(N_(" (near what {link} carries)"), link=near[0])
+        words += gettext(N_(" (near the capacity of {link})"), link=near[0])
     words = sentence(CEILING, words, where)
     return Breach(law=CEILING, where=where, cells=tuple(cells), words=words, stated=value, tolerance=_BAND, grave=False)

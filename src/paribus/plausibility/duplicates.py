@@ -11,7 +11,7 @@ from paribus.plausibility.quantity import StatedCell, StatedFigure, heading
 from paribus.plausibility.wording import named, sentence, shown, together
 
 COPY = N_("identical figures")
-TWICE = N_("one run, two figures")
+TWICE = N_("one run with two values")
 
 _DIGITS = 4  # fewer are equal by chance
 _LEAST = 4  # load levels
@@ -100,9 +100,9 @@ def _name(column: Column) -> str:
 
 def _copied(pairs: Sequence[tuple[Column, Column, int]]) -> Breach:
     within = pairs[0][0][0] is pairs[0][1][0]
-    said = N_("equal to the digit at {n} load levels: one measurement under two headings, which counts once")
+    said = N_("identical at {n} load levels: one measurement under two headings, counted once")
     if within:
-        said = N_("equal to the digit at {n} load levels, though the setting differs: one of them is a copy")
+        said = N_("identical at {n} load levels although the setting differs: one of them is a copy")
     where = together(gettext("{one} = {other}", one=_name(one), other=_name(other)) for one, other, _ in pairs)
     cells = (place for one, other, _ in pairs for column in (one, other) for place in _places(column))
     words = sentence(COPY, gettext(said, n=max(n for *_, n in pairs)), where)
@@ -122,7 +122,7 @@ def _twice(one: Column, other: Column, same: Sequence[float], unlike: Sequence[f
         ((metric, a.value, b.value) for metric, a, b in _shared(*cells) if not _equal(metric, a, b)),
         key=lambda found: abs(found[1] - found[2]) / max(found[1], found[2]),
     )
-    said = N_("equal to the digit at {n} of {all} load levels, but {name} is {here} here and {there} there")
+    said = N_("identical at {n} of {all} load levels, but {name} is {here} here and {there} there")
     words = gettext(
         said,
         n=len(same),
@@ -166,7 +166,7 @@ def rows(cells: Sequence[StatedCell]) -> Iterator[Breach]:
     for positions in known.values():
         if len(positions) > 1:
             where = together(cells[at].where for at in positions)
-            words = sentence(COPY, gettext(N_("all figures are equal to the digit: one row may be a copy")), where)
+            words = sentence(COPY, gettext(N_("all figures are identical: one row may be a copy")), where)
             yield Breach(law=COPY, where=where, cells=tuple(positions), words=words, grave=False)
 
 
@@ -203,7 +203,10 @@ def _differing(one: StatedCell, other: StatedCell) -> str:
 def _two_reports(cells: Sequence[StatedCell], differing: Sequence[tuple[int, int, str]]) -> Breach:
     first, second, metric = differing[0]
     a, b = cells[first], cells[second]
-    said = N_("{name} is {here} here and {there} there, at {n} of the load levels: two runs, or a wrong figure")
+    said = N_(
+        "{name} is {here} here and {there} there, at {n} of the load levels: either two different"
+        " runs or a transcription error"
+    )
     words = gettext(
         said,
         name=named(metric, a),

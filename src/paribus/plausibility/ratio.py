@@ -128,9 +128,9 @@ def _disagreeing(grid: Grid, law: str, found: Mapping[Place, Range]) -> list[Bre
     if _of_loads_that_differ(found, law):
         return []
     where = together(grid.cells[place].where for place in found)
-    said = N_("between {low:.4g} and {high:.4g} queries a transaction, and nothing says which is right")
+    said = N_("between {low:.4g} and {high:.4g} queries per transaction; the correct value cannot be determined")
     if law == BLOCK:
-        said = N_("between {low:,.0f} and {high:,.0f} bytes an operation, and nothing says which is right")
+        said = N_("between {low:,.0f} and {high:,.0f} bytes per operation; the correct value cannot be determined")
     words = sentence(law, gettext(said, low=low.middle, high=high.middle), where)
     return [Breach(law=law, where=where, cells=tuple(grid.at[place] for place in found), words=words)]
 

@@ -51,7 +51,7 @@ def little(cell: StatedCell) -> Iterator[Misfit]:
     if ways and len(ways[0]) == 1:
         implied[ways[0][0]] = stated / mean
     words = gettext(
-        N_("{rate} a second of {mean} each keep {seen:.3g} threads busy, and {threads:g} are stated"),
+        N_("{rate} per second of {mean} each keep {seen:.3g} threads busy, but {threads:g} are stated"),
         rate=shown("throughput_per_s", rate.middle),
         mean=said(cell, "response_mean_s"),
         seen=(rate * mean).middle,
@@ -80,7 +80,7 @@ def total_time(cell: StatedCell) -> Iterator[Misfit]:
         return
     m, n, s = (cell.figures[name].value for name in names)
     words = gettext(
-        N_("{mean} on average over {count:,.0f} operations make {product:,.6g} s, and {total:,.6g} s are stated"),
+        N_("{mean} on average over {count:,.0f} operations gives {product:,.6g} s, but {total:,.6g} s is stated"),
         mean=said(cell, "response_mean_s"),
         count=n,
         product=m * n,
@@ -99,7 +99,7 @@ def time_available(cell: StatedCell) -> Iterator[Misfit]:
         return
     s, d = cell.figures["response_sum_s"].value, cell.figures["duration_s"].value
     words = gettext(
-        N_("operations took {total:,.6g} s together, and {threads:g} threads have {all:,.6g} s in {time:,.6g} s"),
+        N_("operations took {total:,.6g} s in total, but {threads:g} threads have only {all:,.6g} s in {time:,.6g} s"),
         total=s,
         threads=threads,
         all=threads * d,
@@ -137,7 +137,7 @@ def order(cell: StatedCell) -> Iterator[Misfit]:
         starts = [0.0, *(share for share, _, _ in known[:-1])]
         most = sum((share - start) * one.high for (share, _, one), start in zip(known, starts, strict=True))
     if not least * (1 - _BUCKET) <= mean.high or not mean.low <= most * (1 + _BUCKET):
-        message = N_("the mean {mean} does not lie where shortest, longest and percentiles allow it")
+        message = N_("the mean {mean} contradicts the shortest and longest times and the percentiles")
         yield Misfit(law=ORDER, words=gettext(message, mean=said(cell, "response_mean_s")), tolerance=_BUCKET)
 
 

@@ -80,7 +80,7 @@ def _gap(
         for load in absent
     ]
     where = together(cell.where for cell in places)
-    message = N_("{name} is 0, where its neighbours have figures") if zero else N_("{name} is missing")
+    message = N_("{name} is 0, although its neighbours have figures") if zero else N_("{name} is missing")
     name = gettext(", ").join(named(metric, _fullest(grid)) for metric in metrics)
     words = sentence(GAP, gettext(message, name=name), where)
     cells = tuple(grid.at[setting, load] for load in absent if (setting, load) in grid.at)
@@ -123,7 +123,7 @@ def best(grid: Grid) -> Iterator[Breach]:
     where = together(
         gettext(", ").join(filter(None, (grid.table, str(LoadLevel(round(load))) if load else ""))) for load in without
     )
-    words = sentence(BEST, gettext(N_("ratios to the best, and none of them is 1")), where)
+    words = sentence(BEST, gettext(N_("ratios to the best, but none of them is 1")), where)
     yield Breach(law=BEST, where=where, cells=cells, words=words, tolerance=_BEST_SLACK)
 
 
@@ -195,7 +195,7 @@ def _jump(grid: Grid, place: Place, metric: str, curve: GridCurve, left: GridCur
     implied = math.exp(left.expected(place) or curve.columns[place[0]][place[1]])
     off = max(stated, implied) / min(stated, implied)
     words = gettext(
-        N_("{name} {value} lies {times} off the {implied} that its neighbours let expect"),
+        N_("{name} {value} differs {times} from the {implied} that its neighbours suggest"),
         name=named(metric, cell),
         value=said(cell, metric),
         times=gettext("{n} times", n=f"{off:.3g}") if off >= _TWICE else f"{off - 1:.0%}",

@@ -100,7 +100,7 @@ def told(
         typed = {m: v for m in ways if m in cell.figures and (v := cell.figures[m].mistyped(mending[m])) is not None}
         slips = [metric for metric in ways if mistaken_unit(metric, stated(cell, metric), values[metric])]
         if len(on_curve) == 1:
-            ways, why = on_curve, gettext(N_(", as its neighbours on the curve say"))
+            ways, why = on_curve, gettext(N_(", as the neighbouring points of the curve suggest"))
         elif len(typed) == 1 and not on_curve:
             ways, why = list(typed), gettext(N_(", one digit or a swap of two away"))
             values |= typed

@@ -47,7 +47,7 @@ def changes(grid: Grid) -> Iterator[Breach]:
             if any(low - half <= sign * figure.value <= high + half for low, high in shares for sign in signs):
                 continue
             words = gettext(
-                N_("a change of {stated} stands beside two levels whose figures give {implied}"),
+                N_("the stated change of {stated} contradicts the figures of the two levels, which give {implied}"),
                 stated=f"{figure.value * 100:+.4g} %",
                 implied=f"{sum(shares[0]) * 50:+.3g} %",
             )
@@ -74,7 +74,7 @@ def _tried(claim: Claimed, grids: Sequence[Grid]) -> Breach | None:
     grid, found = seen[0]
     middle = (found.low + found.high) / 2
     words = gettext(
-        N_("{stated} from {start} to {end} is said, and the table gives {implied}"),
+        N_("the text states {stated} from {start} to {end}, but the table gives {implied}"),
         stated=f"{claim.percent.value:+.4g} %",
         start=claim.start,
         end=claim.end,

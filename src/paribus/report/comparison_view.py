@@ -16,8 +16,8 @@ from paribus.report.view import numbers
 from paribus.report.view.comparison_models import BaselineRow, ComparedView, EffectRow, FormattedDifference
 
 _ONE_SITTING = N_(
-    "each experiment is one sitting: what differs from one sitting to the next on the same machine is not in these "
-    "intervals, so repeat both before buying anything"
+    "each experiment is one session: variation between sessions on the same machine is not "
+    "part of these intervals, so repeat both experiments before a purchase"
 )
 _DECIDED = {Verdict.BETTER: "better", Verdict.WORSE: "worse"}
 
@@ -82,9 +82,11 @@ def _left_out(
     """What a reader might look for, and why it is not there."""
     compared = {(one.workload, one.response) for one in between}
     if not compared:
-        notes = [gettext("no workload has three whole rounds of its baseline in both experiments: nothing is compared")]
+        notes = [gettext("no workload has three complete baseline rounds in both experiments: nothing is compared")]
     else:
-        said = N_("{response} under {workload} is not compared: its baseline has not three whole rounds in both")
+        said = N_(
+            "{response} under {workload} is not compared: its baseline lacks three complete rounds in both experiments"
+        )
         notes = [
             gettext(said, response=verdicts.title(response), workload=workload)
             for workload, response in asked
@@ -176,9 +178,7 @@ def _row(one: Between) -> BaselineRow:
 
 
 def _effect_row(one: EffectBetween) -> EffectRow:
-    said = {True: gettext("alike"), False: gettext("differs"), None: gettext("whether it differs is not shown")}[
-        one.alike
-    ]
+    said = {True: gettext("same"), False: gettext("differs"), None: gettext("undetermined")}[one.alike]
     first, second = (_change(side, one.margin, "") for side in (one.first, one.second))
     return EffectRow(
         factor=one.factor,

@@ -62,9 +62,9 @@ def _section(
     cells, effects = comparison.cells, comparison.effects
     table, empty = tables.level_table(cells, names), ""
     if not cells and not effects:
-        empty = verdicts.why_unusable(comparison.trials) or gettext("no trial has been made yet")
+        empty = verdicts.why_unusable(comparison.trials) or gettext("no trial has been run yet")
     elif table is None and not effects:
-        empty = gettext("nothing was measured of it that a report shows; all that was is in the export")
+        empty = gettext("none of its metrics appear in a report; the export has all of them")
     return Section(
         anchor=anchor,
         factor=pair[0],

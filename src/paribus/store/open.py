@@ -238,8 +238,8 @@ def open_for_reading(url: str) -> Engine:
         )
     with failing_as_store_error(store_name), engine.connect() as connection:
         if _version(connection, store_name) != HEAD:
-            message = stored_message("the store {store} is of an older Paribus", store=store_name)
-            raise StoreError(message, stored_message("bring it up to this one: paribus status"))
+            message = stored_message("the store {store} was written by an older Paribus", store=store_name)
+            raise StoreError(message, stored_message("upgrade it with: paribus status"))
     return engine
 
 
@@ -254,7 +254,7 @@ def _version(connection: Connection, store_name: str) -> str | None:
         return None
     version: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
     if version is not None and version > HEAD:
-        pattern = N_("the store {store} was written by a newer Paribus (its tables are {version}, known here: {known})")
+        pattern = N_("the store {store} was written by a newer Paribus (schema {version}, this version reads {known})")
         message = stored_message(pattern, store=store_name, version=version, known=HEAD)
         raise StoreError(message, stored_message("upgrade Paribus, or name another store with --store"))
     return version

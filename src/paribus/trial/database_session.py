@@ -73,7 +73,7 @@ class DatabaseSession(ABC):
 
     def uncounted(self, reason: str) -> None:
         """Note that the server's counters cannot be read any more."""
-        self._remark(stored_message("the server's counters were not read all the time: {why}", why=reason))
+        self._remark(stored_message("the server's counters were read only part of the time: {why}", why=reason))
 
     def notes(self) -> list[StoredMessage]:
         """What a reader of the report must know of the servers, each note once, in order of occurrence."""

@@ -53,7 +53,7 @@ def wait_until_idle(
     )
     if not outcome.restless:
         return measured, None
-    text = N_("trial {trial} began before the server had come to rest, after {waited}: {what}")
+    text = N_("trial {trial} started before the server was idle, after waiting {waited}: {what}")
     remaining = [stored_message(name) for name in outcome.restless]
     return measured, stored_message(text, trial=trial, waited=show_duration(outcome.waited_s), what=remaining)
 
@@ -65,8 +65,8 @@ def check_rows(instance: Instance, database: str, expected: row_counts.Contents)
     """
     if expected.took_s > row_counts.LONGEST_S:
         text = N_(
-            "the rows of {database} were not counted again when it was put back, which takes {duration}: "
-            "the name and size of every file were compared"
+            "the rows of {database} were not recounted after it was restored, which takes {duration}:"
+            " the name and size of every file were compared"
         )
         return stored_message(text, database=database, duration=show_duration(expected.took_s))
     with instance.inside(database) as ask:

@@ -74,7 +74,7 @@ class ToolLoad:
         reasons = self._conclude(process, last)
         if took_s < last.settle_s + _SHORTEST_SHARE * last.measure_s:
             requested_s = last.settle_s + last.measure_s
-            text = N_("{workload} ended after {took:.2f} s, though it was told {told:g} s")
+            text = N_("{workload} ended after {took:.2f} s instead of {told:g} s")
             reasons.append(stored_message(text, workload=self._workload.name, took=took_s, told=requested_s))
         yield machine.LoadEnded(tuple(reasons))
 

@@ -40,14 +40,14 @@ def load_problems(result: Result, intervals: Sequence[Interval], job: Job) -> li
     cores = min(result.cores_usable, result.workers)
     user = result.cpu.user_s / result.duration_s / cores
     if not _measures_engine_cpu(job) and user >= _ENGINE_BOUND:
-        text = N_("the load engine was the bound: {user:.0%} of the {cores} cores it can use, in user mode")
+        text = N_("the load engine was the bottleneck: {user:.0%} of its {cores} cores in user mode")
         reasons.append(stored_message(text, user=user, cores=cores))
     late_s = (result.pacing.late_mean_s or 0.0) if result.pacing else 0.0
     mean_s = result.response.mean_s or 0.0
     if late_s > max(_LITTLE_LATENESS_S, _LATE * mean_s):
         text = N_(
-            "the load engine was the bound: operations started {late} late on average though there was room for them, "
-            "against a response time of {response}"
+            "the load engine was the bottleneck: operations started {late} late on average although "
+            "slots were free; the response time is {response}"
         )
         reasons.append(stored_message(text, late=show_time(late_s), response=show_time(mean_s)))
     # Intervals follow each other without a gap: a stall of the engine makes one of them long.
@@ -61,7 +61,7 @@ def load_problems(result: Result, intervals: Sequence[Interval], job: Job) -> li
 def load_errors(errors: Mapping[str, int]) -> StoredMessage:
     """The message about a load's errors, with the number of each."""
     return stored_message(
-        "the load met errors: {errors}", errors=[f"{number} {name}" for name, number in sorted(errors.items())]
+        "the workload reported errors: {errors}", errors=[f"{number} {name}" for name, number in sorted(errors.items())]
     )
 
 
@@ -77,7 +77,10 @@ def parameter_mismatches(job: Job, hello: Hello | None) -> list[StoredMessage]:
     effective = _leaves(hello.effective if hello else {})
     return [
         stored_message(
-            "the engine took {name} = {taken}, not {asked}", name=name, taken=str(effective[name]), asked=str(value)
+            "the engine used {name} = {taken} instead of {asked}",
+            name=name,
+            taken=str(effective[name]),
+            asked=str(value),
         )
         for name, value in _leaves(job.model_dump()).items()
         if name in effective and effective[name] != value
@@ -180,4 +183,6 @@ def _bytes(process: ProcessUse) -> int:
 def _names(processes: Sequence[ProcessUse], use: Callable[[ProcessUse], float]) -> list[str]:
     """The three processes with the highest use; no census includes short-lived ones."""
     used = sorted((p for p in processes if use(p) > 0), key=use, reverse=True)
-    return [f"{process.command} ({process.pid})" for process in used[:3]] or [stored_message("many short-lived ones")]
+    return [f"{process.command} ({process.pid})" for process in used[:3]] or [
+        stored_message("many short-lived processes")
+    ]

@@ -95,7 +95,7 @@ class Guard:
     def _refusal(self, scope: MutableMapping[str, Any]) -> Response | None:
         headers = Headers(scope=scope)
         if not self._hosts.allow(headers.get("host", "")):
-            return PlainTextResponse(gettext("This is no name of this machine.") + "\n", 403, _CLOSE)
+            return PlainTextResponse(gettext("This host name does not belong to this machine.") + "\n", 403, _CLOSE)
         known = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
         if not (self._is_token(known) or self._is_token(_token_in(scope))):
             said = gettext("Open the URL that paribus serve printed when it was started.")
@@ -103,7 +103,7 @@ class Guard:
         if not scope.get("state", {}).get(ADMIT, lambda: True)():
             return PlainTextResponse(gettext("Too many pages are open: close some.") + "\n", 503, _CLOSE)
         if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
-            return PlainTextResponse(gettext("A request to these pages has no body.") + "\n", 413, _CLOSE)
+            return PlainTextResponse(gettext("Requests to these pages must not have a body.") + "\n", 413, _CLOSE)
         if scope["method"] not in _READING:
             return PlainTextResponse(
                 gettext("These pages can only be read.") + "\n", 405, {"allow": ", ".join(_READING)}

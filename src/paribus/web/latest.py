@@ -21,7 +21,7 @@ _OF_THE_MACHINE = (
     DisplayedMetric("cpu_system_share", N_("processors, system"), MetricKind.SHARE),
     DisplayedMetric("cpu_iowait_share", N_("processors, iowait"), MetricKind.SHARE),
     DisplayedMetric("cpu_steal_share", N_("processors, stolen"), MetricKind.SHARE),
-    DisplayedMetric("server_cpu_cores", N_("cores the server took"), MetricKind.PLAIN),
+    DisplayedMetric("server_cpu_cores", N_("cores used by the server"), MetricKind.PLAIN),
     DisplayedMetric("load_1m", N_("load average"), MetricKind.PLAIN),
     DisplayedMetric("memory_available_bytes", N_("memory available"), MetricKind.BYTES),
     DisplayedMetric("memory_dirty_bytes", N_("memory dirty"), MetricKind.BYTES),

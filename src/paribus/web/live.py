@@ -18,11 +18,11 @@ from paribus.web.funnel import Funnel, funnels
 from paribus.web.latest import MadeTrial, Telemetry, latest, made_trials, telemetry
 
 _DOING = {
-    TrialState.APPLYING: N_("the settings are being made and read back"),
-    TrialState.SETTLING: N_("the load runs: it settles or is measured"),
+    TrialState.APPLYING: N_("the settings are being applied and read back"),
+    TrialState.SETTLING: N_("the load is running: settling or measuring"),
 }
 _PURPOSES = {
-    Purpose.CALIBRATE: N_("to see how long the load takes to settle"),
+    Purpose.CALIBRATE: N_("to measure how long the load takes to settle"),
     Purpose.NOISE_FLOOR: N_("to learn the noise of this machine"),
     Purpose.SCREEN: N_("to screen many factors at once"),
     Purpose.PLACEBO: N_("a placebo: the baseline against itself"),
@@ -122,11 +122,11 @@ def clock(seconds: float) -> str:
 
 
 def _counts(seen: pace.Pace) -> str:
-    words = [gettext("{made} of {counted} trials made", made=seen.made, counted=seen.counted)]
+    words = [gettext("{made} of {counted} trials done", made=seen.made, counted=seen.counted)]
     if seen.unusable:
         words.append(gettext("{n} of them invalid or failed", n=seen.unusable))
     if seen.spared:
-        words.append(gettext("{n} spared, since what they were for is decided", n=seen.spared))
+        words.append(gettext("{n} not needed, because their comparisons are decided", n=seen.spared))
     return gettext(", ").join(words)
 
 
@@ -134,10 +134,10 @@ def _time(experiment: Experiment, seen: pace.Pace, now: float) -> str:
     if experiment.ended is not None and experiment.state is not ExperimentState.RUNNING:
         return gettext("took {duration}", duration=show_duration(max(0.0, experiment.ended - experiment.started)))
     if experiment.state is not ExperimentState.RUNNING:
-        return gettext("not begun")
+        return gettext("not started")
     since = show_duration(max(0.0, now - experiment.started))
     if seen.left_s is None:
-        return gettext("{duration} since the start; how long it takes shows after the first trials", duration=since)
+        return gettext("{duration} since the start; the time left is known after the first trials", duration=since)
     said = N_("{duration} since the start; about {left} left if every trial is needed")
     return gettext(said, duration=since, left=show_duration(seen.left_s))
 
@@ -147,7 +147,9 @@ def silence(experiment: Experiment, sign: tuple[float, float], trial_s: float, n
     last = max(experiment.started, sign[0])
     if experiment.state is not ExperimentState.RUNNING or not pace.may_be_cut_off(last, sign[1], trial_s, now):
         return ""
-    said = N_("Nothing was written since {last}: it makes data, or it was cut off. Ask: paribus status")
+    said = N_(
+        "Nothing was written since {last}: the experiment is creating data, or it was cut off. Run: paribus status"
+    )
     return gettext(said, last=evidence.clock(last))
 
 
@@ -155,7 +157,7 @@ def _announced(experiment: Experiment, seen: pace.Pace, decided: Sequence[Funnel
     found = [f"{one.title} {one.verdict}" for one in decided if one.verdict]
     words = gettext("The experiment is {state}", state=word(experiment.state))
     if experiment.state is ExperimentState.RUNNING:
-        words = gettext("{share} of the trials are made", share=f"{int(seen.share * 100) // _STEP * _STEP} %")
+        words = gettext("{share} of the trials are done", share=f"{int(seen.share * 100) // _STEP * _STEP} %")
     return gettext("; ").join([words, *found])
 
 

@@ -167,7 +167,7 @@ def _or_trouble(made: Callable[[], dict[str, str]]) -> dict[str, str]:
     try:
         return made()
     except ParibusError as error:
-        return markup.parts("trouble.html", title=gettext("Trouble"), error=error)
+        return markup.parts("trouble.html", title=gettext("Error"), error=error)
 
 
 def _stream(events: AsyncIterator[str]) -> Response:

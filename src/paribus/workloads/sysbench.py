@@ -28,8 +28,9 @@ _OURS = {
     "events": "protocol.trial, since a run ends by time",
 }
 _NOTE = stored_message(
-    "sysbench runs for settle and trial in whole seconds, and one more: what counts are its lines of each second after "
-    "settle; percentiles are the means of those of the seconds, and there is one alone (options.percentile)"
+    "sysbench runs for settle plus trial in whole seconds, plus one second. Its per-second "
+    "lines after settle count; percentiles are means over these seconds, and there is only "
+    "one (options.percentile)"
 )
 
 

@@ -134,7 +134,7 @@ def test_an_arm_that_stalls_again_and_again_has_the_outliers() -> None:
             _scaled(values, trial.order, 0.5)
     checks, tags = _checks(_timed(trials), values)
     assert not checks["outliers"].passed
-    assert checks["outliers"].finding == "9 trials of b and 1 of a lie far off"
+    assert checks["outliers"].finding == "9 trials of b and 1 of a are outliers"
     assert Tag.SUSPECT in tags
 
 
@@ -145,7 +145,7 @@ def test_a_drift_is_told_and_is_no_fault() -> None:
         _scaled(values, trial.order, math.exp(-0.2 * trial.order / len(trials)))
     checks, _ = _checks(trials, values)
     assert checks["drift"].passed
-    assert "changed by −1" in checks["drift"].finding
+    assert "drifted by −1" in checks["drift"].finding
 
 
 @pytest.mark.parametrize(("apart", "passed"), [(0.0, True), (0.05, False)])
@@ -294,7 +294,7 @@ def test_an_arm_that_is_spared_later_shows_no_drift() -> None:
     [
         ({"sda pending_sectors": [1, 1], "sda failing": [0, 0]}, ""),
         ({"sda pending_sectors": [1, 3], "sda failing": [0, 0]}, "sda pending_sectors from 1 to 3"),
-        ({"sda pending_sectors": [1, 1], "sda failing": [1, 1]}, "sda says that it is failing"),
+        ({"sda pending_sectors": [1, 1], "sda failing": [1, 1]}, "sda reports that it is failing"),
     ],
 )
 def test_drive_errors_make_the_verdict_suspect(drives: dict[str, list[int]], message: str) -> None:

@@ -108,12 +108,12 @@ def test_a_recommendation_to_keep_needs_no_difference_for_it() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"tables": ("T2",)}, "its numbers are not here: T2"),
-        ({"better_level": ""}, "it does not say which of two levels is better"),
-        ({"better_level": "cfq"}, "its tables do not have cfq"),
-        ({"claim": "nicer"}, "nicer is nothing that numbers show"),
+        ({"tables": ("T2",)}, "the numbers behind the claim are missing: T2"),
+        ({"better_level": ""}, "the claim does not say which of two levels is better"),
+        ({"better_level": "cfq"}, "the tables of the claim have no level cfq"),
+        ({"claim": "nicer"}, "nicer cannot be tested with numbers"),
         ({"factor": "scheduler (stability)"}, "these figures do not show stability"),
-        ({"claim": "ratio", "magnitude": "much"}, "it states no ratio that numbers could have"),
+        ({"claim": "ratio", "magnitude": "much"}, "the claim states no ratio that numbers could show"),
     ],
 )
 def test_untestable_claims_have_a_reason(change: dict[str, str], reason: str) -> None:
@@ -126,13 +126,13 @@ def test_a_claim_without_a_table_is_about_the_set_unless_others_name_theirs() ->
     without = replace(CLAIM, id="2", tables=())
     assert outcome(without, numbers((1.4, 1.5, 1.4, 1.5))).standing is Standing.SUPPORTED
     tested = judge_claims([CLAIM, without], [numbers((1.4, 1.5, 1.4, 1.5))])
-    assert tested[1].reason == "no table is behind it"
+    assert tested[1].reason == "no table supports the claim"
 
 
 def test_missing_tables_are_reported() -> None:
     tested = outcome(replace(CLAIM, tables=("T1", "T9")), numbers((1.4, 1.5, 1.4, 1.5)))
     assert tested.standing is Standing.SUPPORTED
-    assert tested.reason.endswith("; T9 not looked at")
+    assert tested.reason.endswith("; T9 not examined")
 
 
 def test_levels_are_matched_by_alias_by_word_and_without_brackets() -> None:
@@ -153,7 +153,7 @@ def test_doubtful_figures_and_limits_support_nothing() -> None:
     sets = numbers((1.4, 1.5, 1.4, 1.5))
     doubtful = outcome(CLAIM, replace(sets, doubtful=frozenset({1})))
     assert doubtful.standing is Standing.WEAK
-    assert "do not fit each other" in doubtful.reason
+    assert "are inconsistent" in doubtful.reason
     none = replace(CLAIM, claim="no_difference", better_level="", levels=("deadline", "noop"))
     limited = replace(numbers((1.0, 1.0, 1.0, 1.0)), limited=frozenset(range(1, 9)))
     assert outcome(none, limited).standing is Standing.WEAK

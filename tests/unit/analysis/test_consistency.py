@@ -207,5 +207,5 @@ def test_a_percentage_of_a_claim_is_compared_with_the_table() -> None:
 
     assert violations("+10") == []
     assert violations("+30") == [
-        "percentages in prose: +30 % from cfq to noop is said, and the table gives +10 % [C1, T3]",
+        "percentages in prose: the text states +30 % from cfq to noop, but the table gives +10 % [C1, T3]",
     ]

@@ -142,8 +142,8 @@ def test_one_effect_at_all_levels_does_not_depend_on_load() -> None:
     [
         ({"difference": np.full(16, np.nan)}, "no positive number"),
         ({"difference": np.full(16, np.inf)}, "no positive number"),
-        ({"difference": np.zeros(16)}, "exactly alike"),
-        ({"difference": np.zeros(16), "resolution": 0.002, "count": 500}, "exactly alike"),
+        ({"difference": np.zeros(16)}, "identical"),
+        ({"difference": np.zeros(16), "resolution": 0.002, "count": 500}, "identical"),
         ({"resolution": 0.02}, "half the margin"),
     ],
 )

@@ -41,7 +41,7 @@ def test_a_moved_knee_is_reported_with_its_ratio() -> None:
 
 def test_an_unmoved_knee_is_not_called_the_same() -> None:
     _, knee = saturation(_series((4, 4), (1000, 1000)), 0.95)
-    assert knee.startswith("whether the knee moved is not shown")
+    assert knee.startswith("undetermined whether the knee moved")
 
 
 def test_a_knee_beyond_the_levels_of_one_arm_is_reported() -> None:

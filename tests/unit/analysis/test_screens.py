@@ -84,7 +84,7 @@ def test_an_unconfirmed_claim_is_suspect_and_equivalence_is_not() -> None:
     effects_by_factor = _by_factor(_judge(plan, trials, values, looks))
     assert Tag.SUSPECT in effects_by_factor[KEYS[0]].tags
     assert any(
-        "not confirmed in trials of its own; false discovery" in reason for reason in effects_by_factor[KEYS[0]].reasons
+        "not confirmed in separate trials; false discovery" in reason for reason in effects_by_factor[KEYS[0]].reasons
     )
     assert Tag.SUSPECT not in effects_by_factor[KEYS[2]].tags
 

@@ -87,7 +87,7 @@ def test_a_comparison_has_the_same_numbers_in_every_form_and_language(store: Pat
     ]
     numbers = [Counter(one.rstrip(".,") for one in NUMBER.findall(text)) for text in markdown]
     assert numbers[0] == numbers[1]
-    assert "## What the baseline does" in markdown[0] and "## 基线的变化" in markdown[1]
+    assert "## Change of the baseline" in markdown[0] and "## 基线的变化" in markdown[1]
     file = tmp_path / "both.html"
     _told(store, "compare", "before", "after", "--format", "html", "-o", str(file), "--lang", "zh")
     page = file.read_text(encoding="utf-8")

@@ -142,7 +142,7 @@ def test_a_summary_that_says_otherwise_is_told(store: Engine, tmp_path: Path, sh
     tables = [said, SHAPES[shape](made)]
     assert all(isinstance(one, str) for one in tables)
     _, found = look(store, tmp_path, *(tables if files == 2 else ["\n\nAs said:\n\n".join(map(str, tables))]))
-    assert [one.where for one in found if one.law == "one run, two figures" and "deadline, 64 threads" in one.where]
+    assert [one.where for one in found if one.law == "one run with two values" and "deadline, 64 threads" in one.where]
 
 
 @pytest.mark.parametrize("shape", ["records, Markdown", "transposed", "levels in heads", "measures down", "long"])

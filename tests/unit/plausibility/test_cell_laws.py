@@ -201,7 +201,7 @@ def test_a_count_under_two_names_is_one_number() -> None:
     told = {"operations": (1000002.0, "1000002"), "operations_again": (1000002.0, "1000002")}
     assert of_cell(_report(**told)) == []
     (found,) = of_cell(_report(**{**told, "operations_again": (1300002.0, "1300002")}))
-    assert (found.law, "1,300,002 in another" in found.words) == ("one count, two figures", True)
+    assert (found.law, "1,300,002 in another" in found.words) == ("one count with two values", True)
 
 
 def test_bytes_that_were_written_in_a_time_make_the_throughput() -> None:

@@ -77,12 +77,12 @@ def test_a_cell_that_a_table_states_twice_is_told_and_repetitions_are_not() -> N
         replace(one, levels={"knob": "d"}) for one in once
     ]
     again = replace(cell("a", 16.0, throughput_per_s=(191.0, "191.0")), line=14)
-    found = [one for one in of_set([*once, *more[:6], again]) if one.law == "one run, two figures"]
+    found = [one for one in of_set([*once, *more[:6], again]) if one.law == "one run with two values"]
     assert [(one.where, one.grave) for one in found] == [("T, knob a, 16 threads, lines 0 and 14", False)]
     rounds = [
         replace(one, figures={"throughput_per_s": StatedFigure(n, str(n))}) for n in (100.5, 101.5) for one in once
     ]
-    assert [one for one in of_set(rounds) if one.law == "one run, two figures"] == []
+    assert [one for one in of_set(rounds) if one.law == "one run with two values"] == []
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_what_is_not_compared_is_named() -> None:
         (EXPERIMENT, other), (plan, plan), [_between(None, 0.0, 0.1, None)], [], asked=asked, alone=((), (effect,))
     ).notes
     assert notes[:2] == [
-        "p95 response time under mixed is not compared: its baseline has not three whole rounds in both",
+        "p95 response time under mixed is not compared: its baseline lacks three complete rounds in both experiments",
         "vm.dirty: 5% instead of 20% under mixed is judged in other alone",
     ]
     assert "nothing is compared" in comparison_view.document((EXPERIMENT, other), (plan, plan), [], []).notes[0]

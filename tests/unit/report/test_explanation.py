@@ -77,7 +77,7 @@ def test_counters_are_named_with_their_units_and_changes() -> None:
     assert table.rows[2] == ("device busy", "40.0 %", "50.0 %", "+10.00 points [+9.00, +11.00]")
     assert table.rows[3][:3] == ("processor time per operation", "", "")
     assert table.rows[4][:3] == ("waits for row locks per operation", "0.250", "0.500")
-    assert table.note.startswith("5 of 20 counters moved; 5% of these at most")
+    assert table.note.startswith("5 of 20 counters moved; at most 5% of these")
 
 
 def test_where_nothing_moved_that_is_said_and_no_table_is_shown() -> None:
@@ -95,14 +95,14 @@ def test_many_counters_are_cut_and_counted() -> None:
 def test_bounds_are_a_row_for_each_load_level_with_the_baseline_first() -> None:
     (table,) = _tables(bounds=BOUNDS, arms=ARMS)
     assert table.head == ("load level", *ARMS)
-    assert table.rows == (("1", "commits (e)", "–"), ("8", "nothing is full (e)", "processors (e)"))
+    assert table.rows == (("1", "commits (e)", "–"), ("8", "no resource is saturated (e)", "processors (e)"))
 
 
 def test_scaling_says_at_which_level_to_drive_and_where_the_law_fails() -> None:
     (table,) = _tables(scalings=[SCALING], arms=ARMS)
     assert table.rows[0] == (
         "none", "28,100 ± 200/s at 64", "beyond", "32 (98% of the peak)", "5 % [4, 6]",
-        "0.01 % [0, 0.02]", "holds, +2.0 % off at 8, maximum at 98",
+        "0.01 % [0, 0.02]", "holds, deviates +2.0 % at 8, maximum at 98",
     )  # fmt: skip
     bent = dataclasses.replace(LAW, holds=False, miss=-0.2, peak_at=None)
     (table,) = _tables(scalings=[dataclasses.replace(SCALING, law=bent, knee=Estimate(20.0, 15.0, 25.0)),
@@ -110,7 +110,7 @@ def test_scaling_says_at_which_level_to_drive_and_where_the_law_fails() -> None:
     (highest,) = _tables(scalings=[dataclasses.replace(SCALING, drive_at=64)], arms=ARMS)
     assert highest.rows[0][3] == "64 or more: the highest tried"
     assert table.rows[0][2] == "20 [15, 25]"
-    assert table.rows[0][-1] == "does not hold: −20.0 % off at 8"
+    assert table.rows[0][-1] == "does not hold: deviates −20.0 % at 8"
     assert table.rows[1][-1] == "needs 4 load levels in 2 rounds"
 
 
@@ -140,7 +140,7 @@ def test_every_form_shows_it_and_no_name_becomes_markup() -> None:
     shown = {"text": buffer.getvalue(), "markdown": markdown.render(_explained()), "html": html.render(_explained())}
     for form, said in shown.items():
         flat = " ".join(said.split())
-        for words in ("What bounds it", "How it scales", "per operation", "beyond"):
+        for words in ("Bottlenecks", "How it scales", "per operation", "beyond"):
             assert words in flat, (form, words)
     assert "<a|b>" not in shown["html"]
     assert "&lt;a|b&gt;" in shown["html"]

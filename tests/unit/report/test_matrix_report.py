@@ -79,8 +79,8 @@ def test_the_answer_comes_first_and_in_one_sentence() -> None:
         "beyond it the device is IOPS-bound"
     )
     reads, writes = found.matrices[0].shares
-    assert reads.sentences[1].startswith("8 KiB random reads, beside 1 large sequential: 30,500/s at 525 µs with 16")
-    assert reads.sentences[2] == "1 MiB sequential reads alone: 858 MiB/s with 1 outstanding, not bound yet"
+    assert reads.sentences[1].startswith("8 KiB random reads, with 1 large sequential: 30,500/s at 525 µs with 16")
+    assert reads.sentences[2] == "1 MiB sequential reads alone: 858 MiB/s with 1 outstanding, not at a limit yet"
     assert writes.title == "20 % writes"
     assert writes.sentences[0].startswith("8 KiB random I/O, 20 % writes: ")
     assert "no knee up to there" in writes.sentences[0]

@@ -30,7 +30,7 @@ from paribus.workloads.sysbench import SysbenchKind
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
 MISMATCHED = ChangeState.MISMATCHED
 BOUND = stored_message(
-    "the load engine was the bound: {user:.0%} of the {cores} cores it can use, in user mode", user=0.85, cores=2
+    "the load engine was the bottleneck: {user:.0%} of its {cores} cores in user mode", user=0.85, cores=2
 )
 NUMBER = re.compile(r"[+−]?\d[\d.,]*")
 

@@ -150,7 +150,7 @@ def test_an_experiment_that_is_not_done_says_so() -> None:
     bench.trial("vm.x", "1", baseline=False, workload="w", load=1, state=TrialState.PLANNED)
     view = bench.view()
     assert view.headline == "1 no verdict; the experiment is interrupted"
-    assert view.sections[0].empty == "no trial has been made yet"
+    assert view.sections[0].empty == "no trial has been run yet"
     assert "not ended" in view.when
 
 
@@ -252,4 +252,4 @@ def test_measures_that_are_not_shown_are_not_passed_over_in_silence() -> None:
     odd = [replace(cell, factor="drive health", metric="wear_share") for cell in bench.cells[:2]]
     bench.cells += odd
     section = next(one for one in bench.view().sections if one.factor == "drive health")
-    assert section.empty.startswith("nothing was measured of it that a report shows")
+    assert section.empty.startswith("none of its metrics appear in a report")

@@ -39,22 +39,22 @@ def test_nothing_is_said_where_no_server_was_started() -> None:
 def test_warming_is_told_with_its_time_and_what_the_cache_then_had() -> None:
     first, second = _said(_ready(1.0, **_warm(2 * GIB, 2.1 * GIB)), _ready(3.0, **_warm(2 * GIB, 2 * GIB)))
     assert "2 trials" in first and "read once, in 12 s on average" in first
-    assert first.endswith("then its cache of 4 GiB had all of the data of 2 GiB")
-    assert second.endswith("time to come to rest, 2 s on average and 3 s at most")
+    assert first.endswith("its cache of 4 GiB then held all of the data of 2 GiB")
+    assert second.endswith("time to become idle, 2 s on average and 3 s at most")
 
 
 def test_data_that_is_larger_than_the_cache_is_told() -> None:
     (first, _) = _said(_ready(1.0, **_warm(16 * GIB, 4 * GIB)))
-    assert first.endswith("had 25% of the data of 16 GiB, which is larger, so that trials read from disk")
+    assert first.endswith("held 25% of the data of 16 GiB, which is larger, so that trials read from disk")
     (first, _) = _said(_ready(1.0, **_warm(2 * GIB, None)))
-    assert "had an unknown part of the data" in first
+    assert "held an unknown part of the data" in first
 
 
 def test_a_cold_start_and_one_that_did_not_come_to_rest_are_told() -> None:
     first, second = _said(_ready(0.2), _ready(60.0, restless=2))
-    assert first.endswith("started anew, with nothing cached")
+    assert first.endswith("restarted with empty caches")
     order = typical().trials[1].order
-    assert second.endswith(f"1 min at most; it had not by then before {order}")
+    assert second.endswith(f"1 min at most; it was still busy before {order}")
 
 
 def test_it_stands_among_the_notes() -> None:

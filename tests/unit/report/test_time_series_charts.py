@@ -58,6 +58,6 @@ def test_it_is_said_what_is_left_out() -> None:
     shown = curves.time_series(thin, 4)
     assert shown is not None
     assert shown.note == (
-        "1 of 4 trials are here: export has all; of each stretch the lowest and the highest point is drawn"
+        "1 of 4 trials are listed: the export has all; each interval shows its lowest and its highest point"
     )
     assert curves.time_series({}, 0) is None

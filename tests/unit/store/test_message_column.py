@@ -10,7 +10,7 @@ from paribus.i18n import Language, StoredMessage, speaking, stored_message, tran
 from paribus.store.message_column import StoredMessages
 
 TABLE = sa.Table("log", sa.MetaData(), sa.Column("words", StoredMessages))
-SHORT = stored_message("many short-lived ones")
+SHORT = stored_message("many short-lived processes")
 MESSAGE = stored_message(
     "other processes took {cpu:.2f} of {cores} cores: {who}", cpu=1.254, cores=2, who=["backup (7)", SHORT]
 )

@@ -84,7 +84,7 @@ def test_a_setting_that_moved_meanwhile_makes_the_trial_invalid() -> None:
     moved = (_change(ChangeState.MISMATCHED, NotTaken.RESET),)
     trial = _after(Begun(1.0), Applied((), 1.5), Measuring(), LoadEnded(("noise",)), Verified(moved, 2.0))
     assert trial.state is TrialState.INVALID
-    assert trial.invalid_because == ("noise", "k was set again by someone else: wanted 1, found 2")
+    assert trial.invalid_because == ("noise", "k was changed by another program: wanted 1, found 2")
 
 
 def test_a_failure_under_load_stops_the_load() -> None:

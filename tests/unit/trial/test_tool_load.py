@@ -119,7 +119,7 @@ def test_a_tool_that_ends_early_is_no_measurement() -> None:
     load, _ = _load(_Tools("rate 250", ends_after=4))
     (_, ended) = load.events()
     assert isinstance(ended, machine.LoadEnded)
-    assert "mine ended after 0.25 s, though it was told 2 s" in ended.invalid_because
+    assert "mine ended after 0.25 s instead of 2 s" in ended.invalid_because
 
 
 @pytest.mark.parametrize(

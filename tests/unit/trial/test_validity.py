@@ -136,17 +136,17 @@ def test_a_quiet_trial_is_valid() -> None:
 
 def test_a_parameter_that_the_engine_took_otherwise_is_told() -> None:
     assert parameter_mismatches(_job(), _hello(direct=False)) == [
-        "the engine took workload.io.direct = False, not True"
+        "the engine used workload.io.direct = False instead of True"
     ]
 
 
 def test_errors_are_named_and_counted() -> None:
-    assert load_problems(_result({"io-error": 3}), [], _job())[0] == "the load met errors: 3 io-error"
+    assert load_problems(_result({"io-error": 3}), [], _job())[0] == "the workload reported errors: 3 io-error"
 
 
 def test_an_engine_that_is_the_bound_is_told_but_for_the_one_that_measures_itself() -> None:
     intervals = [_interval(100.0)]
-    assert "the bound: 85% of the 1 cores" in load_problems(_result(user_s=8.5), intervals, _job())[0]
+    assert "the bottleneck: 85% of its 1 cores" in load_problems(_result(user_s=8.5), intervals, _job())[0]
     assert load_problems(_result(user_s=8.5), intervals, _job("null")) == []
 
 
@@ -157,7 +157,7 @@ def test_an_engine_that_starts_late_by_itself_is_told_and_a_disk_that_cannot_kee
     overloaded = _result().model_copy(update={"pacing": pacing})
     assert load_problems(overloaded, [_interval(100.0)], _job()) == []
     late = overloaded.model_copy(update={"pacing": pacing.model_copy(update={"late_mean_s": 0.002})})
-    assert "started 2 ms late on average though there was room" in load_problems(late, [_interval(100.0)], _job())[0]
+    assert "started 2 ms late on average although slots were free" in load_problems(late, [_interval(100.0)], _job())[0]
 
 
 def test_a_stall_of_the_engine_is_told() -> None:
@@ -182,7 +182,8 @@ def test_short_lived_processes_are_seen_by_the_kernels_count() -> None:
     sample = SAMPLE.model_copy(update={"cpu": shares})
     nobody = _census().model_copy(update={"processes": []})
     assert (
-        "1.79 of 2 cores: many short-lived ones" in OtherLoad(set()).judge(nobody, engine_work(_result()), [sample])[0]
+        "1.79 of 2 cores: many short-lived processes"
+        in OtherLoad(set()).judge(nobody, engine_work(_result()), [sample])[0]
     )
 
 

@@ -164,7 +164,7 @@ def test_a_stream_speaks_the_language_of_its_page(path: Path, store: Store, unde
             site.stream(f"{address}?lang=en", CHINESE) as english,
         ):
             assert "已做 8 次试验" in (await chinese.parts())["progress"]
-            assert "8 of 40 trials made" in (await english.parts())["progress"]
+            assert "8 of 40 trials done" in (await english.parts())["progress"]
             samples.finish(store, under_way)
             assert "阅读报告" in (await chinese.until("progress", "完成"))["progress"]
             assert "Read the report" in (await english.until("progress", "done"))["progress"]

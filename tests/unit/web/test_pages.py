@@ -117,7 +117,7 @@ def test_answers_are_not_worked_out_while_something_is_measured(path: Path, stor
         await asyncio.sleep(0.5)
         return (await site.ask("/")).text
 
-    assert "comes here when nothing is measured" in asyncio.run(twice())
+    assert "appears here while nothing is being measured" in asyncio.run(twice())
     assert asked == []
 
 
@@ -131,8 +131,8 @@ def test_a_running_experiment_shows_trials_reasons_looks_and_the_machine(path: P
     samples.look(store, experiment, 2)
     samples.set_off(store, experiment, 3)
     text = get(path, "/experiments/last").text
-    assert "8 of 40 trials made, 2 of them invalid or failed" in text
-    assert "the load runs: it settles or is measured" in text
+    assert "8 of 40 trials done, 2 of them invalid or failed" in text
+    assert "the load is running: settling or measuring" in text
     assert "rustc (11365)" in text
     assert "no space left on device" in text
     assert "+7.9 %" in text
@@ -159,12 +159,12 @@ def test_the_stream_says_what_the_store_says(path: Path, store: Store) -> None:
         async with Site(path).stream("/experiments/last/stream") as stream:
             assert "planned" in (await stream.parts())["progress"]
             samples.make(store, experiment)
-            seen = await stream.until("progress", "1 of 8 trials made")
+            seen = await stream.until("progress", "1 of 8 trials done")
             assert "block.scheduler" in seen["made"]
             assert "looks" not in seen  # nothing was looked at, so nothing is sent
             samples.look(store, experiment, 1, Verdict.BETTER)
             seen = await stream.until("looks", "better")
-            assert seen["announced"] == "10 % of the trials are made; block.scheduler = none better"
+            assert seen["announced"] == "10 % of the trials are done; block.scheduler = none better"
             samples.finish(store, experiment)
             assert "Read the report" in (await stream.until("progress", "done"))["progress"]
 

@@ -17,7 +17,7 @@ _LARGE_BYTES = 128 * 1024  # requests from this size on are limited by bandwidth
 _COMMITS = 0.1  # syncs for each operation: a group of ten shares one
 _WAITS = 0.05  # lock waits or conflicts for each operation
 _LOCKS = ("server_row_lock_waits_per_s", "server_deadlocks_per_s", "conflicts_per_s", "lock_timeouts_per_s")
-_ENGINE = "the load engine was the bound"  # a message id, independent of the language
+_ENGINE = "the load engine was the bottleneck"  # a message id, independent of the language
 _COUNTED = (N_("row lock waits"), N_("deadlocks"), N_("conflicts"), N_("lock timeouts"))
 
 _CellKey = tuple[str, str, str, LoadLevel]

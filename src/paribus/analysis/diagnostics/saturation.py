@@ -72,5 +72,5 @@ def _knee(series: PairSeries, baseline: Passes, compared: Passes, confidence: fl
     if ratio.low > 0 or ratio.high < 0:
         message = N_("not judged, the knee moved from {before} to {now} outstanding, {times}")
     else:
-        message = N_("whether the knee moved is not shown: {before} to {now} outstanding, {times}")
+        message = N_("undetermined whether the knee moved: {before} to {now} outstanding, {times}")
     return [gettext(message, before=baseline_level, now=compared_level, times=factor)]

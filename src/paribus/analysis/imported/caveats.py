@@ -33,11 +33,11 @@ def _from(comparison: RunComparison) -> str:
         return gettext("from {n} runs of each or more at each load level", n=fewest)
     if comparison.variance_source == "lines":
         message = N_(
-            "{none}; interval lines tell how well each mean is known, and runs of the same are taken to differ by {sd}"
+            "{none}; interval lines show the precision of each mean, and identical runs are assumed to differ by {sd}"
         )
         return gettext(message, none=gettext(NO_NOISE_FLOOR), sd=f"{RUN_TO_RUN_SD * 100:.0f} %")
     if len(comparison.matched) == 1:
-        return gettext("{none}, and no interval from one load level", none=gettext(NO_NOISE_FLOOR))
+        return gettext("{none}; one load level gives no interval", none=gettext(NO_NOISE_FLOOR))
     message = N_("{none}; the interval is the spread over {n} load levels, which is not noise")
     return gettext(message, none=gettext(NO_NOISE_FLOOR), n=len(comparison.matched))
 
@@ -50,7 +50,9 @@ def checks_of(comparison: RunComparison, options: Mapping[int, Mapping[str, str]
 def _repeated(comparison: RunComparison) -> Check:
     if comparison.variance_source == "repetitions":
         return Check("repetition", True, gettext("runs were repeated"))
-    return Check("repetition", False, gettext("without repetition nothing tells a setting from chance"))
+    return Check(
+        "repetition", False, gettext("without repetition, the effect of a setting cannot be separated from chance")
+    )
 
 
 def _interleaved() -> Check:
@@ -73,13 +75,13 @@ def _only_the_setting(comparison: RunComparison, options: Mapping[int, Mapping[s
     shared = sides[0].keys() & sides[1].keys() - _LOADS - _NAMES - {comparison.factor}
     differing = sorted(name for name in shared if sides[0][name] != sides[1][name])
     if not differing:
-        text = gettext("the tool was asked the same") if shared else gettext("what the tool was asked is not told")
+        text = gettext("the tool had the same options") if shared else gettext("the options of the tool are unknown")
         return Check("options", True, text)
     differences = (
         f"{name} {', '.join(sorted(sides[0][name]))} / {', '.join(sorted(sides[1][name]))}"
         for name in differing[:_MOST]
     )
-    message = N_("not the setting alone differs: {differences}")
+    message = N_("other things differ besides the setting: {differences}")
     return Check("options", False, gettext(message, differences=gettext("; ").join(differences)))
 
 

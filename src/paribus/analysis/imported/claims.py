@@ -61,34 +61,32 @@ def _test(claim: Claim, sets: Sequence[ImportedSet], *, tables_named: bool) -> T
         parts, missing = _parts(claim, sets, tables_named=tables_named)
         results = [result for part in parts for result in _evidence(claim, part)]
         if not results:
-            raise _Untestable(gettext("its tables have no two of these levels under the same load"))
+            raise _Untestable(gettext("the tables of the claim have no two of these levels under the same load"))
         evidence = [result.evidence for result in results]
         standing, reason = _judge(claim, evidence)
     except _Untestable as error:
         return Tested(claim=claim, standing=Standing.UNTESTABLE, reason=str(error))
     if any(result.doubtful for result in results):
-        reason += gettext("; some of these figures do not fit each other")
+        reason += gettext("; some of these figures are inconsistent")
         standing = Standing.WEAK if standing is Standing.SUPPORTED else standing
     if any(result.limited for result in results) and claim.claim in ("no_difference", "recommend"):
-        reason += gettext("; both come to the same limit, which hides what the setting does")
+        reason += gettext("; both reach the same limit, which hides the effect of the setting")
         standing = Standing.WEAK if standing is Standing.SUPPORTED else standing
     if missing:
-        reason += gettext("; {tables} not looked at", tables=", ".join(missing))
+        reason += gettext("; {tables} not examined", tables=", ".join(missing))
     return Tested(claim=claim, standing=standing, reason=reason, evidence=tuple(evidence))
 
 
 def _parts(claim: Claim, sets: Sequence[ImportedSet], *, tables_named: bool) -> tuple[list[ImportedSet], list[str]]:
     """The trials of each set that the claim is about, and its tables that no set has."""
     if claim.claim not in ("better", "worse", "no_difference", "ratio", "recommend"):
-        raise _Untestable(gettext("{claim} is nothing that numbers show", claim=claim.claim))
+        raise _Untestable(gettext("{claim} cannot be tested with numbers", claim=claim.claim))
     if no_speed := _NO_SPEED.search(claim.factor):
         raise _Untestable(gettext("these figures do not show {what}", what=no_speed[1]))
     if claim.factor.casefold() == "threads":
-        raise _Untestable(
-            gettext("it compares load levels with each other; here settings are compared at each of them")
-        )
+        raise _Untestable(gettext("the claim compares load levels; here settings are compared at each load level"))
     if tables_named and not claim.tables:
-        raise _Untestable(gettext("no table is behind it"))
+        raise _Untestable(gettext("no table supports the claim"))
     parts: list[ImportedSet] = []
     found_tables: set[str] = set()
     for imported_set in sets:
@@ -102,7 +100,11 @@ def _parts(claim: Claim, sets: Sequence[ImportedSet], *, tables_named: bool) -> 
         if part_trials:
             parts.append(replace(imported_set, trials=part_trials))
     if not parts:
-        message = N_("its numbers are not here: {tables}") if claim.tables else N_("nothing here has its factor")
+        message = (
+            N_("the numbers behind the claim are missing: {tables}")
+            if claim.tables
+            else N_("no data here has the factor of the claim")
+        )
         raise _Untestable(gettext(message, tables=", ".join(claim.tables)))
     return parts, [table for table in claim.tables if table not in found_tables]
 
@@ -154,7 +156,7 @@ def _evidence(claim: Claim, part: ImportedSet) -> Iterator[_LevelEvidence]:
         (key for key in keys if all(_level(claim, word, levels[key]) for word in claim.aliases)), ""
     )
     if not factor:
-        raise _Untestable(gettext("its tables have no factor {factor}", factor=claim.factor))
+        raise _Untestable(gettext("the tables of the claim have no factor {factor}", factor=claim.factor))
     factor_levels = levels[factor]
     for level, other in _compared(claim, factor_levels):
         matching_trials = [trial for trial in part.trials if _within(claim, trial)]
@@ -180,12 +182,14 @@ def _compared(claim: Claim, factor_levels: Sequence[str]) -> list[tuple[str, str
     if claim.claim == "no_difference":
         return [(level, others[0]) for level in others[1:]] if len(others) > 1 else []
     if not level_words and claim.claim == "ratio":
-        raise _Untestable(gettext("it states figures of one setting, and compares nothing"))
+        raise _Untestable(gettext("the claim states figures of one setting and compares nothing"))
     if not level_words:
-        raise _Untestable(gettext("it does not say which of two levels is better"))
+        raise _Untestable(gettext("the claim does not say which of two levels is better"))
     if not firsts:
         raise _Untestable(
-            gettext("its tables do not have {level}", level=gettext(", ").join(dict.fromkeys(level_words)))
+            gettext(
+                "the tables of the claim have no level {level}", level=gettext(", ").join(dict.fromkeys(level_words))
+            )
         )
     return [(first, other) for first in firsts for other in others if other not in firsts]
 
@@ -232,7 +236,7 @@ def _judge(claim: Claim, evidence: Sequence[ClaimEvidence]) -> tuple[Standing, s
     figure = claimed_ratio(claim.magnitude)
     if claim.claim == "ratio" or (figure and figure.is_percentage and claim.claim in ("better", "worse")):
         if figure is None:
-            raise _Untestable(gettext("it states no ratio that numbers could have"))
+            raise _Untestable(gettext("the claim states no ratio that numbers could show"))
         return _as_stated(figure, evidence)
     judged = [_of_one(claim, item) for item in evidence]
     order = (Standing.CONTRADICTED, Standing.WEAK, Standing.SUPPORTED)
@@ -252,33 +256,33 @@ def _of_one(claim: Claim, evidence: ClaimEvidence) -> tuple[Standing, str]:
     if claim.keep:
         if evidence.estimate < -_SMALL:
             return Standing.CONTRADICTED, gettext("{found}: the other is better", found=text)
-        return Standing.SUPPORTED, gettext("{found}: nothing speaks for the other", found=text)
+        return Standing.SUPPORTED, gettext("{found}: no evidence for the other", found=text)
     if claim.claim == "no_difference":
         if evidence.low > 0 or evidence.high < 0:
             return Standing.CONTRADICTED, _beyond(text, evidence)
         if abs(evidence.estimate) <= _SMALL:
-            return Standing.SUPPORTED, gettext("{found}, as little as two runs of the same differ", found=text)
+            return Standing.SUPPORTED, gettext("{found}, no more than two identical runs differ", found=text)
         return Standing.WEAK, gettext(
-            "{found}, which one run of each cannot tell from nothing, nor from much", found=text
+            "{found}; one run of each can exclude neither zero nor a large effect", found=text
         )
     if evidence.low > 0:
         return Standing.SUPPORTED, _beyond(text, evidence)
     if evidence.estimate < -_SMALL or evidence.high < 0:
-        return Standing.CONTRADICTED, gettext("{found}: its own numbers go the other way", found=text)
+        return Standing.CONTRADICTED, gettext("{found}: its own numbers show the opposite", found=text)
     if abs(evidence.estimate) <= _MARGIN:
         return Standing.WEAK, gettext("{found}: no difference", found=text)
-    message = N_("{found}, which chance alone may be")
+    message = N_("{found}, possibly by chance")
     if not evidence.repeated and evidence.estimate < 0:
-        message = N_("{found}, the other way, by no more than the spread or what single runs may differ by")
+        message = N_("{found}, in the other direction, by no more than the spread or the variation of single runs")
     elif not evidence.repeated:
-        message = N_("{found}, no more than the spread over load levels or what single runs may differ by")
+        message = N_("{found}, no more than the spread over load levels or the variation of single runs")
     return Standing.WEAK, gettext(message, found=text)
 
 
 def _beyond(text: str, evidence: ClaimEvidence) -> str:
     message = N_("{found}, beyond chance")
     if not evidence.repeated:
-        message = N_("{found}, more than the spread over load levels and than single runs may differ by")
+        message = N_("{found}, more than the spread over load levels and the variation of single runs")
     return gettext(message, found=text)
 
 
@@ -287,7 +291,7 @@ def _as_stated(figure: ClaimedRatio, evidence: Sequence[ClaimEvidence]) -> tuple
     ratios = [math.exp(item.estimate) for item in evidence]
     formatted = ", ".join(map(figure.show, ratios))
     relative_error = max(figure.relative_error(ratio) for ratio in ratios)
-    text = gettext("its tables give {ratios}, it says {stated}", ratios=formatted, stated=figure.text)
+    text = gettext("the tables give {ratios}, the claim states {stated}", ratios=formatted, stated=figure.text)
     if relative_error <= figure.rounding:
         return Standing.SUPPORTED, text
     return (Standing.WEAK if relative_error <= 3 * figure.rounding else Standing.CONTRADICTED), text

@@ -121,7 +121,7 @@ def comparisons(
         measured_loads = {load for (load, _), arms in trials_at.items() if baseline in arms or arm in arms}
         unmatched = sorted(measured_loads - {level.load for level in matched} - set(unusable))
         if not matched:
-            message = N_("{factor} = {arm} under {workload} was not judged: there is no figure of {baseline} beside it")
+            message = N_("{factor} = {arm} under {workload} was not judged: no matching figure of {baseline}")
             messages.append(gettext(message, factor=factor.key, arm=arm, workload=workload, baseline=baseline))
             continue
         result.append(

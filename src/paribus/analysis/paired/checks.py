@@ -82,7 +82,7 @@ def _order(gain: Coefficient | None, question: Question) -> Check | None:
     if gain is None:
         return None
     failed = _fails(gain, question.margin)
-    text = gettext("whoever runs later gains {effect}", effect=show_percent(gain.estimate))
+    text = gettext("the later trial of a pair changes by {effect}", effect=show_percent(gain.estimate))
     return Check(gettext("order"), not failed, text + (gettext(": settle longer") if failed else ""))
 
 
@@ -92,8 +92,8 @@ def _carry_over(series: PairSeries, pairs: Pairs, question: Question, timeline: 
     if gain is None:
         return None
     failed = _fails(gain, question.margin)
-    advice = gettext(": settle longer, or make the data anew for each application") if failed else ""
-    text = gettext("a trial after one of {arm} gains {effect}", arm=series.arm, effect=show_percent(gain.estimate))
+    advice = gettext(": settle longer, or recreate the data for each application") if failed else ""
+    text = gettext("a trial that follows {arm} changes by {effect}", arm=series.arm, effect=show_percent(gain.estimate))
     return Check(gettext("carry-over"), not failed, text + advice)
 
 
@@ -127,7 +127,7 @@ def _points(pair: Pair, courses: Courses) -> tuple[np.ndarray, np.ndarray] | Non
 def _outliers(finding: Finding, series: PairSeries) -> Check:
     compared_count, baseline_count = finding.slow
     failed = diagnostics.equal_counts_p(compared_count, baseline_count) < _ALPHA
-    message = N_("{n} trials of {arm} and {others} of {baseline} lie far off")
+    message = N_("{n} trials of {arm} and {others} of {baseline} are outliers")
     return Check(
         gettext("outliers"),
         not failed,
@@ -138,7 +138,7 @@ def _outliers(finding: Finding, series: PairSeries) -> Check:
 def _faults(series: PairSeries) -> Check:
     baseline_count, arm_count = series.faults
     failed = diagnostics.equal_counts_p(baseline_count, arm_count) < _ALPHA
-    message = N_("in {n} blocks a trial of {arm} could not be used, and in {others} one of {baseline}")
+    message = N_("unusable trials: {arm} in {n} blocks, {baseline} in {others} blocks")
     return Check(
         gettext("reruns"),
         not failed,
@@ -160,9 +160,11 @@ def _completions(series: PairSeries, pairs: Pairs) -> Check | None:
 def _independence(fitted: Regression) -> Check:
     correlation = diagnostics.lag_one(fitted.residuals)
     failed = abs(correlation) > 2.58 / np.sqrt(len(fitted.residuals))
-    text = gettext("a pair and the next correlate by {r}", r=f"{correlation:+.2f}".replace("-", "−"))
+    text = gettext("correlation of consecutive pairs: {r}", r=f"{correlation:+.2f}".replace("-", "−"))
     return Check(
-        gettext("independence"), not failed, text + (gettext(": what disturbs outlasts a block") if failed else "")
+        gettext("independence"),
+        not failed,
+        text + (gettext(": disturbances last longer than one block") if failed else ""),
     )
 
 
@@ -179,5 +181,5 @@ def _drift(series: PairSeries, timeline: Timeline) -> Check | None:
     slope, low, high = diagnostics.drift(hours_at, values)
     span_h = float(np.ptp(hours_at))
     slopes = f"[{show_percent(low * span_h)}, {show_percent(high * span_h)}]"
-    message = N_("the machine itself changed by {change} {interval} meanwhile; pairs are made side by side")
+    message = N_("the machine itself drifted by {change} {interval} meanwhile; the trials of a pair run back to back")
     return Check(gettext("drift"), True, gettext(message, change=show_percent(slope * span_h), interval=slopes))

@@ -181,11 +181,9 @@ def refuse(data: Pairs, question: Question) -> None:
     if not np.isfinite(data.difference).all():
         raise CannotJudge(N_("a trial measured nothing, or no positive number"))
     if question.margin < 2 * data.resolution:
-        raise CannotJudge(
-            N_("the response is measured in steps of more than half the margin: longer trials measure finer")
-        )
+        raise CannotJudge(N_("the resolution of the response is coarser than half the margin: use longer trials"))
     if np.ptp(data.difference) == 0 and (data.resolution == 0 or data.count < _LEAST_COUNT):
-        raise CannotJudge(N_("all pairs are exactly alike, which no real machine gives"))
+        raise CannotJudge(N_("all pairs are identical, which no real machine produces"))
 
 
 def _mean(d: Array) -> Regression:

@@ -239,9 +239,9 @@ def _look_again(
     """The finding of the last look, and the pairs that it saw."""
     if not looks:
         refuse(arrays(series), question)
-        raise CannotJudge(N_("it was not looked at"))
+        raise CannotJudge(N_("no look was taken"))
     if series.units < looks[-1].pairs:
-        raise CannotJudge(N_("pairs that were looked at are not valid any more"))
+        raise CannotJudge(N_("pairs of an earlier look are no longer valid"))
     series_at_look = series.first(looks[-1].pairs)
     over = finished or looks[-1].verdict is not None
     return look(arrays(series_at_look), question, spending_looks(looks, question), over=over), series_at_look

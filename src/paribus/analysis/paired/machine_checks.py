@@ -83,12 +83,12 @@ def _drives(counters: Mapping[str, Sequence[int]]) -> Check | None:
         if len(set(readings)) > 1
     ]
     failing = [
-        gettext("{drive} says that it is failing", drive=name.partition(" ")[0])
+        gettext("{drive} reports that it is failing", drive=name.partition(" ")[0])
         for name, readings in counters.items()
         if name.endswith(" failing") and any(readings)
     ]
     text = gettext("; ").join([*increased, *failing])
-    text = text or gettext("none of the drives' {n} counters of errors moved", n=len(counters))
+    text = text or gettext("none of the drives' {n} error counters moved", n=len(counters))
     return Check("SMART", not increased and not failing, text)
 
 
@@ -99,8 +99,12 @@ def _conditions(series: PairSeries, conditions: Facts) -> Check | None:
     differences = [differing_conditions(pair.trials, conditions) for pair in series.pairs]
     names = sorted({name for names_of_pair in differences for name in names_of_pair})
     if not names:
-        return Check(gettext("conditions"), True, gettext("what no trial sets was alike in both trials of every pair"))
-    message = N_("{names} differed within {n} of {all} pairs, and no trial sets that")
+        return Check(
+            gettext("conditions"),
+            True,
+            gettext("conditions outside the plan were the same in both trials of every pair"),
+        )
+    message = N_("{names} differed within {n} of {all} pairs; the plan does not control this")
     text = gettext(
         message, names=gettext(", ").join(map(gettext, names)), n=sum(map(bool, differences)), all=len(differences)
     )

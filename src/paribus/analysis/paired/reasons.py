@@ -56,9 +56,9 @@ def reasons_of(
         under_way: Whether the comparison continues.
     """
     units = finding.looks[-1].units
-    so_far = N_("{n} of {planned} planned pairs so far, and not decided yet")
+    so_far = N_("{n} of {planned} planned pairs so far; not decided yet")
     if series.split:
-        so_far = N_("{n} of {planned} planned pairs of applications so far, and not decided yet")
+        so_far = N_("{n} of {planned} planned pairs of applications so far; not decided yet")
     reasons = [gettext(so_far, n=units, planned=series.planned)] if under_way else []
     if series.split:
         trials_per_unit = len(series.pairs) / series.units
@@ -73,7 +73,7 @@ def reasons_of(
             zip(loads, finding.levels, strict=False),
             key=lambda level_finding: max(-level_finding[1].interval.low, level_finding[1].interval.high),
         )
-        excluded = N_("at single load levels not excluded: up to {interval}, at {load}")
+        excluded = N_("not excluded at single load levels: up to {interval}, at {load}")
         reasons.append(gettext(excluded, interval=_between(widest[1].interval), load=widest[0]))
     if finding.levels and finding.p_levels < _ALPHA:
         loads = sorted({pair.load for pair in series.pairs})
@@ -83,7 +83,7 @@ def reasons_of(
             for load, level_finding in each_level
         ]
         reasons.append(
-            gettext("the effect is not one for all load levels: {levels}", levels=gettext("; ").join(level_effects))
+            gettext("the effect differs between load levels: {levels}", levels=gettext("; ").join(level_effects))
         )
     return tuple(reasons)
 
@@ -107,9 +107,9 @@ def verdict_reasons(
             message = beyond if interval.beyond(question.margin) else N_("{interval} excludes zero")
             return [gettext(message, interval=_between(interval), margin=margin)]
         case Verdict.UNDECIDED:
-            message = N_("{interval} holds zero, and an effect beyond {margin} is not excluded")
+            message = N_("{interval} contains zero, and an effect beyond {margin} is not excluded")
             if inner.within(question.margin):
-                message = N_("{interval} holds zero")
+                message = N_("{interval} contains zero")
             return [gettext(message, interval=_between(interval), margin=margin)]
         case _:
             return []
@@ -123,6 +123,6 @@ def pairs_needed(pair_sd: float, question: Question, units: int, pair_s: float) 
     """Return the number of pairs, and their machine time, that would decide at the observed noise."""
     needed = max(pairs_for(question.margin, pair_sd), units + 8)
     if not pair_s:
-        return gettext("with this noise about {n} pairs decide at this margin", n=needed)
-    message = N_("with this noise about {n} pairs, which take {duration}, decide at this margin")
+        return gettext("at this noise about {n} pairs are needed to decide at this margin", n=needed)
+    message = N_("at this noise about {n} pairs, which take {duration}, are needed to decide at this margin")
     return gettext(message, n=needed, duration=show_duration(needed * pair_s))

@@ -140,7 +140,7 @@ def _look_again(
         arrays(screen.series)  # raises where values are no numbers
         raise CannotJudge(gettext("{n} valid pairs are needed", n=least_valid(len(screen.factors))))
     if screen.series.units < factor_looks[-1].pairs:
-        raise CannotJudge(N_("pairs that were looked at are not valid any more"))
+        raise CannotJudge(N_("pairs of an earlier look are no longer valid"))
     screen_at_look = screen.first(factor_looks[-1].pairs)
     over = finished or factor_looks[-1].verdict is not None
     finding = look_at_screen(
@@ -209,7 +209,7 @@ def _effect(
     failed = tuple(check.finding for check in checks if not check.passed)
     better, within = probabilities(finding.estimate, finding.error, screen_finding.fitted.freedom, question)
     needed = pairs_needed(screen_finding.fitted.scale, question, look.pairs, context.timeline.pair_s(screen.series))
-    so_far = N_("{n} of {planned} planned pairs so far, and not decided yet")
+    so_far = N_("{n} of {planned} planned pairs so far; not decided yet")
     reasons = [
         gettext(
             "screened with {n} other factors: this is the effect over all their settings", n=len(screen.factors) - 1
@@ -217,7 +217,7 @@ def _effect(
         *verdict_reasons(finding.verdict, finding.interval, finding.inner, question),
         *([needed] if finding.verdict is Verdict.UNDECIDED else []),
         *(
-            [gettext("not confirmed in trials of its own; false discovery rate {rate:.2g}", rate=false_discovery_rate)]
+            [gettext("not confirmed in separate trials; false discovery rate {rate:.2g}", rate=false_discovery_rate)]
             if is_claim
             else []
         ),

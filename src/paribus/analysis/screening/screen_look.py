@@ -62,13 +62,11 @@ def look_at_screen(
     if not np.isfinite(d).all():
         raise CannotJudge(N_("a trial measured nothing, or no positive number"))
     if question.margin < 2 * pairs.resolution:
-        raise CannotJudge(
-            N_("the response is measured in steps of more than half the margin: longer trials measure finer")
-        )
+        raise CannotJudge(N_("the resolution of the response is coarser than half the margin: use longer trials"))
     fitted = screen.fit(d, settings, pairs.order)
     errors = np.sqrt(np.diag(fitted.covariance))[:-1].tolist()
     if min(errors) == 0:
-        raise CannotJudge(N_("all pairs are exactly alike, which no real machine gives"))
+        raise CannotJudge(N_("all pairs are identical, which no real machine produces"))
     outer, inner = (question.spending.standard_errors(looks, sides, fitted.freedom) for sides in (2, 1))
     findings = []
     for estimate, error in zip(fitted.coefficients.tolist(), errors, strict=False):

@@ -101,9 +101,7 @@ class MySqlLive(LiveKind):
         """What a reader must know of it."""
         if ask("SELECT @@GLOBAL.log_bin").rows[0][0] != "1":
             return []
-        return [
-            stored_message("the server keeps a binary log: the data of the workloads goes into it, and to its replicas")
-        ]
+        return [stored_message("the binary log is on: the data of the workloads is written to it and sent to replicas")]
 
     def process(self, ask: Ask, host: Host) -> int:
         """The server's process, as it says itself. Raises ValueError and HostError where it cannot be told."""

@@ -106,7 +106,7 @@ class PostgresLive(LiveKind):
         """What a reader must know of it."""
         if ask("SELECT count(*) FROM pg_stat_replication").rows[0][0] == "0":
             return []
-        return [stored_message("the server has replicas: the data of the workloads goes to them too")]
+        return [stored_message("the server has replicas: the data of the workloads is replicated to them")]
 
     def process(self, ask: Ask, host: Host) -> int:
         """The process above the one that answers. Raises ValueError, IndexError and HostError where it is not here."""

@@ -19,10 +19,10 @@ def render(view: ComparedView) -> str:
         gettext("{sentence}.", sentence=plain(view.headline)),
         "",
     ]
-    lines += [f"## {gettext('What else differs')}", ""]
+    lines += [f"## {gettext('Other differences')}", ""]
     if view.differences:
         rows = [[plain(cell) for cell in row] for row in view.differences]
-        lines += as_table([gettext("what differs"), plain(view.first), plain(view.second)], [False] * 3, rows)
+        lines += as_table([gettext("differences"), plain(view.first), plain(view.second)], [False] * 3, rows)
     else:
         lines += [gettext("nothing else differs"), ""]
     if view.baseline:
@@ -37,7 +37,7 @@ def render(view: ComparedView) -> str:
         ]
         head += [gettext("trials")]
         right = [False, False, True, True, True, False, True, False]
-        lines += [f"## {gettext('What the baseline does')}", "", *as_table(head, right, [*map(_row, view.baseline)])]
+        lines += [f"## {gettext('Change of the baseline')}", "", *as_table(head, right, [*map(_row, view.baseline)])]
     if view.effects:
         head = [
             gettext("factor"),
@@ -50,7 +50,7 @@ def render(view: ComparedView) -> str:
         head += [gettext("difference"), ""]
         right = [False, False, False, False, True, True, True, False]
         lines += [
-            f"## {gettext('Whether effects are alike')}",
+            f"## {gettext('Agreement of effects')}",
             "",
             *as_table(head, right, [*map(_effect, view.effects)]),
         ]

@@ -21,12 +21,12 @@ def render(view: ComparedView, console: "Console") -> None:
     console.print(plain(view.headline))
     console.print()
     if view.differences:
-        _table(console, (gettext("what differs"), view.first, view.second), view.differences, figures=())
+        _table(console, (gettext("differences"), view.first, view.second), view.differences, figures=())
     else:
         console.print(gettext("nothing else differs"))
     if view.baseline:
         head = (
-            gettext("baseline under"),
+            gettext("baseline, workload"),
             gettext("response"),
             gettext("load"),
             gettext("change"),

@@ -53,10 +53,11 @@ def drift_chart(shown: DriftCurve, width: int, height: int) -> Spec:
         "height": height,
         "title": {
             "text": gettext("{title} of all arms over time, %", title=shown.title),
-            "subtitle": gettext("against the usual at the load level"),
+            "subtitle": gettext("relative to the typical value at the load level"),
         },
         "description": gettext(
-            "{title} of each block over time, as a deviation from the usual at its load level", title=shown.title
+            "{title} of each block over time, as a deviation from the typical value at its load level",
+            title=shown.title,
         ),
         "data": inline(rows),
         "encoding": {

@@ -209,7 +209,7 @@ def _trust(trust: Trust) -> list[str]:
     lines += as_table(
         [gettext("trials"), gettext("reason"), gettext("count"), gettext("which")], [False, False, True, False], rows
     )
-    lines += [gettext("What differed between trials that should not have") + ":", ""]
+    lines += [gettext("Uncontrolled differences between trials") + ":", ""]
     lines += [*(f"- **{plain(said)}**" for said in trust.unlike), f"- {plain(trust.alike)}", ""]
     facts = [[plain(name), plain(value)] for name, value in (*trust.facts, *trust.machine)]
     lines += as_table([gettext("experiment and machine"), ""], [False, False], facts)
@@ -245,7 +245,7 @@ def _compared(view: ReportView, pictures: Mapping[str, str]) -> list[str]:
         if advice.recipe:
             block = _code(f"{advice.recipe.set}\n{advice.recipe.check}", "sh")
             lines += ["", *(f"  {line}" for line in block), ""]
-            lines += [f"  {gettext('To last beyond the next start:')}", ""]
+            lines += [f"  {gettext('To keep it after a restart:')}", ""]
             lines += [*(f"  {line}" for line in _code(advice.recipe.last, "")), ""]
     lines += ["", *_beside(view.claims), *_head(gettext("Factor by factor"))]
     lines += [view.reading, ""] if view.reading else []

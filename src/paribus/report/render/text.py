@@ -113,7 +113,7 @@ def render(view: ReportView, console: "Console") -> None:
         label = f"  {tally.reason}" if tally.reason else gettext("trials {state}", state=tally.state)
         console.print(plain(f"{label}: {len(tally.trials)}{where}"))
     _conditioned(view, console, only_missed=False)
-    question = gettext("What differed between trials that should not have")
+    question = gettext("Uncontrolled differences between trials")
     answer = gettext("; ").join([*view.trust.unlike, view.trust.alike])
     console.print(plain(f"{question}: {answer}"))
     for note in view.trust.notes:

@@ -127,11 +127,11 @@ def time_series(measurements: Mapping[str, Mapping[int, Measurement]], trials_do
     thin = any(one.n > len(one.points) > 1 for by_trial in measurements.values() for one in by_trial.values())
     notes = [
         *(
-            [gettext("{n} of {all} trials are here: export has all", n=drawn_trials, all=trials_done)]
+            [gettext("{n} of {all} trials are listed: the export has all", n=drawn_trials, all=trials_done)]
             if drawn_trials < trials_done
             else []
         ),
-        *([gettext("of each stretch the lowest and the highest point is drawn")] if thin else []),
+        *([gettext("each interval shows its lowest and its highest point")] if thin else []),
     ]
     return TimeSeriesChart(key="trial-course", note=gettext("; ").join(notes), series=tuple(series))
 

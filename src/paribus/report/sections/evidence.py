@@ -126,10 +126,12 @@ def _facts(
     if experiment.ended is not None:
         facts.append((gettext("took"), show_duration(max(experiment.ended - experiment.started, 0))))
     planned = "" if planned_s is None else gettext(", of {duration} planned", duration=show_duration(planned_s))
-    usual = N_("{duration}: an hour once for each setting at each load level, which says nothing of noise")
+    usual = N_(
+        "{duration}: one hour for each setting at each load level, without repetition and without an estimate of noise"
+    )
     facts += [
         (gettext("machine time of trials and reruns"), show_duration(made_s) + planned),
-        *([(gettext("the usual way would take"), gettext(usual, duration=show_duration(once_s)))] if once_s else []),
+        *([(gettext("the usual method would take"), gettext(usual, duration=show_duration(once_s)))] if once_s else []),
         (gettext("rounds planned"), str(experiment.rounds)),
         (gettext("seed"), str(experiment.seed)),
         (gettext("schedule hash"), experiment.schedule_hash),

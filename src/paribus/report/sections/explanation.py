@@ -44,10 +44,8 @@ def normalised(cells: Sequence[Cell], arms: Sequence[str]) -> WordTable | None:
         best = max((cell for (at, _), cell in rates.items() if at == load), key=lambda cell: cell.mean)
         rows.append((load.figure, *(_over(rates.get((load, arm)), best) for arm in arms)))
     return WordTable(
-        title=gettext("Each over the best"),
-        note=gettext(
-            "throughput over that of the best arm at the load level; intervals take arms as independent of each other"
-        ),
+        title=gettext("Each relative to the best"),
+        note=gettext("throughput relative to the best arm at the load level; intervals treat arms as independent"),
         head=(gettext("load level"), *arms),
         figures=(True,) * (1 + len(arms)),
         rows=tuple(rows),
@@ -71,7 +69,7 @@ def _over(cell: Cell | None, best: Cell) -> str:
 
 def _moved(one: Contrast) -> WordTable:
     shown = one.moved[:_MOST_ROWS]
-    falsely = gettext("{share:.0%} of these at most are expected not to have moved", share=1 - one.confidence)
+    falsely = gettext("at most {share:.0%} of these are expected to be false alarms", share=1 - one.confidence)
     left = len(one.moved) - len(shown)
     said = [
         gettext("{n} of {examined} counters moved", n=len(one.moved), examined=one.examined),
@@ -79,7 +77,7 @@ def _moved(one: Contrast) -> WordTable:
         falsely,
     ]
     return WordTable(
-        title=gettext("What moved with {arm} instead of {baseline}", arm=one.arm, baseline=one.baseline),
+        title=gettext("Counters that moved with {arm} instead of {baseline}", arm=one.arm, baseline=one.baseline),
         note=gettext("; ").join(said)
         if one.moved
         else gettext("none of {examined} counters moved beyond its noise", examined=one.examined),
@@ -129,8 +127,8 @@ def _change(moved: Moved) -> str:
 def _bounds(bounds: Sequence[Bounded], arms: Sequence[str]) -> WordTable:
     by_place = {(one.load, one.arm): one for one in bounds}
     return WordTable(
-        title=gettext("What bounds it"),
-        note=gettext("read off the means of each load level; no test"),
+        title=gettext("Bottlenecks"),
+        note=gettext("taken from the means at each load level; not tested"),
         head=(gettext("load level"), *arms),
         figures=(True, *[False] * len(arms)),
         rows=tuple(
@@ -144,7 +142,7 @@ def _bounds(bounds: Sequence[Bounded], arms: Sequence[str]) -> WordTable:
 def _bounded(one: Bounded | None) -> str:
     if one is None:
         return numbers.DASH
-    limit = gettext("nothing is full") if one.limit is Limit.NOTHING else word(one.limit)
+    limit = gettext("no resource is saturated") if one.limit is Limit.NOTHING else word(one.limit)
     return gettext("{limit} ({evidence})", limit=limit, evidence=one.evidence)
 
 
@@ -152,14 +150,14 @@ def _scaling(scalings: Sequence[Scaling]) -> WordTable:
     return WordTable(
         title=gettext("How it scales"),
         note=gettext(
-            "the knee is where more load begins only to wait longer; contention and coherency are the shares of the "
-            "Universal Scalability Law"
+            "at the knee, more load begins to add waiting instead of throughput; contention and "
+            "coherency are the coefficients of the Universal Scalability Law"
         ),
         head=(
             gettext("arm"),
             gettext("peak"),
             gettext("knee"),
-            gettext("drive it at"),
+            gettext("recommended load"),
             gettext("contention"),
             gettext("coherency"),
             gettext("the law"),
@@ -181,7 +179,9 @@ def _scaled(one: Scaling) -> tuple[str, ...]:
         maximum = (
             gettext("maximum at {level:,.0f}", level=one.law.peak_at) if one.law.peak_at else gettext("no maximum")
         )
-        missed = gettext("{miss} off at {level}", miss=show_percent(math.log1p(one.law.miss)), level=one.law.miss_at)
+        missed = gettext(
+            "deviates {miss} at {level}", miss=show_percent(math.log1p(one.law.miss)), level=one.law.miss_at
+        )
         holds = gettext("holds, {missed}, {maximum}", missed=missed, maximum=maximum)
         law = (*shares, holds if one.law.holds else gettext("does not hold: {missed}", missed=missed))
     peak = gettext("{rate}/s at {level}", rate=_rate(one.peak_per_s), level=one.peak_at)

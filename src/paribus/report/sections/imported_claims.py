@@ -32,11 +32,11 @@ def contradictions(found: Sequence[Breach]) -> WordTable:
     """What does not fit, contradictions first."""
     ordered = sorted(found, key=lambda one: not one.grave)
     grave = sum(one.grave for one in found)
-    said = N_("{n} contradict each other; what else is told may be right, and says less than it seems to")
+    said = N_("{n} contradict each other; the other figures may be right, but are weaker evidence than they seem")
     return WordTable(
-        title=gettext("What does not fit"),
+        title=gettext("Inconsistencies"),
         note=gettext(said, n=grave),
-        head=(gettext("what is stated, and what the others imply"), gettext("trials")),
+        head=(gettext("stated value, and the value implied by the others"), gettext("trials")),
         figures=(False, False),
         rows=tuple((one.words, numbers.few(one.cells)) for one in ordered[:_MOST_LINES]),
         trials=(),
@@ -51,11 +51,11 @@ def claims(found: Sequence[Tested]) -> WordTable:
     return WordTable(
         title=gettext("Claims beside the numbers"),
         note=gettext(
-            "{counts}; supported: the numbers go that way by more than chance and the spread over load levels; "
-            "weak: by less; contradicted: the other way",
+            "{counts}; supported: the difference exceeds chance and the spread over load levels; "
+            "weak: it is smaller; contradicted: it has the opposite sign",
             counts=said,
         ),
-        head=(gettext("claim"), gettext("it says"), gettext("it stands"), gettext("why"), gettext("numbers")),
+        head=(gettext("claim"), gettext("states"), gettext("standing"), gettext("why"), gettext("numbers")),
         figures=(False, False, False, False, False),
         rows=tuple(
             (one.claim.id, one.claim.statement, standing(one.standing), one.reason, _figures(one.evidence))
@@ -87,7 +87,7 @@ def files(found: Sequence[Source], origins: Mapping[int, Origin]) -> list[WordTa
         for one in found[:_MOST_FILES]
     ]
     left = len(found) - len(rows)
-    note = gettext("kept as they were read, without passwords, with the hash of their bytes")
+    note = gettext("stored as read, without passwords, with a hash of the original bytes")
     if left > 0:
         note += gettext("; {n} more are not shown", n=left)
     head = (gettext("file"), gettext("format"), gettext("trials"), gettext("lines not understood"), "SHA-256")
@@ -100,7 +100,7 @@ def _remarks(found: Sequence[Source]) -> list[WordTable]:
     rows = tuple((one.path, remark) for one in found for remark in one.remarks)[:_MOST_LINES]
     if not rows:
         return []
-    note = gettext("what their readers say of them")
+    note = gettext("remarks of the parsers")
     head = (gettext("file"), gettext("remark"))
     return [WordTable(title=gettext("Remarks"), note=note, head=head, figures=(False, False), rows=rows, trials=())]
 
@@ -114,8 +114,8 @@ def _cut_off(found: Sequence[Source], origins: Mapping[int, Origin]) -> list[Wor
     return [
         WordTable(
             title=gettext("Cut off"),
-            note=gettext("runs whose text ends too early: what it has is used"),
-            head=(gettext("trial"), gettext("where"), gettext("what is missing")),
+            note=gettext("runs with truncated text: the available part is used"),
+            head=(gettext("trial"), gettext("where"), gettext("missing")),
             figures=(True, False, False),
             rows=rows,
             trials=(),
@@ -127,7 +127,7 @@ def _lines(found: Sequence[Source]) -> list[WordTable]:
     lines = [(one.path, number, text) for one in found for number, text in one.not_understood]
     if not lines:
         return []
-    note = gettext("{n:,} lines that no reader understood; none of their figures is used", n=len(lines))
+    note = gettext("{n:,} lines were not understood by any parser; none of their figures is used", n=len(lines))
     if len(lines) > _MOST_LINES:
         note += gettext("; the first {n:,}", n=_MOST_LINES)
     return [

@@ -16,7 +16,7 @@ from paribus.units import show_size, show_time
 _BEYOND = {
     Bound.IOPS: N_("beyond it the device is IOPS-bound"),
     Bound.BANDWIDTH: N_("beyond it the device is bandwidth-bound"),
-    Bound.BOTH: N_("beyond it small and large operations together use the device up"),
+    Bound.BOTH: N_("beyond it small and large operations together saturate the device"),
 }
 _WORDS = {
     Bound.IOPS: "IOPS",
@@ -27,9 +27,9 @@ _WORDS = {
 _ORDERS = (N_("sequential"), N_("random"))
 _IOPS = Scale("IOPS", 1.0)
 _READING = N_(
-    "Bound: another step of small operations brings less than half of its proportion, and the device stands within "
-    "{near} of the most operations it made of small ones alone, or of the most bytes it moved with large ones; both: "
-    "the shares of the two add up to that."
+    "Bound: one more step of small operations adds less than half of its proportional gain, "
+    "and the device is within {near} of its highest rate of small operations alone, or of its"
+    " highest bandwidth with large operations; both: the two shares add up to that."
 )
 _TABLES = (
     ("small_per_s", N_("small operations"), MetricKind.RATE),
@@ -54,7 +54,7 @@ def _percent(share: float) -> str:
 
 
 def _beside(large: int) -> str:
-    return gettext("beside {n} large", n=large) if large else gettext("no large")
+    return gettext("with {n} large", n=large) if large else gettext("no large")
 
 
 def _level(level: float) -> str:
@@ -64,7 +64,7 @@ def _level(level: float) -> str:
 def _knee_text(series: MatrixSeries) -> str:
     knee = series.knee
     if knee is None:
-        return gettext("no knee up to there: more outstanding still brings more")
+        return gettext("no knee up to there: more outstanding operations still raise throughput")
     low, high = knee.level.low, knee.level.high
     between = "" if low is None or high is None else f" [{_level(low)}, {_level(high)}]"
     return gettext(
@@ -94,7 +94,7 @@ def _small(series: MatrixSeries, matrix: Matrix) -> str:
         return ""
     what = operations(matrix.small_block_bytes, N_("random"), series.write_share)
     if series.large:
-        what += gettext(", beside {n} large {order}", n=series.large, order=gettext(matrix.large_order))
+        what += gettext(", with {n} large {order}", n=series.large, order=gettext(matrix.large_order))
     mean = peak.measured.get("small_response_mean_s")
     at = gettext(" at {time}", time=show_time(mean.value)) if mean else ""
     said = N_("{what}: {rate}{at} with {n} outstanding")
@@ -114,7 +114,7 @@ def _large(points: Sequence[MatrixPoint], share: float, matrix: Matrix) -> str:
     best = max(alone, key=lambda point: point.measured["large_bytes_per_s"].value)
     bandwidth = f"{show_size(best.measured['large_bytes_per_s'].value)}/s"
     what = operations(matrix.large_block_bytes, matrix.large_order, share)
-    bounds = {Bound.BANDWIDTH: gettext(", bandwidth-bound"), Bound.NOTHING: gettext(", not bound yet")}
+    bounds = {Bound.BANDWIDTH: gettext(", bandwidth-bound"), Bound.NOTHING: gettext(", not at a limit yet")}
     bound = bounds.get(best.bound or Bound.BOTH, "")
     said = N_("{what} alone: {bandwidth} with {n} outstanding{bound}")
     return gettext(said, what=what, bandwidth=bandwidth, n=best.large, bound=bound)

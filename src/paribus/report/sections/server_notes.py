@@ -28,17 +28,17 @@ def server_notes(trials: Sequence[Trial], summaries: Mapping[int, Mapping[str, M
 def _of_workload(workload: str, ready: Mapping[int, Mapping[str, Measurement]]) -> list[str]:
     warmed = [metrics for metrics in ready.values() if "server_warm_s" in metrics]
     times = gettext("before {trials} under {workload}", trials=count(len(ready), "trial"), workload=workload)
-    began = _warming(warmed) if warmed else gettext("the server was started anew, with nothing cached")
+    began = _warming(warmed) if warmed else gettext("the server was restarted with empty caches")
     waited = [metrics["server_rest_s"].mean for metrics in ready.values()]
     longest, usual = show_duration(max(waited)), show_duration(statistics.mean(waited))
     restless = [order for order, metrics in ready.items() if metrics["server_restless"].mean > 0]
     said = gettext(
-        "{times} the server was given time to come to rest, {usual} on average and {longest} at most",
+        "{times} the server was given time to become idle, {usual} on average and {longest} at most",
         times=times,
         usual=usual,
         longest=longest,
     )
-    late = [gettext("it had not by then before {trials}", trials=few(restless))] if restless else []
+    late = [gettext("it was still busy before {trials}", trials=few(restless))] if restless else []
     return [gettext("{times} {what}", times=times, what=began), gettext("; ").join([said, *late])]
 
 
@@ -59,7 +59,7 @@ def _warming(warmed: Sequence[Mapping[str, Measurement]]) -> str:
         gettext("an unknown part") if not shares else gettext("all") if min(shares) >= _ALL else f"{min(shares):.0%}"
     )
     holds = gettext(
-        "then its cache of {size} had {share} of the data of {data}",
+        "its cache of {size} then held {share} of the data of {data}",
         size=show_size(size),
         share=share,
         data=show_size(data),

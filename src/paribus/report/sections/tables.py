@@ -139,8 +139,8 @@ def curve_point(cell: Cell, scale: Scale) -> CurvePoint:
 
 
 _SHRUNK = N_(
-    "At single load levels the estimates are drawn towards the effect over all of them, and their intervals are not: "
-    "so an estimate need not lie in the middle."
+    "At single load levels the estimates are shrunk towards the effect over all levels; their"
+    " intervals are not. An estimate may therefore lie off-centre."
 )
 
 

@@ -32,11 +32,11 @@ def _values(held: tuple[Held, ...]) -> str:
 def constant_conditions(found: Constancy) -> str:
     """What was the same in all trials, in a line."""
     if not found.trials:
-        return gettext("no trial looked at what should be alike in all")
+        return gettext("uncontrolled settings were not recorded in any trial")
     conditions, trials = numbers.count(len(found.same), "condition"), numbers.count(len(found.trials), "trial")
     if found.differed:
         return gettext(
-            "{conditions} that no trial sets stayed as they were, in {trials}", conditions=conditions, trials=trials
+            "{conditions} outside the plan stayed constant in {trials}", conditions=conditions, trials=trials
         )
-    said = N_("nothing: {conditions} that no trial sets stayed as they were, in {trials}")
+    said = N_("no drift: {conditions} outside the plan stayed constant in {trials}")
     return gettext(said, conditions=conditions, trials=trials)

@@ -143,7 +143,9 @@ def check_lists(effects: Iterable[Effect]) -> tuple[CheckList, ...]:
         standing = [] if effect.alpha_spent is None else [_spent(effect)]
         if effect.better_probability is not None and effect.within_probability is not None:
             better, within = (numbers.probability(p) for p in (effect.better_probability, effect.within_probability))
-            said = N_("by a flat prior, for the better with {better}, within {margin} with {within}")
+            said = N_(
+                "with a flat prior: probability of an improvement {better}, of an effect within {margin} {within}"
+            )
             standing.append(gettext(said, better=better, margin=numbers.margin(effect.margin), within=within))
         passed = gettext("all passed")
         if failed:

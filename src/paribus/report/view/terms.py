@@ -41,10 +41,10 @@ MARKED = (
     N_("was ignored"),
     N_("was clamped"),
     N_("was rounded"),
-    N_("was set again by someone else"),
+    N_("was changed by another program"),
     N_("was refused"),
     N_("is read-only here"),
-    N_("is not here"),
+    N_("does not exist here"),
     # limits
     N_("the load engine"),
     N_("the rate offered"),
