@@ -6,6 +6,8 @@ BIN     := $(VENV)/bin
 ENGINE  := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 PACKAGE := pyproject.toml paribus.data/scripts/paribus $(ENGINE)
 
+SPELLED := src engine/src tests bench proof examples docs Makefile README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md
+
 .PHONY: all demo check test proof field soak campaign packages schema catalogue clean help
 
 all: $(BIN)/paribus ## build into .venv/ and say where the command is
@@ -31,9 +33,10 @@ demo: $(BIN)/paribus ## ask seven questions of the disk under this folder and of
 	$(BIN)/paribus run examples/first.toml
 	@echo "the command is $(abspath $(BIN)/paribus)"
 
-check: $(VENV)/dev ## format, lint, types, layers, schemas, unit tests
+check: $(VENV)/dev ## format, lint, spelling, types, layers, wording, schemas, unit tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/codespell $(SPELLED)
 	$(BIN)/mypy
 	cd engine && cargo fmt --check && cargo clippy --quiet --locked --all-targets -- -D warnings
 	@find src engine/src tests -name '*.py' -o -name '*.rs' | xargs wc -l | awk '$$1 > 300 && $$2 != "total" { print "over 300 lines: " $$2 " (" $$1 ")" }'
