@@ -33,6 +33,6 @@ def compared_document(first: tuple[Store, Experiment], second: tuple[Store, Expe
         between(sides[0], sides[1], asked, plan.protocol.confidence),
         effects_between(effects[0], effects[1]),
         (found[0][1].constancy.same, found[1][1].constancy.same),
-        asked=asked,
-        alone=(judged_alone(effects[0], effects[1]), judged_alone(effects[1], effects[0])),
+        planned_pairs=asked,
+        unmatched_effects=(judged_alone(effects[0], effects[1]), judged_alone(effects[1], effects[0])),
     )

@@ -52,21 +52,21 @@ def document(
     plans: tuple[Plan, Plan],
     between: Sequence[Between],
     effects: Sequence[EffectBetween],
-    conditions: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
+    constant_conditions: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
     *,
-    asked: Iterable[tuple[str, str]] = (),
-    alone: tuple[Sequence[Effect], Sequence[Effect]] = ((), ()),
+    planned_pairs: Iterable[tuple[str, str]] = (),
+    unmatched_effects: tuple[Sequence[Effect], Sequence[Effect]] = ((), ()),
 ) -> ComparedDocument:
     """What differed, and what was found; `conditions` are what no trial of an experiment set, and stayed.
 
     `asked` are workloads and responses in both plans, `alone` the effects that are judged in one experiment only.
     """
-    notes = [*_left_out(experiments, asked, between, alone), gettext(_ONE_SITTING)]
+    notes = [*_left_out(experiments, planned_pairs, between, unmatched_effects), gettext(_ONE_SITTING)]
     return ComparedDocument(
         first=experiments[0].id,
         second=experiments[1].id,
         names=(experiments[0].name, experiments[1].name),
-        differences=_differences(experiments, plans, conditions if all(conditions) else ({}, {})),
+        differences=_differences(experiments, plans, constant_conditions if all(constant_conditions) else ({}, {})),
         between=list(between),
         effects=list(effects),
         notes=notes,
@@ -75,27 +75,27 @@ def document(
 
 def _left_out(
     experiments: tuple[Experiment, Experiment],
-    asked: Iterable[tuple[str, str]],
+    planned_pairs: Iterable[tuple[str, str]],
     between: Sequence[Between],
-    alone: tuple[Sequence[Effect], Sequence[Effect]],
+    unmatched_effects: tuple[Sequence[Effect], Sequence[Effect]],
 ) -> list[str]:
     """What a reader might look for, and why it is not there."""
-    compared = {(one.workload, one.response) for one in between}
+    compared = {(comparison.workload, comparison.response) for comparison in between}
     if not compared:
         notes = [gettext("no workload has three complete baseline rounds in both experiments: nothing is compared")]
     else:
-        said = N_(
+        message = N_(
             "{response} under {workload} is not compared: its baseline lacks three complete rounds in both experiments"
         )
         notes = [
-            gettext(said, response=verdicts.title(response), workload=workload)
-            for workload, response in asked
+            gettext(message, response=verdicts.title(response), workload=workload)
+            for workload, response in planned_pairs
             if (workload, response) not in compared
         ]
-    said = N_("{factor}: {arm} instead of {baseline} under {workload} is judged in {experiment} alone")
+    message = N_("{factor}: {arm} instead of {baseline} under {workload} is judged in {experiment} alone")
     return notes + [
-        gettext(said, factor=e.factor, arm=e.arm, baseline=e.baseline, workload=e.workload, experiment=experiment.id)
-        for experiment, effects in zip(experiments, alone, strict=True)
+        gettext(message, factor=e.factor, arm=e.arm, baseline=e.baseline, workload=e.workload, experiment=experiment.id)
+        for experiment, effects in zip(experiments, unmatched_effects, strict=True)
         for e in effects
     ]
 
@@ -107,14 +107,16 @@ def _differences(
 ) -> list[ExperimentDifference]:
     """Of machine, software, settings held and found, workloads and protocol, in this order."""
     sides: list[dict[str, str]] = []
-    both = {workload.name for workload in plans[0].workloads} & {workload.name for workload in plans[1].workloads}
-    for experiment, plan, stayed in zip(experiments, plans, conditions, strict=True):
+    shared_workloads = {workload.name for workload in plans[0].workloads} & {
+        workload.name for workload in plans[1].workloads
+    }
+    for experiment, plan, constant in zip(experiments, plans, conditions, strict=True):
         facts = {gettext(name).replace("_", " "): value for name, value in experiment.fingerprint.items()}
         facts |= {gettext("version of {name}", name=name): value for name, value in experiment.versions.items()}
-        facts |= {gettext(name): value for name, value in stayed.items() if name != "boot"}
+        facts |= {gettext(name): value for name, value in constant.items() if name != "boot"}
         facts |= {name: str(value) for name, value in plan.baseline.items()}
         for workload in plan.workloads:
-            if workload.name not in both:
+            if workload.name not in shared_workloads:
                 facts[gettext("workload {name}", name=workload.name)] = workload.kind
                 continue
             facts |= {f"{workload.name}.{name}": str(value) for name, value in workload.parameters.items()}
@@ -130,10 +132,10 @@ def _differences(
     ]
 
 
-def view(found: ComparedDocument) -> ComparedView:
+def view(document: ComparedDocument) -> ComparedView:
     """What of it is shown, worded and rounded."""
-    baseline = tuple(_row(one) for one in found.between)
-    said = [
+    baseline = tuple(_row(baseline_change) for baseline_change in document.between)
+    sentences = [
         gettext(
             "{workload}: {effect} {what}, {verdict}",
             workload=row.workload,
@@ -144,64 +146,65 @@ def view(found: ComparedDocument) -> ComparedView:
         for row in baseline
         if row.whole
     ]
-    ids, named = (found.first, found.second), found.names[0] != found.names[1]
-    first, second = found.names if named else ids
-    which = gettext(", ").join(
-        gettext("{name} is {experiment}", name=n, experiment=i) for n, i in zip(found.names, ids, strict=True)
+    ids, differently_named = (document.first, document.second), document.names[0] != document.names[1]
+    first, second = document.names if differently_named else ids
+    identities = gettext(", ").join(
+        gettext("{name} is {experiment}", name=n, experiment=i) for n, i in zip(document.names, ids, strict=True)
     )
     return ComparedView(
         title=gettext("{second} against {first}", second=second, first=first),
-        experiments=which if named else found.names[0],
-        headline=gettext("; ").join(said) or gettext("no baseline could be compared"),
+        experiments=identities if differently_named else document.names[0],
+        headline=gettext("; ").join(sentences) or gettext("no baseline could be compared"),
         first=first,
         second=second,
         differences=tuple(
-            (one.what, one.first or numbers.DASH, one.second or numbers.DASH) for one in found.differences
+            (difference.what, difference.first or numbers.DASH, difference.second or numbers.DASH)
+            for difference in document.differences
         ),
         baseline=baseline,
-        effects=tuple(_effect_row(one) for one in found.effects),
-        notes=tuple(found.notes),
+        effects=tuple(_effect_row(effect) for effect in document.effects),
+        notes=tuple(document.notes),
     )
 
 
-def _row(one: Between) -> BaselineRow:
+def _row(between: Between) -> BaselineRow:
     return BaselineRow(
-        workload=one.workload,
-        response=verdicts.title(one.response),
-        load=gettext("all") if one.load is None else one.load.figure,
-        whole=one.load is None,
-        change=_change(one, one.margin, _DECIDED.get(one.verdict, "") if one.verdict else ""),
-        verdict=gettext(verdicts.WORDS[one.verdict]) if one.verdict else "",
-        rounds=one.rounds,
-        trials=one.trials,
+        workload=between.workload,
+        response=verdicts.title(between.response),
+        load=gettext("all") if between.load is None else between.load.figure,
+        whole=between.load is None,
+        change=_change(between, between.margin, _DECIDED.get(between.verdict, "") if between.verdict else ""),
+        verdict=gettext(verdicts.WORDS[between.verdict]) if between.verdict else "",
+        rounds=between.rounds,
+        trials=between.trials,
     )
 
 
-def _effect_row(one: EffectBetween) -> EffectRow:
-    said = {True: gettext("same"), False: gettext("differs"), None: gettext("undetermined")}[one.alike]
-    first, second = (_change(side, one.margin, "") for side in (one.first, one.second))
+def _effect_row(effect: EffectBetween) -> EffectRow:
+    agreement = {True: gettext("same"), False: gettext("differs"), None: gettext("undetermined")}[effect.alike]
+    first, second = (_change(side, effect.margin, "") for side in (effect.first, effect.second))
     return EffectRow(
-        factor=one.factor,
-        arms=gettext("{arm} instead of {baseline}", arm=one.arm, baseline=one.baseline),
-        workload=one.workload,
-        response=verdicts.title(one.response),
+        factor=effect.factor,
+        arms=gettext("{arm} instead of {baseline}", arm=effect.arm, baseline=effect.baseline),
+        workload=effect.workload,
+        response=verdicts.title(effect.response),
         first=f"{first.effect} {first.interval}",
         second=f"{second.effect} {second.interval}",
-        difference=_change(one.difference, one.margin, ""),
-        said=said,
+        difference=_change(effect.difference, effect.margin, ""),
+        said=agreement,
     )
 
 
-def _change(found: Between | Estimate, margin: float, decided: str) -> FormattedDifference:
-    estimate = found.estimate if isinstance(found, Between) else found.value
-    assert found.low is not None and found.high is not None
-    words = numbers.effect(estimate, found.low, found.high)
+def _change(difference: Between | Estimate, margin: float, decided: str) -> FormattedDifference:
+    estimate = difference.estimate if isinstance(difference, Between) else difference.value
+    assert difference.low is not None and difference.high is not None
+    text = numbers.effect(estimate, difference.low, difference.high)
     return FormattedDifference(
-        effect=words.estimate,
-        interval=words.interval,
+        effect=text.estimate,
+        interval=text.interval,
         estimate=numbers.percent_of(estimate),
-        low=numbers.percent_of(found.low),
-        high=numbers.percent_of(found.high),
+        low=numbers.percent_of(difference.low),
+        high=numbers.percent_of(difference.high),
         margin=numbers.margin(margin),
         margin_low=numbers.percent_of(-margin),
         margin_high=numbers.percent_of(margin),

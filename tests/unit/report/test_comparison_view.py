@@ -128,7 +128,12 @@ def test_what_is_not_compared_is_named() -> None:
     alone = Bench().compare("vm.dirty", "20%", {"5%": (0.03, 0.01, Verdict.BETTER)}, loads=(8,)).effects
     effect = next(one for one in alone if one.load is None)
     notes = comparison_view.document(
-        (EXPERIMENT, other), (plan, plan), [_between(None, 0.0, 0.1, None)], [], asked=asked, alone=((), (effect,))
+        (EXPERIMENT, other),
+        (plan, plan),
+        [_between(None, 0.0, 0.1, None)],
+        [],
+        planned_pairs=asked,
+        unmatched_effects=((), (effect,)),
     ).notes
     assert notes[:2] == [
         "p95 response time under mixed is not compared: its baseline lacks three complete rounds in both experiments",

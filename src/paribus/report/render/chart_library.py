@@ -10,16 +10,16 @@ from pathlib import Path
 def vega_embed() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script that defines `vegaEmbed`; bundling it takes two seconds."""
     try:
-        kept = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "paribus"
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "paribus"
     except RuntimeError:  # a user without a home
         return _bundled()
-    file = kept / f"vega-{version('vl-convert-python')}.js"
+    file = folder / f"vega-{version('vl-convert-python')}.js"
     with contextlib.suppress(OSError):
         if _is_only_ours(file):
             return file.read_text(encoding="utf-8")
     text = _bundled()
     with contextlib.suppress(OSError):
-        kept.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write_whole(file, text)
     return text
 
@@ -32,16 +32,16 @@ def _bundled() -> str:
 
 def _is_only_ours(file: Path) -> bool:
     """Whether nobody else could have written what goes into a page of this user."""
-    found = file.stat()
-    return found.st_uid == os.geteuid() and not found.st_mode & 0o022
+    status = file.stat()
+    return status.st_uid == os.geteuid() and not status.st_mode & 0o022
 
 
 def _write_whole(file: Path, text: str) -> None:
     """Write so that a reader finds all of it or no file."""
     handle, name = tempfile.mkstemp(dir=file.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as beside:
-            beside.write(text)
+        with os.fdopen(handle, "w", encoding="utf-8") as temporary:
+            temporary.write(text)
         Path(name).replace(file)
     except OSError:
         Path(name).unlink(missing_ok=True)

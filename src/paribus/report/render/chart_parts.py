@@ -32,19 +32,19 @@ def hint(text: str, trials: Sequence[int]) -> str:
     return gettext("{text} · trials {trials}", text=text, trials=numbers.few(trials))
 
 
-def quantity(field: str, **more: Any) -> Spec:
+def quantity(field: str, **properties: Any) -> Spec:
     """A channel of numbers."""
-    return {"field": field, "type": "quantitative", **more}
+    return {"field": field, "type": "quantitative", **properties}
 
 
-def name(field: str, **more: Any) -> Spec:
+def name(field: str, **properties: Any) -> Spec:
     """A channel of names."""
-    return {"field": field, "type": "nominal", **more}
+    return {"field": field, "type": "nominal", **properties}
 
 
-def value_axis(written: str, **more: Any) -> Spec:
+def value_axis(number_format: str, **properties: Any) -> Spec:
     """An axis of what was measured: a few figures beside thin lines."""
-    return {"tickCount": 4, "domain": False, "ticks": False, "format": written, **more}
+    return {"tickCount": 4, "domain": False, "ticks": False, "format": number_format, **properties}
 
 
 def in_turn(names: Sequence[str], choices: Sequence[Any]) -> Spec:

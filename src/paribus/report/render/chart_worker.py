@@ -32,12 +32,12 @@ def begin() -> None:
 @contextmanager
 def drawing(specs: Sequence[Spec], config: Spec) -> Iterator[list[Callable[[], str]]]:
     """The pictures of Vega-Lite specs, each to be waited for while this is entered. Both raise DrawingFailed."""
-    artists = []
-    with ExitStack() as leaving:
+    workers = []
+    with ExitStack() as cleanup:
         for _ in range(min(_MOST, os.cpu_count() or 1, -(-len(specs) // _EACH))):
-            artists.append(_one())
-            leaving.callback(artists[-1].end)
-        yield [partial(_picture, drawn) for drawn in share(artists, [(spec, config) for spec in specs])]
+            workers.append(_one())
+            cleanup.callback(workers[-1].end)
+        yield [partial(_picture, future) for future in share(workers, [(spec, config) for spec in specs])]
 
 
 def _one() -> WorkerProcess:
@@ -51,9 +51,9 @@ def _one() -> WorkerProcess:
         ) from error
 
 
-def _picture(drawn: Future[str]) -> str:
+def _picture(future: Future[str]) -> str:
     try:
-        return str(drawn.result())
+        return str(future.result())
     except WorkerFailed as error:
         raise DrawingFailed(f"the process that draws charts ended ({error})", "write the report again") from error
 
@@ -63,7 +63,7 @@ def _serve() -> None:
     import vl_convert
 
     vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "point"})  # the first one takes longest
-    serve(lambda asked: vl_convert.vegalite_to_svg(asked[0], config=asked[1]))
+    serve(lambda job: vl_convert.vegalite_to_svg(job[0], config=job[1]))
 
 
 if __name__ == "__main__":

@@ -97,27 +97,27 @@ def _colour(arm: SectionArm) -> str:
     return f"var(--{arm.decided or ('ink' if arm.baseline else 'muted')})"
 
 
-def curve(shown: LoadCurve, arms: Sequence[SectionArm]) -> Spec:
+def curve(load_curve: LoadCurve, arms: Sequence[SectionArm]) -> Spec:
     """A metric over the load levels: a line per arm, its interval as a band (as a bar where there is one level)."""
     colours = {arm.name: _colour(arm) for arm in arms}
     rows = [
         row(p, gettext("{arm} at {load}: {figure}", arm=p.arm, load=p.load, figure=p.text)) | {"colour": colours[p.arm]}
-        for p in shown.points
+        for p in load_curve.points
     ]
-    loads = sorted({p.load.n for p in shown.points})
+    loads = sorted({p.load.n for p in load_curve.points})
     y = quantity("value", title=None, scale=FROM_ZERO, axis=value_axis(",~f"))
     return {
         "width": _WIDTH,
         "height": _HEIGHT,
-        "title": f"{shown.title}, {shown.unit}",
+        "title": f"{load_curve.title}, {load_curve.unit}",
         "description": gettext(
-            "{title} over load level, one line per arm; the numbers are in the table", title=shown.title
+            "{title} over load level, one line per arm; the numbers are in the table", title=load_curve.title
         ),
         "data": inline(rows),
         "encoding": {
             "x": quantity(
                 "load",
-                title=gettext("load level ({unit})", unit=gettext(_LOADS[shown.points[0].load.unit])),
+                title=gettext("load level ({unit})", unit=gettext(_LOADS[load_curve.points[0].load.unit])),
                 scale={"type": "log", "base": 2, "padding": 14, "nice": False},
                 axis={"values": loads, "format": "d", "grid": False, "labelOverlap": "greedy"},
             )
@@ -128,10 +128,10 @@ def curve(shown: LoadCurve, arms: Sequence[SectionArm]) -> Spec:
 
 def _intervals(rows: Sequence[Spec]) -> list[Spec]:
     """The layer of intervals: bands, or bars at the only load level; nothing where no interval is known."""
-    known = [row for row in rows if "low" in row]
-    if not known:
+    bounded = [row for row in rows if "low" in row]
+    if not bounded:
         return []
-    bar = len({row["load"] for row in known}) == 1
+    bar = len({row["load"] for row in bounded}) == 1
     return [
         {
             "transform": [KNOWN],
@@ -161,31 +161,31 @@ def _clamped(point: EffectPoint, limit: float) -> Spec:
     }
 
 
-def forest(shown: EffectTable) -> Spec:
+def forest(effects: EffectTable) -> Spec:
     """Effects with intervals, a row per load level and a panel per arm; the band is what is too small to matter."""
-    estimates = [abs(p.estimate) for p in shown.points if math.isfinite(p.estimate)]
-    limit = max(3 * shown.margin_high, 2.5 * max(estimates, default=0.0))
-    labels = [gettext("all levels") if load is None else load.figure for load in shown.loads]
+    estimates = [abs(p.estimate) for p in effects.points if math.isfinite(p.estimate)]
+    limit = max(3 * effects.margin_high, 2.5 * max(estimates, default=0.0))
+    labels = [gettext("all levels") if load is None else load.figure for load in effects.loads]
     return {
-        "vconcat": [_panel(shown, arm, labels, limit) for arm in shown.arms],
+        "vconcat": [_panel(effects, arm, labels, limit) for arm in effects.arms],
         "spacing": 14,
         "resolve": {"scale": {"x": "shared"}},
         "title": {
-            "text": gettext("effect on {title}, %", title=shown.title),
-            "subtitle": gettext("shaded: within {margin}", margin=shown.margin),
+            "text": gettext("effect on {title}, %", title=effects.title),
+            "subtitle": gettext("shaded: within {margin}", margin=effects.margin),
         },
         "description": gettext(
-            "effect on {title} with intervals by load level; the numbers are in the table", title=shown.title
+            "effect on {title} with intervals by load level; the numbers are in the table", title=effects.title
         ),
     }
 
 
-def _panel(shown: EffectTable, arm: str, labels: Sequence[str], limit: float) -> Spec:
+def _panel(effects: EffectTable, arm: str, labels: Sequence[str], limit: float) -> Spec:
     """The effects of one arm."""
-    rows = [_clamped(point, limit) for point in shown.points if point.arm == arm and not math.isnan(point.estimate)]
+    rows = [_clamped(point, limit) for point in effects.points if point.arm == arm and not math.isnan(point.estimate)]
     axis = {"tickCount": 5, "grid": False, "domain": False, "labelFlush": False, "labelExpr": SIGNED}
-    margin = inline([{"low": shown.margin_low, "high": shown.margin_high, "nothing": 0}])
-    placed = {
+    margin = inline([{"low": effects.margin_low, "high": effects.margin_high, "nothing": 0}])
+    encoding = {
         "y": name(
             "load",
             sort=labels,
@@ -199,7 +199,7 @@ def _panel(shown: EffectTable, arm: str, labels: Sequence[str], limit: float) ->
         "width": _WIDTH - 20,
         "height": _ROW * len(labels),
         "title": {
-            "text": gettext("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline),
+            "text": gettext("{arm} instead of {baseline}", arm=arm, baseline=effects.baseline),
             "fontWeight": "normal",
             "limit": _WIDTH,
         },
@@ -220,12 +220,12 @@ def _panel(shown: EffectTable, arm: str, labels: Sequence[str], limit: float) ->
             },
             {
                 "mark": {"type": "rule", "strokeWidth": 1.6},
-                "encoding": {**placed, "x": quantity("low"), "x2": {"field": "high"}},
+                "encoding": {**encoding, "x": quantity("low"), "x2": {"field": "high"}},
             },
             {
                 "mark": {"type": "point", "size": 44, "strokeWidth": 1.4, "opacity": 1},
                 "encoding": {
-                    **placed,
+                    **encoding,
                     "x": quantity("estimate"),
                     "fill": name("filled", scale=None),
                     "tooltip": HINT,
@@ -237,17 +237,17 @@ def _panel(shown: EffectTable, arm: str, labels: Sequence[str], limit: float) ->
 
 def of_section(section: Section) -> dict[str, Spec]:
     """All charts of a section by key: the effects of judged responses first, then the curves, then how it drifted."""
-    drawn = {table.key: forest(table) for table in section.effects if table.judged}
-    drawn |= {shown.key: curve(shown, section.arms) for shown in section.curves}
+    specs = {table.key: forest(table) for table in section.effects if table.judged}
+    specs |= {load_curve.key: curve(load_curve, section.arms) for load_curve in section.curves}
     colours = {arm.name: _colour(arm) for arm in section.arms}
     size = (_WIDTH, _HEIGHT)
     if section.path:
-        drawn[section.path.key] = path_chart(section.path, colours, *size)
+        specs[section.path.key] = path_chart(section.path, colours, *size)
     if section.quantiles:
-        drawn[section.quantiles.key] = quantile_chart(section.quantiles, colours, *size)
+        specs[section.quantiles.key] = quantile_chart(section.quantiles, colours, *size)
     if section.drift:
-        drawn[section.drift.key] = drift_chart(section.drift, *size)
-    return drawn
+        specs[section.drift.key] = drift_chart(section.drift, *size)
+    return specs
 
 
 def of_matrix(section: MatrixSection) -> dict[str, Spec]:
@@ -257,8 +257,8 @@ def of_matrix(section: MatrixSection) -> dict[str, Spec]:
 
 def of_view(view: ReportView) -> dict[str, dict[str, Spec]]:
     """All charts of a report by anchor and key, in the order in which they are shown."""
-    drawn = {matrix.anchor: of_matrix(matrix) for matrix in view.matrices}
-    return drawn | {section.anchor: of_section(section) for section in view.sections}
+    specs = {matrix.anchor: of_matrix(matrix) for matrix in view.matrices}
+    return specs | {section.anchor: of_section(section) for section in view.sections}
 
 
 def of_trials(view: ReportView) -> dict[str, Spec]:
@@ -268,20 +268,20 @@ def of_trials(view: ReportView) -> dict[str, Spec]:
 
 def still(picture: str) -> str:
     """A picture as SVG for the inside of a page; colours are the page's CSS variables."""
-    drawn = picture.replace('fill="white"', 'fill="none"', 1)
-    return _PLACES.sub(lambda place: _DIGITS.sub(r"\1", place[0]), drawn)
+    svg = picture.replace('fill="white"', 'fill="none"', 1)
+    return _PLACES.sub(lambda attribute: _DIGITS.sub(r"\1", attribute[0]), svg)
 
 
 def standalone(picture: str) -> str:
     """The same for a file of its own, in the light palette on white."""
-    drawn = re.sub(r"var\(--(\w+)\)", lambda name: LIGHT[name[1]], picture)
-    return drawn.replace('fill="none"/>', f'fill="{LIGHT["paper"]}"/>', 1)
+    svg = re.sub(r"var\(--(\w+)\)", lambda name: LIGHT[name[1]], picture)
+    return svg.replace('fill="none"/>', f'fill="{LIGHT["paper"]}"/>', 1)
 
 
 def write_pictures(view: ReportView, folder: Path) -> Mapping[str, str]:
     """Draw every chart of a view into `folder` as SVG; returns file names by chart key, as Markdown wants them."""
     folder.mkdir(parents=True, exist_ok=True)
-    specs = {key: spec for drawn in of_view(view).values() for key, spec in drawn.items()}
+    specs = {key: spec for specs_of_section in of_view(view).values() for key, spec in specs_of_section.items()}
     names = {key: f"{key}.svg" for key in specs}
     with chart_worker.drawing(list(specs.values()), CONFIG) as pictures:
         for name, picture in zip(names.values(), pictures, strict=True):

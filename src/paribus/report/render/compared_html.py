@@ -21,7 +21,7 @@ def render(view: ComparedView) -> str:
             palettes=(charts.LIGHT, charts.DARK),
             policy="'none'",
             strips=[
-                [strip(one, limit) for one in of] for of, limit in zip((changes, differences), limits, strict=True)
+                [strip(row, limit) for row in rows] for rows, limit in zip((changes, differences), limits, strict=True)
             ],
             limits=[f"{limit:.2g}" for limit in limits],
         )

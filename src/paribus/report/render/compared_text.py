@@ -64,10 +64,10 @@ def _table(
 ) -> None:
     """A table whose columns of `figures` stand to the right; a row's style colours its last word."""
     table = new_table()
-    for place, name in enumerate(head):
-        table.add_column(plain(name), justify="right" if place in figures else "left", overflow="fold")
-    for place, row in enumerate(rows):
-        style = styles[place] if styles else ""
+    for index, name in enumerate(head):
+        table.add_column(plain(name), justify="right" if index in figures else "left", overflow="fold")
+    for index, row in enumerate(rows):
+        style = styles[index] if styles else ""
         table.add_row(*(plain(cell) for cell in row[:-1]), plain(row[-1], style))
     console.print(table)
     console.print()

@@ -19,9 +19,9 @@ from paribus.report.render.chart_parts import (
 from paribus.report.view.curve_models import DriftCurve
 
 
-def drift_chart(shown: DriftCurve, width: int, height: int) -> Spec:
+def drift_chart(drift: DriftCurve, width: int, height: int) -> Spec:
     """A point for each block, and a smooth line through them."""
-    firsts = [gettext("{arm} first", arm=one) for one in dict.fromkeys(point.first for point in shown.points)]
+    firsts = [gettext("{arm} first", arm=arm) for arm in dict.fromkeys(point.first for point in drift.points)]
     rows = [
         {
             "time": point.time,
@@ -30,7 +30,7 @@ def drift_chart(shown: DriftCurve, width: int, height: int) -> Spec:
             "first": gettext("{arm} first", arm=point.first),
             "hint": hint(point.text, point.trials),
         }
-        for point, smooth in zip(shown.points, shown.trend, strict=True)
+        for point, smooth in zip(drift.points, drift.trend, strict=True)
     ]
     fills = {"domain": firsts, "range": ["var(--ink)", *["var(--paper)"] * (len(firsts) - 1)]}
     legend = {"orient": "top", "columns": 2, "labelLimit": 130, "offset": 8}
@@ -52,18 +52,18 @@ def drift_chart(shown: DriftCurve, width: int, height: int) -> Spec:
         "width": width,
         "height": height,
         "title": {
-            "text": gettext("{title} of all arms over time, %", title=shown.title),
+            "text": gettext("{title} of all arms over time, %", title=drift.title),
             "subtitle": gettext("relative to the typical value at the load level"),
         },
         "description": gettext(
             "{title} of each block over time, as a deviation from the typical value at its load level",
-            title=shown.title,
+            title=drift.title,
         ),
         "data": inline(rows),
         "encoding": {
             "x": quantity(
                 "time",
-                title=gettext("{unit} since the beginning", unit=shown.unit),
+                title=gettext("{unit} since the beginning", unit=drift.unit),
                 scale={"nice": False, "padding": 10},
                 axis={"tickCount": 5, "grid": False, "format": ",~f"},
             )

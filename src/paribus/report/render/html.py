@@ -66,9 +66,9 @@ def strip(row: Drawn, limit: float) -> dict[str, Any]:
 
 def _sparkline(values: Sequence[float]) -> dict[str, Any]:
     """The line of a small picture: the rounds from left to right, from nothing to the most of them."""
-    most = max(values) or 1.0
+    largest = max(values) or 1.0
     step = _STRIP / max(len(values) - 1, 1)
-    points = (f"{place * step:.1f},{17.5 - 16 * value / most:.1f}" for place, value in enumerate(values))
+    points = (f"{index * step:.1f},{17.5 - 16 * value / largest:.1f}" for index, value in enumerate(values))
     return {"width": _STRIP, "points": " ".join(points)}
 
 
@@ -83,13 +83,13 @@ def _places(table: LevelTable) -> list[list[int]]:
     ]
 
 
-def _aligned(figure: TableFigure, text: str, places: int) -> str:
+def _aligned(figure: TableFigure, text: str, decimals: int) -> str:
     """A number with invisible digits after it, so that decimal points stand below each other."""
-    lacking = places - max(figure.places, 0)
-    if lacking <= 0 or not text or text.endswith("]"):
+    missing = decimals - max(figure.places, 0)
+    if missing <= 0 or not text or text.endswith("]"):
         return text
     point = "\N{PUNCTUATION SPACE}" if figure.places <= 0 else ""
-    return text + point + "\N{FIGURE SPACE}" * lacking
+    return text + point + "\N{FIGURE SPACE}" * missing
 
 
 def _unbroken(text: str) -> str:
@@ -115,9 +115,9 @@ class _Still:
         return _NEEDLESS.sub("", charts.still(self._picture()))
 
 
-def _alike(told: Sequence[str]) -> str:
+def _alike(values: Sequence[str]) -> str:
     """What all rows of a table say, to be told once above them; empty where they do not."""
-    return told[0] if len(set(told)) == 1 else ""
+    return values[0] if len(set(values)) == 1 else ""
 
 
 def environment() -> "Environment":
@@ -146,14 +146,14 @@ def render(view: ReportView) -> str:
     """The whole report as one self-contained HTML page."""
     from markupsafe import Markup
 
-    drawn = charts.of_view(view)
-    timed = charts.of_trials(view)
-    specs = {key: spec for mine in (*drawn.values(), timed) for key, spec in mine.items()}
-    first = {key: specs[key] for key in [*timed, *specs][:_STILLS]}
+    chart_specs = charts.of_view(view)
+    time_series_specs = charts.of_trials(view)
+    specs = {key: spec for group in (*chart_specs.values(), time_series_specs) for key, spec in group.items()}
+    first = {key: specs[key] for key in [*time_series_specs, *specs][:_STILLS]}
     library = _closed(vega_embed()) if specs else ""
     script = _closed((_TEMPLATES / "report.js").read_text(encoding="utf-8"))
     limit = strip_limit(view.verdicts)
-    told_of_all = {
+    column_values = {
         "response": [row.answer.response for row in view.verdicts],
         "confidence": [row.confidence for row in view.verdicts],
     }
@@ -163,8 +163,8 @@ def render(view: ReportView) -> str:
             .get_template("report.html")
             .render(
                 view=view,
-                drawn=drawn,
-                timed=timed,
+                drawn=chart_specs,
+                timed=time_series_specs,
                 stills=dict(zip(first, map(_Still, pictures), strict=True)),
                 specs=specs,
                 config=charts.CONFIG,
@@ -175,6 +175,6 @@ def render(view: ReportView) -> str:
                 script=Markup(script),  # noqa: S704
                 policy=" ".join(digest(text) for text in (library, script)),
                 wordy=_WORDY,
-                alike={name: _alike(told) for name, told in told_of_all.items()},
+                alike={name: _alike(values) for name, values in column_values.items()},
             )
         )

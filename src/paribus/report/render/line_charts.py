@@ -35,32 +35,32 @@ _WIDE = 620
 
 def row(point: CurvePoint, text: str) -> dict[str, Any]:
     """A point of a curve as data of a chart, with its interval where there is one."""
-    found = {
+    record = {
         "arm": point.arm,
         "load": point.load.n,
         "value": point.value,
         "hint": hint(text, point.trials),
     }
     if point.low is not None and point.high is not None:
-        found |= {"low": point.low, "high": point.high}
-    return found
+        record |= {"low": point.low, "high": point.high}
+    return record
 
 
 def lines(rows: Sequence[Spec], colours: Mapping[str, str], y: Spec, order: str) -> list[Spec]:
     """A line and points for each arm that is there, told apart by colour, dashes and shapes."""
-    there = {one["arm"] for one in rows}
-    colours = {arm: colour for arm, colour in colours.items() if arm in there}
+    present = {row["arm"] for row in rows}
+    colours = {arm: colour for arm, colour in colours.items() if arm in present}
     arms = list(colours)
     columns = 3 if sum(map(len, arms)) < 30 else 2
-    told: Spec = {"sort": arms, "legend": {"orient": "top", "columns": columns, "labelLimit": 130, "offset": 8}}
-    stroke = name("arm", scale={"domain": arms, "range": list(colours.values())}, **told)
+    channel: Spec = {"sort": arms, "legend": {"orient": "top", "columns": columns, "labelLimit": 130, "offset": 8}}
+    stroke = name("arm", scale={"domain": arms, "range": list(colours.values())}, **channel)
     return [
         {
             "mark": {"type": "line", "strokeWidth": 1.6},
             "encoding": {
                 "y": y,
                 "stroke": stroke,
-                "strokeDash": name("arm", scale=in_turn(arms, DASHES), **told),
+                "strokeDash": name("arm", scale=in_turn(arms, DASHES), **channel),
                 "order": quantity(order),
             },
         },
@@ -69,7 +69,7 @@ def lines(rows: Sequence[Spec], colours: Mapping[str, str], y: Spec, order: str)
             "encoding": {
                 "y": y,
                 "stroke": stroke,
-                "shape": name("arm", scale=in_turn(arms, SHAPES), **told),
+                "shape": name("arm", scale=in_turn(arms, SHAPES), **channel),
                 "tooltip": HINT,
             },
         },
@@ -93,7 +93,7 @@ def _short(value: float) -> float:
     return float(f"{value:.5g}")
 
 
-def path_chart(shown: PathCurve, colours: Mapping[str, str], width: int, height: int) -> Spec:
+def path_chart(path: PathCurve, colours: Mapping[str, str], width: int, height: int) -> Spec:
     """Response time over throughput: it turns up where more load only waits longer."""
     rows = [
         row(
@@ -107,19 +107,19 @@ def path_chart(shown: PathCurve, colours: Mapping[str, str], width: int, height:
             ),
         )
         | {"rate": p.rate}
-        for p in shown.points
+        for p in path.points
     ]
     y = quantity("value", title=None, scale=FROM_ZERO, axis=value_axis(",~r", grid=True))
     return {
         "width": width,
         "height": height,
-        "title": gettext("mean response time, {unit}, over throughput", unit=shown.unit),
+        "title": gettext("mean response time, {unit}, over throughput", unit=path.unit),
         "description": gettext("mean response time over throughput, one line per arm; the numbers are in the table"),
         "data": inline(rows),
         "encoding": {
             "x": quantity(
                 "rate",
-                title=gettext("throughput, {unit}", unit=shown.rate_unit),
+                title=gettext("throughput, {unit}", unit=path.rate_unit),
                 scale=FROM_ZERO,
                 axis={"tickCount": 5, "format": ",~f", "grid": False},
             )
@@ -128,16 +128,16 @@ def path_chart(shown: PathCurve, colours: Mapping[str, str], width: int, height:
     }
 
 
-def quantile_chart(shown: QuantileCurve, colours: Mapping[str, str], width: int, height: int) -> Spec:
+def quantile_chart(quantiles: QuantileCurve, colours: Mapping[str, str], width: int, height: int) -> Spec:
     """Response time over percentiles, both so that the slowest have most of the room."""
-    levels = sorted({point.load for point in shown.points})
+    levels = sorted({point.load for point in quantiles.points})
     rows: list[Spec] = [
-        {"arm": p.arm, "load": p.load.n, "beyond": _short(p.one_in), "value": _short(p.value)} for p in shown.points
+        {"arm": p.arm, "load": p.load.n, "beyond": _short(p.one_in), "value": _short(p.value)} for p in quantiles.points
     ]
-    most = max(point.one_in for point in shown.points)
-    chosen: Spec = {"name": "level", "value": levels[-1].n}
+    largest = max(point.one_in for point in quantiles.points)
+    parameter: Spec = {"name": "level", "value": levels[-1].n}
     if levels[1:]:
-        chosen["bind"] = _choice(gettext("load level"), [one.n for one in levels])
+        parameter["bind"] = _choice(gettext("load level"), [level.n for level in levels])
     y = quantity(
         "value",
         title=None,
@@ -148,21 +148,21 @@ def quantile_chart(shown: QuantileCurve, colours: Mapping[str, str], width: int,
     return {
         "width": width,
         "height": height,
-        "title": {"text": gettext("response time, {unit}, by percentile", unit=shown.unit), "subtitle": at},
+        "title": {"text": gettext("response time, {unit}, by percentile", unit=quantiles.unit), "subtitle": at},
         "description": gettext("response time by percentile, one line per arm"),
-        "params": [chosen],
+        "params": [parameter],
         "data": inline(rows),
         "transform": [
             {"filter": "datum.load === level"},
-            {"calculate": _told_of_quantile(shown.unit), "as": "hint"},
+            {"calculate": _told_of_quantile(quantiles.unit), "as": "hint"},
         ],
         "encoding": {
             "x": quantity(
                 "beyond",
                 title=gettext("percentile"),
-                scale={"type": "log", "domain": [1, most], "nice": False, "padding": 8},
+                scale={"type": "log", "domain": [1, largest], "nice": False, "padding": 8},
                 axis={
-                    "values": [tick for tick in (1, 10, 100, 1000, 10_000, 100_000) if tick <= most],
+                    "values": [tick for tick in (1, 10, 100, 1000, 10_000, 100_000) if tick <= largest],
                     "grid": False,
                     "labelExpr": f"{_PERCENT} : ''",
                 },
@@ -177,16 +177,16 @@ def _choice(title: str, options: Sequence[Any]) -> Spec:
     return {"input": "select", "options": list(options), "name": f"{title} "}
 
 
-def time_series_chart(shown: TimeSeriesChart) -> Spec:
+def time_series_chart(chart: TimeSeriesChart) -> Spec:
     """A metric of one trial over time; both are chosen."""
-    trials = list(dict.fromkeys(series.trial for series in shown.series))
-    metrics = list(dict.fromkeys(series.metric for series in shown.series))
+    trials = list(dict.fromkeys(series.trial for series in chart.series))
+    metrics = list(dict.fromkeys(series.metric for series in chart.series))
     at = gettext(" at ")
-    told = f"format(datum.value, ',.4~r') + '{at}' + format(datum.time, '.3~r') + ' s'"
-    title = {"text": gettext("one trial over time"), **({"subtitle": shown.note} if shown.note else {})}
+    hint_expression = f"format(datum.value, ',.4~r') + '{at}' + format(datum.time, '.3~r') + ' s'"
+    title = {"text": gettext("one trial over time"), **({"subtitle": chart.note} if chart.note else {})}
     rows = [
         {"trial": series.trial, "metric": series.metric, "step": series.step_s, "value": series.values}
-        for series in shown.series
+        for series in chart.series
     ]
     return {
         "width": _WIDE,
@@ -203,7 +203,7 @@ def time_series_chart(shown: TimeSeriesChart) -> Spec:
             {"flatten": ["value"]},
             {"window": [{"op": "row_number", "as": "place"}]},
             {"calculate": "datum.place * datum.step", "as": "time"},
-            {"calculate": told, "as": "hint"},
+            {"calculate": hint_expression, "as": "hint"},
         ],
         "mark": {
             "type": "line",

@@ -93,20 +93,20 @@ def _point(point: EffectPoint | None) -> str:
 
 def _effects(section: Section) -> list[str]:
     lines = []
-    for shown in section.effects:
-        said = gettext(
+    for table in section.effects:
+        caption = gettext(
             "Effect on {title}, {confidence} interval, margin {margin}{judged}:",
-            title=plain(shown.title),
-            confidence=shown.confidence,
-            margin=shown.margin,
-            judged="" if shown.judged else gettext(", not judged"),
+            title=plain(table.title),
+            confidence=table.confidence,
+            margin=table.margin,
+            judged="" if table.judged else gettext(", not judged"),
         )
-        lines += [said, ""]
+        lines += [caption, ""]
         rows = [
-            [gettext("all") if load is None else load.figure, *(_point(shown.point(arm, load)) for arm in shown.arms)]
-            for load in shown.loads
+            [gettext("all") if load is None else load.figure, *(_point(table.point(arm, load)) for arm in table.arms)]
+            for load in table.loads
         ]
-        changes = (gettext("{arm} instead of {baseline}", arm=arm, baseline=shown.baseline) for arm in shown.arms)
+        changes = (gettext("{arm} instead of {baseline}", arm=arm, baseline=table.baseline) for arm in table.arms)
         head = [gettext("load level"), *map(plain, changes)]
         lines += as_table(head, [True] * len(head), rows)
     return lines
@@ -117,9 +117,9 @@ def _levels(section: Section) -> list[str]:
     if section.table is None:
         return []
     lines = []
-    for place, column in enumerate(section.table.columns):
+    for index, column in enumerate(section.table.columns):
         name = f"{column.title}, {column.unit}" if column.unit else column.title
-        rows = [[row.load.figure, *(_figure(f) for f in row.figures[place])] for row in section.table.rows]
+        rows = [[row.load.figure, *(_figure(f) for f in row.figures[index])] for row in section.table.rows]
         head = [name, *(plain(arm.name) for arm in section.arms)]
         lines += as_table(head, [True] * len(head), rows)
     rows = [
@@ -131,25 +131,36 @@ def _levels(section: Section) -> list[str]:
 
 
 def _section(section: Section, pictures: Mapping[str, str]) -> list[str]:
-    said = gettext("{factor} under {workload}", factor=plain(section.factor), workload=plain(section.workload))
-    lines = [f"### {said}", ""]
+    heading = gettext("{factor} under {workload}", factor=plain(section.factor), workload=plain(section.workload))
+    lines = [f"### {heading}", ""]
     if section.empty:
         return [*lines, plain(section.empty), ""]
     lines += [_answer(answer) for answer in section.answers]
     lines += [f"- {plain(reason)}" for reason in section.reasons] + [""]
     failed = gettext("failed")
-    for listed in section.checks:
-        said = N_("Checks of {title}: {summary}; {standing}") if listed.standing else N_("Checks of {title}: {summary}")
-        lines += [gettext(said, title=plain(listed.title), summary=listed.summary, standing=plain(listed.standing)), ""]
-        marks = [(check, gettext("ok") if check.passed else f"**{failed}**") for check in listed.checks]
+    for check_list in section.checks:
+        pattern = (
+            N_("Checks of {title}: {summary}; {standing}")
+            if check_list.standing
+            else N_("Checks of {title}: {summary}")
+        )
+        lines += [
+            gettext(
+                pattern, title=plain(check_list.title), summary=check_list.summary, standing=plain(check_list.standing)
+            ),
+            "",
+        ]
+        marks = [(check, gettext("ok") if check.passed else f"**{failed}**") for check in check_list.checks]
         lines += [f"- {mark}, {check.name}: {plain(check.finding)}" for check, mark in marks] + [""]
-    drawn = [(table.key, gettext("effect on {title}", title=table.title)) for table in section.effects]
-    drawn += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
-    drawn += [(section.path.key, gettext("response time over throughput"))] if section.path else []
-    drawn += [(section.quantiles.key, gettext("response time by percentile"))] if section.quantiles else []
-    drawn += [(section.drift.key, gettext("{title} over time", title=section.drift.title))] if section.drift else []
-    shown = [f"![{plain(title)}](<{pictures[key]}>)" for key, title in drawn if key in pictures]
-    return lines + ([*shown, ""] if shown else []) + _effects(section) + _levels(section) + _why(section)
+    charts = [(table.key, gettext("effect on {title}", title=table.title)) for table in section.effects]
+    charts += [(curve.key, f"{curve.title}, {curve.unit}") for curve in section.curves]
+    charts += [(section.path.key, gettext("response time over throughput"))] if section.path else []
+    charts += [(section.quantiles.key, gettext("response time by percentile"))] if section.quantiles else []
+    charts += [(section.drift.key, gettext("{title} over time", title=section.drift.title))] if section.drift else []
+    pictures_shown = [f"![{plain(title)}](<{pictures[key]}>)" for key, title in charts if key in pictures]
+    return (
+        lines + ([*pictures_shown, ""] if pictures_shown else []) + _effects(section) + _levels(section) + _why(section)
+    )
 
 
 def _why(section: Section) -> list[str]:
@@ -195,13 +206,17 @@ def _matrix(matrix: MatrixSection, pictures: Mapping[str, str]) -> list[str]:
 
 
 def _trust(trust: Trust) -> list[str]:
-    conditioned = [(plain(one.sentence), one) for one in trust.conditioned]
-    said = [
-        gettext("{sentence} (trial {trial})", sentence=f"**{what}**" if one.missed else what, trial=one.trial)
-        for what, one in conditioned
+    conditioned = [(plain(data_set.sentence), data_set) for data_set in trust.conditioned]
+    sentences = [
+        gettext(
+            "{sentence} (trial {trial})",
+            sentence=f"**{sentence}**" if data_set.missed else sentence,
+            trial=data_set.trial,
+        )
+        for sentence, data_set in conditioned
     ]
-    said += [plain(note) for note in trust.notes]
-    lines = [f"- {sentence}" for sentence in said] + ([""] if said else [])
+    sentences += [plain(note) for note in trust.notes]
+    lines = [f"- {sentence}" for sentence in sentences] + ([""] if sentences else [])
     rows = [
         [tally.state, plain(tally.reason), str(len(tally.trials)), numbers.orders(tally.trials)]
         for tally in trust.tallies
@@ -210,7 +225,7 @@ def _trust(trust: Trust) -> list[str]:
         [gettext("trials"), gettext("reason"), gettext("count"), gettext("which")], [False, False, True, False], rows
     )
     lines += [gettext("Uncontrolled differences between trials") + ":", ""]
-    lines += [*(f"- **{plain(said)}**" for said in trust.unlike), f"- {plain(trust.alike)}", ""]
+    lines += [*(f"- **{plain(sentences)}**" for sentences in trust.unlike), f"- {plain(trust.alike)}", ""]
     facts = [[plain(name), plain(value)] for name, value in (*trust.facts, *trust.machine)]
     lines += as_table([gettext("experiment and machine"), ""], [False, False], facts)
     return [*lines, gettext("The plan:"), "", *_code(trust.plan_text, "toml"), ""]

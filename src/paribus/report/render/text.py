@@ -41,22 +41,29 @@ def _section(section: Section, console: "Console") -> None:
         console.print(plain(section.empty))
     for reason in section.reasons:
         console.print(plain(reason, "dim"))
-    for listed in section.checks:
-        said = N_("checks of {title}: {summary}; {standing}") if listed.standing else N_("checks of {title}: {summary}")
-        console.print(
-            plain(gettext(said, title=listed.title, summary=listed.summary, standing=listed.standing), "dim"),
+    for check_list in section.checks:
+        pattern = (
+            N_("checks of {title}: {summary}; {standing}")
+            if check_list.standing
+            else N_("checks of {title}: {summary}")
         )
-        for check in listed.checks:
+        console.print(
+            plain(
+                gettext(pattern, title=check_list.title, summary=check_list.summary, standing=check_list.standing),
+                "dim",
+            ),
+        )
+        for check in check_list.checks:
             mark = gettext("ok    ") if check.passed else gettext("FAILED")
             console.print(plain(f"  {mark} {check.name}: {check.finding}", "dim" if check.passed else ""))
     if section.table:
         first = section.effects[0] if section.effects else None
         for table in level_tables(section, section.table, first, console.width):
             console.print(table)
-    for words in section.explanations:
-        console.print(plain(f"{words.title}: {words.note}", "dim"))
-        if words.rows:
-            console.print(word_table(words, console.width))
+    for explanation in section.explanations:
+        console.print(plain(f"{explanation.title}: {explanation.note}", "dim"))
+        if explanation.rows:
+            console.print(word_table(explanation, console.width))
 
 
 def conclusions(view: ReportView, console: "Console") -> None:
@@ -72,12 +79,12 @@ def conclusions(view: ReportView, console: "Console") -> None:
 
 def _conditioned(view: ReportView, console: "Console", *, only_missed: bool) -> None:
     """Print what preconditioning came to."""
-    for one in view.trust.conditioned:
-        if one.missed or not only_missed:
+    for data_set in view.trust.conditioned:
+        if data_set.missed or not only_missed:
             console.print(
                 plain(
-                    gettext("{sentence} (trial {trial})", sentence=one.sentence, trial=one.trial),
-                    "bold" if one.missed else "",
+                    gettext("{sentence} (trial {trial})", sentence=data_set.sentence, trial=data_set.trial),
+                    "bold" if data_set.missed else "",
                 )
             )
 
@@ -160,5 +167,5 @@ def _beside(tables: Sequence[WordTable], console: "Console") -> None:
         if table.rows:
             console.print(word_table(replace(table, rows=table.rows[:_MOST_ROWS]), console.width))
         if len(table.rows) > _MOST_ROWS:
-            said = N_("{n:,} more: paribus report --format markdown")
-            console.print(plain(gettext(said, n=len(table.rows) - _MOST_ROWS), "dim"))
+            pattern = N_("{n:,} more: paribus report --format markdown")
+            console.print(plain(gettext(pattern, n=len(table.rows) - _MOST_ROWS), "dim"))

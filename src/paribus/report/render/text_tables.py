@@ -98,18 +98,18 @@ def _point(point: EffectPoint | None) -> "Text":
     return text.append_text(plain(f" {point.interval}", "dim"))
 
 
-def level_tables(section: Section, shown: LevelTable, first: EffectTable | None, room: int) -> Iterator["Table"]:
+def level_tables(section: Section, table: LevelTable, first: EffectTable | None, width: int) -> Iterator["Table"]:
     """Load levels down, and below each its arms, however many; what there is no room for in a table of its own."""
-    columns = list(enumerate(shown.columns))
-    mine = _WIDE if room >= _ROOMY else _NARROW
-    yield _measured(section, shown, [(i, c) for i, c in columns if c.metric in mine], first)
-    rest = [(i, c) for i, c in columns if c.metric not in mine]
-    for start in range(0, len(rest), _AT_ONCE):
-        yield _measured(section, shown, rest[start : start + _AT_ONCE], None)
+    columns = list(enumerate(table.columns))
+    main_metrics = _WIDE if width >= _ROOMY else _NARROW
+    yield _measured(section, table, [(i, c) for i, c in columns if c.metric in main_metrics], first)
+    remaining = [(i, c) for i, c in columns if c.metric not in main_metrics]
+    for start in range(0, len(remaining), _AT_ONCE):
+        yield _measured(section, table, remaining[start : start + _AT_ONCE], None)
 
 
 def _measured(
-    section: Section, shown: LevelTable, places: Sequence[tuple[int, LevelColumn]], first: EffectTable | None
+    section: Section, levels: LevelTable, indexed_columns: Sequence[tuple[int, LevelColumn]], first: EffectTable | None
 ) -> "Table":
     from rich import box
 
@@ -117,14 +117,14 @@ def _measured(
     table.box, table.padding = box.SIMPLE_HEAD, (0, 1, 0, 0)
     table.add_column(gettext("load"), justify="right", no_wrap=True)
     table.add_column(gettext("arm"), overflow="fold")
-    for _, column in places:
+    for _, column in indexed_columns:
         table.add_column(f"{_short(column.title)} {column.unit}".strip(), justify="right", no_wrap=True)
     if first:
         table.add_column(gettext("effect on {title}", title=_short(first.title)), justify="right", no_wrap=True)
-    for row in shown.rows:
-        for place, arm in enumerate(section.arms):
-            cells: list[RenderableType] = [row.load.figure if place == 0 else "", plain(arm.name)]
-            cells += [_figure(row.figures[i][place]) for i, _ in places]
+    for row in levels.rows:
+        for arm_index, arm in enumerate(section.arms):
+            cells: list[RenderableType] = [row.load.figure if arm_index == 0 else "", plain(arm.name)]
+            cells += [_figure(row.figures[i][arm_index]) for i, _ in indexed_columns]
             cells += [_point(first.point(arm.name, row.load))] if first else []
             table.add_row(*cells)
     return table
@@ -134,28 +134,30 @@ def _short(title: str) -> str:
     return title.replace(gettext(" response time"), "")
 
 
-def word_table(shown: WordTable, room: int) -> "Table":
+def word_table(words: WordTable, width: int) -> "Table":
     """A table within so many columns: where it is too wide, text is wrapped first, and no number is torn apart."""
     table = new_table()
-    columns = list(zip(shown.head, *shown.rows, strict=True))
+    columns = list(zip(words.head, *words.rows, strict=True))
     whole = [max(map(len, cells)) for cells in columns]
-    least = [max((len(word) for cell in cells for word in cell.split()), default=1) for cells in columns]
-    wrapped = [each if figures else word for each, word, figures in zip(whole, least, shown.figures, strict=True)]
-    tight = sum(wrapped) + _GAP * len(columns) > room
-    for cells, each, word, figures in zip(columns, whole, least, shown.figures, strict=True):
-        width = (max(word, min(each, _FIGURE)) if tight else each) if figures else None
-        table.add_column(plain(cells[0]), justify="right" if figures else "left", overflow="fold", width=width)
-    for row in shown.rows:
+    narrowest = [max((len(word) for cell in cells for word in cell.split()), default=1) for cells in columns]
+    wrapped = [
+        widest if figures else word for widest, word, figures in zip(whole, narrowest, words.figures, strict=True)
+    ]
+    tight = sum(wrapped) + _GAP * len(columns) > width
+    for cells, widest, word, figures in zip(columns, whole, narrowest, words.figures, strict=True):
+        column_width = (max(word, min(widest, _FIGURE)) if tight else widest) if figures else None
+        table.add_column(plain(cells[0]), justify="right" if figures else "left", overflow="fold", width=column_width)
+    for row in words.rows:
         table.add_row(*map(plain, row))
     return table
 
 
-def grid(shown: MatrixTable) -> "Table":
+def grid(matrix: MatrixTable) -> "Table":
     """Small operations outstanding down, large ones across."""
-    table = new_table(f"{shown.title}, {shown.unit}" if shown.unit else shown.title)
+    table = new_table(f"{matrix.title}, {matrix.unit}" if matrix.unit else matrix.title)
     table.add_column(gettext("small"), justify="right", no_wrap=True)
-    for large in shown.columns:
+    for large in matrix.columns:
         table.add_column(gettext("{n} large", n=large), justify="right", no_wrap=True)
-    for small, figures in shown.rows:
+    for small, figures in matrix.rows:
         table.add_row(str(small), *(_figure(f) for f in figures))
     return table

@@ -25,45 +25,49 @@ def _set(factor: str, arms: Mapping[str, list[Judged]], recipes: Mapping[str, Re
     suspect = [
         name for name in by_gain if any(r.answer.verdict == "better" and not r.answer.decided for r in arms[name])
     ]
-    arm, *others = [name for name in by_gain if name not in suspect] or by_gain
+    arm, *alternatives = [name for name in by_gain if name not in suspect] or by_gain
     rows = arms[arm]
     if arm in suspect:
-        said = N_("{arm} seems better under {workloads}, but the verdict is suspect: repeat it first")
-        text = gettext(said, arm=arm, workloads=_under(rows, "better"))
+        pattern = N_("{arm} seems better under {workloads}, but the verdict is suspect: repeat it first")
+        text = gettext(pattern, arm=arm, workloads=_under(rows, "better"))
         return Advice(factor=factor, kind="wait", text=text, recipe=None)
-    said = N_("set {arm}: better than {baseline} under {workloads}")
-    text = gettext(said, arm=arm, baseline=rows[0].answer.baseline, workloads=_under(rows, "better"))
+    pattern = N_("set {arm}: better than {baseline} under {workloads}")
+    text = gettext(pattern, arm=arm, baseline=rows[0].answer.baseline, workloads=_under(rows, "better"))
     if undecided := _under(rows, "undecided"):
         text += gettext("; undecided under {workloads}", workloads=undecided)
-    if others:
-        text += gettext("; also better, but not compared with {arm}: {others}", arm=arm, others=", ".join(others))
+    if alternatives:
+        text += gettext("; also better, but not compared with {arm}: {others}", arm=arm, others=", ".join(alternatives))
     if suspect:
-        said = N_("; {others} seems better too, but the verdict is suspect")
-        text += gettext(said, others=", ".join(suspect))
+        pattern = N_("; {others} seems better too, but the verdict is suspect")
+        text += gettext(pattern, others=", ".join(suspect))
     return Advice(factor=factor, kind="set", text=text, recipe=recipes.get(f"{factor}={arm}"), arm=arm)
 
 
 def _mixed(arm: str, rows: Sequence[Judged]) -> str:
-    said = N_("{verdict} under {workload}")
-    found = [gettext(said, verdict=gettext(row.answer.verdict), workload=row.answer.workload) for row in rows]
-    return f"{arm} " + gettext(", ").join(found)
+    pattern = N_("{verdict} under {workload}")
+    verdicts = [gettext(pattern, verdict=gettext(row.answer.verdict), workload=row.answer.workload) for row in rows]
+    return f"{arm} " + gettext(", ").join(verdicts)
 
 
 def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], recipes: Mapping[str, Recipe]) -> Advice:
     arms: dict[str, list[Judged]] = {}
     for row in rows:
         arms.setdefault(row.answer.arm, []).append(row)
-    words = {arm: {row.answer.verdict for row in mine} for arm, mine in arms.items()}
+    verdicts = {arm: {row.answer.verdict for row in arm_rows} for arm, arm_rows in arms.items()}
     against = {"worse", "depends on load"}
-    clear = {arm: arms[arm] for arm, seen in words.items() if "better" in seen and not seen & against}
+    clear = {
+        arm: arms[arm]
+        for arm, arm_verdicts in verdicts.items()
+        if "better" in arm_verdicts and not arm_verdicts & against
+    }
     if clear:
         return _set(factor, clear, recipes)
-    torn = [arm for arm, seen in words.items() if seen & {"better", "depends on load"}]
-    if torn:
-        text = gettext("; ").join(_mixed(arm, arms[arm]) for arm in torn)
+    mixed = [arm for arm, arm_verdicts in verdicts.items() if arm_verdicts & {"better", "depends on load"}]
+    if mixed:
+        text = gettext("; ").join(_mixed(arm, arms[arm]) for arm in mixed)
         return Advice(factor=factor, kind="choose", text=gettext("choose by your load: {arms}", arms=text), recipe=None)
-    open_arms = [arm for arm, seen in words.items() if "undecided" in seen]
-    worse = [arm for arm, seen in words.items() if "worse" in seen]
+    open_arms = [arm for arm, arm_verdicts in verdicts.items() if "undecided" in arm_verdicts]
+    worse = [arm for arm, arm_verdicts in verdicts.items() if "worse" in arm_verdicts]
     parts = [gettext("do not set {arm}: worse", arm=arm) for arm in worse]
     if open_arms:
         parts += [gettext("{arm} is undecided: more trials are needed", arm=arm) for arm in open_arms]
@@ -73,11 +77,13 @@ def _factor(factor: str, rows: Sequence[Judged], missing: Sequence[Answer], reci
     if open_arms or unknown:
         return Advice(factor=factor, kind="wait", text=gettext("; ").join(parts), recipe=None)
     baseline = rows[0].answer.baseline
-    said = {arm: gettext(" and ").join(map(gettext, sorted(seen))) for arm, seen in words.items()}
-    found = gettext(", ").join(
-        gettext("{arm} is {verdicts}", arm=arm, verdicts=verdicts) for arm, verdicts in said.items()
+    verdict_texts = {
+        arm: gettext(" and ").join(map(gettext, sorted(arm_verdicts))) for arm, arm_verdicts in verdicts.items()
+    }
+    summary = gettext(", ").join(
+        gettext("{arm} is {verdicts}", arm=arm, verdicts=text) for arm, text in verdict_texts.items()
     )
-    text = gettext("keep {baseline}: {found}", baseline=baseline, found=found)
+    text = gettext("keep {baseline}: {found}", baseline=baseline, found=summary)
     recipe = recipes.get(f"{factor}={baseline}")
     return Advice(factor=factor, kind="keep", text=text, recipe=recipe, arm=baseline)
 

@@ -35,17 +35,17 @@ def _reasons(trial: Trial) -> tuple[str, ...]:
 
 def tallies(trials: Sequence[Trial]) -> tuple[Tally, ...]:
     """How many trials are in each state, and below invalid and failed why."""
-    found = []
+    counts = []
     for state in dict.fromkeys((TrialState.DONE, *_UNUSED, TrialState.SUPERSEDED, *TrialState)):
-        mine = [trial for trial in trials if trial.state is state]
-        if not mine:
+        in_state = [trial for trial in trials if trial.state is state]
+        if not in_state:
             continue
-        found.append(Tally(state=word(state), reason="", trials=tuple(t.order for t in mine)))
+        counts.append(Tally(state=word(state), reason="", trials=tuple(t.order for t in in_state)))
         if state in _UNUSED:
-            for reason in dict.fromkeys(r for t in mine for r in _reasons(t)):
-                orders = tuple(t.order for t in mine if reason in _reasons(t))
-                found.append(Tally(state=word(state), reason=reason, trials=orders))
-    return tuple(found)
+            for reason in dict.fromkeys(r for t in in_state for r in _reasons(t)):
+                orders = tuple(t.order for t in in_state if reason in _reasons(t))
+                counts.append(Tally(state=word(state), reason=reason, trials=orders))
+    return tuple(counts)
 
 
 def _remark(trial: Trial, replaced: Mapping[int, int]) -> str:
@@ -59,11 +59,11 @@ def _remark(trial: Trial, replaced: Mapping[int, int]) -> str:
 
 def _column(summaries: Mapping[int, Mapping[str, Measurement]], name: str) -> dict[int, str]:
     """A metric of every trial that has it, all in one unit."""
-    found = {order: metrics[name].mean for order, metrics in summaries.items() if name in metrics}
-    scale = numbers.scale(METRICS[name].kind, found.values())
+    means = {order: metrics[name].mean for order, metrics in summaries.items() if name in metrics}
+    scale = numbers.scale(METRICS[name].kind, means.values())
     unit = f" {scale.unit}".replace(" /s", "")
-    shown = {order: value * scale.factor for order, value in found.items()}
-    return {order: numbers.number(v, numbers.decimals(v, None)) + unit for order, v in shown.items()}
+    scaled = {order: value * scale.factor for order, value in means.items()}
+    return {order: numbers.number(v, numbers.decimals(v, None)) + unit for order, v in scaled.items()}
 
 
 def _since(start: float, moment: float | None) -> str:

@@ -60,31 +60,35 @@ def _over(cell: Cell | None, best: Cell) -> str:
         return "1"
     ratio = cell.mean / best.mean
     shares = [
-        (one.high - one.low) / 2 / one.mean for one in (cell, best) if one.high is not None and one.low is not None
+        (ratio_cell.high - ratio_cell.low) / 2 / ratio_cell.mean
+        for ratio_cell in (cell, best)
+        if ratio_cell.high is not None and ratio_cell.low is not None
     ]
     half = ratio * math.hypot(*shares) if len(shares) == 2 else None
     places = numbers.decimals(ratio, half)
     return f"{numbers.number(ratio, places)}" + (f" ± {numbers.number(half, places)}" if half is not None else "")
 
 
-def _moved(one: Contrast) -> WordTable:
-    shown = one.moved[:_MOST_ROWS]
-    falsely = gettext("at most {share:.0%} of these are expected to be false alarms", share=1 - one.confidence)
-    left = len(one.moved) - len(shown)
-    said = [
-        gettext("{n} of {examined} counters moved", n=len(one.moved), examined=one.examined),
-        *([gettext("{n} moved less", n=left)] if left else []),
+def _moved(contrast: Contrast) -> WordTable:
+    rows = contrast.moved[:_MOST_ROWS]
+    falsely = gettext("at most {share:.0%} of these are expected to be false alarms", share=1 - contrast.confidence)
+    omitted = len(contrast.moved) - len(rows)
+    notes = [
+        gettext("{n} of {examined} counters moved", n=len(contrast.moved), examined=contrast.examined),
+        *([gettext("{n} moved less", n=omitted)] if omitted else []),
         falsely,
     ]
     return WordTable(
-        title=gettext("Counters that moved with {arm} instead of {baseline}", arm=one.arm, baseline=one.baseline),
-        note=gettext("; ").join(said)
-        if one.moved
-        else gettext("none of {examined} counters moved beyond its noise", examined=one.examined),
-        head=(gettext("counter"), one.baseline, one.arm, gettext("change")),
+        title=gettext(
+            "Counters that moved with {arm} instead of {baseline}", arm=contrast.arm, baseline=contrast.baseline
+        ),
+        note=gettext("; ").join(notes)
+        if contrast.moved
+        else gettext("none of {examined} counters moved beyond its noise", examined=contrast.examined),
+        head=(gettext("counter"), contrast.baseline, contrast.arm, gettext("change")),
         figures=(False, True, True, True),
-        rows=tuple(_row(moved) for moved in shown),
-        trials=one.trials,
+        rows=tuple(_row(moved) for moved in rows),
+        trials=contrast.trials,
     )
 
 
@@ -125,25 +129,25 @@ def _change(moved: Moved) -> str:
 
 
 def _bounds(bounds: Sequence[Bounded], arms: Sequence[str]) -> WordTable:
-    by_place = {(one.load, one.arm): one for one in bounds}
+    by_level = {(bounded.load, bounded.arm): bounded for bounded in bounds}
     return WordTable(
         title=gettext("Bottlenecks"),
         note=gettext("taken from the means at each load level; not tested"),
         head=(gettext("load level"), *arms),
         figures=(True, *[False] * len(arms)),
         rows=tuple(
-            (load.figure, *(_bounded(by_place.get((load, arm))) for arm in arms))
-            for load in sorted({one.load for one in bounds})
+            (load.figure, *(_bounded(by_level.get((load, arm))) for arm in arms))
+            for load in sorted({bounded.load for bounded in bounds})
         ),
         trials=(),
     )
 
 
-def _bounded(one: Bounded | None) -> str:
-    if one is None:
+def _bounded(bounded: Bounded | None) -> str:
+    if bounded is None:
         return numbers.DASH
-    limit = gettext("no resource is saturated") if one.limit is Limit.NOTHING else word(one.limit)
-    return gettext("{limit} ({evidence})", limit=limit, evidence=one.evidence)
+    limit = gettext("no resource is saturated") if bounded.limit is Limit.NOTHING else word(bounded.limit)
+    return gettext("{limit} ({evidence})", limit=limit, evidence=bounded.evidence)
 
 
 def _scaling(scalings: Sequence[Scaling]) -> WordTable:
@@ -163,46 +167,50 @@ def _scaling(scalings: Sequence[Scaling]) -> WordTable:
             gettext("the law"),
         ),
         figures=(False, True, True, True, True, True, False),
-        rows=tuple(_scaled(one) for one in scalings),
-        trials=tuple(sorted({trial for one in scalings for trial in one.trials})),
+        rows=tuple(_scaled(scaling) for scaling in scalings),
+        trials=tuple(sorted({trial for scaling in scalings for trial in scaling.trials})),
     )
 
 
-def _scaled(one: Scaling) -> tuple[str, ...]:
-    knee = f"{_level(one.knee)}" if one.knee else gettext("beyond")
-    drive = gettext("{level} ({share:.0%} of the peak)", level=one.drive_at, share=one.drive_share)
-    if one.drive_at == one.highest:
-        drive = gettext("{level} or more: the highest tried", level=one.drive_at)
+def _scaled(scaling: Scaling) -> tuple[str, ...]:
+    knee = f"{_level(scaling.knee)}" if scaling.knee else gettext("beyond")
+    drive = gettext("{level} ({share:.0%} of the peak)", level=scaling.drive_at, share=scaling.drive_share)
+    if scaling.drive_at == scaling.highest:
+        drive = gettext("{level} or more: the highest tried", level=scaling.drive_at)
     law = ("", "", gettext("needs 4 load levels in 2 rounds"))
-    if one.law:
-        shares = (_share(one.law.contention), _share(one.law.coherency))
+    if scaling.law:
+        shares = (_share(scaling.law.contention), _share(scaling.law.coherency))
         maximum = (
-            gettext("maximum at {level:,.0f}", level=one.law.peak_at) if one.law.peak_at else gettext("no maximum")
+            gettext("maximum at {level:,.0f}", level=scaling.law.peak_at)
+            if scaling.law.peak_at
+            else gettext("no maximum")
         )
         missed = gettext(
-            "deviates {miss} at {level}", miss=show_percent(math.log1p(one.law.miss)), level=one.law.miss_at
+            "deviates {miss} at {level}", miss=show_percent(math.log1p(scaling.law.miss)), level=scaling.law.miss_at
         )
         holds = gettext("holds, {missed}, {maximum}", missed=missed, maximum=maximum)
-        law = (*shares, holds if one.law.holds else gettext("does not hold: {missed}", missed=missed))
-    peak = gettext("{rate}/s at {level}", rate=_rate(one.peak_per_s), level=one.peak_at)
-    return (one.arm, peak, knee, drive, *law)
+        law = (*shares, holds if scaling.law.holds else gettext("does not hold: {missed}", missed=missed))
+    peak = gettext("{rate}/s at {level}", rate=_rate(scaling.peak_per_s), level=scaling.peak_at)
+    return (scaling.arm, peak, knee, drive, *law)
 
 
-def _rate(found: Estimate) -> str:
-    half = (found.high - found.low) / 2 if found.low is not None and found.high is not None else None
-    places = numbers.decimals(found.value, half)
+def _rate(estimate: Estimate) -> str:
+    half = (estimate.high - estimate.low) / 2 if estimate.low is not None and estimate.high is not None else None
+    places = numbers.decimals(estimate.value, half)
     spread = f" ± {numbers.number(half, places)}" if half is not None else ""
-    return f"{numbers.number(found.value, places)}{spread}"
+    return f"{numbers.number(estimate.value, places)}{spread}"
 
 
-def _level(found: Estimate) -> str:
-    interval = f" [{found.low:.3g}, {found.high:.3g}]" if found.low is not None and found.high is not None else ""
-    return f"{found.value:.3g}{interval}"
+def _level(estimate: Estimate) -> str:
+    interval = (
+        f" [{estimate.low:.3g}, {estimate.high:.3g}]" if estimate.low is not None and estimate.high is not None else ""
+    )
+    return f"{estimate.value:.3g}{interval}"
 
 
-def _share(found: Estimate) -> str:
-    low, high = (found.value if bound is None else bound for bound in (found.low, found.high))
-    return f"{_percent(found.value)} % [{_percent(low)}, {_percent(high)}]"
+def _share(estimate: Estimate) -> str:
+    low, high = (estimate.value if bound is None else bound for bound in (estimate.low, estimate.high))
+    return f"{_percent(estimate.value)} % [{_percent(low)}, {_percent(high)}]"
 
 
 def _percent(share: float) -> str:

@@ -23,81 +23,89 @@ _MOST_FILES = 500
 _HASH = 12
 
 
-def standing(one: Standing) -> str:
+def standing(verdict: Standing) -> str:
     """How a claim stands, in the language that is spoken."""
-    return gettext(_WORDS[one])
+    return gettext(_WORDS[verdict])
 
 
-def contradictions(found: Sequence[Breach]) -> WordTable:
+def contradictions(breaches: Sequence[Breach]) -> WordTable:
     """What does not fit, contradictions first."""
-    ordered = sorted(found, key=lambda one: not one.grave)
-    grave = sum(one.grave for one in found)
-    said = N_("{n} contradict each other; the other figures may be right, but are weaker evidence than they seem")
+    ordered = sorted(breaches, key=lambda breach: not breach.grave)
+    grave = sum(breach.grave for breach in breaches)
+    pattern = N_("{n} contradict each other; the other figures may be right, but are weaker evidence than they seem")
     return WordTable(
         title=gettext("Inconsistencies"),
-        note=gettext(said, n=grave),
+        note=gettext(pattern, n=grave),
         head=(gettext("stated value, and the value implied by the others"), gettext("trials")),
         figures=(False, False),
-        rows=tuple((one.words, numbers.few(one.cells)) for one in ordered[:_MOST_LINES]),
+        rows=tuple((breach.words, numbers.few(breach.cells)) for breach in ordered[:_MOST_LINES]),
         trials=(),
     )
 
 
-def claims(found: Sequence[Tested]) -> WordTable:
+def claims(claims_tested: Sequence[Tested]) -> WordTable:
     """Every claim, those first that the numbers contradict."""
-    counts = [(sum(one.standing is kind for one in found), kind) for kind in _ORDER]
-    said = gettext(", ").join(gettext("{n} {verdict}", n=n, verdict=standing(kind)) for n, kind in counts if n)
-    ordered = sorted(found, key=lambda one: _ORDER.index(one.standing))
+    counts = [(sum(tested.standing is verdict for tested in claims_tested), verdict) for verdict in _ORDER]
+    counts_text = gettext(", ").join(
+        gettext("{n} {verdict}", n=n, verdict=standing(verdict)) for n, verdict in counts if n
+    )
+    ordered = sorted(claims_tested, key=lambda tested: _ORDER.index(tested.standing))
     return WordTable(
         title=gettext("Claims beside the numbers"),
         note=gettext(
             "{counts}; supported: the difference exceeds chance and the spread over load levels; "
             "weak: it is smaller; contradicted: it has the opposite sign",
-            counts=said,
+            counts=counts_text,
         ),
         head=(gettext("claim"), gettext("states"), gettext("standing"), gettext("why"), gettext("numbers")),
         figures=(False, False, False, False, False),
         rows=tuple(
-            (one.claim.id, one.claim.statement, standing(one.standing), one.reason, _figures(one.evidence))
-            for one in ordered
+            (
+                tested.claim.id,
+                tested.claim.statement,
+                standing(tested.standing),
+                tested.reason,
+                _figures(tested.evidence),
+            )
+            for tested in ordered
         ),
         trials=(),
     )
 
 
 def _figures(evidence: Sequence[ClaimEvidence]) -> str:
-    shown = (f"{one.level}/{one.other} {numbers.effect(one.estimate, one.low, one.high)}" for one in evidence[:4])
-    more = f" … {len(evidence) - 4}" if len(evidence) > 4 else ""
-    return gettext("; ").join(shown) + more
+    texts = (f"{pair.level}/{pair.other} {numbers.effect(pair.estimate, pair.low, pair.high)}" for pair in evidence[:4])
+    suffix = f" … {len(evidence) - 4}" if len(evidence) > 4 else ""
+    return gettext("; ").join(texts) + suffix
 
 
-def files(found: Sequence[Source], origins: Mapping[int, Origin]) -> list[WordTable]:
+def files(sources: Sequence[Source], origins: Mapping[int, Origin]) -> list[WordTable]:
     """The files of a set, lines that no reader understood, and what is cut off."""
     of_source: dict[int, list[int]] = {}
     for origin in origins.values():
         of_source.setdefault(origin.source, []).append(origin.trial)
     rows = [
         (
-            one.path,
-            one.format,
-            numbers.orders(of_source.get(one.number, [])),
-            str(len(one.not_understood)) if one.not_understood else "",
-            one.sha256[:_HASH],
+            source.path,
+            source.format,
+            numbers.orders(of_source.get(source.number, [])),
+            str(len(source.not_understood)) if source.not_understood else "",
+            source.sha256[:_HASH],
         )
-        for one in found[:_MOST_FILES]
+        for source in sources[:_MOST_FILES]
     ]
-    left = len(found) - len(rows)
+    omitted = len(sources) - len(rows)
     note = gettext("stored as read, without passwords, with a hash of the original bytes")
-    if left > 0:
-        note += gettext("; {n} more are not shown", n=left)
+    if omitted > 0:
+        note += gettext("; {n} more are not shown", n=omitted)
     head = (gettext("file"), gettext("format"), gettext("trials"), gettext("lines not understood"), "SHA-256")
-    places = (False, False, False, True, False)
-    shown = WordTable(title=gettext("Files"), note=note, head=head, figures=places, rows=tuple(rows), trials=())
-    return [shown, *_remarks(found), *_cut_off(found, origins), *_lines(found)]
+    figures = (False, False, False, True, False)
+    table = WordTable(title=gettext("Files"), note=note, head=head, figures=figures, rows=tuple(rows), trials=())
+    return [table, *_remarks(sources), *_cut_off(sources, origins), *_lines(sources)]
 
 
-def _remarks(found: Sequence[Source]) -> list[WordTable]:
-    rows = tuple((one.path, remark) for one in found for remark in one.remarks)[:_MOST_LINES]
+def _remarks(sources: Sequence[Source]) -> list[WordTable]:
+    rows = tuple((source.path, remark) for source in sources for remark in source.remarks)[:_MOST_LINES]
     if not rows:
         return []
     note = gettext("remarks of the parsers")
@@ -105,12 +113,15 @@ def _remarks(found: Sequence[Source]) -> list[WordTable]:
     return [WordTable(title=gettext("Remarks"), note=note, head=head, figures=(False, False), rows=rows, trials=())]
 
 
-def _cut_off(found: Sequence[Source], origins: Mapping[int, Origin]) -> list[WordTable]:
-    paths = {one.number: one.path for one in found}
-    broken = [one for one in origins.values() if one.missing]
+def _cut_off(sources: Sequence[Source], origins: Mapping[int, Origin]) -> list[WordTable]:
+    paths = {source.number: source.path for source in sources}
+    broken = [origin for origin in origins.values() if origin.missing]
     if not broken:
         return []
-    rows = tuple((str(one.trial), f"{paths[one.source]}:{one.lines[0]}", one.missing) for one in broken[:_MOST_LINES])
+    rows = tuple(
+        (str(origin.trial), f"{paths[origin.source]}:{origin.lines[0]}", origin.missing)
+        for origin in broken[:_MOST_LINES]
+    )
     return [
         WordTable(
             title=gettext("Cut off"),
@@ -123,8 +134,8 @@ def _cut_off(found: Sequence[Source], origins: Mapping[int, Origin]) -> list[Wor
     ]
 
 
-def _lines(found: Sequence[Source]) -> list[WordTable]:
-    lines = [(one.path, number, text) for one in found for number, text in one.not_understood]
+def _lines(sources: Sequence[Source]) -> list[WordTable]:
+    lines = [(source.path, number, text) for source in sources for number, text in source.not_understood]
     if not lines:
         return []
     note = gettext("{n:,} lines were not understood by any parser; none of their figures is used", n=len(lines))

@@ -44,8 +44,8 @@ def operations(size_bytes: int, order: str, write_share: float) -> str:
     """What operations are called: `8 KiB random reads`, `1 MiB sequential I/O, 20 % writes`."""
     size = show_size(size_bytes)
     if write_share in (0.0, 1.0):
-        said = N_("{size} {order} writes") if write_share else N_("{size} {order} reads")
-        return gettext(said, size=size, order=gettext(order))
+        pattern = N_("{size} {order} writes") if write_share else N_("{size} {order} reads")
+        return gettext(pattern, size=size, order=gettext(order))
     return gettext("{size} {order} I/O, {share} writes", size=size, order=gettext(order), share=_percent(write_share))
 
 
@@ -92,13 +92,13 @@ def _small(series: MatrixSeries, matrix: Matrix) -> str:
     peak = next((p for p in series.points if p.small == series.peak_at and p.small > 0), None)
     if peak is None or series.peak_per_s is None:
         return ""
-    what = operations(matrix.small_block_bytes, N_("random"), series.write_share)
+    subject = operations(matrix.small_block_bytes, N_("random"), series.write_share)
     if series.large:
-        what += gettext(", with {n} large {order}", n=series.large, order=gettext(matrix.large_order))
+        subject += gettext(", with {n} large {order}", n=series.large, order=gettext(matrix.large_order))
     mean = peak.measured.get("small_response_mean_s")
     at = gettext(" at {time}", time=show_time(mean.value)) if mean else ""
-    said = N_("{what}: {rate}{at} with {n} outstanding")
-    parts = [gettext(said, what=what, rate=_estimated(series.peak_per_s), at=at, n=peak.small)]
+    pattern = N_("{what}: {rate}{at} with {n} outstanding")
+    parts = [gettext(pattern, what=subject, rate=_estimated(series.peak_per_s), at=at, n=peak.small)]
     if len([point for point in series.points if point.small > 0]) > 1:
         parts.append(_knee_text(series))
         if peak.bound in _BEYOND and series.knee:
@@ -113,29 +113,29 @@ def _large(points: Sequence[MatrixPoint], share: float, matrix: Matrix) -> str:
         return ""
     best = max(alone, key=lambda point: point.measured["large_bytes_per_s"].value)
     bandwidth = f"{show_size(best.measured['large_bytes_per_s'].value)}/s"
-    what = operations(matrix.large_block_bytes, matrix.large_order, share)
+    subject = operations(matrix.large_block_bytes, matrix.large_order, share)
     bounds = {Bound.BANDWIDTH: gettext(", bandwidth-bound"), Bound.NOTHING: gettext(", not at a limit yet")}
     bound = bounds.get(best.bound or Bound.BOTH, "")
-    said = N_("{what} alone: {bandwidth} with {n} outstanding{bound}")
-    return gettext(said, what=what, bandwidth=bandwidth, n=best.large, bound=bound)
+    pattern = N_("{what} alone: {bandwidth} with {n} outstanding{bound}")
+    return gettext(pattern, what=subject, bandwidth=bandwidth, n=best.large, bound=bound)
 
 
 def _figures(points: Sequence[MatrixPoint], metric: str, kind: MetricKind, title: str) -> MatrixTable | None:
-    known = [(point, point.measured[metric]) for point in points if metric in point.measured]
-    if not known:
+    measured = [(point, point.measured[metric]) for point in points if metric in point.measured]
+    if not measured:
         return None
-    scale = _IOPS if kind is MetricKind.RATE else numbers.scale(kind, (mean.value for _, mean in known))
-    figures = {(point.small, point.large): estimated(mean, scale, point.trials) for point, mean in known}
+    scale = _IOPS if kind is MetricKind.RATE else numbers.scale(kind, (mean.value for _, mean in measured))
+    figures = {(point.small, point.large): estimated(mean, scale, point.trials) for point, mean in measured}
     return _table(points, gettext(title), scale.unit, figures)
 
 
 def _bounds(points: Sequence[MatrixPoint]) -> MatrixTable | None:
-    known = {
+    figures = {
         (p.small, p.large): TableFigure(text=gettext(_WORDS[p.bound]), spread="", places=0, trials=())
         for p in points
         if p.bound
     }
-    return _table(points, gettext("bound by"), "", known) if known else None
+    return _table(points, gettext("bound by"), "", figures) if figures else None
 
 
 def _table(
@@ -148,22 +148,22 @@ def _table(
 
 def _curve(series: Sequence[MatrixSeries]) -> tuple[str, tuple[ResponsePoint, ...]]:
     """The unit of the response times, and the points of every series over its rate."""
-    known = [
+    measured = [
         (point, point.measured["small_per_s"], point.measured["small_response_mean_s"])
-        for one in series
-        for point in one.points
+        for one_series in series
+        for point in one_series.points
         if point.small > 0 and {"small_per_s", "small_response_mean_s"} <= set(point.measured)
     ]
-    scale = numbers.scale(MetricKind.TIME, (time.value for _, _, time in known))
-    return scale.unit, tuple(_point(point, rate, time, scale) for point, rate, time in known)
+    scale = numbers.scale(MetricKind.TIME, (time.value for _, _, time in measured))
+    return scale.unit, tuple(_point(point, rate, time, scale) for point, rate, time in measured)
 
 
 def _point(point: MatrixPoint, rate: Estimate, time: Estimate, scale: Scale) -> ResponsePoint:
-    shown = estimated(time, scale, point.trials)
-    time_text = f"{shown.text} {shown.spread} {scale.unit}".replace("  ", " ")
-    beside = _beside(point.large)
+    response = estimated(time, scale, point.trials)
+    time_text = f"{response.text} {response.spread} {scale.unit}".replace("  ", " ")
+    series = _beside(point.large)
     return ResponsePoint(
-        series=beside,
+        series=series,
         small=point.small,
         rate=rate.value,
         value=time.value * scale.factor,
@@ -172,7 +172,7 @@ def _point(point: MatrixPoint, rate: Estimate, time: Estimate, scale: Scale) -> 
         text=gettext(
             "{n} small, {beside}: {rate} at {time}",
             n=point.small,
-            beside=beside,
+            beside=series,
             rate=_rate(rate.value),
             time=time_text,
         ),
@@ -181,10 +181,14 @@ def _point(point: MatrixPoint, rate: Estimate, time: Estimate, scale: Scale) -> 
 
 
 def _share(ceiling: Ceiling, matrix: Matrix, key: str) -> MatrixShare:
-    series = [one for one in matrix.series if one.write_share == ceiling.write_share and one.points]
-    points = [point for one in series for point in one.points]
+    series = [
+        one_series
+        for one_series in matrix.series
+        if one_series.write_share == ceiling.write_share and one_series.points
+    ]
+    points = [point for one_series in series for point in one_series.points]
     tables = [_figures(points, metric, kind, title) for metric, title, kind in _TABLES] + [_bounds(points)]
-    sentences = [*(_small(one, matrix) for one in series), _large(points, ceiling.write_share, matrix)]
+    sentences = [*(_small(one_series, matrix) for one_series in series), _large(points, ceiling.write_share, matrix)]
     unit, curve = _curve(series)
     return MatrixShare(
         key=key,

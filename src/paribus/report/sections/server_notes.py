@@ -16,30 +16,30 @@ _ALL = 0.995
 
 def server_notes(trials: Sequence[Trial], summaries: Mapping[int, Mapping[str, Measurement]]) -> tuple[str, ...]:
     """Nothing where no server was started for a trial."""
-    found = []
+    notes = []
     for workload in dict.fromkeys(trial.workload for trial in trials):
-        mine = {t.order: summaries[t.order] for t in trials if t.workload == workload and t.order in summaries}
-        ready = {order: metrics for order, metrics in mine.items() if "server_rest_s" in metrics}
+        by_order = {t.order: summaries[t.order] for t in trials if t.workload == workload and t.order in summaries}
+        ready = {order: metrics for order, metrics in by_order.items() if "server_rest_s" in metrics}
         if ready:
-            found += _of_workload(workload, ready)
-    return tuple(found)
+            notes += _of_workload(workload, ready)
+    return tuple(notes)
 
 
 def _of_workload(workload: str, ready: Mapping[int, Mapping[str, Measurement]]) -> list[str]:
     warmed = [metrics for metrics in ready.values() if "server_warm_s" in metrics]
     times = gettext("before {trials} under {workload}", trials=count(len(ready), "trial"), workload=workload)
-    began = _warming(warmed) if warmed else gettext("the server was restarted with empty caches")
+    start = _warming(warmed) if warmed else gettext("the server was restarted with empty caches")
     waited = [metrics["server_rest_s"].mean for metrics in ready.values()]
     longest, usual = show_duration(max(waited)), show_duration(statistics.mean(waited))
     restless = [order for order, metrics in ready.items() if metrics["server_restless"].mean > 0]
-    said = gettext(
+    sentence = gettext(
         "{times} the server was given time to become idle, {usual} on average and {longest} at most",
         times=times,
         usual=usual,
         longest=longest,
     )
-    late = [gettext("it was still busy before {trials}", trials=few(restless))] if restless else []
-    return [gettext("{times} {what}", times=times, what=began), gettext("; ").join([said, *late])]
+    delays = [gettext("it was still busy before {trials}", trials=few(restless))] if restless else []
+    return [gettext("{times} {what}", times=times, what=start), gettext("; ").join([sentence, *delays])]
 
 
 def _warming(warmed: Sequence[Mapping[str, Measurement]]) -> str:
@@ -49,7 +49,7 @@ def _warming(warmed: Sequence[Mapping[str, Measurement]]) -> str:
         "the server was started and all tables were read once, in {duration} on average",
         duration=show_duration(took_s),
     )
-    size, data = (max(one[f"server_{name}_bytes"].mean for one in warmed) for name in ("cache", "data"))
+    size, data = (max(metrics[f"server_{name}_bytes"].mean for metrics in warmed) for name in ("cache", "data"))
     if not size or not data:
         return read
     shares = [

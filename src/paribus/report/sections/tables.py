@@ -58,13 +58,13 @@ def drift_curve(drift: Drift | None, anchor: str) -> DriftCurve | None:
 def _scales(cells: Sequence[Cell]) -> dict[str, Scale]:
     """The unit of each metric; operations that move bytes are I/O operations."""
     present = {cell.metric for cell in cells}
-    found = {}
+    scales = {}
     for name, metric in METRICS.items():
         if name in present:
-            shown = numbers.scale(metric.kind, (cell.mean for cell in cells if cell.metric == name))
+            scale = numbers.scale(metric.kind, (cell.mean for cell in cells if cell.metric == name))
             moves = metric.kind is MetricKind.RATE and "bytes_per_s" in present
-            found[name] = Scale("IOPS", 1.0) if moves else shown
-    return found
+            scales[name] = Scale("IOPS", 1.0) if moves else scale
+    return scales
 
 
 def figure(cell: Cell, scale: Scale) -> TableFigure:
@@ -76,17 +76,17 @@ def estimated(estimate: Estimate, scale: Scale, trials: tuple[int, ...]) -> Tabl
     """The same of any mean and the trials behind it."""
     value = estimate.value * scale.factor
     if estimate.low is None or estimate.high is None:
-        places = numbers.decimals(value, None)
-        return TableFigure(text=numbers.number(value, places), spread="", places=places, trials=trials)
+        decimals = numbers.decimals(value, None)
+        return TableFigure(text=numbers.number(value, decimals), spread="", places=decimals, trials=trials)
     low, high = estimate.low * scale.factor, estimate.high * scale.factor
     half = (high - low) / 2
-    places = numbers.decimals(value, half)
-    text = numbers.number(value, places)
+    decimals = numbers.decimals(value, half)
+    text = numbers.number(value, decimals)
     if abs((high + low) / 2 - value) <= 0.2 * half:
-        spread = f"± {numbers.number(half, places)}"
+        spread = f"± {numbers.number(half, decimals)}"
     else:
-        spread = f"[{numbers.number(low, places)}, {numbers.number(high, places)}]"
-    return TableFigure(text=text, spread=spread, places=places, trials=trials)
+        spread = f"[{numbers.number(low, decimals)}, {numbers.number(high, decimals)}]"
+    return TableFigure(text=text, spread=spread, places=decimals, trials=trials)
 
 
 def level_table(cells: Sequence[Cell], arms: Sequence[str]) -> LevelTable | None:
@@ -109,31 +109,33 @@ def level_table(cells: Sequence[Cell], arms: Sequence[str]) -> LevelTable | None
 def curves(cells: Sequence[Cell], arms: Sequence[str], key: str) -> tuple[LoadCurve, ...]:
     """Throughput and p95 response time over the load levels, where they were measured."""
     scales = _scales(cells)
-    found = []
+    load_curves = []
     for metric in _DRAWN:
         stated = [cell for cell in cells if cell.load.unit is not LoadUnit.NOT_STATED]
-        mine = [cell for cell in stated if cell.metric == metric and cell.arm in arms]
-        if not mine:
+        metric_cells = [cell for cell in stated if cell.metric == metric and cell.arm in arms]
+        if not metric_cells:
             continue
         unit = scales[metric]
-        points = tuple(curve_point(cell, unit) for cell in sorted(mine, key=lambda c: (arms.index(c.arm), c.load)))
+        points = tuple(
+            curve_point(cell, unit) for cell in sorted(metric_cells, key=lambda c: (arms.index(c.arm), c.load))
+        )
         name = "throughput" if metric == "throughput_per_s" else "p95"
-        found.append(
+        load_curves.append(
             LoadCurve(key=f"{key}-{name}", title=gettext(METRICS[metric].title), unit=unit.unit, points=points)
         )
-    return tuple(found)
+    return tuple(load_curves)
 
 
 def curve_point(cell: Cell, scale: Scale) -> CurvePoint:
     """A cell in the unit of its curve."""
-    shown = figure(cell, scale)
+    cell_figure = figure(cell, scale)
     return CurvePoint(
         arm=cell.arm,
         load=cell.load,
         value=cell.mean * scale.factor,
         low=None if cell.low is None else cell.low * scale.factor,
         high=None if cell.high is None else cell.high * scale.factor,
-        text=f"{shown.text} {shown.spread} {scale.unit}".replace("  ", " "),
+        text=f"{cell_figure.text} {cell_figure.spread} {scale.unit}".replace("  ", " "),
         trials=cell.trials,
     )
 
@@ -155,8 +157,8 @@ def effect_tables(effects: Sequence[Effect], key: str) -> tuple[EffectTable, ...
     for effect in effects:
         by_response.setdefault(effect.response, []).append(effect)
     tables = [
-        _effect_table(response, mine, f"{key}-effect-{number}")
-        for number, (response, mine) in enumerate(by_response.items(), 1)
+        _effect_table(response, response_effects, f"{key}-effect-{number}")
+        for number, (response, response_effects) in enumerate(by_response.items(), 1)
     ]
     return tuple(sorted(tables, key=lambda table: not table.judged))
 
@@ -196,8 +198,8 @@ def _effect_point(effect: Effect) -> EffectPoint:
 
 def decided_arms(effects: Sequence[Effect]) -> Mapping[str, str]:
     """For each arm, `better` or `worse` where its first judged response says so."""
-    found: dict[str, str] = {}
+    decided: dict[str, str] = {}
     for effect in effects:
         if effect.verdict is not None:
-            found.setdefault(effect.arm, verdicts.decided(effect))
-    return found
+            decided.setdefault(effect.arm, verdicts.decided(effect))
+    return decided

@@ -12,31 +12,31 @@ _MOST_VALUES = 4
 _IN_TRIALS = N_plural("{value} in trial {trials}", "{value} in trials {trials}")
 
 
-def differences(found: Constancy) -> tuple[str, ...]:
+def differences(constancy: Constancy) -> tuple[str, ...]:
     """Each condition that was not the same in all trials: `vm.swappiness was 60 in trials 1, 2, and 10 in trial 3`."""
     return tuple(
-        gettext("{name} was {values}", name=gettext(name), values=_values(held))
-        for name, held in found.differed.items()
+        gettext("{name} was {values}", name=gettext(name), values=_values(observed))
+        for name, observed in constancy.differed.items()
     )
 
 
-def _values(held: tuple[Held, ...]) -> str:
-    said = [
-        ngettext(*_IN_TRIALS, len(one.trials), value=gettext(one.value), trials=numbers.few(one.trials))
-        for one in held[:_MOST_VALUES]
+def _values(observed: tuple[Held, ...]) -> str:
+    texts = [
+        ngettext(*_IN_TRIALS, len(value.trials), value=gettext(value.value), trials=numbers.few(value.trials))
+        for value in observed[:_MOST_VALUES]
     ]
-    more = len(held) - len(said)
-    return gettext(", and ").join([*said, *([gettext("{n} other values", n=more)] if more else [])])
+    omitted = len(observed) - len(texts)
+    return gettext(", and ").join([*texts, *([gettext("{n} other values", n=omitted)] if omitted else [])])
 
 
-def constant_conditions(found: Constancy) -> str:
+def constant_conditions(constancy: Constancy) -> str:
     """What was the same in all trials, in a line."""
-    if not found.trials:
+    if not constancy.trials:
         return gettext("uncontrolled settings were not recorded in any trial")
-    conditions, trials = numbers.count(len(found.same), "condition"), numbers.count(len(found.trials), "trial")
-    if found.differed:
+    conditions, trials = numbers.count(len(constancy.same), "condition"), numbers.count(len(constancy.trials), "trial")
+    if constancy.differed:
         return gettext(
             "{conditions} outside the plan stayed constant in {trials}", conditions=conditions, trials=trials
         )
-    said = N_("no drift: {conditions} outside the plan stayed constant in {trials}")
-    return gettext(said, conditions=conditions, trials=trials)
+    pattern = N_("no drift: {conditions} outside the plan stayed constant in {trials}")
+    return gettext(pattern, conditions=conditions, trials=trials)

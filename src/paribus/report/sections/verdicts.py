@@ -35,8 +35,8 @@ Anchors = Mapping[tuple[str, str], str]
 
 def title(response: str) -> str:
     """What a response is called."""
-    known = RESPONSES.get(response)
-    return gettext(known.title) if known else response
+    definition = RESPONSES.get(response)
+    return gettext(definition.title) if definition else response
 
 
 def decided(effect: Effect) -> str:
@@ -59,9 +59,9 @@ def _at_loads(effect: Effect, effects: Sequence[Effect]) -> str:
     )
     if not levels:
         return gettext("{effect} over all load levels", effect=numbers.effect(effect.estimate, effect.low, effect.high))
-    shown = levels if len(levels) <= 4 else [levels[0], levels[len(levels) // 2], levels[-1]]
+    selected = levels if len(levels) <= 4 else [levels[0], levels[len(levels) // 2], levels[-1]]
     return gettext(", ").join(
-        gettext("{effect} at {load}", effect=numbers.effect(e.estimate, e.low, e.high), load=e.load) for e in shown
+        gettext("{effect} at {load}", effect=numbers.effect(e.estimate, e.low, e.high), load=e.load) for e in selected
     )
 
 
@@ -71,31 +71,31 @@ def _comparison(effect: Effect) -> tuple[str, str, str, str]:
 
 def _conclusion(effect: Effect, effects: Sequence[Effect]) -> str:
     text = numbers.effect(effect.estimate, effect.low, effect.high)
-    what = gettext("{response} under {workload}", response=title(effect.response), workload=effect.workload)
+    subject = gettext("{response} under {workload}", response=title(effect.response), workload=effect.workload)
     tags = "".join(gettext(", ") + gettext(_TAGS[tag]) for tag in effect.tags)
     if effect.verdict is Verdict.EQUIVALENT:
-        said = gettext(
+        sentence = gettext(
             "keep {baseline}: equivalent within {margin} {interval} {what}",
             baseline=effect.baseline,
             margin=numbers.margin(effect.margin),
             interval=text.interval,
-            what=what,
+            what=subject,
         )
-        return said + tags
+        return sentence + tags
     if effect.verdict is Verdict.UNDECIDED and not effect.look:
-        why = effect.reasons[0] if effect.reasons else ""
-        return gettext("undecided: {effect} {what}; {why}", effect=text, what=what, why=why) + tags
+        reason = effect.reasons[0] if effect.reasons else ""
+        return gettext("undecided: {effect} {what}; {why}", effect=text, what=subject, why=reason) + tags
     if effect.verdict is Verdict.UNDECIDED:
-        said = gettext(
+        sentence = gettext(
             "undecided: between {low} and {high} {what}; more trials are needed",
             low=text.low,
             high=text.high,
-            what=what,
+            what=subject,
         )
-        return said + tags
+        return sentence + tags
     if effect.verdict is Verdict.DEPENDS_ON_LOAD:
-        return gettext("depends on load: {what} {levels}", what=what, levels=_at_loads(effect, effects)) + tags
-    return gettext("{effect} {what}, {verdict}", effect=text, what=what, verdict=verdict_text(effect))
+        return gettext("depends on load: {what} {levels}", what=subject, levels=_at_loads(effect, effects)) + tags
+    return gettext("{effect} {what}, {verdict}", effect=text, what=subject, verdict=verdict_text(effect))
 
 
 def _judged(effect: Effect, effects: Sequence[Effect], anchors: Anchors) -> Judged:
@@ -135,31 +135,31 @@ def judged(effects: Sequence[Effect], anchors: Anchors) -> list[Judged]:
 
 def check_lists(effects: Iterable[Effect]) -> tuple[CheckList, ...]:
     """The checks of every effect that has a verdict."""
-    found = []
+    lists = []
     for effect in effects:
         if effect.verdict is None or not effect.checks:
             continue
         failed = sum(not check.passed for check in effect.checks)
-        standing = [] if effect.alpha_spent is None else [_spent(effect)]
+        notes = [] if effect.alpha_spent is None else [_spent(effect)]
         if effect.better_probability is not None and effect.within_probability is not None:
             better, within = (numbers.probability(p) for p in (effect.better_probability, effect.within_probability))
-            said = N_(
+            pattern = N_(
                 "with a flat prior: probability of an improvement {better}, of an effect within {margin} {within}"
             )
-            standing.append(gettext(said, better=better, margin=numbers.margin(effect.margin), within=within))
+            notes.append(gettext(pattern, better=better, margin=numbers.margin(effect.margin), within=within))
         passed = gettext("all passed")
         if failed:
             passed = gettext("{failed} of {all} failed", failed=numbers.count(failed, "check"), all=len(effect.checks))
         name = gettext(", ").join((effect.arm, title(effect.response)))
-        found.append(CheckList(title=name, summary=passed, standing=gettext("; ").join(standing), checks=effect.checks))
-    return tuple(found)
+        lists.append(CheckList(title=name, summary=passed, standing=gettext("; ").join(notes), checks=effect.checks))
+    return tuple(lists)
 
 
 def _spent(effect: Effect) -> str:
     """At which look it was seen, and how much of the error that its claim may have was spent up to there."""
-    spent, all_of_it = ((effect.alpha_spent or 0.0) * 100, (1 - effect.confidence) * 100)
-    said = N_("look {look}, {spent} of {whole} error spent")
-    return gettext(said, look=effect.look, spent=f"{spent:.2g} %", whole=f"{all_of_it:.2g} %")
+    spent, whole = ((effect.alpha_spent or 0.0) * 100, (1 - effect.confidence) * 100)
+    pattern = N_("look {look}, {spent} of {whole} error spent")
+    return gettext(pattern, look=effect.look, spent=f"{spent:.2g} %", whole=f"{whole:.2g} %")
 
 
 def why_unusable(trials: Iterable[Trial]) -> str:
@@ -167,26 +167,26 @@ def why_unusable(trials: Iterable[Trial]) -> str:
 
     What made trials invalid is told where trust is: there may be many reasons.
     """
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for trial in trials:
         if trial.state is TrialState.FAILED:
             reason = ": ".join(filter(None, [gettext(trial.failure or "failed"), trial.failure_message]))
-            said = gettext("failed ({reason})", reason=reason)
-            found[said] = found.get(said, 0) + 1
+            outcome = gettext("failed ({reason})", reason=reason)
+            counts[outcome] = counts.get(outcome, 0) + 1
         elif trial.state is TrialState.INVALID:
-            said = gettext("invalid")
-            found[said] = found.get(said, 0) + 1
+            outcome = gettext("invalid")
+            counts[outcome] = counts.get(outcome, 0) + 1
     return gettext("; ").join(
-        gettext("{trials} {why}", trials=numbers.count(n, "trial"), why=said) for said, n in found.items()
+        gettext("{trials} {why}", trials=numbers.count(n, "trial"), why=outcome) for outcome, n in counts.items()
     )
 
 
 def comparing(trials: Sequence[Trial], effects: Sequence[Effect]) -> list[Trial]:
     """The trials that answer a question of the plan: of factors tried alone, and of a screen that shows nothing yet."""
     alone = [trial for trial in trials if trial.purpose in _ALONE]
-    known = {(trial.factor, trial.workload) for trial in alone}
-    shown = {effect.workload for effect in effects if (effect.factor, effect.workload) not in known}
-    return alone + [t for t in trials if t.purpose is Purpose.SCREEN and t.workload not in shown]
+    compared_alone = {(trial.factor, trial.workload) for trial in alone}
+    judged_workloads = {effect.workload for effect in effects if (effect.factor, effect.workload) not in compared_alone}
+    return alone + [t for t in trials if t.purpose is Purpose.SCREEN and t.workload not in judged_workloads]
 
 
 def unanswered(
@@ -196,17 +196,17 @@ def unanswered(
     refused: Mapping[tuple[str, str, str], str],
 ) -> list[Answer]:
     """An answer that there is none, for every arm that was planned and got no verdict, with the reason where one is."""
-    have = {(e.factor, e.arm, e.workload) for e in effects if e.verdict is not None}
+    judged_arms = {(e.factor, e.arm, e.workload) for e in effects if e.verdict is not None}
     compared = comparing(trials, effects)
     baselines = {(t.factor, t.workload): t.arm for t in compared if t.baseline}
-    found = []
+    answers = []
     planned = dict.fromkeys((t.factor, t.arm, t.workload) for t in compared if not t.baseline)
     for factor, arm, workload in planned:
-        if (factor, arm, workload) in have:
+        if (factor, arm, workload) in judged_arms:
             continue
-        mine = [t for t in compared if (t.factor, t.workload) == (factor, workload)]
-        reasons = [refused.get((factor, arm, workload), ""), why_unusable(mine)]
-        found.append(
+        pair_trials = [t for t in compared if (t.factor, t.workload) == (factor, workload)]
+        reasons = [refused.get((factor, arm, workload), ""), why_unusable(pair_trials)]
+        answers.append(
             Answer(
                 factor=factor,
                 arm=arm,
@@ -223,11 +223,11 @@ def unanswered(
                 anchor=anchors[factor, workload],
             )
         )
-    return found
+    return answers
 
 
 def headline(answers: Sequence[Answer]) -> str:
     """All answers counted: `1 better, 2 equivalent, 1 undecided`."""
-    counts = [(sum(a.verdict == word for a in answers), word) for word in RANKS]
-    said = [gettext("{n} {verdict}", n=n, verdict=gettext(word)) for n, word in counts if n]
-    return gettext(", ").join(said) or gettext("nothing was compared")
+    counts = [(sum(a.verdict == verdict for a in answers), verdict) for verdict in RANKS]
+    texts = [gettext("{n} {verdict}", n=n, verdict=gettext(verdict)) for n, verdict in counts if n]
+    return gettext(", ").join(texts) or gettext("nothing was compared")

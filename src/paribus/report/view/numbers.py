@@ -78,9 +78,9 @@ def scale(kind: MetricKind, values: Iterable[float]) -> Scale:
             return Scale("µs", 1e6)
         return Scale("ms", 1e3) if largest < 2 else Scale("s", 1.0)
     if kind in (MetricKind.BYTES, MetricKind.SIZE):
-        each = "/s" if kind is MetricKind.BYTES else ""
-        fitting = (Scale(unit + each, 1 / size) for size, unit in _SIZES if largest >= 2 * size)
-        return next(fitting, Scale(f"B{each}", 1.0))
+        suffix = "/s" if kind is MetricKind.BYTES else ""
+        fitting = (Scale(unit + suffix, 1 / size) for size, unit in _SIZES if largest >= 2 * size)
+        return next(fitting, Scale(f"B{suffix}", 1.0))
     return Scale("/s" if kind is MetricKind.RATE else "", 1.0)
 
 
@@ -91,12 +91,12 @@ def decimals(value: float, half_width: float | None) -> int:
     return min(max(2 - math.floor(math.log10(abs(value))), 0), 4) if value else 0
 
 
-def number(value: float, places: int) -> str:
+def number(value: float, decimals_shown: int) -> str:
     """A number with that many decimals (negative: tens, hundreds), thousands set apart by commas."""
     if not math.isfinite(value):
         return DASH
-    rounded = round(value, places)
-    text = f"{abs(rounded):,.{max(places, 0)}f}"
+    rounded = round(value, decimals_shown)
+    text = f"{abs(rounded):,.{max(decimals_shown, 0)}f}"
     return f"{MINUS}{text}" if rounded < 0 else text
 
 
@@ -108,21 +108,21 @@ def percent_of(log_ratio: float) -> float:
         return math.inf
 
 
-def signed(value: float, places: int) -> str:
+def signed(value: float, decimals_shown: int) -> str:
     """A number with its sign, but for zero."""
     if not math.isfinite(value):
         return DASH if math.isnan(value) else "+∞" if value > 0 else f"{MINUS}∞"
-    text = f"{abs(value):,.{places}f}"
+    text = f"{abs(value):,.{decimals_shown}f}"
     return text if float(text.replace(",", "")) == 0 else ("+" if value > 0 else MINUS) + text
 
 
 def _places(low: float, high: float) -> int:
     half = (high - low) / 2
-    places = 0 if half >= 10 else 1 if half >= 0.1 else 2
+    decimals_shown = 0 if half >= 10 else 1 if half >= 0.1 else 2
     if math.isfinite(half) and low * high > 0:
-        while places < 4 and round(min(abs(low), abs(high)), places) == 0:
-            places += 1
-    return places
+        while decimals_shown < 4 and round(min(abs(low), abs(high)), decimals_shown) == 0:
+            decimals_shown += 1
+    return decimals_shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +141,8 @@ class EffectText:
 def effect(estimate: float, low: float, high: float) -> EffectText:
     """A log ratio and its interval in percent; a bound beside zero is never rounded into it."""
     shares = [percent_of(value) for value in (estimate, low, high)]
-    places = _places(shares[1], shares[2])
-    middle, under, over = (signed(share, places) for share in shares)
+    decimals_shown = _places(shares[1], shares[2])
+    middle, under, over = (signed(share, decimals_shown) for share in shares)
     if math.isfinite(estimate) and low == -math.inf and high == math.inf:
         return EffectText(f"{signed(shares[0], 1)} %", gettext("(no interval)"), DASH, DASH)
     return EffectText(f"{middle} %", f"[{under}, {over}]", f"{under} %", f"{over} %")
