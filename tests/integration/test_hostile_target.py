@@ -13,7 +13,7 @@ from hostile_target import NAME, HostileTarget
 from paribus.engine.find import binary
 from paribus.engine.run import probe
 from paribus.errors import BadReply, EngineError, HostError, JournalError, NotInspected
-from paribus.hosts import bounded, engine_copy, ssh, waiting
+from paribus.hosts import bounded, engine_copy, file_agent, ssh, waiting
 from paribus.hosts.ssh import SshHost
 from paribus.knobs.journal import Journal
 from paribus.knobs.journals import inspect
@@ -110,7 +110,7 @@ def test_an_answer_that_comes_late_is_not_taken_for_the_next(
     db1: HostileTarget, connected: Callable[..., SshHost], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host = connected()
-    monkeypatch.setattr(ssh, "_PATIENCE_S", 1.0)
+    monkeypatch.setattr(file_agent, "_PATIENCE_S", 1.0)
     answer = """'{"event":"seen","texts":["late"]}'"""
     db1.answer(f"read line; sleep 3; echo {answer}; exec cat >/dev/null", to=" eyes ")
     for _ in range(2):

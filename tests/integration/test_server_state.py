@@ -144,7 +144,7 @@ class _Bench:
 
     @property
     def instance(self) -> Instance:
-        (server,) = self.servers._made.values()
+        (server,) = self.servers._servers.values()
         return server.instance
 
     @property
