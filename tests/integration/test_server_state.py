@@ -192,14 +192,14 @@ def test_rows_that_are_lost_when_data_is_put_back_are_found(bench, kind: str) ->
     one = bench()
     one.apply()
     one.lose_rows()
-    one.servers.put_back(one.workload, one.trial.settings, _work)
+    one.servers.restore(one.workload, one.trial.settings, _work)
     one.apply()
     assert one.rows() == 60_000
 
     one.lose_rows()
     one.instance.stop()
     one.instance.snapshot()  # the copy now lacks them too
-    one.servers.put_back(one.workload, one.trial.settings, _work)
+    one.servers.restore(one.workload, one.trial.settings, _work)
     for _ in range(2):  # also when it is tried again
         with pytest.raises(DataDamaged, match=r"sbtest1.? has 59,000 rows instead of 60,000") as refused:
             one.apply()
@@ -215,7 +215,7 @@ def test_a_copy_that_was_cut_short_is_not_put_back(bench, kind: str) -> None:
     with largest.open("r+b") as file:
         file.truncate(largest.stat().st_size - 8192)
     with pytest.raises(DataDamaged, match=rf"{largest.name} is not as it was copied: [0-9]+ bytes, and was [0-9]+"):
-        one.servers.put_back(one.workload, one.trial.settings, _work)
+        one.servers.restore(one.workload, one.trial.settings, _work)
 
 
 @pytest.mark.parametrize("kind", list(FACTORS))
@@ -246,7 +246,7 @@ def test_a_cold_start_finds_nothing_in_memory(bench, kind: str) -> None:
         after = one.instance.status()
         read = "Innodb_buffer_pool_reads" if kind == "mariadb" else "pg_stat_database.blks_read"
         assert after[read] - before[read] > 100
-    one.servers.put_back(one.workload, one.trial.settings, _work)
+    one.servers.restore(one.workload, one.trial.settings, _work)
     assert "server_rest_s" in one.apply()  # though rows were counted in between
     assert _in_page_cache(one) < 0.2
 
