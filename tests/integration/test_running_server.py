@@ -16,7 +16,7 @@ import pytest
 from command import RUN_ENDED, Done, Running
 from processes import programs_until_end
 
-from paribus.databases import Instance, Live, TakesEffect
+from paribus.databases import Instance, LiveServer, TakesEffect
 from paribus.engine.find import binary
 from paribus.errors import QueryRefused
 from paribus.hosts.local import LocalHost
@@ -351,10 +351,10 @@ def test_the_servers_process_is_told_from_others(others: Others) -> None:
         protocol=at.driver, socket=None, host="127.0.0.1", port=at.port, user=at.user, database=at.database,
         credential={"env": VARIABLE},
     )  # fmt: skip
-    live = Live(LocalHost(), binary(), others.kind, server)
+    live = LiveServer(LocalHost(), binary(), others.kind, server)
     assert live.process() == others.instance.pid
     live.close()
-    elsewhere = Live(LocalHost(), binary(), others.kind, dataclasses.replace(server, host="192.0.2.1"))
+    elsewhere = LiveServer(LocalHost(), binary(), others.kind, dataclasses.replace(server, host="192.0.2.1"))
     assert elsewhere.process() is None
 
 
@@ -362,7 +362,7 @@ def test_the_servers_process_is_told_from_others(others: Others) -> None:
 def test_what_a_variable_moves_beside_itself_is_listed(others: Others) -> None:
     socket = others.instance.address().socket
     server = RunningServer(protocol="mysql", socket=socket, host=None, port=None, user="root", database="mysql")
-    live = Live(LocalHost(), binary(), "mariadb", server)
+    live = LiveServer(LocalHost(), binary(), "mariadb", server)
     variables = live.variables()
     unlisted = {}
     for name, variable in variables.items():
@@ -383,7 +383,7 @@ def test_what_a_variable_moves_beside_itself_is_listed(others: Others) -> None:
     assert not unlisted
 
 
-def _values(live: Live) -> dict[str, str]:
+def _values(live: LiveServer) -> dict[str, str]:
     return {name: one.value for name, one in live.variables().items() if one.takes_effect is TakesEffect.LIVE}
 
 

@@ -210,7 +210,7 @@ def test_rows_that_are_lost_when_data_is_put_back_are_found(bench, kind: str) ->
 def test_a_copy_that_was_cut_short_is_not_put_back(bench, kind: str) -> None:
     one = bench()
     one.apply()
-    copy = Path(one.instance._place.snapshot)
+    copy = Path(one.instance._directory.snapshot)
     largest = max((path for path in copy.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
     with largest.open("r+b") as file:
         file.truncate(largest.stat().st_size - 8192)
@@ -254,7 +254,7 @@ def test_a_cold_start_finds_nothing_in_memory(bench, kind: str) -> None:
 def _in_page_cache(one: _Bench) -> float:
     """The share of the largest files of data that is in the page cache."""
     names = "*.ibd" if one.servers.family == "mysql" else "base/*/*"
-    files = [path for path in Path(one.instance._place.data).rglob(names) if path.stat().st_size > (8 << 20)]
+    files = [path for path in Path(one.instance._directory.data).rglob(names) if path.stat().st_size > (8 << 20)]
     assert files
     argv = ["fincore", "--bytes", "--noheadings", "--output", "RES", *map(str, files)]
     cached = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()

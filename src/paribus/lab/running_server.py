@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from paribus.databases import Live
+from paribus.databases import LiveServer
 from paribus.errors import ParibusError
 from paribus.knobs.persistent_apply import AppliedForGood, apply_for_good
 from paribus.model import Plan, Settings, Value
@@ -22,7 +22,7 @@ def variables_of(plan: Plan, site: Site) -> Iterator[Asked | None]:
     if database is None or database.running is None:
         yield None
         return
-    live = Live(site.host, site.engine, database.kind, database.running)
+    live = LiveServer(site.host, site.engine, database.kind, database.running)
 
     def asked(name: str, wanted: Value) -> tuple[Value | None, str]:
         try:
@@ -53,7 +53,7 @@ def leave_all(plan: Plan, site: Site, experiment: str, wanted: Settings, stopped
     ours = {key: value for key, value in wanted.items() if key.partition(".")[0] != database.family}
     if not theirs:
         return apply_for_good(*place, ours, stopped)
-    live = Live(site.host, site.engine, database.kind, database.running)
+    live = LiveServer(site.host, site.engine, database.kind, database.running)
     try:
         return apply_for_good(
             *place,

@@ -10,10 +10,10 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from paribus.databases import Instance, Live, offer
+from paribus.databases import Instance, LiveServer, offer
 from paribus.databases.server import removed_variables
 from paribus.databases.server.live import MARK
-from paribus.databases.server.variable import TakesEffect, Variable
+from paribus.databases.server.variable import ServerVariable, TakesEffect
 from paribus.errors import DatabaseError
 from paribus.hosts import environment
 from paribus.hosts.transport import Host
@@ -73,7 +73,7 @@ def temporary_server(instance: Instance, within_s: float) -> Iterator[None]:
         instance.remove()
 
 
-def _described(kind: str, version: str, variables: Mapping[str, Variable], keys: Iterable[str]) -> ServerFacts:
+def _described(kind: str, version: str, variables: Mapping[str, ServerVariable], keys: Iterable[str]) -> ServerFacts:
     """Facts with all variables as knobs, and an offer for each key that is a variable."""
     family, name = FAMILIES[kind], f"{kind} {version}"
     all_offers = (offer(family, name, variable) for variable in variables.values())
@@ -97,7 +97,7 @@ def _inspect_running(
     site: Site, database: DatabaseTable, address: str, *, local: bool, keys: Iterable[str]
 ) -> ServerFacts:
     server = _with_credential(site.host, database, address, local=local)
-    live = Live(site.host, site.engine, database.kind, server)
+    live = LiveServer(site.host, site.engine, database.kind, server)
     try:
         name = live.name()
         variables = live.variables()
@@ -135,7 +135,7 @@ def _credential(host: Host, database: DatabaseTable, server: RunningServer, *, l
     return {kind: path} if host.run(["test", "-e", path]).exit_code == 0 else None
 
 
-def _undoable(live: Live, variable: Variable, offered: Offer) -> Offer:
+def _undoable(live: LiveServer, variable: ServerVariable, offered: Offer) -> Offer:
     """The offer with its undo, or with the reason why the variable cannot change on a server that others use."""
     if offered.refused:
         return offered
@@ -154,7 +154,7 @@ def _undoable(live: Live, variable: Variable, offered: Offer) -> Offer:
     return dataclasses.replace(offered, undo=(live.way_back(variable)[1],))
 
 
-def _wrong(live: Live) -> list[tuple[str, str]]:
+def _wrong(live: LiveServer) -> list[tuple[str, str]]:
     """Reasons that forbid work on a running server, each with its remedy."""
     prefix = live.server.prefix
     problems = []
@@ -167,7 +167,7 @@ def _wrong(live: Live) -> list[tuple[str, str]]:
     return problems
 
 
-def _notes(live: Live, host: Host) -> list[StoredMessage]:
+def _notes(live: LiveServer, host: Host) -> list[StoredMessage]:
     """Notes on a running server for the report."""
     place = live.server.address
     shared = N_("{server} is in use by others: their work adds to the noise and to the server's counters")

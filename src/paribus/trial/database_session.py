@@ -8,7 +8,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from paribus.databases import Variable
+from paribus.databases import ServerVariable
 from paribus.engine.protocol import Job, MysqlServer, PostgresServer
 from paribus.errors import ParibusError
 from paribus.i18n import StoredMessage, stored_message
@@ -100,7 +100,7 @@ class InForce:
         self._values.clear()
 
     def record(
-        self, family: str, variable: Variable, requested: str, observed: str, *, before: str, refused: str
+        self, family: str, variable: ServerVariable, requested: str, observed: str, *, before: str, refused: str
     ) -> Change:
         """Store what was observed; the change that was requested."""
         key = f"{family}.{variable.name}"

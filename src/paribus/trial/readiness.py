@@ -43,22 +43,22 @@ def wait_until_idle(
     Raises QueryRefused and Interrupted.
     """
     began = time.monotonic()
-    instance.state.calm(instance.query)
-    outcome = quiescence.wait(lambda: instance.state.left(instance.query), stopped)
+    instance.state.flush(instance.query)
+    outcome = quiescence.wait(lambda: instance.state.pending_work(instance.query), stopped)
     if stopped():
         raise Interrupted("stopped before the load")
     measured = (
         measured_once("server_rest_s", "s", time.monotonic() - began, _PHASE, _SOURCE),
-        measured_once("server_restless", "", float(len(outcome.restless)), _PHASE, _SOURCE),
+        measured_once("server_restless", "", float(len(outcome.busy)), _PHASE, _SOURCE),
     )
-    if not outcome.restless:
+    if not outcome.busy:
         return measured, None
     text = N_("trial {trial} started before the server was idle, after waiting {waited}: {what}")
-    remaining = [stored_message(name) for name in outcome.restless]
+    remaining = [stored_message(name) for name in outcome.busy]
     return measured, stored_message(text, trial=trial, waited=show_duration(outcome.waited_s), what=remaining)
 
 
-def check_rows(instance: Instance, database: str, expected: row_counts.Contents) -> StoredMessage | None:
+def check_rows(instance: Instance, database: str, expected: row_counts.RowCounts) -> StoredMessage | None:
     """Raise DataDamaged where the tables of a restored database do not have the rows that were made.
 
     Returns a note for the report where counting them takes too long.

@@ -7,7 +7,7 @@ program is killed. Called by the bench and the runner.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from paribus.databases import Live
+from paribus.databases import LiveServer
 from paribus.engine.protocol import Counting, MysqlServer, PostgresServer
 from paribus.errors import DatabaseError, HostError, Unreachable
 from paribus.hosts.transport import Host
@@ -40,7 +40,7 @@ class RunningServerSession(DatabaseSession):
         """
         super().__init__(database.family)
         assert database.running is not None
-        self._live = Live(host, engine, database.kind, database.running)
+        self._live = LiveServer(host, engine, database.kind, database.running)
         self._database = database
         self._server_name = database.running.address
         self._experiment = experiment

@@ -6,7 +6,7 @@ good.
 
 from collections.abc import Mapping
 
-from paribus.databases import Live, Variable
+from paribus.databases import LiveServer, ServerVariable
 from paribus.errors import HostError, QueryRefused, Unreachable
 from paribus.knobs.journal import Journal
 from paribus.model import Change, ChangeState, PutStatements, Settings
@@ -16,19 +16,19 @@ from paribus.trial.database_session import InForce, server_text
 class JournalledVariables:
     """The variables of one server under one journal; they are restored when that is closed."""
 
-    def __init__(self, live: Live, journal: Journal, family: str) -> None:
+    def __init__(self, live: LiveServer, journal: Journal, family: str) -> None:
         """No statement is sent yet."""
         self._live = live
         self._journal = journal
         self._family = family
-        self._variables: Mapping[str, Variable] = {}
+        self._variables: Mapping[str, ServerVariable] = {}
         # By name, the value before and the action that restores it.
         self._touched: dict[str, tuple[str, PutStatements]] = {}
         self._intended: set[tuple[str, str]] = set()
         # A variable, its value, and another variable that this value moves.
         self._coupled: set[tuple[str, str, str]] = set()
 
-    def set(self, name: str, requested: str, *, even_if_equal: bool) -> tuple[Variable, str, str, str]:
+    def set(self, name: str, requested: str, *, even_if_equal: bool) -> tuple[ServerVariable, str, str, str]:
         """Journal, set and read back one variable.
 
         Returns the variable, its value before, the observed value, and the reason of a refusal.
@@ -42,7 +42,7 @@ class JournalledVariables:
             refused = self._put(variable, requested)
         return variable, before, self._live.read(name), refused
 
-    def _put(self, variable: Variable, requested: str) -> str:
+    def _put(self, variable: ServerVariable, requested: str) -> str:
         """Have the keeper set a variable; the server's message where it refuses the value."""
         self._intend(variable, requested)
         try:
@@ -95,7 +95,7 @@ class JournalledVariables:
                 changes.append(change)
         return changes
 
-    def _intend(self, variable: Variable, requested: str) -> None:
+    def _intend(self, variable: ServerVariable, requested: str) -> None:
         """Journal the way back, once for each value.
 
         After a restart of the server, only these values are known to be ours.
@@ -109,7 +109,7 @@ class JournalledVariables:
         self._intended.add((variable.name, requested))
 
 
-def set_for_good(live: Live, journal: Journal, family: str, settings: Settings) -> tuple[Change, ...]:
+def set_for_good(live: LiveServer, journal: Journal, family: str, settings: Settings) -> tuple[Change, ...]:
     """Set variables for good, each read back, and what they moved. Raises DatabaseError, and as a journal."""
     variables, in_force = JournalledVariables(live, journal, family), InForce()
     texts = {name: server_text(value) for name, value in settings.items()}

@@ -7,7 +7,7 @@ the bench and the runner.
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from paribus.databases import Instance, TakesEffect, Variable
+from paribus.databases import Instance, ServerVariable, TakesEffect
 from paribus.databases.server import row_counts
 from paribus.engine.protocol import Counting, MysqlServer, PostgresServer
 from paribus.errors import DatabaseError, EngineError, ParibusError, QueryRefused, ServerWouldNotStart
@@ -29,10 +29,10 @@ class _Server:
     """
 
     instance: Instance
-    variables: Mapping[str, Variable]
+    variables: Mapping[str, ServerVariable]
     used: bool = False
     refused: str = ""
-    rows_made: dict[str, row_counts.Contents] = dataclasses.field(default_factory=dict)
+    rows_made: dict[str, row_counts.RowCounts] = dataclasses.field(default_factory=dict)
     unchecked: set[str] = dataclasses.field(default_factory=set)
 
 

@@ -17,9 +17,9 @@ def test_a_counter_is_what_it_grew_a_second_and_a_level_what_it_is() -> None:
 
 def test_waiting_for_rows_is_in_seconds_a_second() -> None:
     grown = {"Innodb_row_lock_waits": 4.0, "Innodb_row_lock_time": 3000.0}
-    found = metrics("mysql", grown, grown, 2.0)
-    assert found["server_row_lock_waits_per_s"] == ("1/s", 2.0)
-    assert found["server_row_lock_waited_s_per_s"] == ("s/s", 1.5)
+    values = metrics("mysql", grown, grown, 2.0)
+    assert values["server_row_lock_waits_per_s"] == ("1/s", 2.0)
+    assert values["server_row_lock_waited_s_per_s"] == ("s/s", 1.5)
 
 
 def test_the_share_of_hits_is_that_of_what_was_asked() -> None:
@@ -46,8 +46,8 @@ def test_newer_versions_of_postgres_count_writes_elsewhere() -> None:
     old = {f"pg_stat_bgwriter.buffers_{who}": 2.0 for who in ("checkpoint", "clean", "backend")}
     assert metrics("postgres", {}, old, 1.0)["server_data_writes_per_s"] == ("1/s", 6.0)
     new = {"pg_stat_io.writes": 7.0, "pg_stat_checkpointer.buffers_written": 3.0}
-    found = metrics("postgres", {}, old | new, 1.0)
-    assert found["server_data_writes_per_s"] == ("1/s", 7.0)
+    values = metrics("postgres", {}, old | new, 1.0)
+    assert values["server_data_writes_per_s"] == ("1/s", 7.0)
     assert metrics("postgres", {}, new, 1.0)["server_checkpoint_pages_per_s"] == ("1/s", 3.0)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from paribus.databases import Live, TakesEffect, Variable
+from paribus.databases import LiveServer, ServerVariable, TakesEffect
 from paribus.databases.mysql.mysql_variables import refusal
 from paribus.databases.server.live_kind import live_kinds
 from paribus.engine.protocol import Rows
@@ -16,8 +16,8 @@ Ask = Callable[[str], Rows]
 READ_ONLY = "Variable '{}' is a read only variable"
 
 
-def _variable(name: str, value: str = "1") -> Variable:
-    return Variable(name=name, value=value, default=value, kind="int", takes_effect=TakesEffect.LIVE)
+def _variable(name: str, value: str = "1") -> ServerVariable:
+    return ServerVariable(name=name, value=value, default=value, kind="int", takes_effect=TakesEffect.LIVE)
 
 
 def _answers(**by_word: Sequence[Sequence[str | None]]) -> Ask:
@@ -53,7 +53,7 @@ def test_the_way_back_of_mariadb_knows_the_life_of_the_server() -> None:
     ask = _answers(
         version=[("10.11.6-MariaDB", "Debian 12")], Uptime=[("1700000000",)], SHOW=[("innodb_io_capacity", "200")]
     )
-    back = live_kinds.get("mariadb").back(ask, _variable("innodb_io_capacity"))
+    back = live_kinds.get("mariadb").restore_point(ask, _variable("innodb_io_capacity"))
     assert (back.before, back.statements) == ("200", ("SET GLOBAL innodb_io_capacity = 200",))
     assert back.check.said == "200"
     assert back.started is not None and back.started.said == "1700000000"
@@ -71,7 +71,7 @@ def test_the_way_back_of_postgres_is_what_stood_in_its_file(written: str | None,
             "current": [("4MB",)],
         }
     )
-    back = live_kinds.get("postgres").back(ask, _variable("work_mem"))
+    back = live_kinds.get("postgres").restore_point(ask, _variable("work_mem"))
     assert back.statements == (statement, "SELECT pg_reload_conf()")
     assert (back.before, back.check.said, back.started) == ("4MB", "set: …; in force: 4MB", None)
 
@@ -79,10 +79,12 @@ def test_the_way_back_of_postgres_is_what_stood_in_its_file(written: str | None,
 @pytest.mark.parametrize("kind", ["mariadb", "postgres"])
 def test_a_database_is_made_with_a_mark_and_removed_only_with_it(kind: str) -> None:
     live = live_kinds.get(kind)
-    assert any("experiment e1" in one for one in live.making("paribus_x", "of experiment e1"))
-    statements, shown, ours = live.removing(_answers(server_version_num=[("150004",)]), "paribus_x", "of experiment e1")
+    assert any("experiment e1" in statement for statement in live.making("paribus_x", "of experiment e1"))
+    statements, presence, ours = live.removing(
+        _answers(server_version_num=[("150004",)]), "paribus_x", "of experiment e1"
+    )
     assert statements[0].startswith("DROP DATABASE IF EXISTS")
-    assert shown.said == "no database"
+    assert presence.said == "no database"
     assert "'of experiment e1'" in ours.query and ours.said == "1"
 
 
@@ -95,7 +97,7 @@ def test_the_address_in_a_journal_names_the_place_of_the_secret() -> None:
     server = RunningServer(
         protocol="mysql", socket=None, host="db1", port=3307, user="u", prefix="paribus", credential={"env": "PW"}
     )
-    live = Live(FakeHost({}), "engine", "mariadb", server)
+    live = LiveServer(FakeHost({}), "engine", "mariadb", server)
     assert live.address("paribus_x").model_dump(exclude_none=True) == {
         "driver": "mysql",
         "host": "db1",

@@ -5,12 +5,14 @@ from collections.abc import Mapping
 import pytest
 
 from paribus.databases.server import quiescence
-from paribus.databases.server.quiescence import Left, restless, wait
+from paribus.databases.server.quiescence import PendingWork, busy_work, wait
 
 
-def _course(*amounts: float, little: float = 0.0, stir: float = 2.0, to_the_end: bool = False) -> quiescence.Course:
+def _course(
+    *amounts: float, little: float = 0.0, stir: float = 2.0, to_the_end: bool = False
+) -> quiescence.PendingHistory:
     """So much left at each second."""
-    return [(float(at), {"pages": Left(amount, little, stir, to_the_end)}) for at, amount in enumerate(amounts)]
+    return [(float(at), {"pages": PendingWork(amount, little, stir, to_the_end)}) for at, amount in enumerate(amounts)]
 
 
 @pytest.mark.parametrize(
@@ -29,8 +31,8 @@ def _course(*amounts: float, little: float = 0.0, stir: float = 2.0, to_the_end:
         (_course(1, 1, 0, to_the_end=True), True),
     ],
 )
-def test_what_is_little_or_falls_no_more_is_at_rest(course: quiescence.Course, at_rest: bool) -> None:
-    assert restless(course) == ([] if at_rest else ["pages"])
+def test_what_is_little_or_falls_no_more_is_at_rest(course: quiescence.PendingHistory, at_rest: bool) -> None:
+    assert busy_work(course) == ([] if at_rest else ["pages"])
 
 
 class _Clock:
@@ -47,13 +49,13 @@ def test_waiting_ends_with_rest_with_patience_and_when_stopped(monkeypatch: pyte
     clock = _Clock()
     monkeypatch.setattr(quiescence, "time", clock)
 
-    def falls(from_: float) -> Mapping[str, Left]:
-        return {"pages": Left(max(0.0, from_ - 10 * clock.now), 5, 5), "log": Left(0)}
+    def falls(from_: float) -> Mapping[str, PendingWork]:
+        return {"pages": PendingWork(max(0.0, from_ - 10 * clock.now), 5, 5), "log": PendingWork(0)}
 
-    found = wait(lambda: falls(105), lambda: False)
-    assert found.restless == () and found.waited_s == pytest.approx(10, abs=0.3)
+    result = wait(lambda: falls(105), lambda: False)
+    assert result.busy == () and result.waited_s == pytest.approx(10, abs=0.3)
     clock.now = 0.0
-    found = wait(lambda: falls(10_000), lambda: False, patience_s=4)
-    assert found.restless == ("pages",) and found.waited_s == pytest.approx(4, abs=0.3)
+    result = wait(lambda: falls(10_000), lambda: False, patience_s=4)
+    assert result.busy == ("pages",) and result.waited_s == pytest.approx(4, abs=0.3)
     clock.now = 0.0
     assert wait(lambda: falls(105), lambda: clock.now > 1).waited_s < 2

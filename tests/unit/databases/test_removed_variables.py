@@ -2,12 +2,12 @@
 
 import pytest
 
-from paribus.databases.server.kind import kinds
+from paribus.databases.server.kind import database_kinds
 from paribus.databases.server.removed_variables import _rows, explain, version_of
 
 
 @pytest.mark.parametrize(
-    ("kind", "version", "name", "told"),
+    ("kind", "version", "name", "expected"),
     [
         ("mariadb", "10.11.19", "innodb_buffer_pool_instances", "since 10.5.1"),
         ("mariadb", "10.4.30", "innodb_buffer_pool_instances", ""),
@@ -20,16 +20,16 @@ from paribus.databases.server.removed_variables import _rows, explain, version_o
         ("postgres", "15.18", "shared_buffers", ""),
     ],
 )
-def test_a_name_is_explained_where_it_is_gone(kind: str, version: str, name: str, told: str) -> None:
-    found = explain(kind, version, name)
-    assert told in found
-    assert bool(told) == bool(found)
+def test_a_name_is_explained_where_it_is_gone(kind: str, version: str, name: str, expected: str) -> None:
+    explanation = explain(kind, version, name)
+    assert expected in explanation
+    assert bool(expected) == bool(explanation)
 
 
 def test_the_table_is_of_kinds_that_there_are_and_has_each_name_once() -> None:
     names = [name for row in _rows() for name in row["names"]]
     assert len(names) == len(set(names))
     for row in _rows():
-        assert set(row["since"]) <= set(kinds)
+        assert set(row["since"]) <= set(database_kinds)
         assert all(since == "never" or version_of(since) for since in row["since"].values())
         assert row["why"]

@@ -3,11 +3,11 @@
 import pytest
 
 from paribus.databases.postgres.postgres_counters import made_of
-from paribus.databases.server.row_counts import Contents, difference
+from paribus.databases.server.row_counts import RowCounts, difference
 
 
 @pytest.mark.parametrize(
-    ("found", "words"),
+    ("counted", "message"),
     [
         ({"a": 1000, "b": 2}, ""),
         ({"a": 999, "b": 2}, "a has 999 rows instead of 1,000"),
@@ -15,8 +15,8 @@ from paribus.databases.server.row_counts import Contents, difference
         ({"a": 1000, "b": 2, "c": 0}, "c was not made"),
     ],
 )
-def test_a_difference_names_the_table(found: dict[str, int], words: str) -> None:
-    assert difference(Contents({"a": 1000, "b": 2}, 0.1), Contents(found, 0.1)) == words
+def test_a_difference_names_the_table(counted: dict[str, int], message: str) -> None:
+    assert difference(RowCounts({"a": 1000, "b": 2}, 0.1), RowCounts(counted, 0.1)) == message
 
 
 def test_each_view_of_postgres_is_read_once() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from paribus.databases import Instance, TakesEffect
-from paribus.databases.server.kind import kinds
+from paribus.databases.server.kind import database_kinds
 from paribus.databases.server.start_failure import would_not_start
 from paribus.engine.protocol import Rows, Server
 from paribus.errors import DatabaseError, UsageError
@@ -45,13 +45,13 @@ class Programs(FakeHost):
 )
 def test_a_server_is_found_with_its_version(kind: str, named: str, path: str, version: str, base: str) -> None:
     host = Programs([*VERSIONS, "/opt/m/share/english/errmsg.sys"])
-    program = kinds.get(kind).find(host, named)
+    program = database_kinds.get(kind).find(host, named)
     assert (program.path, program.version, program.base) == (path, version, base)
 
 
 def test_another_flavour_of_the_same_program_is_not_taken_for_it() -> None:
     with pytest.raises(DatabaseError, match=r"no mysql server; /opt/p/bin/mysqld is .*Percona"):
-        kinds.get("mysql").find(Programs(list(VERSIONS)), "/opt/p/bin/mysqld")
+        database_kinds.get("mysql").find(Programs(list(VERSIONS)), "/opt/p/bin/mysqld")
     with pytest.raises(DatabaseError, match="no PostgreSQL server"):
         Instance(Programs([]), "engine", "/srv/db", "postgres")
     with pytest.raises(UsageError, match="mariadbx"):
@@ -72,7 +72,7 @@ def test_another_flavour_of_the_same_program_is_not_taken_for_it() -> None:
     ],
 )
 def test_values_are_spelled_as_the_server_reads_them(kind: str, value: str, spelled: str) -> None:
-    assert kinds.get(kind).spell(value) == spelled
+    assert database_kinds.get(kind).spell(value) == spelled
 
 
 def test_a_server_that_would_not_start_is_told_by_its_own_words_and_what_is_known_of_the_setting() -> None:
@@ -82,10 +82,12 @@ def test_a_server_that_would_not_start_is_told_by_its_own_words_and_what_is_know
         "2026-01-01  0:00:00 0 [ERROR] Aborting",
     ]
     host = Programs(list(VERSIONS))
-    mariadb = kinds.get("mariadb")
+    mariadb = database_kinds.get("mariadb")
     error = would_not_start(mariadb, mariadb.find(host, ""), {"innodb_checksums": "1"}, "", log)
-    told = "mariadb 10.11.19 would not start with innodb_checksums = 1: mariadbd: unknown variable 'innodb_checksums=1'"
-    assert error.message == told
+    message = (
+        "mariadb 10.11.19 would not start with innodb_checksums = 1: mariadbd: unknown variable 'innodb_checksums=1'"
+    )
+    assert error.message == message
     assert "innodb_checksum_algorithm" in error.todo
     assert error.last_words == tuple(log)
 
@@ -93,7 +95,7 @@ def test_a_server_that_would_not_start_is_told_by_its_own_words_and_what_is_know
         '2026-01-01 00:00:00.000 UTC [77] LOG:  invalid value for parameter "shared_buffers": "abc"',
         '2026-01-01 00:00:00.000 UTC [77] FATAL:  configuration file "/srv/postgresql.conf" contains errors',
     ]
-    postgres = kinds.get("postgres")
+    postgres = database_kinds.get("postgres")
     error = would_not_start(postgres, postgres.find(host, ""), {}, "", log)
     assert error.message.endswith('with its defaults: invalid value for parameter "shared_buffers": "abc"')
 
@@ -114,13 +116,13 @@ def test_variables_of_mariadb_say_when_a_value_takes_effect() -> None:
         ("VERSION", "10.11", None, "GLOBAL", "VARCHAR", None, None, None, "YES", None),
         ("LAST_INSERT_ID", None, None, "SESSION ONLY", "BIGINT UNSIGNED", "0", "9", None, "NO", None),
     )
-    found = kinds.get("mariadb").variables(lambda _: answer)
-    when = [found[name].takes_effect for name in sorted(found)]
-    wanted = ["restart", "live", "rebuild", "never", "session", "never"]
-    assert when == [TakesEffect(name) for name in wanted]
-    assert found["sort_buffer_size"].kind == "size"
-    assert found["innodb_io_capacity"].kind == "int"
-    assert found["innodb_flush_method"].allowed == ("fsync", "O_DSYNC")
+    program = database_kinds.get("mariadb").variables(lambda _: answer)
+    when = [program[name].takes_effect for name in sorted(program)]
+    expected = ["restart", "live", "rebuild", "never", "session", "never"]
+    assert when == [TakesEffect(name) for name in expected]
+    assert program["sort_buffer_size"].kind == "size"
+    assert program["innodb_io_capacity"].kind == "int"
+    assert program["innodb_flush_method"].allowed == ("fsync", "O_DSYNC")
 
 
 def test_variables_of_postgres_say_when_a_value_takes_effect() -> None:
@@ -132,14 +134,14 @@ def test_variables_of_postgres_say_when_a_value_takes_effect() -> None:
         ("data_checksums", "off", "off", None, "bool", None, None, None, "internal"),
         ("synchronous_commit", "on", "on", None, "enum", None, None, "local,on,off", "user"),
     )
-    found = kinds.get("postgres").variables(lambda _: answer)
-    when = [found[name].takes_effect for name in sorted(found)]
-    wanted = ["never", "reload", "rebuild", "restart", "live", "live"]
-    assert when == [TakesEffect(name) for name in wanted]
-    assert found["shared_buffers"].minimum == 16 * 8192
-    assert found["checkpoint_timeout"].kind == "time"
-    assert found["shared_buffers"].default is not None
-    assert found["shared_buffers"].is_same(found["shared_buffers"].default, found["shared_buffers"].value)
+    program = database_kinds.get("postgres").variables(lambda _: answer)
+    when = [program[name].takes_effect for name in sorted(program)]
+    expected = ["never", "reload", "rebuild", "restart", "live", "live"]
+    assert when == [TakesEffect(name) for name in expected]
+    assert program["shared_buffers"].minimum == 16 * 8192
+    assert program["checkpoint_timeout"].kind == "time"
+    assert program["shared_buffers"].default is not None
+    assert program["shared_buffers"].is_same(program["shared_buffers"].default, program["shared_buffers"].value)
 
 
 def test_a_password_is_shown_to_nobody_but_the_engine() -> None:

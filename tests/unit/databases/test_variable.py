@@ -2,12 +2,12 @@
 
 import pytest
 
-from paribus.databases.server.variable import Sort, TakesEffect, Variable, number_of
+from paribus.databases.server.variable import ServerVariable, TakesEffect, ValueType, number_of
 
 
-def _variable(kind: Sort, *, unit: str = "", allowed: tuple[str, ...] = ()) -> Variable:
+def _variable(kind: ValueType, *, unit: str = "", allowed: tuple[str, ...] = ()) -> ServerVariable:
     live = TakesEffect.LIVE
-    return Variable(name="v", value="", default=None, kind=kind, takes_effect=live, unit=unit, allowed=allowed)
+    return ServerVariable(name="v", value="", default=None, kind=kind, takes_effect=live, unit=unit, allowed=allowed)
 
 
 FLUSH = ("fsync", "O_DSYNC", "O_DIRECT")
@@ -16,7 +16,7 @@ BINLOG = ("OFF", "ON", "DEMAND")
 
 
 @pytest.mark.parametrize(
-    ("variable", "wanted", "found", "same"),
+    ("variable", "requested", "observed", "same"),
     [
         (_variable("bool"), "ON", "1", True),
         (_variable("bool"), "true", "on", True),
@@ -50,8 +50,10 @@ BINLOG = ("OFF", "ON", "DEMAND")
         (_variable("string"), "/a", "/A", False),
     ],
 )
-def test_values_are_the_same_however_they_are_written(variable: Variable, wanted: str, found: str, same: bool) -> None:
-    assert variable.is_same(wanted, found) is same
+def test_values_are_the_same_however_they_are_written(
+    variable: ServerVariable, requested: str, observed: str, same: bool
+) -> None:
+    assert variable.is_same(requested, observed) is same
 
 
 def test_what_is_no_number_has_none() -> None:

@@ -1,11 +1,11 @@
-"""MariaDB, MySQL and Percona Server that others use: what is set and made there, and what takes it back."""
+"""MariaDB, MySQL and Percona Server in use by others: statements that change them, and statements that undo it."""
 
 from types import MappingProxyType
 
 from paribus.databases.mysql import mysql_server, mysql_variables
 from paribus.databases.server.kind import Ask
-from paribus.databases.server.live_kind import Back, LiveKind, live_kinds
-from paribus.databases.server.variable import Variable
+from paribus.databases.server.live_kind import LiveServerKind, RestorePoint, live_kinds
+from paribus.databases.server.variable import ServerVariable
 from paribus.errors import QueryRefused
 from paribus.hosts.transport import Host
 from paribus.i18n import StoredMessage, stored_message
@@ -25,13 +25,13 @@ _MOVES = {
 }
 
 
-class MySqlLive(LiveKind):
+class MySqlLive(LiveServerKind):
     """One of the three."""
 
     commands = ("mariadbd", "mysqld")
     moves = MappingProxyType(_MOVES)
 
-    def told(self, ask: Ask) -> tuple[str, str]:
+    def identity(self, ask: Ask) -> tuple[str, str]:
         """Which server it says it is, and its version."""
         version, comment = (text or "" for text in ask("SELECT @@version, @@version_comment").rows[0])
         return mysql_server.flavour(f"{version} {comment}"), version.partition("-")[0]
@@ -56,17 +56,17 @@ class MySqlLive(LiveKind):
         names = ask(f"SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE {like}")  # noqa: S608
         return [name or "" for (name,) in names.rows]
 
-    def setting(self, variable: Variable, value: str) -> tuple[str, ...]:
+    def setting(self, variable: ServerVariable, value: str) -> tuple[str, ...]:
         """The statements that set a variable."""
         return (mysql_variables.statement(variable, value),)
 
-    def back(self, ask: Ask, variable: Variable) -> Back:
+    def restore_point(self, ask: Ask, variable: ServerVariable) -> RestorePoint:
         """The way back to the value now, which a start of the server takes too."""
         before = mysql_variables.read(ask, variable.name)
         check = ExpectedAnswer(f"SHOW GLOBAL VARIABLES WHERE Variable_name = '{variable.name}'", before)
-        schema = "information_schema" if self.told(ask)[0] == "mariadb" else "performance_schema"
+        schema = "information_schema" if self.identity(ask)[0] == "mariadb" else "performance_schema"
         started = _STARTED.format(schema=schema)
-        return Back(
+        return RestorePoint(
             before, self.setting(variable, before), check, ExpectedAnswer(started, ask(started).rows[0][0] or "0")
         )
 
@@ -75,7 +75,7 @@ class MySqlLive(LiveKind):
         return ""
 
     def await_effect(self, ask: Ask, name: str, moment: str) -> None:  # noqa: ARG002
-        """Wait for what goes on in the background."""
+        """Wait for changes that the server makes in the background."""
         mysql_variables.await_effect(ask, name)
 
     def making(self, database: str, mark: str) -> tuple[str, ...]:
@@ -84,16 +84,19 @@ class MySqlLive(LiveKind):
         return f"CREATE DATABASE `{database}`", marked
 
     def removing(self, ask: Ask, database: str, mark: str) -> tuple[tuple[str, ...], ExpectedAnswer, ExpectedAnswer]:  # noqa: ARG002
-        """The statements that remove it, what shows it, and that it is ours: marked, or nothing was put into it yet."""
+        """The statements that remove it, the check that it is gone, and the check that it is ours.
+
+        It is ours where it has the mark, or has no table yet.
+        """
         name = mysql_variables.quoted(database)
         there = f"information_schema.SCHEMATA WHERE SCHEMA_NAME = {name}"
         tables = f"(SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = {name}"  # noqa: S608
         marked = f"EXISTS {tables} AND TABLE_NAME = '{_MARK}' AND TABLE_COMMENT = {mysql_variables.quoted(mark)})"
-        shown = f"SELECT IF(COUNT(*) = 0, 'no database', 'a database') FROM {there}"  # noqa: S608
+        presence_query = f"SELECT IF(COUNT(*) = 0, 'no database', 'a database') FROM {there}"  # noqa: S608
         ours = f"SELECT COUNT(*) FROM {there} AND ({marked} OR NOT EXISTS {tables}))"  # noqa: S608
         return (
             (f"DROP DATABASE IF EXISTS `{database}`",),
-            ExpectedAnswer(shown, "no database"),
+            ExpectedAnswer(presence_query, "no database"),
             ExpectedAnswer(ours, "1"),
         )
 

@@ -1,4 +1,4 @@
-"""MariaDB, MySQL and Percona Server: where they are, how they are made and run."""
+"""MariaDB, MySQL and Percona Server: how they are found, created and run."""
 
 import re
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ from typing import Literal
 from paribus.databases.mysql import mysql_variables
 from paribus.databases.mysql.mysql_state import MysqlState
 from paribus.databases.server import counters
-from paribus.databases.server.data_directory import Place
-from paribus.databases.server.kind import Ask, Program, Settings, first_of, kinds, said_by
+from paribus.databases.server.data_directory import DataDirectory
+from paribus.databases.server.kind import Ask, Program, Settings, database_kinds, first_of, version_output
 from paribus.databases.server.state import State
-from paribus.databases.server.variable import Variable, number_of
+from paribus.databases.server.variable import ServerVariable, number_of
 from paribus.engine.protocol import MysqlServer
 from paribus.errors import DatabaseError
 from paribus.hosts.transport import Host
@@ -32,7 +32,7 @@ _BUILT_IN = {
 
 
 class MySql:
-    """One of the three, told apart by what the program says of itself."""
+    """One of the three, identified by the version text of the program."""
 
     stop_signal: Literal["TERM", "INT"] = "TERM"
     abort_signal = ""
@@ -56,20 +56,20 @@ class MySql:
             path = first_of(host, names)
             if not path:
                 continue
-            said = said_by(host, path)
-            version = _VERSION.search(said)
-            if version is not None and flavour(said) == self.name:
+            version_text = version_output(host, path)
+            version = _VERSION.search(version_text)
+            if version is not None and flavour(version_text) == self.name:
                 return Program(path, version[1], _base(host, path))
-            others.append(f"{path} is {said}")
-        found = f"; {'; '.join(others)}" if others else ""
+            others.append(f"{path} is {version_text}")
+        rejected = f"; {'; '.join(others)}" if others else ""
         raise DatabaseError(
-            f"{host.name} has no {self.name} server{found}", "install it, or name its program, mysqld or mariadbd"
+            f"{host.name} has no {self.name} server{rejected}", "install it, or name its program, mysqld or mariadbd"
         )
 
-    def making(self, host: Host, program: Program, place: Place, settings: Settings) -> list[str]:
+    def making(self, host: Host, program: Program, directory: DataDirectory, settings: Settings) -> list[str]:
         """What makes the data folder. Raises DatabaseError where a program for it is missing."""
         built_in = _options({name: value for name, value in settings.items() if self.is_built_in(name)})
-        data = f"--datadir={place.data}"
+        data = f"--datadir={directory.data}"
         if self.name != "mariadb":
             return [program.path, "--no-defaults", "--initialize-insecure", *_basedir(program), data, *built_in]
         base = program.base or "/usr"
@@ -81,26 +81,27 @@ class MySql:
         options = ["--skip-test-db", "--skip-name-resolve", "--auth-root-authentication-method=normal"]
         return [installer, "--no-defaults", *_basedir(program), data, *options, *built_in]
 
-    def files(self, place: Place, settings: Settings, port: int | None) -> dict[str, str]:  # noqa: ARG002
+    def files(self, directory: DataDirectory, settings: Settings, port: int | None) -> dict[str, str]:  # noqa: ARG002
         """None: everything is an option."""
         return {}
 
-    def running(self, program: Program, place: Place, settings: Settings, port: int | None) -> list[str]:
-        """What runs the server; it reads nobody's configuration, and no host names, so that TCP has its own users."""
+    def running(self, program: Program, directory: DataDirectory, settings: Settings, port: int | None) -> list[str]:
+        """The argument list that runs the server without a configuration file and host names; TCP has its own users."""
         network = ["--skip-networking"] if port is None else ["--bind-address=127.0.0.1", f"--port={port}"]
         return [
-            program.path, "--no-defaults", *_basedir(program), f"--datadir={place.data}", f"--tmpdir={place.temporary}",
-            f"--socket={self._socket(place)}", f"--pid-file={place.sockets()}/mysql.pid", "--skip-name-resolve",
-            f"--secure-file-priv={place.temporary}",  # packages compile one in that need not be there
+            program.path, "--no-defaults", *_basedir(program), f"--datadir={directory.data}",
+            f"--tmpdir={directory.temporary}",
+            f"--socket={self._socket(directory)}", f"--pid-file={directory.sockets()}/mysql.pid", "--skip-name-resolve",
+            f"--secure-file-priv={directory.temporary}",  # packages compile one in that need not be there
             "--loose-mysqlx=OFF", *network, *_options(settings),
         ]  # fmt: skip
 
-    def _socket(self, place: Place) -> str:
-        return f"{place.sockets()}/mysql.sock"
+    def _socket(self, directory: DataDirectory) -> str:
+        return f"{directory.sockets()}/mysql.sock"
 
-    def address(self, place: Place, port: int | None) -> MysqlServer:  # noqa: ARG002
+    def address(self, directory: DataDirectory, port: int | None) -> MysqlServer:  # noqa: ARG002
         """Its socket, and the administrator by whom all is asked."""
-        return MysqlServer(socket=self._socket(place), user="root", database="mysql")
+        return MysqlServer(socket=self._socket(directory), user="root", database="mysql")
 
     def let_in(self, ask: Ask, password: str) -> str:
         """Let a user with this password in by the loopback, and nobody else; the user's name."""
@@ -121,11 +122,11 @@ class MySql:
         return name in _BUILT_IN
 
     def complaints(self, log: Sequence[str]) -> list[str]:
-        """Its errors, without the time and without the last one, which says only that it ends."""
-        told = [match[1].strip() for line in log if (match := _COMPLAINT.search(line))]
-        return [line for line in told if not line.endswith("Aborting")]
+        """Its errors, without the time and without the last one, which only announces the end."""
+        errors = [match[1].strip() for line in log if (match := _COMPLAINT.search(line))]
+        return [line for line in errors if not line.endswith("Aborting")]
 
-    def variables(self, ask: Ask) -> dict[str, Variable]:
+    def variables(self, ask: Ask) -> dict[str, ServerVariable]:
         """All variables, as the server describes them."""
         if self.name == "mariadb":
             return mysql_variables.of_mariadb(ask, self.is_built_in)
@@ -135,21 +136,21 @@ class MySql:
         """A variable's value. Raises QueryRefused where there is none of that name."""
         return mysql_variables.read(ask, name)
 
-    def set_live(self, ask: Ask, variable: Variable, value: str) -> None:
+    def set_live(self, ask: Ask, variable: ServerVariable, value: str) -> None:
         """Set a variable for all connections made from now on, and for the server. Raises QueryRefused."""
         mysql_variables.set_live(ask, variable, value)
 
     def counting(self, ask: Ask) -> str:  # noqa: ARG002
-        """What reads the counters of SHOW GLOBAL STATUS that tell something."""
-        wanted = ", ".join(mysql_variables.quoted(name) for name in counters.names("mysql"))
-        return f"SHOW GLOBAL STATUS WHERE Variable_name IN ({wanted})"
+        """The statement that reads the counters of SHOW GLOBAL STATUS that metrics use."""
+        counter_names = ", ".join(mysql_variables.quoted(name) for name in counters.names("mysql"))
+        return f"SHOW GLOBAL STATUS WHERE Variable_name IN ({counter_names})"
 
 
-def flavour(said: str) -> str:
-    """Which of the three a server or a program says it is."""
-    if "MariaDB" in said:
+def flavour(version_text: str) -> str:
+    """Which of the three a version text names."""
+    if "MariaDB" in version_text:
         return "mariadb"
-    return "percona" if "Percona" in said else "mysql"
+    return "percona" if "Percona" in version_text else "mysql"
 
 
 def _options(settings: Settings) -> list[str]:
@@ -168,6 +169,6 @@ def _basedir(program: Program) -> list[str]:
     return [f"--basedir={program.base}"] if program.base else []
 
 
-kinds.register("mariadb", MySql("mariadb", ("mariadbd", "mysqld")))
-kinds.register("mysql", MySql("mysql", ("mysqld",)))
-kinds.register("percona", MySql("percona", ("mysqld",)))
+database_kinds.register("mariadb", MySql("mariadb", ("mariadbd", "mysqld")))
+database_kinds.register("mysql", MySql("mysql", ("mysqld",)))
+database_kinds.register("percona", MySql("percona", ("mysqld",)))

@@ -1,8 +1,8 @@
-"""What servers of the MySQL family hold and still have to do."""
+"""Content and pending work of servers of the MySQL family."""
 
 from collections.abc import Mapping
 
-from paribus.databases.server.quiescence import Left
+from paribus.databases.server.quiescence import PendingWork
 from paribus.databases.server.state import Ask, Cache
 from paribus.databases.server.variable import number_of
 from paribus.i18n import N_
@@ -28,12 +28,12 @@ class MysqlState:
     cache_size = "innodb_buffer_pool_size"
 
     def finish(self, ask: Ask) -> None:
-        """Statistics of the tables, which it would else make some seconds later."""
+        """Compute the statistics of the tables, which it would do some seconds later by itself."""
         for table in self.tables(ask):
             ask(f"ANALYZE TABLE {table}")
 
     def warm(self, ask: Ask) -> None:
-        """Nothing: what is read stays while there is room."""
+        """Nothing to do: pages that were read stay while there is room."""
 
     def cache(self, ask: Ask) -> Cache:
         """The pool, all that is in it taken for the database's, and the size of its tables when `finish` looked."""
@@ -42,28 +42,28 @@ class MysqlState:
         held = number_of(self._status(ask).get("Innodb_buffer_pool_bytes_data", ""))
         return Cache(number_of(size or "") or 0.0, number_of(data or "") or 0.0, held)
 
-    def calm(self, ask: Ask) -> None:
-        """Nothing: writing out faster than its settings say would change them."""
+    def flush(self, ask: Ask) -> None:
+        """Nothing to do: flushing faster than its settings say would change them."""
 
-    def left(self, ask: Ask) -> dict[str, Left]:
-        """Dirty pages, the age of the checkpoint, rows to purge, and the pool's content of before."""
+    def pending_work(self, ask: Ask) -> dict[str, PendingWork]:
+        """Dirty pages, the age of the checkpoint, rows to purge, and the reload of the pool's earlier content."""
         status = self._status(ask)
         numbers = {name: number for name, text in status.items() if (number := number_of(text)) is not None}
-        found = {}
+        work = {}
         if (dirty := numbers.get("Innodb_buffer_pool_pages_dirty")) is not None:
             little = _LITTLE_SHARE * numbers.get("Innodb_buffer_pool_pages_total", 0.0)
-            found[N_("dirty pages")] = Left(dirty, little, _STIR)
+            work[N_("dirty pages")] = PendingWork(dirty, little, _STIR)
         age = numbers.get("Innodb_checkpoint_age")
         if age is None and "Innodb_redo_log_current_lsn" in numbers:
             age = numbers["Innodb_redo_log_current_lsn"] - numbers.get("Innodb_redo_log_checkpoint_lsn", 0.0)
         if age is not None:
-            found[N_("checkpoint age")] = Left(age, _LITTLE_LOG_BYTES, _LITTLE_LOG_BYTES)
+            work[N_("checkpoint age")] = PendingWork(age, _LITTLE_LOG_BYTES, _LITTLE_LOG_BYTES)
         if (history := numbers.get("Innodb_history_list_length")) is not None:
-            found[N_("history")] = Left(history, _LITTLE_HISTORY, _STIR)
-        told = status.get("Innodb_buffer_pool_load_status", "")
-        loads = bool(told) and not any(word in told for word in _LOADED)
-        found[N_("loading the buffer pool")] = Left(float(loads), to_the_end=True)
-        return found
+            work[N_("history")] = PendingWork(history, _LITTLE_HISTORY, _STIR)
+        load_status = status.get("Innodb_buffer_pool_load_status", "")
+        loads = bool(load_status) and not any(word in load_status for word in _LOADED)
+        work[N_("loading the buffer pool")] = PendingWork(float(loads), to_the_end=True)
+        return work
 
     def tables(self, ask: Ask) -> list[str]:
         """Those of the database that the connection is in."""

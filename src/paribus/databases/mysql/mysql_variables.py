@@ -1,11 +1,11 @@
-"""What MariaDB and MySQL say of their variables and counters, and setting one of them."""
+"""Variables of MariaDB and MySQL: reading and setting them."""
 
 import re
 import time
 from collections.abc import Callable, Sequence
 
 from paribus.databases.server.kind import Ask
-from paribus.databases.server.variable import Sort, TakesEffect, Variable, number_of
+from paribus.databases.server.variable import ServerVariable, TakesEffect, ValueType, number_of
 from paribus.errors import QueryRefused
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
@@ -28,25 +28,25 @@ def quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
-def of_mariadb(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, Variable]:
+def of_mariadb(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, ServerVariable]:
     """All variables of a MariaDB server."""
-    found = {}
+    variables = {}
     for row in ask(_MARIADB).rows:
-        name, value, default, scope, sort, low, high, levels, read_only, option = row
+        name, value, default, scope, type_name, low, high, levels, read_only, option = row
         assert name is not None
         name = name.lower()
         minimum, maximum = _bound(low), _bound(high)
-        found[name] = Variable(
+        variables[name] = ServerVariable(
             name=name,
             value=value or "",
             default=default,
-            kind=_sort_of_mariadb(name, sort or "", maximum),
+            kind=_mariadb_type(name, type_name or "", maximum),
             takes_effect=_when(name, scope or "", read_only == "YES", option is not None, is_built_in),
             minimum=minimum,
             maximum=maximum,
             allowed=tuple((levels or "").split(",")) if levels else (),
         )
-    return found
+    return variables
 
 
 def _when(name: str, scope: str, read_only: bool, is_option: bool, is_built_in: IsBuiltIn) -> TakesEffect:
@@ -59,8 +59,8 @@ def _when(name: str, scope: str, read_only: bool, is_option: bool, is_built_in: 
     return TakesEffect.SESSION if scope == "SESSION" else TakesEffect.LIVE
 
 
-def _sort_of_mariadb(name: str, sort: str, maximum: float | None) -> Sort:
-    match sort.split(maxsplit=1)[0] if sort else "":
+def _mariadb_type(name: str, type_name: str, maximum: float | None) -> ValueType:
+    match type_name.split(maxsplit=1)[0] if type_name else "":
         case "BOOLEAN":
             return "bool"
         case "ENUM":
@@ -75,29 +75,29 @@ def _sort_of_mariadb(name: str, sort: str, maximum: float | None) -> Sort:
             return "string"
 
 
-def of_mysql(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, Variable]:
-    """All variables of a MySQL server, which says less of them: whether one can be set is tried, and none is set."""
-    found = {}
-    for name, shown, low, high in ask(_MYSQL).rows:
+def of_mysql(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, ServerVariable]:
+    """All variables of a MySQL server. It does not say which can be set; that is probed without setting any."""
+    variables = {}
+    for name, text, low, high in ask(_MYSQL).rows:
         assert name is not None
-        value = shown or ""
+        value = text or ""
         minimum, maximum = _bound(low), _bound(high)
         if minimum == maximum == 0.0:
             minimum = maximum = None
-        sort = _sort_of_value(name, value, maximum)
-        found[name] = Variable(
+        value_type = _type_of_value(name, value, maximum)
+        variables[name] = ServerVariable(
             name=name,
             value=value,
             default=None,
-            kind=sort,
-            takes_effect=TakesEffect.REBUILD if is_built_in(name) else _tried(ask, name),
+            kind=value_type,
+            takes_effect=TakesEffect.REBUILD if is_built_in(name) else _probed(ask, name),
             minimum=minimum,
             maximum=maximum,
         )
-    return found
+    return variables
 
 
-def _sort_of_value(name: str, value: str, maximum: float | None) -> Sort:
+def _type_of_value(name: str, value: str, maximum: float | None) -> ValueType:
     if value in ("ON", "OFF"):
         return "bool"
     if number_of(value) is None or maximum is None:
@@ -107,13 +107,13 @@ def _sort_of_value(name: str, value: str, maximum: float | None) -> Sort:
     return "size" if name.endswith(_SIZE_NAMES) and maximum >= _LARGE else "int"
 
 
-def _tried(ask: Ask, name: str) -> TakesEffect:
+def _probed(ask: Ask, name: str) -> TakesEffect:
     refused = refusal(ask, name)
     return TakesEffect.RESTART if refused is not None and refused.code == _READ_ONLY else TakesEffect.LIVE
 
 
 def refusal(ask: Ask, name: str) -> QueryRefused | None:
-    """Why this user may not set a variable; nothing is set, since `version` cannot be, and it is both or none."""
+    """Why this user may not set a variable; nothing is set, since `version` cannot be, and both fail together."""
     try:
         ask(f"SET GLOBAL {name} = @@GLOBAL.{name}, GLOBAL version = ''")
     except QueryRefused as error:
@@ -136,8 +136,8 @@ def read(ask: Ask, name: str) -> str:
     return rows[0][1] or ""
 
 
-def statement(variable: Variable, value: str) -> str:
-    """What sets a variable of the whole server."""
+def statement(variable: ServerVariable, value: str) -> str:
+    """The statement that sets a variable of the whole server."""
     number = number_of(value) if variable.kind in ("int", "size", "float") else None
     literal = quoted(value)
     if number is not None:
@@ -148,20 +148,20 @@ def statement(variable: Variable, value: str) -> str:
     return f"SET GLOBAL {variable.name} = {literal}"
 
 
-def set_live(ask: Ask, variable: Variable, value: str) -> None:
+def set_live(ask: Ask, variable: ServerVariable, value: str) -> None:
     """Set a variable of the whole server. Raises QueryRefused with its words."""
     ask(statement(variable, value))
     await_effect(ask, variable.name)
 
 
 def await_effect(ask: Ask, name: str) -> None:
-    """Wait until a variable that was set is in force: the buffer pool changes in the background, and then says so."""
+    """Wait until a variable is in force: the server resizes its buffer pool in the background, and reports the end."""
     if name != "innodb_buffer_pool_size":
         return
     deadline = time.monotonic() + _RESIZE_S
     while time.monotonic() < deadline:
-        told = ask("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status'").rows
-        words = (told[0][1] or "") if told else ""
-        if not words or words.startswith(("Completed", "Failed")) or "not" in words.casefold():
+        rows = ask("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status'").rows
+        status = (rows[0][1] or "") if rows else ""
+        if not status or status.startswith(("Completed", "Failed")) or "not" in status.casefold():
             return
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""The one statement that reads PostgreSQL's counters, made for the views and columns that this version has."""
+"""The statement that reads PostgreSQL's counters, made for the views and columns of this version."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ WHERE relnamespace = 'pg_catalog'::regnamespace AND relname LIKE 'pg\\_stat\\_%'
 
 
 def statement(ask: Ask) -> str:
-    """It returns names and numbers, each view being read once. Raises QueryRefused."""
+    """The statement, which returns names and numbers and reads each view once. Raises QueryRefused."""
     there = {f"{view}.{column}" for view, column in ask(_COLUMNS).rows}
     (may_age,) = ask(_MAY_AGE).rows[0]
     return made_of([name for name in counters.names("postgres") if name in there], age=may_age == "t")
@@ -24,9 +24,9 @@ def made_of(names: Iterable[str], *, age: bool) -> str:
     for name in names:
         view, _, column = name.partition(".")
         views.setdefault(view, []).append(column)
-    found = [f"SELECT '{counters.CHECKPOINT_AGE}' AS name, {_AGE} AS number"] if age else []
+    selects = [f"SELECT '{counters.CHECKPOINT_AGE}' AS name, {_AGE} AS number"] if age else []
     for view, columns in views.items():
         sums = ", ".join(f"sum({column}) AS {column}" for column in columns)
         pairs = ", ".join(f"('{view}.{column}', {column}::numeric)" for column in columns)
-        found.append(f"SELECT one.* FROM (SELECT {sums} FROM {view}) AS all_rows, LATERAL (VALUES {pairs}) AS one")  # noqa: S608
-    return " UNION ALL ".join(found)
+        selects.append(f"SELECT one.* FROM (SELECT {sums} FROM {view}) AS all_rows, LATERAL (VALUES {pairs}) AS one")  # noqa: S608
+    return " UNION ALL ".join(selects)

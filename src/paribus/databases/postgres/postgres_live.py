@@ -1,7 +1,7 @@
-"""PostgreSQL that others use: what is set and made there, and what takes it back.
+"""PostgreSQL in use by others: statements that change it, and statements that undo it.
 
-What is set stands in postgresql.auto.conf, so that it outlives a start: the way back is what stood there before, also
-where that is nothing.
+Changes are written to postgresql.auto.conf and outlive a restart: undo restores what that file had before, also where
+that is nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ from types import MappingProxyType
 from paribus.databases.postgres import postgres_variables
 from paribus.databases.postgres.postgres_variables import quoted
 from paribus.databases.server.kind import Ask
-from paribus.databases.server.live_kind import Back, LiveKind, live_kinds
-from paribus.databases.server.variable import Variable
+from paribus.databases.server.live_kind import LiveServerKind, RestorePoint, live_kinds
+from paribus.databases.server.variable import ServerVariable
 from paribus.hosts.transport import Host
 from paribus.i18n import StoredMessage, stored_message
 from paribus.model import ExpectedAnswer
@@ -28,13 +28,13 @@ AND has_function_privilege('pg_catalog.pg_reload_conf()', 'EXECUTE')"""
 _SUPERUSER = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
 
 
-class PostgresLive(LiveKind):
+class PostgresLive(LiveServerKind):
     """PostgreSQL."""
 
     commands = ("postgres",)
     moves: Mapping[str, Sequence[str]] = MappingProxyType({})
 
-    def told(self, ask: Ask) -> tuple[str, str]:
+    def identity(self, ask: Ask) -> tuple[str, str]:
         """Which server it says it is, and its version."""
         return "postgres", (ask("SHOW server_version").rows[0][0] or "").partition(" ")[0]
 
@@ -59,19 +59,19 @@ class PostgresLive(LiveKind):
         names = [name or "" for (name,) in ask("SELECT datname FROM pg_database").rows]
         return [name for name in names if name.startswith(f"{prefix}_")]
 
-    def setting(self, variable: Variable, value: str) -> tuple[str, ...]:
+    def setting(self, variable: ServerVariable, value: str) -> tuple[str, ...]:
         """The statements that set a variable."""
         return postgres_variables.statements(variable.name, value)
 
-    def back(self, ask: Ask, variable: Variable) -> Back:
+    def restore_point(self, ask: Ask, variable: ServerVariable) -> RestorePoint:
         """The way back to what stands in postgresql.auto.conf now, and to the value in force."""
         name = quoted(variable.name)
         stands = _STANDS.format(name=name)
-        shown = _SHOWN.format(stands=stands, name=name)
+        check_query = _SHOWN.format(stands=stands, name=name)
         written = ask(f"SELECT {stands}").rows[0][0]
         statements = postgres_variables.statements(variable.name, written)
         before = postgres_variables.read(ask, variable.name)
-        return Back(before, statements, ExpectedAnswer(shown, ask(shown).rows[0][0] or ""), None)
+        return RestorePoint(before, statements, ExpectedAnswer(check_query, ask(check_query).rows[0][0] or ""), None)
 
     def moment(self, ask: Ask) -> str:
         """When this connection has read the configuration."""
@@ -90,17 +90,20 @@ class PostgresLive(LiveKind):
         )
 
     def removing(self, ask: Ask, database: str, mark: str) -> tuple[tuple[str, ...], ExpectedAnswer, ExpectedAnswer]:
-        """The statements that remove it, what shows it, and that it is ours: marked, or never open to anybody."""
+        """The statements that remove it, the check that it is gone, and the check that it is ours.
+
+        It is ours where it has the mark, or was never open to connections.
+        """
         name = quoted(database)
         there = f"pg_database WHERE datname = {name}"
-        shown = f"SELECT CASE WHEN count(*) = 0 THEN 'no database' ELSE 'a database' END FROM {there}"  # noqa: S608
+        presence_query = f"SELECT CASE WHEN count(*) = 0 THEN 'no database' ELSE 'a database' END FROM {there}"  # noqa: S608
         marked = f"shobj_description(oid, 'pg_database') = {quoted(mark)}"
         ours = f"SELECT count(*) FROM {there} AND ({marked} OR NOT datallowconn)"  # noqa: S608
         statements: tuple[str, ...] = (f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)',)
         if _number(ask) < _FORCE_SINCE:
             ended = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = {name}"  # noqa: S608
             statements = (ended, f'DROP DATABASE IF EXISTS "{database}"')
-        return statements, ExpectedAnswer(shown, "no database"), ExpectedAnswer(ours, "1")
+        return statements, ExpectedAnswer(presence_query, "no database"), ExpectedAnswer(ours, "1")
 
     def notes(self, ask: Ask) -> list[StoredMessage]:
         """What a reader must know of it."""

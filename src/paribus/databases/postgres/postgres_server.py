@@ -1,4 +1,4 @@
-"""PostgreSQL: where it is, how it is made and run."""
+"""PostgreSQL: how it is found, created and run."""
 
 import re
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from typing import Literal
 
 from paribus.databases.postgres import postgres_counters, postgres_variables
 from paribus.databases.postgres.postgres_state import PostgresState
-from paribus.databases.server.data_directory import Place
-from paribus.databases.server.kind import Ask, Program, Settings, first_of, kinds, said_by
+from paribus.databases.server.data_directory import DataDirectory
+from paribus.databases.server.kind import Ask, Program, Settings, database_kinds, first_of, version_output
 from paribus.databases.server.removed_variables import version_of
 from paribus.databases.server.state import State
-from paribus.databases.server.variable import Variable, number_of
+from paribus.databases.server.variable import ServerVariable, number_of
 from paribus.engine.protocol import PostgresServer
 from paribus.errors import DatabaseError
 from paribus.hosts.transport import Host
@@ -49,14 +49,14 @@ class Postgres:
         path = first_of(host, [named] if named else ["postgres", *_usual(host, "postgres")])
         if not path:
             raise DatabaseError(f"{host.name} has no PostgreSQL server", "install it, or name its program, postgres")
-        said = said_by(host, path)
-        version = _VERSION.search(said)
+        version_text = version_output(host, path)
+        version = _VERSION.search(version_text)
         if version is None:
-            raise DatabaseError(f"{path} is {said}, and no PostgreSQL server")
+            raise DatabaseError(f"{path} is {version_text}, and no PostgreSQL server")
         return Program(path, version[1])
 
-    def making(self, host: Host, program: Program, place: Place, settings: Settings) -> list[str]:
-        """What makes the data folder: no locale but C, so that texts sort alike everywhere."""
+    def making(self, host: Host, program: Program, directory: DataDirectory, settings: Settings) -> list[str]:
+        """The argument list that makes the data directory: with locale C, so that texts sort alike everywhere."""
         options = []
         if _SEGMENT in settings:
             segment = number_of(settings[_SEGMENT])
@@ -70,29 +70,29 @@ class Postgres:
         if not initdb:
             raise DatabaseError(f"{host.name} has no initdb", "install the rest of the PostgreSQL server")
         return [
-            initdb, f"--pgdata={place.data}", f"--username={_USER}",
+            initdb, f"--pgdata={directory.data}", f"--username={_USER}",
             "--encoding=UTF8", "--no-locale", "--auth-local=trust", "--auth-host=scram-sha-256", *options,
         ]  # fmt: skip
 
-    def files(self, place: Place, settings: Settings, port: int | None) -> dict[str, str]:
-        """Its configuration: in a file, since what stands on the command line cannot be changed any more."""
-        sockets = place.sockets().replace('"', '""')
-        own = {
+    def files(self, directory: DataDirectory, settings: Settings, port: int | None) -> dict[str, str]:
+        """Its configuration, in a file, since settings of the command line cannot be changed later."""
+        sockets = directory.sockets().replace('"', '""')
+        fixed = {
             "listen_addresses": "" if port is None else "127.0.0.1",
             "port": str(port or _PORT),
             "unix_socket_directories": f'"{sockets}"',  # a list, in which a path may hold a comma
         }
-        given = {name: value for name, value in settings.items() if not self.is_built_in(name)}
-        lines = [f"{name} = {postgres_variables.quoted(value)}\n" for name, value in (own | given).items()]
+        settings_of_file = {name: value for name, value in settings.items() if not self.is_built_in(name)}
+        lines = [f"{name} = {postgres_variables.quoted(value)}\n" for name, value in (fixed | settings_of_file).items()]
         return {_CONFIGURATION: "".join(lines)}
 
-    def running(self, program: Program, place: Place, settings: Settings, port: int | None) -> list[str]:  # noqa: ARG002
-        """What runs the server."""
-        return [program.path, "-D", place.data, "-c", f"config_file={place.folder}/{_CONFIGURATION}"]
+    def running(self, program: Program, directory: DataDirectory, settings: Settings, port: int | None) -> list[str]:  # noqa: ARG002
+        """The argument list that runs the server."""
+        return [program.path, "-D", directory.data, "-c", f"config_file={directory.folder}/{_CONFIGURATION}"]
 
-    def address(self, place: Place, port: int | None) -> PostgresServer:
+    def address(self, directory: DataDirectory, port: int | None) -> PostgresServer:
         """Its socket, and the administrator by whom all is asked."""
-        return PostgresServer(socket=f"{place.sockets()}/.s.PGSQL.{port or _PORT}", user=_USER, database="postgres")
+        return PostgresServer(socket=f"{directory.sockets()}/.s.PGSQL.{port or _PORT}", user=_USER, database="postgres")
 
     def let_in(self, ask: Ask, password: str) -> str:
         """Let the administrator with this password in by the loopback; the user's name."""
@@ -112,11 +112,11 @@ class Postgres:
         return name in (_SEGMENT, _CHECKSUMS)
 
     def complaints(self, log: Sequence[str]) -> list[str]:
-        """The lines that tell why, without the time."""
-        told = [_STAMP.sub("", line).strip() for line in log if _TELLING.search(line)]
-        return [_LEVEL.sub("", line) for line in told if not line.endswith("contains errors")]
+        """The lines that explain the failure, without the time."""
+        errors = [_STAMP.sub("", line).strip() for line in log if _TELLING.search(line)]
+        return [_LEVEL.sub("", line) for line in errors if not line.endswith("contains errors")]
 
-    def variables(self, ask: Ask) -> dict[str, Variable]:
+    def variables(self, ask: Ask) -> dict[str, ServerVariable]:
         """All variables, as pg_settings describes them."""
         return postgres_variables.variables(ask, self.is_built_in)
 
@@ -124,12 +124,12 @@ class Postgres:
         """A variable's value. Raises QueryRefused where there is none of that name."""
         return postgres_variables.read(ask, name)
 
-    def set_live(self, ask: Ask, variable: Variable, value: str) -> None:
+    def set_live(self, ask: Ask, variable: ServerVariable, value: str) -> None:
         """Set a variable by ALTER SYSTEM, in force when this returns. Raises QueryRefused."""
         postgres_variables.set_live(ask, variable, value)
 
     def counting(self, ask: Ask) -> str:
-        """What reads the counters of the pg_stat views that this version has, in one statement."""
+        """The statement that reads the counters of the pg_stat views of this version."""
         return postgres_counters.statement(ask)
 
 
@@ -138,4 +138,4 @@ def _usual(host: Host, name: str) -> list[str]:
     return [*(f"{_DEBIAN}/{version}/bin/{name}" for version in newest), f"/usr/pgsql/bin/{name}"]
 
 
-kinds.register("postgres", Postgres())
+database_kinds.register("postgres", Postgres())

@@ -1,8 +1,8 @@
-"""What PostgreSQL holds and still has to do."""
+"""Content and pending work of PostgreSQL."""
 
 from collections.abc import Mapping
 
-from paribus.databases.server.quiescence import Left
+from paribus.databases.server.quiescence import PendingWork
 from paribus.databases.server.state import Ask, Cache
 from paribus.databases.server.variable import number_of
 from paribus.i18n import N_
@@ -27,11 +27,11 @@ class PostgresState:
     cache_size = "shared_buffers"
 
     def finish(self, ask: Ask) -> None:
-        """What autovacuum would else do within the next minutes."""
+        """Do what autovacuum would do within the next minutes."""
         ask("VACUUM (ANALYZE)")
 
     def warm(self, ask: Ask) -> None:
-        """Tables larger than a quarter of its buffers, of which reading leaves next to nothing there."""
+        """Load tables larger than a quarter of the buffers, of which plain reading leaves next to nothing there."""
         if self._has(ask, "pg_prewarm"):
             ask(_PREWARM)
 
@@ -41,14 +41,14 @@ class PostgresState:
         size, data = ask(_POOL).rows[0][0], ask(_SIZE).rows[0][0]
         return Cache(number_of(size or "") or 0.0, number_of(data or "") or 0.0, number_of(held or ""))
 
-    def calm(self, ask: Ask) -> None:
+    def flush(self, ask: Ask) -> None:
         """Write out all buffers."""
         ask("CHECKPOINT")
 
-    def left(self, ask: Ask) -> dict[str, Left]:
-        """Vacuum that is under way; all else was written out."""
+    def pending_work(self, ask: Ask) -> dict[str, PendingWork]:
+        """Vacuum in progress; `flush` wrote out all else."""
         workers = number_of(ask(_WORKERS).rows[0][0] or "")
-        return {N_("autovacuum"): Left(workers or 0.0, to_the_end=True)}
+        return {N_("autovacuum"): PendingWork(workers or 0.0, to_the_end=True)}
 
     def tables(self, ask: Ask) -> list[str]:
         """Those of the database that the connection is in."""

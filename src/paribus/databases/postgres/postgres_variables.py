@@ -1,10 +1,10 @@
-"""What PostgreSQL says of its variables and counters, and setting one of them."""
+"""Variables of PostgreSQL: reading and setting them."""
 
 import time
 from collections.abc import Callable
 
 from paribus.databases.server.kind import Ask
-from paribus.databases.server.variable import Sort, TakesEffect, Variable, number_of
+from paribus.databases.server.variable import ServerVariable, TakesEffect, ValueType, number_of
 from paribus.errors import QueryRefused
 
 _VARIABLES = """SELECT name, current_setting(name), boot_val, unit, vartype, min_val, max_val,
@@ -18,7 +18,7 @@ _WHEN = {
     "postmaster": TakesEffect.RESTART,
     "internal": TakesEffect.NEVER,
 }
-_SORTS: dict[str, Sort] = {"bool": "bool", "integer": "int", "real": "float", "enum": "enum", "string": "string"}
+_TYPES: dict[str, ValueType] = {"bool": "bool", "integer": "int", "real": "float", "enum": "enum", "string": "string"}
 _TIME_UNITS = ("us", "ms", "s", "min", "h", "d")
 # Whose values are lists of names, each quoted by itself.
 _LISTS = {
@@ -40,13 +40,13 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def variables(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, Variable]:
+def variables(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, ServerVariable]:
     """All variables."""
-    found = {}
-    for name, value, default, unit, sort, low, high, levels, context in ask(_VARIABLES).rows:
+    variables_by_name = {}
+    for name, value, default, unit, type_name, low, high, levels, context in ask(_VARIABLES).rows:
         assert name is not None
-        kind = _sort(sort or "", unit or "")
-        found[name] = Variable(
+        kind = _value_type(type_name or "", unit or "")
+        variables_by_name[name] = ServerVariable(
             name=name,
             value=value or "",
             default=default,
@@ -57,16 +57,16 @@ def variables(ask: Ask, is_built_in: IsBuiltIn) -> dict[str, Variable]:
             maximum=_bound(high, unit, kind),
             allowed=tuple((levels or "").split(",")) if levels else (),
         )
-    return found
+    return variables_by_name
 
 
-def _sort(sort: str, unit: str) -> Sort:
+def _value_type(type_name: str, unit: str) -> ValueType:
     if unit:
         return "time" if unit in _TIME_UNITS else "size"
-    return _SORTS[sort]
+    return _TYPES[type_name]
 
 
-def _bound(text: str | None, unit: str | None, kind: Sort) -> float | None:
+def _bound(text: str | None, unit: str | None, kind: ValueType) -> float | None:
     return None if text is None else number_of(text, unit or "", time=kind == "time")
 
 
@@ -77,15 +77,15 @@ def read(ask: Ask, name: str) -> str:
 
 
 def statements(name: str, value: str | None) -> tuple[str, ...]:
-    """What sets a variable for all connections; None takes back what was set so."""
+    """The statements that set a variable for all connections; None resets it."""
     if value is None:
         return f'ALTER SYSTEM RESET "{name}"', _RELOAD
     items = [item.strip().strip('"') for item in value.split(",")] if name in _LISTS else [value]
     return f'ALTER SYSTEM SET "{name}" = {", ".join(quoted(item) for item in items)}', _RELOAD
 
 
-def set_live(ask: Ask, variable: Variable, value: str) -> None:
-    """Have a value in force for all connections. Raises QueryRefused with the server's words."""
+def set_live(ask: Ask, variable: ServerVariable, value: str) -> None:
+    """Put a value in force for all connections. Raises QueryRefused with the server's message."""
     before = loaded(ask)
     for statement in statements(variable.name, value):
         ask(statement)
@@ -102,5 +102,5 @@ def await_reload(ask: Ask, before: str | None) -> None:
 
 
 def loaded(ask: Ask) -> str | None:
-    """When this connection has read the configuration."""
+    """The time at which this connection has read the configuration."""
     return ask("SELECT pg_conf_load_time()").rows[0][0]

@@ -1,6 +1,6 @@
-"""A server's variables as rows of the catalogue, so that a plan is checked against what the server itself says."""
+"""A server's variables as rows of the catalogue, so that a plan is checked against the server's own description."""
 
-from paribus.databases.server.variable import TakesEffect, Variable, number_of
+from paribus.databases.server.variable import ServerVariable, TakesEffect, number_of
 from paribus.model import Knob, Offer, Value
 
 KIND = "variable"
@@ -10,8 +10,8 @@ _DURABILITY = {
     "synchronous_commit", "full_page_writes", "commit_delay",
 }  # fmt: skip
 _AS_THE_SERVER_READS_IT = "raw"
-# A new load connects anew, which is what a session's variable asks for; data that must be made anew is made for each
-# level once, so that going to another level is a restart.
+# A new load makes new connections, which a session's variable needs. Data that must be recreated is made once for each
+# level, so that a change of level is a restart.
 _TAKES_EFFECT = {
     TakesEffect.LIVE: "live",
     TakesEffect.RELOAD: "live",
@@ -21,8 +21,8 @@ _TAKES_EFFECT = {
 }
 
 
-def offer(family: str, server: str, variable: Variable) -> Offer:
-    """A variable as a knob `<family>.<name>`, with its value now; `server` is its name and version, for people."""
+def offer(family: str, server: str, variable: ServerVariable) -> Offer:
+    """A variable as a knob `<family>.<name>`, with its value now; `server`: its name and version, for people."""
     takes_effect = variable.takes_effect
     knob = Knob(
         name=f"{family}.{variable.name}",
@@ -49,17 +49,17 @@ def offer(family: str, server: str, variable: Variable) -> Offer:
     )
 
 
-def _bound(variable: Variable, bound: float | None) -> int | None:
+def _bound(variable: ServerVariable, bound: float | None) -> int | None:
     return int(bound) if bound is not None and _type(variable) == "number" else None
 
 
-def _type(variable: Variable) -> str:
-    """What its levels look like; a number that has a unit of the server's own is left to the server."""
+def _type(variable: ServerVariable) -> str:
+    """The type of its levels; a number with a unit of the server's own is left to the server."""
     return _AS_THE_SERVER_READS_IT if variable.unit else _TYPES.get(variable.kind, _AS_THE_SERVER_READS_IT)
 
 
-def _plain(variable: Variable) -> Value:
-    """The value now, in the form that a level has."""
+def _plain(variable: ServerVariable) -> Value:
+    """The value now, in the form of a level."""
     if variable.kind == "bool":
         return "ON" if variable.is_same("on", variable.value) else "OFF"
     if _type(variable) == "number":

@@ -1,9 +1,9 @@
-"""What a running server is asked: its variables, its counters, its state."""
+"""Queries to a running server: its variables, its counters, its state."""
 
-from paribus.databases.server.kind import Kind, Program, Server
+from paribus.databases.server.kind import DatabaseKind, Program, Server
 from paribus.databases.server.removed_variables import explain
 from paribus.databases.server.state import State
-from paribus.databases.server.variable import TakesEffect, Variable, number_of
+from paribus.databases.server.variable import ServerVariable, TakesEffect, number_of
 from paribus.engine.protocol import Counting, Rows
 from paribus.errors import QueryRefused
 from paribus.registry import nearest
@@ -11,19 +11,19 @@ from paribus.registry import nearest
 _LIVE = (TakesEffect.LIVE, TakesEffect.RELOAD, TakesEffect.SESSION)
 
 
-class Asked:
-    """A server that answers; who keeps it running says how it is reached."""
+class ServerClient:
+    """A server that answers statements; a subclass says how it is reached."""
 
-    _kind: Kind
+    _kind: DatabaseKind
     program: Program
-    _known: dict[str, Variable]  # what it said of its variables since it was started
+    _variables: dict[str, ServerVariable]  # as it described them since it was started
 
     def query(self, text: str) -> Rows:
-        """What one statement returns."""
+        """The result of one statement."""
         raise NotImplementedError
 
     def _administrator(self) -> Server:
-        """Where it is, and by whom it is asked."""
+        """Its address, and the user that sends statements."""
         raise NotImplementedError
 
     @property
@@ -32,36 +32,36 @@ class Asked:
 
     @property
     def state(self) -> State:
-        """What it holds and still has to do, to be asked by `query` and `inside`."""
+        """Its content and pending work, to be read by `query` and `inside`."""
         return self._kind.state
 
-    def variables(self) -> dict[str, Variable]:
+    def variables(self) -> dict[str, ServerVariable]:
         """All variables, as the running server describes them. Raises QueryRefused and ServerGone."""
-        self._known = self._kind.variables(self.query)
-        return self._known
+        self._variables = self._kind.variables(self.query)
+        return self._variables
 
     def read(self, name: str) -> str:
         """A variable's value, as the server shows it. Raises QueryRefused where there is none of that name."""
         return self._kind.read(self.query, name)
 
     def set_live(self, name: str, value: str) -> str:
-        """Set a variable of the running server; its value then, which may be rounded. Raises QueryRefused."""
-        known = self._known or self.variables()
-        asked = f"{self._name}: {name} = {value}"
-        if name not in known:
-            hint = explain(self._kind.name, self.program.version, name) or nearest(name, known)
-            raise QueryRefused("missing", "", "there is no such variable", asked, hint)
-        variable = known[name]
+        """Set a variable of the running server; its value afterwards, which may be rounded. Raises QueryRefused."""
+        variables = self._variables or self.variables()
+        request = f"{self._name}: {name} = {value}"
+        if name not in variables:
+            hint = explain(self._kind.name, self.program.version, name) or nearest(name, variables)
+            raise QueryRefused("missing", "", "there is no such variable", request, hint)
+        variable = variables[name]
         if variable.takes_effect not in _LIVE:
-            raise QueryRefused("refused", "", f"it takes effect: {variable.takes_effect}", asked, "restart with it")
+            raise QueryRefused("refused", "", f"it takes effect: {variable.takes_effect}", request, "restart with it")
         try:
             self._kind.set_live(self.query, variable, self._kind.spell(value))
         except QueryRefused as error:
-            raise QueryRefused(error.kind, error.code, error.words, asked, "choose another value") from error
+            raise QueryRefused(error.kind, error.code, error.words, request, "choose another value") from error
         return self.read(name)
 
     def counting(self) -> Counting:
-        """How the counters of the running server are read. Raises ServerGone."""
+        """The statement for the running server's counters, and its connection. Raises ServerGone."""
         return Counting(
             database=self._administrator(), opening=self._kind.opening, statement=self._kind.counting(self.query)
         )
@@ -69,5 +69,5 @@ class Asked:
     def status(self) -> dict[str, float]:
         """The running server's counters by name. Raises ServerGone."""
         rows = self.query(self._kind.counting(self.query)).rows
-        found = ((name, number_of(value or "")) for name, value in rows)
-        return {name: number for name, number in found if name is not None and number is not None}
+        numbers = ((name, number_of(value or "")) for name, value in rows)
+        return {name: number for name, number in numbers if name is not None and number is not None}

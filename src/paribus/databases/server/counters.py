@@ -1,7 +1,7 @@
-"""What a server counts of itself: which of its counters are read, and what they say of a second of load.
+"""Counters of a server: which are read, and the metrics of a second of load.
 
-In: two readings of a second. Out: metrics, named alike for all servers where they mean the same. The names of counters
-are those of SHOW GLOBAL STATUS, and `view.column` of PostgreSQL, summed over the rows of the view.
+In: two readings a second apart. Out: metrics, with the same name for all servers where they mean the same. Counters
+have the names of SHOW GLOBAL STATUS, and `view.column` of PostgreSQL, summed over the rows of the view.
 """
 
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ CHECKPOINT_AGE = "checkpoint_age"  # of PostgreSQL: bytes of log since the last 
 
 @dataclass(frozen=True, slots=True)
 class _Metric:
-    """The sum of some counters without others: how much it grew each second, or what it is where `is_level`.
+    """The sum of some counters minus others: its growth per second, or its value where `is_level`.
 
-    `scale` makes the unit from the server's; `own` is what the reading itself adds.
+    `scale` converts the server's unit; `own_share` is what the reading itself adds.
     """
 
     name: str
@@ -23,7 +23,7 @@ class _Metric:
     without: tuple[str, ...] = ()
     is_level: bool = False
     scale: float = 1.0
-    own: float = 0.0
+    own_share: float = 0.0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -32,17 +32,17 @@ class _Metric:
 
 @dataclass(frozen=True, slots=True)
 class _Hits:
-    """Which share of what was asked of the server's own cache was there."""
+    """The share of requests that the server's own cache answered."""
 
     misses: str
-    asked: tuple[str, ...]
+    requests: tuple[str, ...]
 
 
-def _level(name: str, *counters: str, unit: str = "", without: tuple[str, ...] = (), own: float = 0.0) -> _Metric:
-    return _Metric(name, counters, unit, without, is_level=True, own=own)
+def _level(name: str, *counters: str, unit: str = "", without: tuple[str, ...] = (), own_share: float = 0.0) -> _Metric:
+    return _Metric(name, counters, unit, without, is_level=True, own_share=own_share)
 
 
-# By family. Of several rows for one metric the first counts that the server has all counters of.
+# By family. Of several rows for one metric, the first counts whose counters the server has.
 _METRICS = {
     "mysql": (
         _Metric("server_data_reads_per_s", ("Innodb_data_reads",)),
@@ -66,7 +66,7 @@ _METRICS = {
             without=("Innodb_redo_log_checkpoint_lsn",),
         ),
         _level("server_history_length", "Innodb_history_list_length"),
-        _level("server_threads_running", "Threads_running", own=1.0),
+        _level("server_threads_running", "Threads_running", own_share=1.0),
     ),
     "postgres": (
         _Metric("server_data_reads_per_s", ("pg_stat_io.reads",)),
@@ -104,27 +104,29 @@ _HIT_SHARE = "server_buffer_hit_share"
 
 
 def names(family: str) -> list[str]:
-    """The counters that are read, each once; no server has them all."""
+    """The counters to read, each once; no server has them all."""
     hits = _HITS[family]
-    found = [name for metric in _METRICS[family] for name in metric.names]
-    return list(dict.fromkeys([*found, hits.misses, *hits.asked]))
+    counters = [name for metric in _METRICS[family] for name in metric.names]
+    return list(dict.fromkeys([*counters, hits.misses, *hits.requests]))
 
 
 def metrics(
     family: str, counters: Mapping[str, float], grown: Mapping[str, float], duration_s: float
 ) -> dict[str, tuple[str, float]]:
-    """By metric, its unit and what it was in the `duration_s` before a reading of these `counters`.
+    """By metric, its unit and its value in the `duration_s` before a reading of these `counters`.
 
-    What a server of that version does not count is left out, and so is the share of hits where nothing was asked.
+    A metric whose counters a server of that version lacks is left out, and so is the share of hits without requests.
     """
-    found: dict[str, tuple[str, float]] = {}
-    for one in _METRICS[family]:
-        read = counters if one.is_level else grown
-        if one.name in found or not all(name in read for name in one.names):
+    values: dict[str, tuple[str, float]] = {}
+    for metric in _METRICS[family]:
+        read = counters if metric.is_level else grown
+        if metric.name in values or not all(name in read for name in metric.names):
             continue
-        total = sum(read[name] for name in one.counters) - sum(read[name] for name in one.without) - one.own
-        found[one.name] = (one.unit, one.scale * (total if one.is_level else total / duration_s))
+        total = (
+            sum(read[name] for name in metric.counters) - sum(read[name] for name in metric.without) - metric.own_share
+        )
+        values[metric.name] = (metric.unit, metric.scale * (total if metric.is_level else total / duration_s))
     hits = _HITS[family]
-    if hits.misses in grown and (asked := sum(grown.get(name, 0.0) for name in hits.asked)) > 0:
-        found[_HIT_SHARE] = ("", max(0.0, 1 - grown[hits.misses] / asked))
-    return found
+    if hits.misses in grown and (requests := sum(grown.get(name, 0.0) for name in hits.requests)) > 0:
+        values[_HIT_SHARE] = ("", max(0.0, 1 - grown[hits.misses] / requests))
+    return values

@@ -1,4 +1,4 @@
-"""The folder on the target that holds all of one server: data, log, socket, snapshot."""
+"""The folder on the target that holds one server: data, log, socket, snapshot."""
 
 import secrets
 import shlex
@@ -22,7 +22,7 @@ _LOG_BYTES = 1 << 16
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-class Place:
+class DataDirectory:
     """A folder that is ours alone, on a host; programs in it run as the first of `accounts` where we are root."""
 
     def __init__(self, host: Host, engine: str, folder: str, accounts: Sequence[str]) -> None:
@@ -36,15 +36,15 @@ class Place:
         self._accounts = accounts
 
     def must(self, argv: Sequence[str], *, text: str = "", timeout_s: float = _LONG_S) -> str:
-        """What a program prints. Raises DatabaseError with its words where it fails."""
-        done = self.host.run(argv, text=text, timeout_s=timeout_s)
-        if done.exit_code != 0:
-            words = done.stderr.strip() or f"exit code {done.exit_code}"
-            raise DatabaseError(f"on {self.host.name}, {shlex.join(argv)} failed: {words}")
-        return done.stdout
+        """The output of a program. Raises DatabaseError with its message where it fails."""
+        completed = self.host.run(argv, text=text, timeout_s=timeout_s)
+        if completed.exit_code != 0:
+            message = completed.stderr.strip() or f"exit code {completed.exit_code}"
+            raise DatabaseError(f"on {self.host.name}, {shlex.join(argv)} failed: {message}")
+        return completed.stdout
 
     def account(self) -> str | None:
-        """Whom the server runs as: None is whoever we are, which is not root."""
+        """The user that the server runs as; None for the current one, where that is not root."""
         if self.must(["id", "-u"]).strip() != "0":
             return None
         for name in self._accounts:
@@ -53,9 +53,9 @@ class Place:
         raise DatabaseError(f"{self.host.name} has none of the users {', '.join(self._accounts)}", "add one of them")
 
     def make(self) -> None:
-        """Make the folder, which must not be there yet. Raises DatabaseError.
+        """Make the folder, which must not exist yet. Raises DatabaseError.
 
-        It stays ours and others cannot pass it; what is the server's lies in folders below, for its user alone.
+        It stays ours, and others cannot pass it; the server's files are in folders below, for its user alone.
         """
         account = self.account()
         self.must(["mkdir", "--mode=0700", self.folder])
@@ -66,10 +66,10 @@ class Place:
             else:
                 short = self.must(["mktemp", "--directory", f"{_SHORT}XXXXXXXX"]).strip()
                 self.must(["ln", "--symbolic", short, f"{self.folder}/run"])
-            own = [self.data, self.temporary]
-            self.must(["mkdir", "--mode=0700", *own])
+            server_folders = [self.data, self.temporary]
+            self.must(["mkdir", "--mode=0700", *server_folders])
             if account is not None:
-                self.must(["chown", f"{account}:", *own, self.sockets()])
+                self.must(["chown", f"{account}:", *server_folders, self.sockets()])
                 self.let_pass(self.folder)
             if self.carry_out(["test", "-w", self.data]).exit_code != 0:
                 raise DatabaseError(
@@ -113,7 +113,7 @@ class Place:
         return ended
 
     def words(self) -> list[str]:
-        """The end of what programs in this folder have printed."""
+        """The end of the log of the programs in this folder."""
         return self.must(["tail", f"--bytes={_LOG_BYTES}", self._log]).splitlines()
 
     def drop_cache(self) -> None:
@@ -133,7 +133,7 @@ class Place:
         self.must(["chmod", "0644", path])  # the folder keeps others out
 
     def is_in_use(self) -> bool:
-        """Whether anything of a server still runs here, whoever started it: it keeps the log locked."""
+        """Whether a server still runs here, whoever started it: it keeps the log locked."""
         if self._log.rsplit("/", 1)[1] not in self.host.names(self.folder):
             return False
         held = 9
@@ -141,7 +141,7 @@ class Place:
         return done.exit_code == held
 
     def wait_until_free(self, patience_s: float) -> None:
-        """Wait for the end of a server that has lost its keeper. Raises DatabaseError where it goes on."""
+        """Wait for the end of a server that has lost its supervisor. Raises DatabaseError where it continues."""
         deadline = time.monotonic() + patience_s
         while self.is_in_use():
             if time.monotonic() > deadline:
@@ -166,11 +166,11 @@ class Place:
         self.must(["rm", "--recursive", "--force", "--one-file-system", "--", self.folder])
 
     def free_port(self) -> int:
-        """A port of the loopback that nobody has at the moment."""
-        taken = set()
+        """A port of the loopback that is free at the moment."""
+        used = set()
         for table in ("/proc/net/tcp", "/proc/net/tcp6"):
             if table.rsplit("/", 1)[1] in self.host.names("/proc/net"):
                 rows = self.host.read(table).splitlines()[1:]
-                taken |= {int(row.split()[1].rsplit(":", 1)[1], 16) for row in rows if row.strip()}
-        free = [port for port in range(_FIRST_PORT, _LAST_PORT + 1) if port not in taken]
+                used |= {int(row.split()[1].rsplit(":", 1)[1], 16) for row in rows if row.strip()}
+        free = [port for port in range(_FIRST_PORT, _LAST_PORT + 1) if port not in used]
         return secrets.choice(free)

@@ -1,4 +1,4 @@
-"""One private database server: made, started with settings, asked, stopped, copied and removed."""
+"""One private database server: its life from creation to removal, and its data's copies."""
 
 import contextlib
 import secrets
@@ -9,12 +9,12 @@ from pydantic import SecretStr
 
 from paribus.databases.mysql import mysql_server  # noqa: F401  mysql and postgres register their kinds
 from paribus.databases.postgres import postgres_server  # noqa: F401  mysql and postgres register their kinds
-from paribus.databases.server.client import Asked
-from paribus.databases.server.data_directory import Place
-from paribus.databases.server.kind import Server, kinds
+from paribus.databases.server.client import ServerClient
+from paribus.databases.server.data_directory import DataDirectory
+from paribus.databases.server.kind import Server, database_kinds
 from paribus.databases.server.removed_variables import explain
-from paribus.databases.server.snapshot import Copy, put_back, size_bytes, take, try_out
-from paribus.databases.server.start_failure import said, would_not_start
+from paribus.databases.server.snapshot import Copy, restore, size_bytes, take, try_out
+from paribus.databases.server.start_failure import log_excerpt, would_not_start
 from paribus.databases.server.state import Ask
 from paribus.engine.protocol import Ended, Rows, SqlJob
 from paribus.engine.sql import Sql
@@ -30,11 +30,11 @@ _ANSWER_S = 3600.0  # administering may move much data
 _GLANCE_S = 0.05
 
 
-class Instance(Asked):
+class Instance(ServerClient):
     """A server of our own in a folder of its own, reached by its socket; the system's servers are not touched.
 
-    It runs as an unprivileged user where we are root, reads nobody's configuration, listens to no network, and ends
-    when this program does.
+    It runs as an unprivileged user where we are root, reads no configuration of the system, listens to no network, and
+    ends when this program does.
     """
 
     def __init__(
@@ -56,8 +56,8 @@ class Instance(Asked):
         """
         self._host = host
         self._engine = engine
-        self._kind = kinds.get(kind)
-        self._place = Place(host, engine, folder, self._kind.accounts)
+        self._kind = database_kinds.get(kind)
+        self._directory = DataDirectory(host, engine, folder, self._kind.accounts)
         self.program = self._kind.find(host, program)
         self._settings = self._spelled(settings or {})
         self._loopback = loopback
@@ -66,7 +66,7 @@ class Instance(Asked):
         self._user: tuple[str, SecretStr] | None = None
         self._tend: Tend | None = None
         self._sql: Sql | None = None
-        self._known = {}
+        self._variables = {}
         self._ended: Ended | None = None
 
     def _spelled(self, settings: Mapping[str, str]) -> dict[str, str]:
@@ -74,27 +74,27 @@ class Instance(Asked):
 
     def let_pass(self, folder: str) -> None:
         """Let the user that the server runs as pass a folder above its own. Raises DatabaseError."""
-        self._place.let_pass(folder)
+        self._directory.let_pass(folder)
 
     def create(self, settings: Mapping[str, str] | None = None) -> None:
-        """Make the folder and the data in it, with those of the settings that hold for the life of the data.
+        """Make the folder and the data in it, with the settings that are fixed for the life of the data.
 
         Raises DatabaseError; nothing is left behind then.
         """
-        asked = self._spelled(settings or {}).items()
-        built_in = {name: value for name, value in asked if self._kind.is_built_in(name)}
-        given = self._settings | built_in
-        argv = self._kind.making(self._host, self.program, self._place, given)
-        self._place.make()
+        requested = self._spelled(settings or {}).items()
+        built_in = {name: value for name, value in requested if self._kind.is_built_in(name)}
+        all_settings = self._settings | built_in
+        argv = self._kind.making(self._host, self.program, self._directory, all_settings)
+        self._directory.make()
         try:
-            done = self._place.carry_out(argv)
-            if done.exit_code != 0:
-                words = self._place.words()  # what matters comes long before the last lines
-                raise would_not_start(self._kind, self.program, built_in, "its data was not made", words)
+            ended = self._directory.carry_out(argv)
+            if ended.exit_code != 0:
+                log = self._directory.words()  # the cause is long before the last lines
+                raise would_not_start(self._kind, self.program, built_in, "its data was not made", log)
         except BaseException:
             self.remove()
             raise
-        self._settings = given
+        self._settings = all_settings
 
     def remove(self) -> None:
         """End the server and remove the folder; nothing where it is gone already.
@@ -107,39 +107,43 @@ class Instance(Asked):
             with contextlib.suppress(EngineError):
                 self._tend.ended(_ABORT_S)
         self.kill()
-        self._place.remove(self._patience_s)
+        self._directory.remove(self._patience_s)
 
     def start(self, settings: Mapping[str, str] | None = None, *, within_s: float = _READY_S) -> dict[str, str]:
-        """Start it with these settings besides those of the instance; what each of them really is.
+        """Start it with these settings and those of the instance; the value in force of each.
 
         Raises ServerWouldNotStart where it ends or is not ready within that time, or does not know a setting.
         """
         if self.is_running():
-            raise DatabaseError(f"the {self._name} in {self._place.folder} runs already")
+            raise DatabaseError(f"the {self._name} in {self._directory.folder} runs already")
         tested = self._spelled(settings or {})
         for name, value in tested.items():
             if self._kind.is_built_in(name) and self._settings.get(name) != value:
                 raise DatabaseError(f"{name} cannot become {value} for data that is there", "make the data anew")
-        given = self._settings | tested
+        all_settings = self._settings | tested
         if self._loopback:
-            self._let_in(given, tested or self._settings, within_s)
-        self._run(given, tested or self._settings, self._place.free_port() if self._loopback else None, within_s)
+            self._let_in(all_settings, tested or self._settings, within_s)
+        self._run(
+            all_settings, tested or self._settings, self._directory.free_port() if self._loopback else None, within_s
+        )
         try:
-            return self._effective(given, tested)
+            return self._effective(all_settings, tested)
         except BaseException:
             self.kill()
             raise
 
-    def _run(self, given: Mapping[str, str], tested: Mapping[str, str], port: int | None, within_s: float) -> None:
-        """Run it, and wait until it answers; those `tested` are named where it does not."""
+    def _run(
+        self, all_settings: Mapping[str, str], tested: Mapping[str, str], port: int | None, within_s: float
+    ) -> None:
+        """Run it, and wait until it answers; the error names the settings `tested` where it does not."""
         self._port = port
-        self._place.wait_until_free(_DYING_S)
-        for name, text in self._kind.files(self._place, given, port).items():
-            self._place.write(name, text)
-        self._place.must(["rm", "--force", *(f"{self._place.folder}/{name}" for name in self._kind.stale)])
-        self._ended, self._known = None, {}
-        self._tend = self._place.start(
-            self._kind.running(self.program, self._place, given, port),
+        self._directory.wait_until_free(_DYING_S)
+        for name, text in self._kind.files(self._directory, all_settings, port).items():
+            self._directory.write(name, text)
+        self._directory.must(["rm", "--force", *(f"{self._directory.folder}/{name}" for name in self._kind.stale)])
+        self._ended, self._variables = None, {}
+        self._tend = self._directory.start(
+            self._kind.running(self.program, self._directory, all_settings, port),
             stop_signal=self._kind.stop_signal,
             patience_s=self._patience_s,
         )
@@ -149,9 +153,9 @@ class Instance(Asked):
             self.kill()
             raise
 
-    def _let_in(self, given: Mapping[str, str], tested: Mapping[str, str], within_s: float) -> None:
-        """Give a user a new password before anybody can come by the network, where others of this machine are."""
-        self._run(given, tested, None, within_s)
+    def _let_in(self, all_settings: Mapping[str, str], tested: Mapping[str, str], within_s: float) -> None:
+        """Set a new password of the network user before the server listens on a port, which other users can reach."""
+        self._run(all_settings, tested, None, within_s)
         password = secrets.token_urlsafe(24)
         user = self._kind.let_in(self.query, password)
         self.stop()
@@ -178,18 +182,18 @@ class Instance(Asked):
         address = self._administrator().model_copy(update={"timeout_s": timeout_s})
         return Sql(self._host, self._engine, SqlJob(database=address), self._kind.opening)
 
-    def _effective(self, given: Mapping[str, str], tested: Mapping[str, str]) -> dict[str, str]:
-        """What the settings are; some servers take a name that they ignore."""
-        found = {}
-        for name in given:
+    def _effective(self, all_settings: Mapping[str, str], tested: Mapping[str, str]) -> dict[str, str]:
+        """The values in force; some servers accept a name that they ignore."""
+        values = {}
+        for name in all_settings:
             try:
-                found[name] = self._kind.read(self.query, name)
+                values[name] = self._kind.read(self.query, name)
             except QueryRefused as error:
-                why = explain(self._kind.name, self.program.version, name)
-                if name in tested or why:
-                    todo = why or "take it out: nothing can tell whether it is in force"
+                explanation = explain(self._kind.name, self.program.version, name)
+                if name in tested or explanation:
+                    todo = explanation or "take it out: nothing can tell whether it is in force"
                     raise ServerWouldNotStart(f"{self._name} has no variable {name}: {error.words}", todo) from error
-        return {name: found[name] for name in tested}
+        return {name: values[name] for name in tested}
 
     @property
     def pid(self) -> int:
@@ -236,31 +240,31 @@ class Instance(Asked):
                 self._forget()
 
     def restart(self, settings: Mapping[str, str] | None = None, *, within_s: float = _READY_S) -> dict[str, str]:
-        """Stop it, and start it with these settings; those of the start before and live ones are gone."""
+        """Stop it, and start it with these settings; those of the earlier start and live ones are lost."""
         self.stop()
         return self.start(settings, within_s=within_s)
 
     def snapshot(self) -> Copy:
         """Copy the data of the stopped server, for `restore`. Raises DatabaseError."""
         self._must_be_stopped()
-        return take(self._place)
+        return take(self._directory)
 
     def restore(self) -> Copy:
-        """Put the data of the stopped server back as it was copied. Raises DatabaseError."""
+        """Restore the data of the stopped server from its copy. Raises DatabaseError."""
         self._must_be_stopped()
-        return put_back(self._place)
+        return restore(self._directory)
 
     def try_copy(self) -> Copy:
-        """What a copy costs where the data is, by a small one. Raises DatabaseError."""
-        return try_out(self._place)
+        """The cost of a copy where the data is, measured with a small one. Raises DatabaseError."""
+        return try_out(self._directory)
 
     def size_bytes(self) -> int:
-        """What the data takes on the disk. Raises DatabaseError."""
-        return size_bytes(self._place)
+        """The size of the data on the disk. Raises DatabaseError."""
+        return size_bytes(self._directory)
 
     def _must_be_stopped(self) -> None:
-        if self.is_running() or self._place.is_in_use():
-            raise DatabaseError(f"the data in {self._place.folder} is in use", "stop the server first")
+        if self.is_running() or self._directory.is_in_use():
+            raise DatabaseError(f"the data in {self._directory.folder} is in use", "stop the server first")
 
     def address(self) -> Server:
         """Where a workload connects to the running server, and as whom: by the loopback where that was asked for."""
@@ -272,10 +276,10 @@ class Instance(Asked):
         return socket.model_copy(update=reached)
 
     def _administrator(self) -> Server:
-        return self._kind.address(self._place, self._port)
+        return self._kind.address(self._directory, self._port)
 
     def query(self, text: str) -> Rows:
-        """What one statement returns. Raises QueryRefused with the server's words, and ServerGone."""
+        """The result of one statement. Raises QueryRefused with the server's message, and ServerGone."""
         try:
             if self._sql is None:
                 if not self.is_running():
@@ -302,21 +306,21 @@ class Instance(Asked):
     def drop_cache(self) -> None:
         """Drop the data of the stopped server from the page cache. Raises DatabaseError."""
         self._must_be_stopped()
-        self._place.drop_cache()
+        self._directory.drop_cache()
 
     def _wait_for_its_end(self) -> None:
         if self._tend is not None:
             self._tend.ended(1.0)  # a server that dies may have closed its connections first
         self.is_running()
 
-    def _gone(self, what: str) -> ServerGone:
-        told = "; ".join([what, *self._complaints()])
-        return ServerGone(f"{self._name} in {self._place.folder}: {told}", "start it again")
+    def _gone(self, cause: str) -> ServerGone:
+        message = "; ".join([cause, *self._complaints()])
+        return ServerGone(f"{self._name} in {self._directory.folder}: {message}", "start it again")
 
     def _complaints(self) -> list[str]:
-        return said(self._kind, self._ended.last_words) if self._ended is not None else []
+        return log_excerpt(self._kind, self._ended.last_words) if self._ended is not None else []
 
     def last_words(self) -> str:
-        """What the server said before it ended by itself; empty while it runs. Raises EngineError and Unreachable."""
+        """The server's messages before it ended by itself; empty while it runs. Raises EngineError and Unreachable."""
         self._wait_for_its_end()
         return "; ".join(self._complaints())

@@ -1,12 +1,12 @@
-"""What every kind of server answers, and finding its program on the target."""
+"""The contract of a kind of database server, and the search for its program on the target."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from paribus.databases.server.data_directory import Place
+from paribus.databases.server.data_directory import DataDirectory
 from paribus.databases.server.state import State
-from paribus.databases.server.variable import Variable
+from paribus.databases.server.variable import ServerVariable
 from paribus.engine.protocol import MysqlServer, PostgresServer, Rows
 from paribus.errors import DatabaseError
 from paribus.hosts.transport import Host
@@ -21,70 +21,132 @@ _FIRST_OF = 'for name do command -v "$name" && exit; done; exit 1'
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A server's program on the target, its version as numbers with dots, and where the rest of it lies."""
+    """A server's program on the target, its version as numbers with dots, and the folder of its installation."""
 
     path: str
     version: str
     base: str = ""
 
 
-class Kind(Protocol):
-    """One kind of server: pure functions that make argument lists and read answers, but for `find`."""
+class DatabaseKind(Protocol):
+    """One kind of server: functions that make argument lists and parse answers.
+
+    Only `find` and `making` search the host.
+
+    Attributes:
+        name: The kind in a plan, such as `mariadb`.
+        accounts: The users that the server may run as where we are root, the preferred one first.
+        stop_signal: The signal that stops it in good order.
+        abort_signal: The signal that ends it at once together with what it has outside its folder; empty where it has
+            nothing there.
+        opening: The statement that each connection begins with.
+        stale: Files below the folder that must not outlive a start.
+        state: The statements about its content and its pending work.
+    """
 
     name: str
     accounts: Sequence[str]
     stop_signal: Literal["TERM", "INT"]
-    abort_signal: str  # ends it at once, and what it has outside its folder; empty where it has nothing there
-    opening: str  # what each connection begins with
-    stale: Sequence[str]  # files below the folder that must not outlive a start
-    state: State  # what it holds, and what it still has to do
+    abort_signal: str
+    opening: str
+    stale: Sequence[str]
+    state: State
 
     def find(self, host: Host, named: str) -> Program:
-        """The program, at the path that is named, on PATH or in the usual places. Raises DatabaseError."""
+        """Find the server's program.
+
+        Args:
+            host: The target.
+            named: The path in the plan; empty to search PATH and the usual folders.
+
+        Returns:
+            The program.
+
+        Raises:
+            DatabaseError: There is no such program, or it is of another kind.
+        """
         ...
 
-    def making(self, host: Host, program: Program, place: Place, settings: Settings) -> list[str]:
-        """What makes the data folder. Raises DatabaseError where a program for it is missing."""
+    def making(self, host: Host, program: Program, directory: DataDirectory, settings: Settings) -> list[str]:
+        """The argument list that makes the data directory.
+
+        Args:
+            host: The target.
+            program: The server's program.
+            directory: The instance's directory.
+            settings: Values by variable; only those that are built in are used.
+
+        Returns:
+            The argument list.
+
+        Raises:
+            DatabaseError: The installation lacks the program for it.
+        """
         ...
 
-    def files(self, place: Place, settings: Settings, port: int | None) -> dict[str, str]:
-        """Files to write into the folder before each start."""
+    def files(self, directory: DataDirectory, settings: Settings, port: int | None) -> dict[str, str]:
+        """The configuration files of a start.
+
+        Args:
+            directory: The instance's directory.
+            settings: Values by variable.
+            port: The port of the loopback to listen on; None for sockets only.
+
+        Returns:
+            Texts by file name, to write into the directory.
+        """
         ...
 
-    def running(self, program: Program, place: Place, settings: Settings, port: int | None) -> list[str]:
-        """What runs the server."""
+    def running(self, program: Program, directory: DataDirectory, settings: Settings, port: int | None) -> list[str]:
+        """The argument list that runs the server; arguments as for `files`, and its program."""
         ...
 
-    def address(self, place: Place, port: int | None) -> Server:
-        """Its socket, and the administrator by whom all is asked."""
+    def address(self, directory: DataDirectory, port: int | None) -> Server:
+        """Its socket, as the administrator; `port` is part of a socket's name for some kinds."""
         ...
 
     def let_in(self, ask: Ask, password: str) -> str:
-        """Let a user with this password in by the loopback; the user's name."""
+        """Allow a user to connect by the loopback.
+
+        Args:
+            ask: Sends a statement to the server.
+            password: The user's new password.
+
+        Returns:
+            The user's name.
+        """
         ...
 
     def spell(self, value: str) -> str:
-        """A value as this server reads it: `1GiB` is no size to any of them."""
+        """A value in the server's spelling: `1GiB` is no size to any of them."""
         ...
 
     def is_built_in(self, name: str) -> bool:
-        """Whether a setting is taken when the data is made, and never again."""
+        """Whether a setting is fixed when the data is made."""
         ...
 
     def complaints(self, log: Sequence[str]) -> list[str]:
-        """What a server that would not start says about it."""
+        """The lines of a log that explain why the server would not start."""
         ...
 
-    def variables(self, ask: Ask) -> dict[str, Variable]:
-        """All variables, as the server describes them."""
+    def variables(self, ask: Ask) -> dict[str, ServerVariable]:
+        """All variables by name, as the server describes them."""
         ...
 
     def read(self, ask: Ask, name: str) -> str:
-        """A variable's value. Raises QueryRefused where there is none of that name."""
+        """A variable's value.
+
+        Raises:
+            QueryRefused: There is no variable of that name.
+        """
         ...
 
-    def set_live(self, ask: Ask, variable: Variable, value: str) -> None:
-        """Set a variable while the server runs. Raises QueryRefused."""
+    def set_live(self, ask: Ask, variable: ServerVariable, value: str) -> None:
+        """Set a variable of the running server.
+
+        Raises:
+            QueryRefused: The server refuses the value.
+        """
         ...
 
     def counting(self, ask: Ask) -> str:
@@ -92,18 +154,18 @@ class Kind(Protocol):
         ...
 
 
-kinds: Registry[Kind] = Registry("kind of database")
+database_kinds: Registry[DatabaseKind] = Registry("kind of database")
 
 
 def first_of(host: Host, names: Iterable[str]) -> str:
-    """The path of the first of these programs that is there; empty when none is."""
-    done = host.run(["sh", "-c", _FIRST_OF, "sh", *names])
-    return done.stdout.strip()
+    """The path of the first of these programs that exists; empty when none does."""
+    completed = host.run(["sh", "-c", _FIRST_OF, "sh", *names])
+    return completed.stdout.strip()
 
 
-def said_by(host: Host, path: str) -> str:
-    """What a program says of its version. Raises DatabaseError."""
-    done = host.run([path, "--version"])
-    if done.exit_code != 0:
-        raise DatabaseError(f"{path} does not run on {host.name}: {done.stderr.strip() or done.exit_code}")
-    return done.stdout.strip()
+def version_output(host: Host, path: str) -> str:
+    """The output of a program's `--version`. Raises DatabaseError."""
+    completed = host.run([path, "--version"])
+    if completed.exit_code != 0:
+        raise DatabaseError(f"{path} does not run on {host.name}: {completed.stderr.strip() or completed.exit_code}")
+    return completed.stdout.strip()

@@ -1,11 +1,11 @@
-"""What every kind of server that others use answers."""
+"""The contract of a kind of running server in use by others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from paribus.databases.server.kind import Ask
-from paribus.databases.server.variable import Variable
+from paribus.databases.server.variable import ServerVariable
 from paribus.hosts.transport import Host
 from paribus.i18n import StoredMessage
 from paribus.model import ExpectedAnswer
@@ -13,9 +13,11 @@ from paribus.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
-class Back:
-    """A variable's value, the statements that come back to it, what shows it, and, where a start of the server takes
-    it away, what shows when that was."""
+class RestorePoint:
+    """A variable's value, the statements that restore it, and the check that shows it.
+
+    `started`: where a restart of the server undoes the change, the statement that shows when it was started.
+    """
 
     before: str
     statements: tuple[str, ...]
@@ -23,14 +25,14 @@ class Back:
     started: ExpectedAnswer | None
 
 
-class LiveKind(Protocol):
-    """Statements and what they answer; none of these sets or makes anything."""
+class LiveServerKind(Protocol):
+    """Statements and their answers; none of these sets or makes anything."""
 
-    commands: Sequence[str]  # what its process is called
+    commands: Sequence[str]  # names of its process
     moves: Mapping[str, Sequence[str]]  # by variable, what the server moves by itself when it is set
 
-    def told(self, ask: Ask) -> tuple[str, str]:
-        """Which server it says it is, and its version."""
+    def identity(self, ask: Ask) -> tuple[str, str]:
+        """The kind of server by its own account, and its version."""
         ...
 
     def may_not_set(self, ask: Ask, name: str) -> str:
@@ -38,44 +40,44 @@ class LiveKind(Protocol):
         ...
 
     def may_not_make(self, ask: Ask, prefix: str) -> str:
-        """Why this user may make no databases whose names begin so; empty where it may."""
+        """Why this user may not make databases with this prefix; empty where it may."""
         ...
 
     def databases(self, ask: Ask, prefix: str) -> list[str]:
-        """Those that are there."""
+        """The existing databases with this prefix."""
         ...
 
-    def setting(self, variable: Variable, value: str) -> tuple[str, ...]:
+    def setting(self, variable: ServerVariable, value: str) -> tuple[str, ...]:
         """The statements that set a variable."""
         ...
 
-    def back(self, ask: Ask, variable: Variable) -> Back:
-        """The way back to what is now."""
+    def restore_point(self, ask: Ask, variable: ServerVariable) -> RestorePoint:
+        """The way back to the current value."""
         ...
 
     def moment(self, ask: Ask) -> str:
-        """What `await_effect` tells a later reading of the configuration by."""
+        """A marker by which `await_effect` detects a later reload of the configuration."""
         ...
 
     def await_effect(self, ask: Ask, name: str, moment: str) -> None:
-        """Wait until what was set since that moment is in force. Raises QueryRefused where it does not come."""
+        """Wait until a change after that marker is in force. Raises QueryRefused where it does not come."""
         ...
 
     def making(self, database: str, mark: str) -> tuple[str, ...]:
-        """The statements that make a database, marked."""
+        """The statements that make a database, with a mark."""
         ...
 
     def removing(self, ask: Ask, database: str, mark: str) -> tuple[tuple[str, ...], ExpectedAnswer, ExpectedAnswer]:
-        """The statements that remove it, what shows that it is gone, and what shows that it is the one marked so."""
+        """The statements that remove it, the check that it is gone, and the check that it has this mark."""
         ...
 
     def notes(self, ask: Ask) -> list[StoredMessage]:
-        """What a reader must know of it."""
+        """Notes for the reader of a report."""
         ...
 
     def process(self, ask: Ask, host: Host) -> int:
-        """The server's process on this host, as it says itself. Raises ValueError, IndexError and HostError."""
+        """The server's process on this host, by its own account. Raises ValueError, IndexError and HostError."""
         ...
 
 
-live_kinds: Registry[LiveKind] = Registry("kind of running server")
+live_kinds: Registry[LiveServerKind] = Registry("kind of running server")

@@ -1,23 +1,23 @@
-"""Whether a server has come to rest: nothing of what was left to do is still being done.
+"""Waiting until a server is idle: no pending work is being done.
 
-In: what it still has to do, again and again. Out: what is not at rest. How fast a server works off what is left is its
-own settings' choice, and some leave dirty pages lying for good; so what no longer falls is at rest too.
+In: repeated readings of its pending work. Out: the work that is not done. A server's own settings decide how fast it
+works, and some leave dirty pages for good; so work that no longer falls counts as done.
 """
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-PATIENCE_S = 60.0  # a server that has more to do than that does it while trials are measured, which is then told
+PATIENCE_S = 60.0  # a server with more work does it while trials are measured, which the report then states
 _STILL_S = 3.0  # longer than the second in which servers decide what to do next
 _GLANCE_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """So much is left to do; up to `little` it is no matter, and a fall by no more than `stir` in some seconds is none.
+class PendingWork:
+    """An amount of pending work: negligible up to `little`; a fall by at most `stir` in some seconds is none.
 
-    `to_the_end`: it is not at rest before that.
+    `to_the_end`: it is not done before it is negligible.
     """
 
     amount: float
@@ -27,38 +27,38 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
-    """How long a server was waited for, and what was not at rest then."""
+class WaitResult:
+    """How long a server was waited for, and the work that was not done then."""
 
     waited_s: float
-    restless: tuple[str, ...] = ()
+    busy: tuple[str, ...] = ()
 
 
-Look = Callable[[], Mapping[str, Left]]
-Course = list[tuple[float, Mapping[str, Left]]]
+ReadPending = Callable[[], Mapping[str, PendingWork]]
+PendingHistory = list[tuple[float, Mapping[str, PendingWork]]]
 
 
-def restless(course: Course) -> list[str]:
-    """What is not at rest by what was seen so far, each time with its moment in seconds, the last one now."""
-    now_s, last = course[-1]
-    earlier = [left for at_s, left in course if at_s <= now_s - _STILL_S]
-    return [name for name, left in last.items() if not _is_at_rest(left, earlier[-1].get(name) if earlier else None)]
+def busy_work(history: PendingHistory) -> list[str]:
+    """The work in progress by the readings so far, each with its time in seconds, the last one now."""
+    now_s, last = history[-1]
+    earlier = [work for at_s, work in history if at_s <= now_s - _STILL_S]
+    return [name for name, work in last.items() if not _is_done(work, earlier[-1].get(name) if earlier else None)]
 
 
-def _is_at_rest(left: Left, earlier: Left | None) -> bool:
-    if left.amount <= left.little:
+def _is_done(work: PendingWork, earlier: PendingWork | None) -> bool:
+    if work.amount <= work.little:
         return True
-    return not left.to_the_end and earlier is not None and earlier.amount - left.amount <= left.stir
+    return not work.to_the_end and earlier is not None and earlier.amount - work.amount <= work.stir
 
 
-def wait(look: Look, stopped: Callable[[], bool], patience_s: float = PATIENCE_S) -> Rest:
-    """Wait until all is at rest, or for so long. Raises what `look` raises."""
+def wait(read_pending: ReadPending, stopped: Callable[[], bool], patience_s: float = PATIENCE_S) -> WaitResult:
+    """Wait until all work is done, or for `patience_s`. Raises as `read_pending`."""
     began = time.monotonic()
-    course: Course = []
+    history: PendingHistory = []
     while True:
-        course.append((time.monotonic() - began, look()))
-        found = restless(course)
-        waited_s = course[-1][0]
-        if not found or waited_s >= patience_s or stopped():
-            return Rest(waited_s, tuple(found))
+        history.append((time.monotonic() - began, read_pending()))
+        busy = busy_work(history)
+        waited_s = history[-1][0]
+        if not busy or waited_s >= patience_s or stopped():
+            return WaitResult(waited_s, tuple(busy))
         time.sleep(_GLANCE_S)

@@ -1,4 +1,4 @@
-"""Names that older advice still gives, and what has become of them."""
+"""Removed variables that older advice still names, and what replaced them."""
 
 import tomllib
 from functools import cache
@@ -19,7 +19,7 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def explain(kind: str, version: str, name: str) -> str:
-    """Why a server of that kind and version does not know a name any more; empty where that is not known."""
+    """Why a server of that kind and version does not know a name any more; empty where that is unknown."""
     for row in _rows():
         since = row["since"].get(kind) if name in row["names"] else None
         if since == "never":

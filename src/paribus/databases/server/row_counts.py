@@ -1,4 +1,4 @@
-"""The rows that the tables of a database have: counted when they were made, and again when they were put back."""
+"""Rows of the tables of a database: counted when they were made, and again when they were restored."""
 
 import time
 from collections.abc import Mapping
@@ -6,32 +6,32 @@ from dataclasses import dataclass
 
 from paribus.databases.server.state import Ask, State
 
-LONGEST_S = 10.0  # counting reads a whole index of each table; what takes longer is not repeated
+LONGEST_S = 10.0  # counting reads a whole index of each table; a longer count is not repeated
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """Rows by table, and how long it took to count them."""
+class RowCounts:
+    """Rows by table, and the duration of the count."""
 
     rows: Mapping[str, int]
     took_s: float
 
 
-def count(state: State, ask: Ask) -> Contents:
-    """Count all rows of the database that is asked. Raises QueryRefused."""
+def count(state: State, ask: Ask) -> RowCounts:
+    """Count all rows of the database of the connection. Raises QueryRefused."""
     began = time.monotonic()
     rows = {}
     for table in state.tables(ask):
         (number,) = ask(f"SELECT COUNT(*) FROM {table}").rows[0]  # noqa: S608  a quoted name of the server's own
         rows[table] = int(number or 0)
-    return Contents(rows, time.monotonic() - began)
+    return RowCounts(rows, time.monotonic() - began)
 
 
-def difference(made: Contents, found: Contents) -> str:
-    """In words, where it is not as it was made; empty where it is."""
-    wrong = [
-        f"{table} has {found.rows[table]:,} rows instead of {rows:,}" if table in found.rows else f"{table} is gone"
-        for table, rows in made.rows.items()
-        if found.rows.get(table) != rows
+def difference(expected: RowCounts, counted: RowCounts) -> str:
+    """A text about tables that differ; empty where none does."""
+    differences = [
+        f"{table} has {counted.rows[table]:,} rows instead of {rows:,}" if table in counted.rows else f"{table} is gone"
+        for table, rows in expected.rows.items()
+        if counted.rows.get(table) != rows
     ]
-    return "; ".join([*wrong, *(f"{table} was not made" for table in found.rows if table not in made.rows)])
+    return "; ".join([*differences, *(f"{table} was not made" for table in counted.rows if table not in expected.rows)])

@@ -1,81 +1,81 @@
-"""A copy of a stopped server's data, and the data put back from it, file by file as it was."""
+"""A copy of a stopped server's data, and the data restored from it, file by file."""
 
 import time
 from dataclasses import dataclass
 
-from paribus.databases.server.data_directory import Place
+from paribus.databases.server.data_directory import DataDirectory
 from paribus.errors import DatabaseError, DataDamaged
 
 _TRIED_BYTES = 64 << 20
-_LIST = "snapshot.files"  # beside the copy: the size and name of each of its files
+_LIST = "snapshot.files"  # next to the copy: the size and name of each of its files
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What a copy has cost; `reflink`: the file system shares the blocks instead of copying them."""
+    """The cost of a copy; `reflink`: the file system shares the blocks instead of copying them."""
 
     size_bytes: int
     duration_s: float
     reflink: bool
 
 
-def can_reflink(place: Place) -> bool:
+def can_reflink(directory: DataDirectory) -> bool:
     """Whether the file system under the folder can share blocks between files."""
-    place.write("reflink", "x" * 8192)
-    probe, second = f"{place.folder}/reflink", f"{place.folder}/reflink.copy"
+    directory.write("reflink", "x" * 8192)
+    probe, second = f"{directory.folder}/reflink", f"{directory.folder}/reflink.copy"
     try:
-        return place.host.run(["cp", "--reflink=always", probe, second]).exit_code == 0
+        return directory.host.run(["cp", "--reflink=always", probe, second]).exit_code == 0
     finally:
-        place.must(["rm", "--force", probe, second])
+        directory.must(["rm", "--force", probe, second])
 
 
-def try_out(place: Place) -> Copy:
-    """Copy a small file where data will lie, and remove it: what a large one will cost. Raises DatabaseError."""
-    tried = f"{place.folder}/tried"
+def try_out(directory: DataDirectory) -> Copy:
+    """The cost of copying a small file where the data will be; the file is removed. Raises DatabaseError."""
+    tried = f"{directory.folder}/tried"
     try:
         make = ["dd", "if=/dev/urandom", f"of={tried}", "bs=1M", f"count={_TRIED_BYTES >> 20}", "conv=fsync"]
-        place.must([*make, "status=none"])
-        return _copy(place, tried, f"{tried}.copy")
+        directory.must([*make, "status=none"])
+        return _copy(directory, tried, f"{tried}.copy")
     finally:
-        place.must(["rm", "--force", tried, f"{tried}.copy", f"{tried}.copy.part"])
+        directory.must(["rm", "--force", tried, f"{tried}.copy", f"{tried}.copy.part"])
 
 
-def size_bytes(place: Place) -> int:
-    """What the data takes on the disk. Raises DatabaseError."""
-    return int(place.must(["du", "--summarize", "--block-size=1", place.data]).split()[0])
+def size_bytes(directory: DataDirectory) -> int:
+    """The size of the data on the disk. Raises DatabaseError."""
+    return int(directory.must(["du", "--summarize", "--block-size=1", directory.data]).split()[0])
 
 
-def take(place: Place) -> Copy:
-    """Copy the data, which nobody may use, beside itself; an earlier copy goes. Raises DatabaseError."""
-    files = _files(place, place.data)
-    copy = _copy(place, place.data, place.snapshot)
-    place.write(_LIST, files)
-    _refuse_difference(place, place.snapshot, files)
+def take(directory: DataDirectory) -> Copy:
+    """Copy the data, which nobody may use, next to itself; replaces an earlier copy. Raises DatabaseError."""
+    files = _files(directory, directory.data)
+    copy = _copy(directory, directory.data, directory.snapshot)
+    directory.write(_LIST, files)
+    _refuse_difference(directory, directory.snapshot, files)
     return copy
 
 
-def put_back(place: Place) -> Copy:
-    """Replace the data by the copy. Raises DatabaseError, and DataDamaged where a file is not as it was copied."""
-    if place.snapshot.rsplit("/", 1)[1] not in place.host.names(place.folder):
-        raise DatabaseError(f"{place.folder} has no snapshot", "take one first")
-    copy = _copy(place, place.snapshot, place.data)
-    _refuse_difference(place, place.data, place.host.read(f"{place.folder}/{_LIST}"))
+def restore(directory: DataDirectory) -> Copy:
+    """Replace the data by the copy. Raises DatabaseError, and DataDamaged where a file differs from its copy."""
+    if directory.snapshot.rsplit("/", 1)[1] not in directory.host.names(directory.folder):
+        raise DatabaseError(f"{directory.folder} has no snapshot", "take one first")
+    copy = _copy(directory, directory.snapshot, directory.data)
+    _refuse_difference(directory, directory.data, directory.host.read(f"{directory.folder}/{_LIST}"))
     return copy
 
 
-def _files(place: Place, folder: str) -> str:
+def _files(directory: DataDirectory, folder: str) -> str:
     """A line for each file: its size, and its name below the folder."""
-    listed = place.must(["find", folder, "-type", "f", "-printf", "%s %P\\n"])
+    listed = directory.must(["find", folder, "-type", "f", "-printf", "%s %P\\n"])
     return "".join(sorted(listed.splitlines(keepends=True)))
 
 
-def _refuse_difference(place: Place, folder: str, wanted: str) -> None:
-    """Raise DataDamaged where the files of a folder are not those, which names the first of them."""
-    sizes = [dict(_name_and_size(line) for line in text.splitlines()) for text in (wanted, _files(place, folder))]
-    there, found = sizes
-    for name in sorted(there.keys() | found.keys()):
-        if there.get(name) != found.get(name):
-            was, now = (f"{one[name]} bytes" if name in one else "not there" for one in sizes)
+def _refuse_difference(directory: DataDirectory, folder: str, expected: str) -> None:
+    """Raise DataDamaged where the files of a folder differ from the list; the error names the first of them."""
+    sizes = [dict(_name_and_size(line) for line in text.splitlines()) for text in (expected, _files(directory, folder))]
+    listed, present = sizes
+    for name in sorted(listed.keys() | present.keys()):
+        if listed.get(name) != present.get(name):
+            was, now = (f"{files[name]} bytes" if name in files else "not there" for files in sizes)
             todo = "see what else writes to this folder and whether the disk is sound, then begin anew"
             raise DataDamaged(f"{folder}/{name} is not as it was copied: {now}, and was {was}", todo)
 
@@ -85,14 +85,14 @@ def _name_and_size(line: str) -> tuple[str, str]:
     return name, size
 
 
-def _copy(place: Place, source: str, target: str) -> Copy:
-    """Under another name until it is whole, so that a part is never taken for all; on the disk when this returns."""
+def _copy(directory: DataDirectory, source: str, target: str) -> Copy:
+    """Copy under another name until it is whole, so that a part never counts as the whole; synced to the disk."""
     began = time.monotonic()
     part = f"{target}.part"
-    place.must(["rm", "--recursive", "--force", "--", target, part])
-    place.must(["cp", "--archive", "--reflink=auto", "--", source, part])
-    place.must(["mv", "--no-target-directory", "--", part, target])
-    place.must(["sync", "--file-system", target])
+    directory.must(["rm", "--recursive", "--force", "--", target, part])
+    directory.must(["cp", "--archive", "--reflink=auto", "--", source, part])
+    directory.must(["mv", "--no-target-directory", "--", part, target])
+    directory.must(["sync", "--file-system", target])
     duration_s = time.monotonic() - began
-    size = place.must(["du", "--summarize", "--block-size=1", target]).split()[0]
-    return Copy(int(size), duration_s, can_reflink(place))
+    size = directory.must(["du", "--summarize", "--block-size=1", target]).split()[0]
+    return Copy(int(size), duration_s, can_reflink(directory))

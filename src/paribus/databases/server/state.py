@@ -1,19 +1,19 @@
-"""What is asked of a running server beside its variables: what it holds, and what it still has to do."""
+"""The contract of a server's state: its content and its pending work."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from paribus.databases.server.quiescence import Left
+from paribus.databases.server.quiescence import PendingWork
 from paribus.engine.protocol import Rows
 
 
 class Ask(Protocol):
-    """Puts a statement to one database of a server. Raises QueryRefused."""
+    """Sends a statement to one database of a server. Raises QueryRefused."""
 
     def __call__(self, text: str) -> Rows:
-        """What it returns."""
+        """The result."""
         ...
 
 
@@ -27,7 +27,7 @@ class Inside(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """A server's own cache, and what it has of the data of one database; `held_bytes` is None where none can tell."""
+    """A server's own cache, and its share of one database's data; `held_bytes` is None where it is unknown."""
 
     size_bytes: float
     data_bytes: float
@@ -35,31 +35,31 @@ class Cache:
 
 
 class State(Protocol):
-    """What one family of servers is asked, and how."""
+    """The statements about one family of servers."""
 
     cold: Mapping[str, str]  # settings with which it starts with an empty cache
     cache_size: str  # the setting that says how large its cache is
 
     def finish(self, ask: Ask) -> None:
-        """Do now, in the database that was made, what the server would else do later by itself."""
+        """Do now, in the new database, what the server would do later by itself."""
         ...
 
     def warm(self, ask: Ask) -> None:
-        """Bring into its cache what reading all of a database's tables has left out."""
+        """Load into the cache what reading all tables of a database has left out."""
         ...
 
     def cache(self, ask: Ask) -> Cache:
-        """Its cache now, and what it has of the database that is asked."""
+        """The cache now, and its share of the database of the connection."""
         ...
 
-    def calm(self, ask: Ask) -> None:
-        """Have it write out what it can, where it can be asked to."""
+    def flush(self, ask: Ask) -> None:
+        """Have the server write out its dirty data, where it has a statement for that."""
         ...
 
-    def left(self, ask: Ask) -> dict[str, Left]:
-        """What it still has to do, by name."""
+    def pending_work(self, ask: Ask) -> dict[str, PendingWork]:
+        """The server's pending work by name."""
         ...
 
     def tables(self, ask: Ask) -> list[str]:
-        """The tables of the database that is asked, as they are written in a statement."""
+        """The tables of the database of the connection, quoted for a statement."""
         ...

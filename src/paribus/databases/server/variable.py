@@ -1,11 +1,11 @@
-"""A server's variable, and whether two texts are the same value of it."""
+"""A server's variable, and the comparison of two texts as its values."""
 
 import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-Sort = Literal["bool", "int", "float", "size", "time", "enum", "set", "string"]
+ValueType = Literal["bool", "int", "float", "size", "time", "enum", "set", "string"]
 
 _NUMBER = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)")
 _SIZES = {"": 1.0, "b": 1.0} | {
@@ -19,40 +19,40 @@ _OFF = ("off", "false", "no", "0")
 
 
 class TakesEffect(StrEnum):
-    """When a new value is in force; each is dearer than the one before."""
+    """When a new value is in force; each is costlier than the one before."""
 
     LIVE = "live"
-    RELOAD = "reload"  # the configuration is read again: as good as live
+    RELOAD = "reload"  # when the configuration is read again: as good as live
     SESSION = "session"  # in connections made afterwards
     RESTART = "restart"
-    REBUILD = "rebuild"  # only when the data is made anew
+    REBUILD = "rebuild"  # only when the data is recreated
     NEVER = "never"  # it cannot be set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variable:
+class ServerVariable:
     """One variable as the server itself describes it.
 
-    `unit` is that of a number without one, as the default may be: `8kB`. Of sizes and times `minimum` and `maximum`
+    `unit`: the unit of a number without one, as the default may be: `8kB`. `minimum` and `maximum` of sizes and times
     are in bytes and seconds. None: the server does not say.
     """
 
     name: str
     value: str
     default: str | None
-    kind: Sort
+    kind: ValueType
     takes_effect: TakesEffect
     unit: str = ""
     minimum: float | None = None
     maximum: float | None = None
     allowed: tuple[str, ...] = ()
 
-    def is_same(self, wanted: str, found: str) -> bool:
-        """Whether both are the same value, however they are written; of flags, whether all wanted ones are so."""
-        one, other = self._canonical(wanted), self._canonical(found)
-        if isinstance(one, frozenset) and isinstance(other, frozenset) and any("=" in flag for flag in other):
-            return one <= other
-        return one == other
+    def is_same(self, requested: str, observed: str) -> bool:
+        """Whether both are the same value, however written; of flags, whether all requested ones hold."""
+        first, second = self._canonical(requested), self._canonical(observed)
+        if isinstance(first, frozenset) and isinstance(second, frozenset) and any("=" in flag for flag in second):
+            return first <= second
+        return first == second
 
     def _canonical(self, text: str) -> float | str | frozenset[str]:
         plain = text.strip().casefold()
@@ -85,9 +85,9 @@ def _switch(plain: str) -> str:
 
 
 def number_of(text: str, unit: str = "", *, time: bool = False) -> float | None:
-    """A number with its unit, or else in `unit`, as bytes, seconds or plain; None where it is none.
+    """A number with its unit, or else in `unit`, as bytes, seconds or plain; None where the text is no number.
 
-    A negative one has no unit: it says that something is off, or chosen by the server.
+    A negative number has no unit: it means off, or a choice of the server.
     """
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
