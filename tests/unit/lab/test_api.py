@@ -45,7 +45,6 @@ def test_the_notebook_lists_the_effects(
 
 
 def test_records_become_tables(store_file: Path) -> None:
-    pytest.importorskip("pyarrow")
     result = Lab(store_file).experiment()
     effects = result.effects().to_arrow()
     assert effects.num_rows == len(result.effects())
@@ -55,7 +54,6 @@ def test_records_become_tables(store_file: Path) -> None:
 
 
 def test_records_become_data_frames(store_file: Path) -> None:
-    pytest.importorskip("pandas")
     result = Lab(store_file).experiment()
     assert list(result.effects().to_pandas()["factor"]) == [effect.factor for effect in result.effects()]
     assert len(result.measurements().to_pandas()) == len(result.measurements())
