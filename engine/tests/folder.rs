@@ -81,6 +81,18 @@ fn a_folder_is_for_its_user_alone_says_whose_it_is_and_goes_with_all_that_is_in_
 }
 
 #[test]
+fn a_manifest_that_a_power_cut_left_unfinished_is_written_again() {
+    let place = disk_directory();
+    let folder = make(place.path(), "one");
+    let manifest = folder.join("paribus.experiment.json");
+    let unfinished = folder.join("paribus.experiment.json.new");
+    fs::remove_file(&manifest).unwrap();
+    fs::write(&unfinished, "{\"experiment\":").unwrap();
+    assert_eq!(make(place.path(), "one"), folder);
+    assert!(manifest.exists() && !unfinished.exists());
+}
+
+#[test]
 fn what_no_manifest_claims_and_what_a_program_still_uses_stays() {
     let place = disk_directory();
     let strange = place.path().join("paribus-data/one");

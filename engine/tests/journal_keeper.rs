@@ -196,7 +196,8 @@ fn a_change_that_cannot_be_written_is_not_journalled() {
     keeper.send(&place.change_line("a", &long, "new", false));
     assert_eq!(keeper.wait_for("error")["class"], "journal-write");
     let text = fs::read_to_string(journals.join("e.jsonl")).unwrap();
-    assert_eq!(text.lines().count(), 1, "the half-written line is gone");
+    assert_eq!(text.lines().count(), 2, "the half-written line is gone");
+    assert!(text.starts_with("{\"acknowledged\":1 "), "{text}");
     let (code, events) = keeper.finish();
     assert_eq!(
         (code, restored(&events).len(), place.value("a")),

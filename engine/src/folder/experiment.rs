@@ -20,6 +20,8 @@ use crate::error::{Class, EngineError, Result};
 
 const SHARED: &str = "paribus-data";
 const MANIFEST: &str = "paribus.experiment.json";
+/// The manifest until it is whole.
+const UNFINISHED: &str = "paribus.experiment.json.new";
 const MOST_BYTES: u64 = 1 << 20;
 /// What a program in the folder writes to, and keeps locked as long as it runs.
 const LOGS: [&str; 2] = ["server.log", "log"];
@@ -54,7 +56,7 @@ pub fn make(place: &Path, experiment: &str, about: Value) -> Result<PathBuf> {
     let own = shared.make(experiment, 0o700)?;
     match read_manifest(&own) {
         Ok(Some(manifest)) if manifest.experiment == experiment => {}
-        Ok(None) if entries(&own)?.is_empty() => {
+        Ok(None) if is_empty(&own)? => {
             let manifest = Manifest {
                 experiment: experiment.into(),
                 made_unix_s: clock::unix_s(),
@@ -205,6 +207,14 @@ fn is_in_use(folder: &TrustedFolder) -> Result<bool> {
     Ok(false)
 }
 
+/// Whether nothing is in it, or only a manifest that a power cut has left unfinished.
+fn is_empty(folder: &TrustedFolder) -> Result<bool> {
+    let names = entries(folder)?;
+    Ok(names
+        .iter()
+        .all(|name| name.to_bytes() == UNFINISHED.as_bytes()))
+}
+
 fn entries(folder: &TrustedFolder) -> Result<Vec<CString>> {
     let readable = folder
         .readable()
@@ -244,19 +254,19 @@ fn read_manifest(folder: &TrustedFolder) -> Result<Option<Manifest>> {
 
 fn write_manifest(folder: &TrustedFolder, manifest: &Manifest) -> Result<()> {
     let path = folder.path().join(MANIFEST);
-    let fresh = format!("{MANIFEST}.new");
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
     let text = serde_json::to_string_pretty(manifest).unwrap_or_default();
     let written = folder
-        .open_file(OsStr::new(&fresh), flags, 0o600)
+        .open_file(OsStr::new(UNFINISHED), flags, 0o600)
         .and_then(|mut file: File| {
             file.write_all(text.as_bytes())?;
             file.write_all(b"\n")?;
             file.sync_all()
         })
         .and_then(|()| {
-            let folder = folder.descriptor();
-            Ok(rustix::fs::renameat(&folder, &fresh, &folder, MANIFEST)?)
+            let descriptor = folder.descriptor();
+            rustix::fs::renameat(&descriptor, UNFINISHED, &descriptor, MANIFEST)?;
+            Ok(rustix::fs::fsync(folder.readable()?)?)
         });
     written.map_err(|cause| told("write", &path, &cause))
 }

@@ -17,28 +17,26 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Puts the two files together. In the boot `boot_id` an incomplete last line is damage, unless the
-    /// copy shows that it was never acknowledged; a power cut leaves such a line of an earlier boot.
-    pub fn of(journal: Reading, copy: Option<Reading>, boot_id: &str) -> Contents {
+    /// Puts the two files together. What neither of them holds was acknowledged where one of them says so; an
+    /// incomplete line that was not is what a kill or a power cut leaves.
+    pub fn of(journal: Reading, copy: Option<Reading>) -> Contents {
+        let copied = copy.as_ref();
+        let acknowledged = journal
+            .acknowledged
+            .max(copied.and_then(|copy| copy.acknowledged));
         let last = journal
             .last()
-            .max(copy.as_ref().map_or(0, |copy| copy.last()));
+            .max(copied.map_or(0, Reading::last))
+            .max(acknowledged.unwrap_or(0));
         let mut damaged = journal.damaged.clone();
-        if let Some(torn) = &journal.torn {
-            let same_boot = journal
-                .lines
-                .last()
-                .is_none_or(|line| line.boot_id == boot_id);
-            let unacknowledged = copy
-                .as_ref()
-                .is_some_and(|copy| copy.torn.is_none() && copy.last() == journal.last());
-            if same_boot && !unacknowledged {
-                let start: String = torn.chars().take(SHOWN_CHARACTERS).collect();
-                damaged.push(Damage {
-                    line: journal.last() + 1,
-                    reason: format!("it is incomplete: {}", start.escape_debug()),
-                });
-            }
+        if let Some(torn) = &journal.torn
+            && acknowledged.is_none_or(|acknowledged| acknowledged > journal.last())
+        {
+            let start: String = torn.chars().take(SHOWN_CHARACTERS).collect();
+            damaged.push(Damage {
+                line: journal.last() + 1,
+                reason: format!("it is incomplete: {}", start.escape_debug()),
+            });
         }
         let mut lines = journal.lines;
         for line in copy.into_iter().flat_map(|copy| copy.lines) {
@@ -61,6 +59,12 @@ impl Contents {
             damaged.push(Damage {
                 line: 1,
                 reason: "the header is missing".into(),
+            });
+        }
+        if acknowledged.is_none() && damaged.is_empty() {
+            damaged.push(Damage {
+                line: last + 1,
+                reason: "the number of lines cannot be read, so this one may be missing".into(),
             });
         }
         damaged.sort_by_key(|damage| damage.line);
@@ -97,7 +101,7 @@ impl Contents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::line::{VERSION, decode, encode};
+    use crate::journal::line::{VERSION, decode, encode, encode_count};
     use proptest::prelude::*;
 
     fn line(number: u64, record: Record) -> Line {
@@ -111,8 +115,13 @@ mod tests {
         }
     }
 
-    /// A header, and lines up to the number `last`.
+    /// A journal of so many lines.
     fn journal(last: u64) -> Vec<u8> {
+        [encode_count(last).into_bytes(), lines(last)].concat()
+    }
+
+    /// A header, and lines up to the number `last`.
+    fn lines(last: u64) -> Vec<u8> {
         let record = |number| match number {
             1 => Record::Open {
                 addresses: Vec::new(),
@@ -127,30 +136,33 @@ mod tests {
     }
 
     /// The numbers of the usable lines, and of those that are damaged.
-    fn numbers(journal: &[u8], copy: Option<&[u8]>, boot_id: &str) -> (Vec<u64>, Vec<u64>) {
-        let contents = Contents::of(decode(journal), copy.map(decode), boot_id);
+    fn numbers(journal: &[u8], copy: Option<&[u8]>) -> (Vec<u64>, Vec<u64>) {
+        let contents = Contents::of(decode(journal), copy.map(decode));
         (
             contents.lines.iter().map(|line| line.line).collect(),
             contents.damaged.iter().map(|damage| damage.line).collect(),
         )
     }
 
+    /// A journal of which only the first lines are left.
+    fn cut(last: u64, left: u64) -> Vec<u8> {
+        [encode_count(last).into_bytes(), lines(left)].concat()
+    }
+
     #[test]
-    fn an_incomplete_last_line_is_damage_unless_power_or_a_copy_explains_it() {
+    fn an_incomplete_last_line_is_damage_where_it_was_acknowledged() {
         let mut torn = journal(3);
         torn.truncate(torn.len() - 5);
-        assert_eq!(numbers(&torn, None, "b"), (vec![1, 2], vec![3]));
-        assert_eq!(numbers(&torn, None, "later"), (vec![1, 2], vec![]));
-        let unacknowledged = journal(2);
-        assert_eq!(
-            numbers(&torn, Some(&unacknowledged), "b"),
-            (vec![1, 2], vec![])
-        );
+        assert_eq!(numbers(&torn, None), (vec![1, 2], vec![3]));
+        assert_eq!(numbers(&torn, Some(&journal(2))), (vec![1, 2], vec![3]));
         let acknowledged = journal(4);
         assert_eq!(
-            numbers(&torn, Some(&acknowledged), "b"),
+            numbers(&torn, Some(&acknowledged)),
             (vec![1, 2, 3, 4], vec![])
         );
+        let mut unacknowledged = cut(2, 3);
+        unacknowledged.truncate(unacknowledged.len() - 5);
+        assert_eq!(numbers(&unacknowledged, None), (vec![1, 2], vec![]));
         assert_eq!(
             decode(&torn).complete_bytes,
             journal(2).len() as u64,
@@ -159,32 +171,70 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_at_the_end_of_a_line_is_damage() {
+        assert_eq!(numbers(&cut(3, 1), None), (vec![1], vec![2, 3]));
+        assert_eq!(numbers(&cut(3, 2), Some(&cut(3, 1))), (vec![1, 2], vec![3]));
+        assert_eq!(
+            numbers(&cut(3, 1), Some(&journal(3))),
+            (vec![1, 2, 3], vec![])
+        );
+        assert_eq!(
+            numbers(&cut(2, 3), Some(&journal(2))),
+            (vec![1, 2, 3], vec![]),
+            "a line that was written, and not yet acknowledged, is used"
+        );
+    }
+
+    #[test]
+    fn a_count_that_cannot_be_read_is_damage_unless_the_copy_has_it() {
+        let mut bytes = journal(3);
+        bytes[18] ^= 1;
+        for changed in [bytes, lines(3)] {
+            assert_eq!(numbers(&changed, None), (vec![1, 2, 3], vec![4]));
+            assert_eq!(
+                numbers(&changed, Some(&journal(3))),
+                (vec![1, 2, 3], vec![])
+            );
+        }
+    }
+
+    #[test]
+    fn a_journal_of_the_first_version_has_no_count() {
+        let mut first = line(
+            1,
+            Record::Open {
+                addresses: Vec::new(),
+                global: false,
+                sequence: 7,
+            },
+        );
+        first.version = 1;
+        let mut bytes = encode(&first).unwrap().into_bytes();
+        assert_eq!(numbers(&bytes, None), (vec![1], vec![]));
+        bytes.extend(b"{\"version\":1");
+        assert_eq!(numbers(&bytes, None), (vec![1], vec![2]));
+    }
+
+    #[test]
     fn a_bad_line_is_damage_that_the_copy_repairs() {
         let whole = journal(3);
-        for place in [10, whole.len() / 2, whole.len() - 40] {
+        for place in [60, whole.len() / 2, whole.len() - 40] {
             let mut bytes = whole.clone();
             bytes[place] ^= 1;
-            let (usable, damaged) = numbers(&bytes, None, "b");
+            let (usable, damaged) = numbers(&bytes, None);
             assert_eq!((usable.len(), damaged.len()), (2, 1));
-            assert_eq!(numbers(&bytes, Some(&whole), "b"), (vec![1, 2, 3], vec![]));
+            assert_eq!(numbers(&bytes, Some(&whole)), (vec![1, 2, 3], vec![]));
         }
     }
 
     #[test]
     fn a_journal_without_its_header_is_damaged_whatever_is_left() {
-        let header_bytes = journal(1).len();
-        let without_header = journal(3).split_off(header_bytes);
-        let cases: [(&[u8], &str); 5] = [
-            (b"", "b"),
-            (&[0; 4096], "later"),
-            (b"\n", "later"),
-            (b"not a journal\n", "later"),
-            (&without_header, "later"),
-        ];
-        for (bytes, boot_id) in cases {
-            assert!(numbers(bytes, None, boot_id).1.contains(&1), "{bytes:?}");
+        let without_header = lines(3).split_off(lines(1).len());
+        let cases: [&[u8]; 5] = [b"", &[0; 4096], b"\n", b"not a journal\n", &without_header];
+        for bytes in cases {
+            assert!(numbers(bytes, None).1.contains(&1), "{bytes:?}");
         }
-        assert_eq!(numbers(b"", Some(&journal(2)), "b"), (vec![1, 2], vec![]));
+        assert_eq!(numbers(b"", Some(&journal(2))), (vec![1, 2], vec![]));
     }
 
     #[test]
@@ -192,7 +242,7 @@ mod tests {
         let (one, two) = (journal(1).len(), journal(2).len());
         let mut bytes = journal(3);
         bytes.drain(one..two);
-        assert_eq!(numbers(&bytes, None, "b"), (vec![1, 3], vec![2]));
+        assert_eq!(numbers(&bytes, None), (vec![1, 3], vec![2]));
     }
 
     #[test]
@@ -200,23 +250,24 @@ mod tests {
         let mut newer = line(1, Record::Closed);
         newer.version = VERSION + 1;
         let text = encode(&newer).unwrap();
-        assert_eq!(numbers(text.as_bytes(), None, "b"), (vec![], vec![1]));
+        assert_eq!(numbers(text.as_bytes(), None), (vec![], vec![1]));
     }
 
     proptest! {
         #[test]
-        fn any_cut_leaves_the_lines_before_it_and_the_copy_repairs_it(cut in 0usize..700) {
+        fn any_cut_leaves_the_lines_before_it_and_is_damage_that_the_copy_repairs(cut in 0usize..700) {
             let bytes = journal(3);
-            let cut = cut.min(bytes.len());
-            // A line is complete without its newline too.
-            let complete = bytes[..=cut.min(bytes.len() - 1)].iter().filter(|&&byte| byte == b'\n').count();
-            prop_assert_eq!(decode(&bytes[..cut]).lines.len(), complete);
-            prop_assert_eq!(numbers(&bytes[..cut], Some(&bytes), "b"), (vec![1, 2, 3], vec![]));
+            let cut = cut.min(bytes.len() - 2); // a line is complete without its newline too
+            let newlines = bytes[..=cut].iter().filter(|&&byte| byte == b'\n').count();
+            prop_assert_eq!(decode(&bytes[..cut]).lines.len(), newlines.saturating_sub(1));
+            prop_assert!(!numbers(&bytes[..cut], None).1.is_empty());
+            prop_assert!(!numbers(&bytes[..cut], Some(&bytes[..cut])).1.is_empty());
+            prop_assert_eq!(numbers(&bytes[..cut], Some(&bytes)), (vec![1, 2, 3], vec![]));
         }
 
         #[test]
         fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let contents = Contents::of(decode(&bytes), Some(decode(&bytes)), "b");
+            let contents = Contents::of(decode(&bytes), Some(decode(&bytes)));
             prop_assert!(!contents.damaged.is_empty());
         }
     }

@@ -22,7 +22,7 @@ use super::file::Journal;
 use super::line::Record;
 use super::lock::{self, try_lock};
 use super::open_journal::{OpenJournal, Ownership};
-use super::replica::{self, Found, Replica, sync_directory, write_error};
+use super::replica::{self, Found, sync_directory, write_error};
 use crate::error::{Class, EngineError, Result};
 use crate::machine;
 
@@ -167,7 +167,7 @@ impl Directory {
             return Ok(None);
         };
         let copied = copied.filter(|_| first_path != &copy_path);
-        let contents = Contents::of(first.clone(), copied, &machine::boot_id());
+        let contents = Contents::of(first.clone(), copied);
         let mut ownership = None;
         for (path, file, _) in &files {
             let locked =
@@ -247,7 +247,7 @@ impl Directory {
             return Ok(());
         }
         let text = fs::read_to_string(&copy)?;
-        Replica::create(target, &text).map(drop)
+        replica::write_whole(target, &text).map(drop)
     }
 
     /// The path of the next journal of an experiment: a paused experiment that continues has several.

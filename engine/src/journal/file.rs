@@ -37,9 +37,9 @@ impl Journal {
     /// A new journal, owned, on the disk with its header, and its copy.
     pub fn create(path: &Path, copy: &Path, experiment: &str, header: Record) -> Result<Journal> {
         let text = encoded(experiment, 1, header).map_err(|cause| write_error(path, &cause))?;
-        let journal = Replica::create(path, &text).map_err(|cause| write_error(path, &cause))?;
+        let journal = Replica::create(path, 1, &text).map_err(|cause| write_error(path, &cause))?;
         let mut replicas = vec![journal];
-        match Replica::create(copy, &text) {
+        match Replica::create(copy, 1, &text) {
             Ok(copy) => replicas.push(copy),
             Err(cause) => no_copy(copy, &cause),
         }
@@ -86,9 +86,12 @@ impl Journal {
         let Some((first, copies)) = self.replicas.split_first_mut() else {
             return Err(failed(&io::Error::other("none of its files is left")));
         };
-        first.append(&text).map_err(|cause| failed(&cause))?;
+        first
+            .append(number, &text)
+            .map_err(|cause| failed(&cause))?;
         for copy in copies {
-            if let Err(cause) = copy.append(&text) {
+            if let Err(cause) = copy.append(number, &text) {
+                copy.disown();
                 no_copy(&copy.path, &cause);
             }
         }

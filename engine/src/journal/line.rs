@@ -5,7 +5,8 @@
 //!
 //! A line is a JSON object that a person can read and that needs no other line to be undone. Its
 //! last key is the CRC-32 of the object without that key. Line 1 is the header, `open`; the last
-//! line of a journal that is over is `closed`.
+//! line of a journal that is over is `closed`. Before line 1 stands how many lines were acknowledged:
+//! without that, a file that was cut at the end of a line would look like one that was never longer.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +14,9 @@ use serde_json::Value;
 use super::action::Action;
 use crate::identity::DeviceIdentity;
 
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+/// The last version without a count of the lines.
+const UNCOUNTED: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Line {
@@ -73,6 +76,10 @@ pub struct Reading {
     pub torn: Option<String>,
     /// Whether the last line is complete but for its newline.
     pub lacks_newline: bool,
+    /// Whether the file begins with a count, be it a damaged one.
+    pub has_count: bool,
+    /// The number of lines that were acknowledged; None where the file does not say.
+    pub acknowledged: Option<u64>,
 }
 
 /// A line that cannot be used.
@@ -99,19 +106,44 @@ pub fn is_header(line: &Line) -> bool {
     line.line == 1 && matches!(line.record, Record::Open { .. })
 }
 
+/// The number of lines that were acknowledged.
+#[derive(Debug, Serialize, Deserialize)]
+struct Count {
+    acknowledged: u64,
+}
+
 /// `,"crc32":"0123abcd"}`
 const SEAL_BYTES: usize = 20;
+/// `{"acknowledged":12      }`, sealed, and its newline: always as long, so that it can be written over.
+const COUNT_BYTES: usize = 46;
 
 pub fn encode(line: &Line) -> serde_json::Result<String> {
-    let text = serde_json::to_string(line)?;
+    Ok(seal(&serde_json::to_string(line)?))
+}
+
+/// The first line of a file, which says that `acknowledged` lines follow.
+pub fn encode_count(acknowledged: u64) -> String {
+    seal(&format!("{{\"acknowledged\":{acknowledged:<9}}}"))
+}
+
+/// The JSON object `text` with its checksum, as a line.
+fn seal(text: &str) -> String {
     let crc = crc32fast::hash(text.as_bytes());
-    let open = text.strip_suffix('}').unwrap_or(&text);
-    Ok(format!("{open},\"crc32\":\"{crc:08x}\"}}\n"))
+    let open = text.strip_suffix('}').unwrap_or(text);
+    format!("{open},\"crc32\":\"{crc:08x}\"}}\n")
 }
 
 pub fn decode(bytes: &[u8]) -> Reading {
     let mut reading = Reading::default();
-    for (index, chunk) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+    let mut chunks = bytes.split_inclusive(|&byte| byte == b'\n').peekable();
+    if let Some(count) =
+        chunks.next_if(|first| first.len() == COUNT_BYTES && first.ends_with(b"\n"))
+    {
+        reading.has_count = true;
+        reading.acknowledged = decode_count(count);
+        reading.complete_bytes += count.len() as u64;
+    }
+    for (index, chunk) in chunks.enumerate() {
         let text = chunk.strip_suffix(b"\n").unwrap_or(chunk);
         let is_terminated = text.len() < chunk.len();
         match decode_line(text) {
@@ -130,10 +162,38 @@ pub fn decode(bytes: &[u8]) -> Reading {
         }
         reading.complete_bytes += chunk.len() as u64;
     }
+    if !reading.has_count
+        && reading
+            .lines
+            .iter()
+            .any(|line| is_header(line) && line.version <= UNCOUNTED)
+    {
+        // Each line that was begun may have been acknowledged.
+        reading.acknowledged = Some(reading.last() + u64::from(reading.torn.is_some()));
+    }
     reading
 }
 
+fn decode_count(chunk: &[u8]) -> Option<u64> {
+    let whole = unseal(chunk.strip_suffix(b"\n")?).ok()?;
+    let count: Count = serde_json::from_slice(&whole).ok()?;
+    Some(count.acknowledged)
+}
+
 fn decode_line(text: &[u8]) -> Result<Line, String> {
+    let line: Line = serde_json::from_slice(&unseal(text)?)
+        .map_err(|cause| format!("this engine does not understand it: {cause}"))?;
+    if line.version > VERSION {
+        return Err(format!(
+            "it has version {}, this engine knows {VERSION}",
+            line.version
+        ));
+    }
+    Ok(line)
+}
+
+/// The JSON object of a line, where its checksum is that of the object.
+fn unseal(text: &[u8]) -> Result<Vec<u8>, String> {
     let mismatch = || "its checksum does not match".to_string();
     let split = text.len().checked_sub(SEAL_BYTES).ok_or_else(mismatch)?;
     let (body, seal) = text.split_at(split);
@@ -147,15 +207,7 @@ fn decode_line(text: &[u8]) -> Result<Line, String> {
     if crc32fast::hash(&whole) != wanted {
         return Err(mismatch());
     }
-    let line: Line = serde_json::from_slice(&whole)
-        .map_err(|cause| format!("this engine does not understand it: {cause}"))?;
-    if line.version > VERSION {
-        return Err(format!(
-            "it has version {}, this engine knows {VERSION}",
-            line.version
-        ));
-    }
-    Ok(line)
+    Ok(whole)
 }
 
 #[cfg(test)]
@@ -186,5 +238,13 @@ mod tests {
             "crc32",
         ];
         assert_eq!(keys, wanted);
+    }
+    #[test]
+    fn a_count_has_always_the_same_length() {
+        for count in [0, 1, 12, 999_999_999] {
+            let text = encode_count(count);
+            assert_eq!(text.len(), COUNT_BYTES);
+            assert_eq!(decode(text.as_bytes()).acknowledged, Some(count));
+        }
     }
 }

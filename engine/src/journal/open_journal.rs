@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::contents::Contents;
 use super::file::{self, Journal};
@@ -69,27 +69,56 @@ impl OpenJournal {
         (all, everything)
     }
 
-    /// Takes it over, and repairs it from its copy; an owned one stays its owner's.
+    /// Takes it over, and repairs each file from the other; an owned one stays its owner's.
     pub fn adopt(self) -> Option<Journal> {
         let Ownership::Orphan(files) = self.ownership else {
             return None;
         };
-        let is_damaged = !self.contents.damaged.is_empty();
         let mut replicas = Vec::new();
         for (path, file, reading) in files {
-            let mut replica = Replica::adopt(&path, file, &reading, is_damaged);
-            let missing = self.contents.lines.iter();
-            for line in missing.filter(|line| !reading.lines.contains(line)) {
-                let appended = line::encode(line)
-                    .map_err(io::Error::from)
-                    .and_then(|text| replica.append(&text));
-                if let Err(cause) = appended {
-                    eprintln!("paribus-engine: {}", write_error(&path, &cause));
-                    break;
-                }
-            }
-            replicas.push(replica);
+            let repaired = if self.contents.damaged.is_empty() {
+                rewrite(&path, &reading, &self.contents)
+            } else {
+                // What is damaged stays for a person to look at.
+                None
+            };
+            replicas
+                .push(repaired.unwrap_or_else(|| extend(&path, file, &reading, &self.contents)));
         }
         Some(Journal::adopt(&self.path, replicas, self.contents))
     }
+}
+
+/// Makes the file anew where it is not whole; None where it is, or where that cannot be done.
+fn rewrite(path: &Path, reading: &Reading, contents: &Contents) -> Option<Replica> {
+    let is_whole = reading.has_count
+        && reading.acknowledged.is_some()
+        && reading.torn.is_none()
+        && !reading.lacks_newline
+        && reading.lines == contents.lines;
+    if is_whole {
+        return None;
+    }
+    let texts: serde_json::Result<String> = contents.lines.iter().map(line::encode).collect();
+    let made = texts
+        .map_err(io::Error::from)
+        .and_then(|text| Replica::create(path, contents.next_line() - 1, &text));
+    made.inspect_err(|cause| eprintln!("paribus-engine: {}", write_error(path, cause)))
+        .ok()
+}
+
+/// Goes on with the file as it is, after the lines that it lacks.
+fn extend(path: &Path, file: File, reading: &Reading, contents: &Contents) -> Replica {
+    let mut replica = Replica::adopt(path, file, reading);
+    let missing = contents.lines.iter();
+    for line in missing.filter(|line| !reading.lines.contains(line)) {
+        let appended = line::encode(line)
+            .map_err(io::Error::from)
+            .and_then(|text| replica.append(line.line, &text));
+        if let Err(cause) = appended {
+            eprintln!("paribus-engine: {}", write_error(path, &cause));
+            break;
+        }
+    }
+    replica
 }

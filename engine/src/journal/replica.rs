@@ -1,12 +1,14 @@
 //! One of the two files of a journal: the journal itself, or its copy elsewhere.
 //!
-//! In: lines. Out: a file that ends with a complete line, whatever happens while it is written. Called by
-//! `journal::file` and `journal::directory`. A file is made whole or not at all, so one without a header
+//! In: lines. Out: a file that ends with a complete line, whatever happens while it is written, and that begins
+//! with their number. Called by `journal::file`, `journal::open_journal` and `journal::directory`. A file is made whole or not at all, so one without a header
 //! was damaged; it is opened without following a link or waiting for a writer of a FIFO.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{
+    DirBuilderExt, FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt,
+};
 use std::path::{Path, PathBuf};
 
 use super::line::{self, Reading};
@@ -27,6 +29,8 @@ pub struct Replica {
     file: File,
     /// The length up to the last complete line.
     length: u64,
+    /// The number of acknowledged lines that stands at its beginning; None where it has none.
+    acknowledged: Option<u64>,
     /// Set when a failed append could not be removed: then nothing can be appended any more.
     is_broken: bool,
 }
@@ -41,73 +45,103 @@ pub enum Found {
 }
 
 impl Replica {
-    /// Makes a file with its first line, locked; it has its name only when it is complete on the disk.
-    pub fn create(path: &Path, first_line: &str) -> io::Result<Replica> {
-        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(io::Error::other("it has no directory"));
-        };
-        let fresh = directory.join(format!(".{}", name.to_string_lossy()));
-        match fs::remove_file(&fresh) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
-            _ => {} // one that was cut off while it was made
-        }
-        let mut file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&fresh)?;
-        let made = try_lock(&file)
-            .and_then(|_| file.write_all(first_line.as_bytes()))
-            .and_then(|()| file.sync_all())
-            .and_then(|()| fs::rename(&fresh, path))
-            .and_then(|()| sync_directory(path));
-        if let Err(cause) = made {
-            let _ = fs::remove_file(&fresh);
-            return Err(cause);
-        }
+    /// Makes a file of `acknowledged` lines, locked, or puts it in the place of the one that is there.
+    pub fn create(path: &Path, acknowledged: u64, lines: &str) -> io::Result<Replica> {
+        let text = line::encode_count(acknowledged) + lines;
         Ok(Replica {
             path: path.to_path_buf(),
-            file,
-            length: first_line.len() as u64,
+            file: write_whole(path, &text)?,
+            length: text.len() as u64,
+            acknowledged: Some(acknowledged),
             is_broken: false,
         })
     }
 
-    /// Takes over a file whose owner is gone, given its locked file. An incomplete last line that `is_damage`
-    /// stays as a line that cannot be used; else it was never acknowledged, and goes.
-    pub fn adopt(path: &Path, mut file: File, reading: &Reading, is_damage: bool) -> Replica {
-        // A new line must not be glued to it. A read-only file stays as it is.
-        let ended = match &reading.torn {
-            None if !reading.lacks_newline => Ok(()),
-            None => file.write_all(b"\n"),
-            Some(_) if is_damage => file.write_all(b"\n"),
-            Some(_) => file.set_len(reading.complete_bytes),
-        };
-        let length = file.metadata().map(|metadata| metadata.len());
-        Replica {
+    /// Takes over a file whose owner is gone, given its locked file. An incomplete last line stays as one that
+    /// cannot be used.
+    pub fn adopt(path: &Path, file: File, reading: &Reading) -> Replica {
+        let mut replica = Replica {
             path: path.to_path_buf(),
+            length: file.metadata().map_or(0, |metadata| metadata.len()),
+            acknowledged: reading.acknowledged.filter(|_| reading.has_count),
             file,
-            is_broken: ended.is_err() || length.is_err(),
-            length: length.unwrap_or(reading.complete_bytes),
+            is_broken: false,
+        };
+        if reading.torn.is_some() || reading.lacks_newline {
+            // A new line must not be glued to it. A read-only file stays as it is.
+            replica.is_broken = replica.write("\n").is_err();
         }
+        replica
     }
 
-    /// Once this returns the text survives a power cut; where it fails the file is as before.
-    pub fn append(&mut self, text: &str) -> io::Result<()> {
+    /// Once this returns, line `number` survives a power cut; where it fails the file is as before.
+    pub fn append(&mut self, number: u64, text: &str) -> io::Result<()> {
         if self.is_broken {
             return Err(io::Error::other("an earlier line could not be finished"));
         }
-        let written = self
-            .file
-            .write_all(text.as_bytes())
-            .and_then(|()| self.file.sync_data());
-        match written {
-            Ok(()) => self.length += text.len() as u64,
-            Err(_) => self.is_broken = self.file.set_len(self.length).is_err(),
+        let before = self.length;
+        let written = self.write(text).and_then(|()| self.acknowledge(number));
+        if written.is_err() {
+            self.length = before;
+            self.is_broken = self.file.set_len(before).is_err();
         }
         written
     }
+
+    /// No longer says how many lines there are: it lacks one.
+    pub fn disown(&mut self) {
+        if self.acknowledged.take().is_some() {
+            // Over what is there, so that a full disk does not matter.
+            let blank = line::encode_count(0).replace(|character| character != '\n', " ");
+            self.is_broken |= self.file.write_all_at(blank.as_bytes(), 0).is_err();
+        }
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        self.file.write_all_at(text.as_bytes(), self.length)?;
+        self.file.sync_data()?;
+        self.length += text.len() as u64;
+        Ok(())
+    }
+
+    /// After a power cut the number may be too low by one: then the line is there, and is used.
+    fn acknowledge(&mut self, number: u64) -> io::Result<()> {
+        let Some(acknowledged) = self.acknowledged.map(|before| before.max(number)) else {
+            return Ok(());
+        };
+        let count = line::encode_count(acknowledged);
+        self.file.write_all_at(count.as_bytes(), 0)?;
+        self.acknowledged = Some(acknowledged);
+        Ok(())
+    }
+}
+
+/// Makes a file of this text, locked; it has its name only when it is complete on the disk.
+pub fn write_whole(path: &Path, text: &str) -> io::Result<File> {
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::other("it has no directory"));
+    };
+    let fresh = directory.join(format!(".{}", name.to_string_lossy()));
+    match fs::remove_file(&fresh) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+        _ => {} // one that was cut off while it was made
+    }
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&fresh)?;
+    let made = try_lock(&file)
+        .and_then(|_| file.write_all(text.as_bytes()))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&fresh, path))
+        .and_then(|()| sync_directory(path));
+    if let Err(cause) = made {
+        let _ = fs::remove_file(&fresh);
+        return Err(cause);
+    }
+    Ok(file)
 }
 
 /// Looks for a file of a journal. Raises an error where it cannot be opened, or belongs to somebody else.
@@ -115,7 +149,7 @@ pub fn find(path: &Path) -> Result<Found> {
     let open = |write: bool| {
         OpenOptions::new()
             .read(true)
-            .append(write)
+            .write(write)
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
             .open(path)
     };
