@@ -91,7 +91,7 @@ impl Journal {
             .map_err(|cause| failed(&cause))?;
         for copy in copies {
             if let Err(cause) = copy.append(number, &text) {
-                copy.disown();
+                copy.remove_count();
                 no_copy(&copy.path, &cause);
             }
         }

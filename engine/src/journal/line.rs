@@ -97,6 +97,15 @@ impl Reading {
         usable.chain(damaged).max().unwrap_or(0)
     }
 
+    /// Whether nothing is missing, damaged or incomplete.
+    pub fn is_whole(&self) -> bool {
+        self.has_count
+            && self.acknowledged.is_some()
+            && self.damaged.is_empty()
+            && self.torn.is_none()
+            && !self.lacks_newline
+    }
+
     pub fn has_header(&self) -> bool {
         self.lines.iter().any(is_header)
     }
@@ -239,6 +248,7 @@ mod tests {
         ];
         assert_eq!(keys, wanted);
     }
+
     #[test]
     fn a_count_has_always_the_same_length() {
         for count in [0, 1, 12, 999_999_999] {

@@ -76,40 +76,31 @@ impl OpenJournal {
         };
         let mut replicas = Vec::new();
         for (path, file, reading) in files {
-            let repaired = if self.contents.damaged.is_empty() {
-                rewrite(&path, &reading, &self.contents)
-            } else {
-                // What is damaged stays for a person to look at.
-                None
-            };
+            let rewritten = rewrite(&path, &reading, &self.contents);
             replicas
-                .push(repaired.unwrap_or_else(|| extend(&path, file, &reading, &self.contents)));
+                .push(rewritten.unwrap_or_else(|| extend(&path, file, &reading, &self.contents)));
         }
         Some(Journal::adopt(&self.path, replicas, self.contents))
     }
 }
 
-/// Makes the file anew where it is not whole; None where it is, or where that cannot be done.
+/// Makes the file anew where it lacks something; None where it does not, where that cannot be done, or where
+/// the damage has to stay for a person to look at.
 fn rewrite(path: &Path, reading: &Reading, contents: &Contents) -> Option<Replica> {
-    let is_whole = reading.has_count
-        && reading.acknowledged.is_some()
-        && reading.torn.is_none()
-        && !reading.lacks_newline
-        && reading.lines == contents.lines;
-    if is_whole {
+    let is_whole = reading.is_whole() && reading.lines == contents.lines;
+    if is_whole || !contents.damaged.is_empty() {
         return None;
     }
-    let texts: serde_json::Result<String> = contents.lines.iter().map(line::encode).collect();
-    let made = texts
-        .map_err(io::Error::from)
-        .and_then(|text| Replica::create(path, contents.next_line() - 1, &text));
-    made.inspect_err(|cause| eprintln!("paribus-engine: {}", write_error(path, cause)))
+    let text: serde_json::Result<String> = contents.lines.iter().map(line::encode).collect();
+    text.map_err(io::Error::from)
+        .and_then(|text| Replica::create(path, contents.next_line() - 1, &text))
+        .inspect_err(|cause| eprintln!("paribus-engine: {}", write_error(path, cause)))
         .ok()
 }
 
 /// Goes on with the file as it is, after the lines that it lacks.
 fn extend(path: &Path, file: File, reading: &Reading, contents: &Contents) -> Replica {
-    let mut replica = Replica::adopt(path, file, reading);
+    let mut replica = Replica::adopt(path, file, reading, !contents.damaged.is_empty());
     let missing = contents.lines.iter();
     for line in missing.filter(|line| !reading.lines.contains(line)) {
         let appended = line::encode(line)

@@ -1,8 +1,8 @@
 //! One of the two files of a journal: the journal itself, or its copy elsewhere.
 //!
-//! In: lines. Out: a file that ends with a complete line, whatever happens while it is written, and that begins
-//! with their number. Called by `journal::file`, `journal::open_journal` and `journal::directory`. A file is made whole or not at all, so one without a header
-//! was damaged; it is opened without following a link or waiting for a writer of a FIFO.
+//! In: lines. Out: a file that begins with their number and ends with a complete line, whatever happens while it is
+//! written. Called by `journal::file`, `journal::open_journal` and `journal::directory`. A file is made whole or not
+//! at all, so one without a header was damaged; it is opened without following a link or waiting for a writer of a FIFO.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -57,21 +57,23 @@ impl Replica {
         })
     }
 
-    /// Takes over a file whose owner is gone, given its locked file. An incomplete last line stays as one that
-    /// cannot be used.
-    pub fn adopt(path: &Path, file: File, reading: &Reading) -> Replica {
-        let mut replica = Replica {
+    /// Takes over a file whose owner is gone, given its locked file. An incomplete last line that `is_damage`
+    /// stays as a line that cannot be used; else it was never acknowledged, and goes.
+    pub fn adopt(path: &Path, file: File, reading: &Reading, is_damage: bool) -> Replica {
+        // A new line must not be glued to it. A read-only file stays as it is.
+        let ended = match &reading.torn {
+            None if !reading.lacks_newline => Ok(()),
+            Some(_) if !is_damage => file.set_len(reading.complete_bytes),
+            _ => end_line(&file),
+        };
+        let length = file.metadata().map(|metadata| metadata.len());
+        Replica {
             path: path.to_path_buf(),
-            length: file.metadata().map_or(0, |metadata| metadata.len()),
             acknowledged: reading.acknowledged.filter(|_| reading.has_count),
             file,
-            is_broken: false,
-        };
-        if reading.torn.is_some() || reading.lacks_newline {
-            // A new line must not be glued to it. A read-only file stays as it is.
-            replica.is_broken = replica.write("\n").is_err();
+            is_broken: ended.is_err() || length.is_err(),
+            length: length.unwrap_or(reading.complete_bytes),
         }
-        replica
     }
 
     /// Once this returns, line `number` survives a power cut; where it fails the file is as before.
@@ -79,29 +81,25 @@ impl Replica {
         if self.is_broken {
             return Err(io::Error::other("an earlier line could not be finished"));
         }
-        let before = self.length;
-        let written = self.write(text).and_then(|()| self.acknowledge(number));
-        if written.is_err() {
-            self.length = before;
-            self.is_broken = self.file.set_len(before).is_err();
+        let written = self
+            .file
+            .write_all_at(text.as_bytes(), self.length)
+            .and_then(|()| self.file.sync_data())
+            .and_then(|()| self.acknowledge(number));
+        match written {
+            Ok(()) => self.length += text.len() as u64,
+            Err(_) => self.is_broken = self.file.set_len(self.length).is_err(),
         }
         written
     }
 
-    /// No longer says how many lines there are: it lacks one.
-    pub fn disown(&mut self) {
+    /// Takes back the number of lines, since one is missing.
+    pub fn remove_count(&mut self) {
         if self.acknowledged.take().is_some() {
             // Over what is there, so that a full disk does not matter.
             let blank = line::encode_count(0).replace(|character| character != '\n', " ");
             self.is_broken |= self.file.write_all_at(blank.as_bytes(), 0).is_err();
         }
-    }
-
-    fn write(&mut self, text: &str) -> io::Result<()> {
-        self.file.write_all_at(text.as_bytes(), self.length)?;
-        self.file.sync_data()?;
-        self.length += text.len() as u64;
-        Ok(())
     }
 
     /// After a power cut the number may be too low by one: then the line is there, and is used.
@@ -114,6 +112,10 @@ impl Replica {
         self.acknowledged = Some(acknowledged);
         Ok(())
     }
+}
+
+fn end_line(file: &File) -> io::Result<()> {
+    file.write_all_at(b"\n", file.metadata()?.len())
 }
 
 /// Makes a file of this text, locked; it has its name only when it is complete on the disk.
