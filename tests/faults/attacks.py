@@ -33,6 +33,12 @@ def _cut(path: Path, rng: random.Random) -> None:
     path.write_bytes(content[: rng.randrange(1, max(2, len(content.rstrip(b"\n").rpartition(b"\n")[0])))])
 
 
+def _cut_at_a_line(path: Path, rng: random.Random) -> None:
+    """What is left is sound, and ends as a journal does."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[: rng.randrange(1, max(2, len(lines)))]))
+
+
 def _flipped(path: Path, rng: random.Random) -> None:
     content = bytearray(path.read_bytes())
     content[rng.randrange(len(content) - 1)] ^= 1 << rng.randrange(7)
@@ -58,6 +64,7 @@ DAMAGES: dict[str, Damage] = {
     "empty": _empty,
     "zeros": _zeros,
     "cut off": _cut,
+    "cut off at the end of a line": _cut_at_a_line,
     "a flipped bit": _flipped,
     "a pipe": _pipe,
     "a dangling link": _link,
