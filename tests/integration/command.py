@@ -81,12 +81,13 @@ def queue_of(device: str) -> Path:
 
 
 def settings_of(device: str) -> dict[str, str]:
-    """Every setting of the device's queue as it is now."""
+    """Every setting of the device's queue as it is now; those of a scheduler come and go with it."""
+    queue = queue_of(device)
     found = {}
-    for path in sorted(queue_of(device).rglob("*")):
-        if path.is_file():
+    for folder, _, names in os.walk(queue):  # which passes over a folder that is gone
+        for path in (Path(folder, name) for name in names):
             try:
-                found[str(path.relative_to(queue_of(device)))] = path.read_text().strip()
+                found[str(path.relative_to(queue))] = path.read_text().strip()
             except OSError:
                 found[str(path)] = "unreadable"
     return found
