@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use paribus_engine::clock;
 use paribus_engine::record::histogram::Times;
-use paribus_engine::record::stretch::SharedTally;
+use paribus_engine::record::interval::SharedTally;
 use paribus_engine::record::tally::OperationKind;
 
 const ROUNDS: u64 = 20;

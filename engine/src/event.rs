@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::clock;
 use crate::error::EngineError;
-use crate::eyes::EyesEvent;
+use crate::file_agent::FileAgentEvent;
 use crate::folder::experiment::DataFolders;
 use crate::journal::at_boot::AtBoot;
 use crate::journal::event::JournalEvent;
@@ -26,8 +26,8 @@ use crate::probe::Probe;
 use crate::record::histogram::ResponseSummary;
 use crate::record::statements::Statements;
 use crate::sql::SqlEvent;
+use crate::supervise::SuperviseEvent;
 use crate::telemetry::event::{Census, Counted, Sample};
-use crate::tend::TendEvent;
 use crate::users::Users;
 
 /// The protocol this engine speaks; a job of another protocol is refused.
@@ -64,9 +64,9 @@ pub enum Event {
     #[serde(untagged)]
     Journal(JournalEvent),
     #[serde(untagged)]
-    Eyes(EyesEvent),
+    FileAgent(FileAgentEvent),
     #[serde(untagged)]
-    Tend(TendEvent),
+    Supervise(SuperviseEvent),
     #[serde(untagged)]
     Sql(SqlEvent),
 }
@@ -88,9 +88,26 @@ impl Hello {
             version: env!("CARGO_PKG_VERSION"),
             pid: std::process::id(),
             capabilities: &[
-                "fileio", "iomatrix", "oltp", "sqlmix", "rate", "verify", "device", "sync",
-                "io_uring", "null", "windows", "sample", "census", "counted", "probe", "journal",
-                "undo", "data", "tend", "sql",
+                "fileio",
+                "iomatrix",
+                "oltp",
+                "sqlmix",
+                "rate",
+                "verify",
+                "device",
+                "sync",
+                "io_uring",
+                "null",
+                "windows",
+                "sample",
+                "census",
+                "counted",
+                "probe",
+                "journal",
+                "undo",
+                "data",
+                "supervise",
+                "sql",
             ],
             effective,
         }
@@ -145,7 +162,7 @@ pub struct Verified {
     pub acknowledged: u64,
 }
 
-/// Operations of one stretch of time; errors are counted by class and are not operations.
+/// Operations of one interval; errors are counted by class and are not operations.
 #[derive(Debug, Serialize)]
 pub struct Counts {
     pub operations: u64,

@@ -1,6 +1,6 @@
 //! The Rust half of Paribus: it makes the load, samples the machine and keeps the journal.
 //!
-//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `users`, `eyes`, `tend`, `sql`, `conditions`, `confine` and
+//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `users`, `file_agent`, `supervise`, `sql`, `conditions`, `confine` and
 //! `journal` beside them, `folder`, `identity`, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go
 //! to stdout, one JSON object per line; words for people go to stderr.
 
@@ -13,7 +13,7 @@ pub mod confine;
 pub mod db;
 pub mod error;
 pub mod event;
-pub mod eyes;
+pub mod file_agent;
 pub mod folder;
 pub mod identity;
 pub mod input;
@@ -26,7 +26,7 @@ pub mod probe;
 pub mod record;
 pub mod run;
 pub mod sql;
+pub mod supervise;
 pub mod telemetry;
-pub mod tend;
 pub mod users;
 pub mod workload;

@@ -17,8 +17,8 @@ use paribus_engine::folder::experiment;
 use paribus_engine::identity::DeviceIdentity;
 use paribus_engine::journal::undo::Selection;
 use paribus_engine::journal::{Leftover, at_boot, keeper, undo};
-use paribus_engine::load::crew::no_thread;
-use paribus_engine::{eyes, input, machine, probe, run, sql, telemetry, tend, users};
+use paribus_engine::load::workers::no_thread;
+use paribus_engine::{file_agent, input, machine, probe, run, sql, supervise, telemetry, users};
 
 const STUCK: u8 = 4;
 /// A reader that is alive takes the last lines well within this.
@@ -59,11 +59,11 @@ enum Command {
         expected: Option<DeviceIdentity>,
     },
     /// Read kernel files for a controller elsewhere; closing stdin ends it.
-    Eyes,
+    FileAgent,
     /// Put queries to a database; the job comes from stdin, closing stdin ends it.
     Sql,
     /// Keep a program running; the job comes from stdin, closing stdin stops it.
-    Tend {
+    Supervise {
         #[command(flatten)]
         conditions: Conditions,
     },
@@ -131,7 +131,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // Before any other thread is there, so that all will have them.
     let taken = match &arguments.command {
-        Command::Run { conditions } | Command::Tend { conditions } => conditions.take(),
+        Command::Run { conditions } | Command::Supervise { conditions } => conditions.take(),
         _ => Ok(()),
     };
     // The log of the program that it would have become is no place for events.
@@ -180,9 +180,9 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
         Command::Run { .. } => run::run(stdin()?, events)?,
         Command::Confine { confinement } => confine::confine(&confinement)?,
         Command::Sample => telemetry::sample(stdin()?, events)?,
-        Command::Eyes => eyes::look(stdin()?, events)?,
+        Command::FileAgent => file_agent::look(stdin()?, events)?,
         Command::Sql => sql::sql(stdin()?, events)?,
-        Command::Tend { .. } => tend::tend(stdin()?, events)?,
+        Command::Supervise { .. } => supervise::supervise(stdin()?, events)?,
         Command::Probe { directory } => {
             let found = probe::probe(&directory)?;
             events.emit(&Event::Probe(Box::new(found)));

@@ -17,7 +17,7 @@ use crate::event::{Event, Events, Hello};
 use crate::input::{self, Input};
 use crate::job::check_protocol;
 use crate::job::sql::Database;
-use crate::load::crew::no_thread;
+use crate::load::workers::no_thread;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

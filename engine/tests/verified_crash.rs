@@ -154,7 +154,7 @@ fn run_until_crash(
     let pattern = streams(files_of(job), &job.load).remove(0).pattern;
     let drawn = Arc::default();
     let mut lane = 0;
-    let mut crew: Vec<_> = workers
+    let mut states: Vec<_> = workers
         .iter()
         .map(|&slots| {
             let io = ModelIo {
@@ -180,7 +180,7 @@ fn run_until_crash(
     let mut told = None;
     for _ in 0..steps {
         let choice = rng.next_u64() as usize;
-        let (workload, free) = &mut crew[choice % workers.len()];
+        let (workload, free) = &mut states[choice % workers.len()];
         match free.pop() {
             Some(slot) if choice & 64 == 0 => drop(workload.submit(slot).unwrap()),
             slot => {
@@ -194,7 +194,7 @@ fn run_until_crash(
         }
         told = verification.ledger.news().or(told);
     }
-    drop(crew);
+    drop(states);
     (told, Rc::into_inner(storage).unwrap().into_inner())
 }
 

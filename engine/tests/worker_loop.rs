@@ -9,7 +9,7 @@ use paribus_engine::error::{Class, EngineError, Result};
 use paribus_engine::load::pace::{Closed, Pace};
 use paribus_engine::load::stop::AfterOperations;
 use paribus_engine::load::worker::Worker;
-use paribus_engine::record::stretch::SharedTally;
+use paribus_engine::record::interval::SharedTally;
 use paribus_engine::record::tally::OperationKind;
 use paribus_engine::workload::{Completion, Failure, Outcome, Slot, Submitted, Workload};
 

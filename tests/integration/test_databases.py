@@ -214,8 +214,8 @@ def test_a_crash_and_a_server_that_ends_by_itself(make: Make, place: Path, kind:
     assert not _running_in(place)
     one.start()
     assert _ids(one, table) == [["1"], ["2"], ["3"]]
-    assert one._tend is not None
-    os.kill(one._tend.pid, signal.SIGKILL)
+    assert one._process is not None
+    os.kill(one._process.pid, signal.SIGKILL)
     deadline = time.monotonic() + 30
     while one.is_running():  # a backend of PostgreSQL may answer for a moment after its postmaster is gone
         assert time.monotonic() < deadline

@@ -73,7 +73,7 @@ def test_a_line_of_the_engine_has_a_limit(
     db1: HostileTarget, connected: Callable[..., SshHost], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host = connected()
-    db1.answer(ENDLESS_LINE, to=" eyes ")
+    db1.answer(ENDLESS_LINE, to=" file-agent ")
     with pytest.raises(BadReply, match=f"ssh://{NAME} printed a line of more than 8 MiB"):
         host.read("/etc/hostname")
     db1.answer(ENDLESS_LINE, to=" journal ")
@@ -112,7 +112,7 @@ def test_an_answer_that_comes_late_is_not_taken_for_the_next(
     host = connected()
     monkeypatch.setattr(file_agent, "_PATIENCE_S", 1.0)
     answer = """'{"event":"seen","texts":["late"]}'"""
-    db1.answer(f"read line; sleep 3; echo {answer}; exec cat >/dev/null", to=" eyes ")
+    db1.answer(f"read line; sleep 3; echo {answer}; exec cat >/dev/null", to=" file-agent ")
     for _ in range(2):
         with pytest.raises(HostError, match="no answer for 1 s"):
             host.read("/etc/hostname")
@@ -130,9 +130,9 @@ def test_a_long_wait_is_reported(
     assert heard
     assert all(words.startswith(f"waiting for id on ssh://{NAME}: ") for words in heard)
     heard.clear()
-    db1.answer('sleep 3; exec sh -c "$SSH_ORIGINAL_COMMAND"', to=" eyes ")
+    db1.answer('sleep 3; exec sh -c "$SSH_ORIGINAL_COMMAND"', to=" file-agent ")
     host.read("/etc/hostname")
-    assert any(f"eyes on ssh://{NAME}" in words for words in heard)
+    assert any(f"file-agent on ssh://{NAME}" in words for words in heard)
 
 
 # --- garbage ---
@@ -163,7 +163,7 @@ GARBAGE = [
 def test_garbage_of_a_target_is_an_error(db1: HostileTarget, connected: Callable[..., SshHost], garbage: str) -> None:
     """Any other exception would reach the user as a traceback."""
     host = connected()
-    db1.answer(f"{garbage}\nexit", to=" eyes ")
+    db1.answer(f"{garbage}\nexit", to=" file-agent ")
     with pytest.raises(HostError):
         host.read("/etc/hostname")
     with pytest.raises(HostError):
@@ -186,7 +186,7 @@ def test_a_target_that_lies_about_its_files_leaves_no_traceback(db1: HostileTarg
     path = plan(target=f'host = "{db1.address}"', factors='"vm.swappiness" = [1, 60]')
     for text in ("", "\\u001b[2J\\u0000", "a b c\\n- - -\\n", "999999999999999999999", "0-", "1 - 2"):
         answer = f"""'{{"event":"seen","texts":["{text}"]}}'"""
-        db1.answer(f"while read line; do printf '%s\\n' {answer}; done; exit", to=" eyes ")
+        db1.answer(f"while read line; do printf '%s\\n' {answer}; done; exit", to=" file-agent ")
         done = run_paribus("check", path)
         assert "Traceback" not in done.err, done.err
         assert "\x1b" not in done.err + done.out

@@ -1,6 +1,6 @@
 //! The memory of a load's buffers: one mapping, in pages of the usual size or in huge ones.
 //!
-//! In: how much is needed. Out: pieces of it, zeroed, aligned for O_DIRECT. Called by `load::crew`
+//! In: how much is needed. Out: pieces of it, zeroed, aligned for O_DIRECT. Called by `load::workers`
 //! and `io::buffer`.
 //!
 //! For each operation the kernel looks up the pages of its buffer and tells the device of each; in a

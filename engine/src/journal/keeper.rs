@@ -26,7 +26,7 @@ use crate::error::{Class, EngineError, Result};
 use crate::event::{Event, Events};
 use crate::identity::DeviceIdentity;
 use crate::input::{self, Input};
-use crate::load::crew::no_thread;
+use crate::load::workers::no_thread;
 use crate::machine;
 
 #[derive(Debug, Deserialize)]

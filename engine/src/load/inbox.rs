@@ -1,7 +1,7 @@
 //! What the conductor of a load hears: its stdin and its workers, on one channel.
 //!
 //! In: messages from the stdin thread and from workers. Out: the same in order of arrival. Called
-//! by `run`, `load::crew` and `load::windows`.
+//! by `run`, `load::workers` and `load::windows`.
 
 use serde::Deserialize;
 

@@ -3,7 +3,6 @@
 //! In: a checked job and the inbox of commands. Out: phase, interval and result events. Called by
 //! `run`. The order of the day is in `carry_out`.
 
-pub mod crew;
 pub mod inbox;
 pub mod pace;
 pub mod schedule;
@@ -11,6 +10,7 @@ pub mod stop;
 pub mod window;
 pub mod windows;
 pub mod worker;
+pub mod workers;
 
 use std::sync::mpsc::{Receiver, Sender};
 use std::thread;
@@ -21,7 +21,7 @@ use crate::error::{Class, EngineError, Result};
 use crate::event::{Events, Phase, PhaseName};
 use crate::input::Input;
 use crate::job::Job;
-use crate::record::stretch::Collector;
+use crate::record::interval::Collector;
 use crate::workload::shared::Shared;
 use inbox::Message;
 use windows::{Ending, Watched, Windows};
@@ -42,21 +42,21 @@ pub fn carry_out(
     let Some((shared, early)) = open(job, sender, inbox)? else {
         return Err(interrupted("the files were open"));
     };
-    let mut crew = shared.hire(job, sender)?;
-    let Some(early) = crew.wait_until_ready(inbox, early)? else {
+    let mut workers = shared.spawn(job, sender)?;
+    let Some(early) = workers.wait_until_ready(inbox, early)? else {
         return Err(interrupted("the workers were ready"));
     };
     events.emit(&Phase::now(PhaseName::Ready));
     let start = clock::now();
-    let collector = Collector::new(crew.tallies(), start);
-    let backlog = crew.go(start);
+    let collector = Collector::new(workers.tallies(), start);
+    let backlog = workers.go(start);
     events.emit(&Phase::at(PhaseName::Settling, None, start));
 
     let watched = Watched {
         shared: &shared,
         collector,
         backlog,
-        workers: crew.workers(),
+        workers: workers.count(),
         registered_buffers: shared.has_registered_buffers(),
     };
     let ending = Windows::new(job, events, watched).run(inbox, early);
@@ -64,11 +64,11 @@ pub fn carry_out(
         Ok(Ending::Done | Ending::InputEnded) => PATIENCE,
         Ok(Ending::Interrupted(_)) | Err(_) => SHORT_PATIENCE,
     };
-    crew.stop();
+    workers.stop();
     if matches!(ending, Ok(Ending::Done | Ending::InputEnded)) {
         events.emit(&Phase::now(PhaseName::Finishing));
     }
-    let all_left = crew.wait_until_left(inbox, patience);
+    let all_left = workers.wait_until_left(inbox, patience);
     if let Some(verification) = shared.verification() {
         verification.tell(events);
     }
@@ -108,7 +108,7 @@ fn open(
             // The receiver lives until the process ends.
             let _ = answer.send(Message::Opened(Box::new(Shared::open(&job))));
         })
-        .map_err(|cause| crew::no_thread(&cause))?;
+        .map_err(|cause| workers::no_thread(&cause))?;
     let mut early = Vec::new();
     for message in inbox {
         match message {

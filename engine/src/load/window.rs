@@ -1,6 +1,6 @@
-//! A window: one measured stretch of a load, summed up from the stretches between cuts.
+//! A window: one measured interval of a load, summed up from the intervals between cuts.
 //!
-//! In: stretches, and what the clock, the CPU and the schedule said at both ends. Out: the figures of
+//! In: intervals, and what the clock, the CPU and the schedule said at both ends. Out: the figures of
 //! interval and result events. Called by `load::windows`, which knows when.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use crate::clock::{self, Nanos, seconds};
 use crate::event::{CpuUse, Interval, Pacing, PartResult, WindowResult};
 use crate::load::schedule::Look;
 use crate::machine::{self, CpuTime};
-use crate::record::stretch::Stretch;
+use crate::record::interval::RecordedInterval;
 use crate::record::tally::{Tally, whole};
 
 pub struct Window {
@@ -36,8 +36,8 @@ impl Window {
         }
     }
 
-    pub fn add(&mut self, stretch: &Stretch) {
-        for (sum, part) in self.parts.iter_mut().zip(&stretch.parts) {
+    pub fn add(&mut self, recorded: &RecordedInterval) {
+        for (sum, part) in self.parts.iter_mut().zip(&recorded.parts) {
             sum.merge(part);
         }
     }
@@ -103,13 +103,13 @@ impl Window {
     }
 }
 
-/// What is told of a stretch; its window and its schedule are left for the caller to fill in.
-pub fn interval(stretch: &Stretch, whole: &Tally) -> Interval {
+/// The event of an interval; the caller fills in its window and its schedule.
+pub fn interval(recorded: &RecordedInterval, whole: &Tally) -> Interval {
     let times = &whole.response;
     Interval {
         window: None,
-        start_s: seconds(stretch.start),
-        duration_s: seconds(stretch.end - stretch.start),
+        start_s: seconds(recorded.start),
+        duration_s: seconds(recorded.end - recorded.start),
         counts: whole.counts(),
         mean_s: times.mean_s(),
         p50_s: times.quantile_s(0.50),

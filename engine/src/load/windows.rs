@@ -16,7 +16,7 @@ use crate::load::inbox::{Command, Message};
 use crate::load::schedule::{Backlog, Look};
 use crate::load::window::{Window, interval};
 use crate::machine;
-use crate::record::stretch::Collector;
+use crate::record::interval::Collector;
 use crate::workload::shared::{Shared, stream_names};
 
 /// The id of the window that the job's own times make.
@@ -248,11 +248,11 @@ impl<'a> Windows<'a> {
             .backlog
             .as_mut()
             .map(|backlog| backlog.look(clock::now));
-        let stretch = self.watched.collector.collect(cut);
-        let whole = stretch.whole();
-        // Two ends that fall together leave a stretch in which nothing could happen.
-        if stretch.end - stretch.start >= SECOND / 1000 || !whole.is_empty() {
-            let mut interval = interval(&stretch, &whole);
+        let recorded = self.watched.collector.collect(cut);
+        let whole = recorded.whole();
+        // Two ends that fall together leave an interval in which nothing could happen.
+        if recorded.end - recorded.start >= SECOND / 1000 || !whole.is_empty() {
+            let mut interval = interval(&recorded, &whole);
             interval.window = self.window.as_ref().map(|window| window.id.clone());
             if let (Some(before), Some(now)) = (before, self.last_look) {
                 interval.offered = Some(now.offered - before.offered);
@@ -261,9 +261,9 @@ impl<'a> Windows<'a> {
             self.events.emit(&Event::Interval(interval));
         }
         if let Some(window) = &mut self.window {
-            window.add(&stretch);
+            window.add(&recorded);
         }
-        stretch.end
+        recorded.end
     }
 
     fn input_ended(&self) -> Ending {

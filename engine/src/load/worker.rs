@@ -1,14 +1,14 @@
 //! The worker loop: the only one, for every pacing, stopping and workload.
 //!
 //! In: a workload with slots, when to start, when to stop. Out: one record per completed operation
-//! in the worker's tally; an error when the load cannot go on. Called by `load::crew`, one call per
+//! in the worker's tally; an error when the load cannot go on. Called by `load::workers`, one call per
 //! thread.
 
 use crate::clock::{self, Nanos, SECOND};
 use crate::error::{EngineError, Result};
 use crate::load::pace::Pace;
 use crate::load::stop::Stop;
-use crate::record::stretch::SharedTally;
+use crate::record::interval::SharedTally;
 use crate::record::tally::Tally;
 use crate::workload::{Completion, Outcome, Slot, Submitted, Workload};
 
@@ -151,7 +151,7 @@ fn account_failure(tally: &mut Tally, in_a_row: u32, error: EngineError) -> Resu
         return Err(EngineError { message, ..error });
     }
     if first_of_its_class {
-        // One word a stretch is enough; all of them are in the counts.
+        // One word an interval is enough; all of them are in the counts.
         eprintln!("paribus-engine: {error}");
     }
     Ok(())

@@ -1,7 +1,7 @@
-//! What workers record and how stretches of it are put together.
+//! What workers record, and its intervals.
 
 mod counts;
 pub mod histogram;
+pub mod interval;
 pub mod statements;
-pub mod stretch;
 pub mod tally;

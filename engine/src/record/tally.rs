@@ -1,7 +1,7 @@
-//! A tally: what was done in one stretch of time, counted and timed.
+//! A tally: what was done in one interval of time, counted and timed.
 //!
 //! In: one call per completed operation. Out: counts, times, and the sum of several tallies. Called
-//! by `load::worker`, by `record::stretch`, which shares and cuts tallies, and by `load::window`.
+//! by `load::worker`, by `record::interval`, which shares and cuts tallies, and by `load::window`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

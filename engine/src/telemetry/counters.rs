@@ -17,7 +17,7 @@ use crate::db::Rows;
 use crate::db::session::Session;
 use crate::error::{EngineError, Result};
 use crate::job::sql::Database;
-use crate::load::crew::no_thread;
+use crate::load::workers::no_thread;
 
 /// `statement` returns names and numbers; `opening` comes before it, once.
 #[derive(Debug, Deserialize)]

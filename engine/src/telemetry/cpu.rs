@@ -73,7 +73,7 @@ mod tests {
     const AFTER: &str = "cpu  140 20 70 1020 25 2 4 5 0 0\ncpu0 1\ncpu1 1\nctxt 1500\n";
 
     #[test]
-    fn shares_of_a_stretch_add_up_to_one() {
+    fn shares_of_an_interval_add_up_to_one() {
         let (before, after) = (parse(BEFORE), parse(AFTER));
         assert_eq!((before.cores, before.context_switches), (2, 1000));
         let shares = shares(&before, &after);

@@ -16,7 +16,7 @@ use crate::clock::{self, seconds};
 pub struct Sample {
     pub monotonic_s: f64,
     pub unix_s: f64,
-    /// The stretch this sample covers, which ended at `monotonic_s`.
+    /// The interval this sample covers, which ended at `monotonic_s`.
     pub duration_s: f64,
     pub cpu: CpuShares,
     pub cores: usize,
@@ -28,9 +28,9 @@ pub struct Sample {
     pub pressure: Pressure,
     /// Of all processors on average, at `monotonic_s`; null where the machine does not tell.
     pub clock_hz: Option<f64>,
-    /// Requests to the devices that failed in this stretch; null where no driver counts them.
+    /// Requests to the devices that failed in this interval; null where no driver counts them.
     pub device_errors: Option<u64>,
-    /// How often heat slowed a processor in this stretch; null likewise.
+    /// How often heat slowed a processor in this interval; null likewise.
     pub throttled: Option<u64>,
     pub devices: BTreeMap<String, DeviceUse>,
 }

@@ -26,7 +26,7 @@ use crate::error::{EngineError, Result};
 use crate::event::{Event, Events, Hello};
 use crate::input::{self, Input};
 use crate::job::check_protocol;
-use crate::load::crew::no_thread;
+use crate::load::workers::no_thread;
 use census::Counter;
 use counters::{CountersJob, Reader};
 use event::Counted;

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-/// Fractions of the stretch; null where the kernel has none.
+/// Fractions of the interval; null where the kernel has none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Pressure {
     pub io_some: Option<f64>,

@@ -11,8 +11,8 @@ use super::fileio::verified::Verification;
 use super::{fileio, sql};
 use crate::error::Result;
 use crate::job::{Job, Workload};
-use crate::load::crew::Crew;
 use crate::load::inbox::Message;
+use crate::load::workers::Workers;
 
 pub enum Shared {
     Files(fileio::shared::Shared),
@@ -28,19 +28,19 @@ impl Shared {
     }
 
     /// Starts the workers of the job that this was opened for.
-    pub fn hire(&self, job: &Job, sender: &Sender<Message>) -> Result<Crew> {
-        let mut crew = Crew::of(job);
+    pub fn spawn(&self, job: &Job, sender: &Sender<Message>) -> Result<Workers> {
+        let mut workers = Workers::of(job);
         match (&job.workload, self) {
             (Workload::Files(files), Shared::Files(shared)) => {
-                fileio::hire::hire(&mut crew, job, files, shared, sender)?;
+                fileio::spawn::spawn(&mut workers, job, files, shared, sender)?;
             }
             (Workload::Sql(sql), Shared::Sql(shared)) => {
-                sql::hire::hire(&mut crew, job, sql, shared, sender)?;
+                sql::spawn::spawn(&mut workers, job, sql, shared, sender)?;
             }
             // Opened for another job.
             _ => {}
         }
-        Ok(crew)
+        Ok(workers)
     }
 
     /// Of verified data.

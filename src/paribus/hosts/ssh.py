@@ -1,8 +1,8 @@
 """A machine reached by the user's own OpenSSH: their configuration, agent and jump hosts.
 
-One master connection carries everything. The engine is pushed once, by the hash of its content; files are read and
-written by one long-lived `paribus-engine eyes`. Whatever runs on the target ends when its stdin does, and also when
-it has heard nothing for a while: a link that is cut tells neither side.
+One master connection carries everything. The engine is pushed once, by the hash of its content. One long-lived
+`paribus-engine file-agent` reads files. Whatever runs on the target ends when its stdin does, and also when it has
+heard nothing for a while: a link that is cut tells neither side.
 """
 
 import shlex
@@ -27,7 +27,7 @@ _RECONNECT_S = 600.0
 _PATIENCE_S = 30.0
 _MOST_STDERR = 2000  # characters, of a program
 _MOST_MESSAGE = 1000  # characters, of ssh, which also prints a server's greeting
-_ANSWERING = ("eyes", "journal", "run", "sql")  # the others print on their own schedule
+_ANSWERING = ("file-agent", "journal", "run", "sql")  # the others print on their own schedule
 _LATE = "see whether that machine is overloaded, and whether this ends: "
 
 
@@ -51,7 +51,7 @@ class SshHost:
         self._local_engine = Path(local_engine)
         self._folder = Path(tempfile.mkdtemp(prefix="paribus-ssh-"))
         self._master: subprocess.Popen[str] | None = None
-        self._files = FileAgent(self.name, lambda: self.start([self.engine, "eyes"]), self._lost)
+        self._files = FileAgent(self.name, lambda: self.start([self.engine, "file-agent"]), self._lost)
         try:
             self.connect()
             self.engine = self._push(self._local_engine)

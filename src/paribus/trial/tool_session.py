@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
-from paribus.engine.protocol import Ended, TendJob
-from paribus.engine.tend import Tend
+from paribus.engine.protocol import Ended, SuperviseJob
+from paribus.engine.supervised_process import SupervisedProcess
 from paribus.errors import EngineError, HostError, Interrupted
 from paribus.hosts.transport import Host
 from paribus.model import Settings, Workload
@@ -49,14 +49,14 @@ class Tools:
         tool_folder = self._folder_of(workload, settings)
         log = f"{tool_folder}/log"
         self._run_checked(["rm", "--force", "--", log])
-        job = TendJob(
+        job = SuperviseJob(
             argv=confined,
             directory=f"{tool_folder}/files",
             environment={"PATH": _PATH, "LC_ALL": "C", "HOME": tool_folder, "TMPDIR": tool_folder},
             patience_s=_PATIENCE_S,
             log=log,
         )
-        return ToolProcess(self._host, Tend(self._host, self._engine, job, conditions), argv, log)
+        return ToolProcess(self._host, SupervisedProcess(self._host, self._engine, job, conditions), argv, log)
 
     def make(self, kind: ToolKind, workload: Workload, settings: Settings) -> None:
         """Make the tool's data anew in an empty directory. Raises EngineError, HostError and Interrupted."""
@@ -105,17 +105,17 @@ class Tools:
 class ToolProcess:
     """A running program and its descendants, which end when this program does."""
 
-    def __init__(self, host: Host, tend: Tend, argv: Argv, log: str) -> None:
+    def __init__(self, host: Host, process: SupervisedProcess, argv: Argv, log: str) -> None:
         self._host = host
-        self._tend = tend
+        self._process = process
         self._name = PurePosixPath(argv[0]).name
         self._log = log
         self._over = False
-        self.pid = tend.pid
+        self.pid = process.pid
 
     def ended(self, timeout_s: float) -> Ended | None:
         """How it ended; None while it runs. Raises EngineError and HostError where its supervisor is lost."""
-        ended = self._tend.ended(timeout_s)
+        ended = self._process.ended(timeout_s)
         self._over = ended is not None
         return ended
 
@@ -134,7 +134,7 @@ class ToolProcess:
         """End it at once, if it runs."""
         if not self._over:
             self._over = True
-            self._tend.kill()
+            self._process.kill()
 
 
 def _last_lines(lines: Sequence[str]) -> str:

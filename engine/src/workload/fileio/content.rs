@@ -2,7 +2,7 @@
 //!
 //! In: the share and memory to fill. Out: memory that is random in the front of each small piece
 //! and constant in the rest. Called by `fill` and, for
-//! the buffers of a load, by `load::crew`.
+//! the buffers of a load, by `load::workers`.
 
 use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;

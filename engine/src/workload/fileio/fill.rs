@@ -34,7 +34,7 @@ pub fn fill(
 ) -> Result<()> {
     let span_bytes = span_bytes(data.verified_block_bytes.unwrap_or(1));
     let content = Content::new(data.compressible);
-    let hire = |number| {
+    let spawn = |number| {
         let mut rng = generator(seed, number);
         let mut buffer = Buffer::random(span_bytes as usize, &mut rng)?;
         Ok(move |span: Span| {
@@ -51,7 +51,7 @@ pub fn fill(
         })
     };
     let size = data.file_size_bytes();
-    go_through(files.len(), size, span_bytes, stop, progress, hire)?;
+    go_through(files.len(), size, span_bytes, stop, progress, spawn)?;
     if stop.is_asked() {
         let path = files.first().map_or(Path::new(""), |file| &file.path);
         return Err(interrupted(path));

@@ -1,13 +1,12 @@
 //! File I/O on a set of prepared files, in the modes of sysbench.
 //!
 //! In: the job's file parameters. Out: for each worker a `Workload` over one way of doing I/O.
-//! Called by `load::crew`; `prepare` and `cleanup` are called by `run`.
+//! Called by `load::workers`; `prepare` and `cleanup` are called by `run`.
 
 pub mod cleanup;
 pub mod content;
 pub mod distribution;
 mod fill;
-pub mod hire;
 pub mod layout;
 pub mod manifest;
 pub mod mix;
@@ -16,6 +15,7 @@ pub mod prepare;
 pub mod requests;
 pub mod shared;
 mod spans;
+pub mod spawn;
 pub mod verified;
 mod zipf;
 

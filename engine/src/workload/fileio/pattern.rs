@@ -1,6 +1,6 @@
 //! Patterns: what a workload's parameters mean in blocks, orders and shares of writes.
 //!
-//! In: a job's workload. Out: the streams of operations it is made of. Called by `load::crew`;
+//! In: a job's workload. Out: the streams of operations it is made of. Called by `load::workers`;
 //! `requests` draws from a pattern.
 
 use crate::job::{Data, FileIo, Files, IoMatrix, Load, Mode};

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::{EngineError, Result};
-use crate::load::crew::no_thread;
 use crate::load::stop::OnRequest;
+use crate::load::workers::no_thread;
 
 /// The usual size of a piece, and what one thread takes at a time.
 const SPAN_BYTES: u64 = 1 << 20;
@@ -32,14 +32,14 @@ pub fn span_bytes(block_bytes: u64) -> u64 {
 }
 
 /// Goes through `files` files of `size` bytes in spans of `span_bytes`. Each thread makes its
-/// worker by `hire`, given the thread's number. Asking `stop` ends it before all is done.
+/// worker by `spawn`, given the thread's number. Asking `stop` ends it before all is done.
 pub fn go_through<W: FnMut(Span) -> Result<()>>(
     files: usize,
     size: u64,
     span_bytes: u64,
     stop: &OnRequest,
     progress: impl Fn(u64),
-    hire: impl Fn(u64) -> Result<W> + Sync,
+    spawn: impl Fn(u64) -> Result<W> + Sync,
 ) -> Result<()> {
     let range_bytes = (RANGE_BYTES / span_bytes).max(1) * span_bytes;
     let ranges_per_file = size.div_ceil(range_bytes);
@@ -50,7 +50,7 @@ pub fn go_through<W: FnMut(Span) -> Result<()>>(
     let abandoned = OnRequest::default();
 
     let work = |number: u64| -> Result<()> {
-        let mut worker = hire(number)?;
+        let mut worker = spawn(number)?;
         loop {
             let range = next_range.fetch_add(1, Ordering::Relaxed);
             if range >= ranges {
@@ -80,12 +80,12 @@ pub fn go_through<W: FnMut(Span) -> Result<()>>(
     };
     thread::scope(|scope| {
         let threads = (ranges as usize).clamp(1, MAX_THREADS) as u64;
-        let hired = (0..threads).map(|number| {
+        let spawned = (0..threads).map(|number| {
             let (work, fail) = (&work, &fail);
             let work = move || work(number).unwrap_or_else(fail);
             thread::Builder::new().spawn_scoped(scope, work)
         });
-        let workers: Vec<_> = hired
+        let workers: Vec<_> = spawned
             .filter_map(|worker| worker.map_err(|cause| fail(no_thread(&cause))).ok())
             .collect();
         let mut waited = PROGRESS_EVERY;

@@ -1,6 +1,6 @@
 //! A user's own transactions: the statements, and what a transaction draws of them.
 //!
-//! In: the job's parameters. Out: the statements to prepare, and a script. Called by `hire`.
+//! In: the job's parameters. Out: the statements to prepare, and a script. Called by `spawn`.
 
 use super::generate::{Draws, Generators};
 use super::schema::Dialect;

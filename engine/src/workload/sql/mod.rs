@@ -7,7 +7,6 @@
 mod database_file;
 pub mod embedded;
 pub mod generate;
-pub mod hire;
 mod load;
 pub mod mix;
 pub mod oltp;
@@ -16,6 +15,7 @@ pub mod rows;
 pub mod schema;
 pub mod shared;
 pub mod socket;
+pub mod spawn;
 pub mod transaction;
 
 pub use transaction::{Script, Transaction, Worker};

@@ -1,6 +1,6 @@
 //! sysbench's OLTP mixes: the statements, and what a transaction draws of them.
 //!
-//! In: the job's parameters. Out: the statements to prepare, and a script. Called by `hire`.
+//! In: the job's parameters. Out: the statements to prepare, and a script. Called by `spawn`.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import Literal
 
-from paribus.engine.protocol import Ended, TendJob
-from paribus.engine.tend import Tend
+from paribus.engine.protocol import Ended, SuperviseJob
+from paribus.engine.supervised_process import SupervisedProcess
 from paribus.errors import DatabaseError
 from paribus.hosts.transport import Host
 
@@ -86,10 +86,12 @@ class DataDirectory:
             self.must(["chgrp", "--", self.must(["id", "-gn", account]).strip(), folder])
             self.must(["chmod", "0710", "--", folder])
 
-    def start(self, argv: Sequence[str], *, stop_signal: Literal["TERM", "INT"] = "TERM", patience_s: float) -> Tend:
+    def start(
+        self, argv: Sequence[str], *, stop_signal: Literal["TERM", "INT"] = "TERM", patience_s: float
+    ) -> SupervisedProcess:
         """Start a program as the server's user, with nothing of our environment."""
         environment = {"PATH": _PATH, "LC_ALL": "C", "HOME": self.folder, "TMPDIR": self.temporary}
-        job = TendJob(
+        job = SuperviseJob(
             argv=list(argv),
             user=self.account(),
             directory=self.data,
@@ -98,17 +100,17 @@ class DataDirectory:
             patience_s=patience_s,
             log=self._log,
         )
-        return Tend(self.host, self.engine, job)
+        return SupervisedProcess(self.host, self.engine, job)
 
     def carry_out(self, argv: Sequence[str]) -> Ended:
         """Run a program to its end as the server's user. Raises DatabaseError where it does not end."""
-        tend = self.start(argv, patience_s=1.0)
+        process = self.start(argv, patience_s=1.0)
         try:
-            ended = tend.ended(_MAKING_S)
+            ended = process.ended(_MAKING_S)
             if ended is None:
                 raise DatabaseError(f"{argv[0]} did not end within {_MAKING_S:.0f} s")
         except BaseException:
-            tend.kill()
+            process.kill()
             raise
         return ended
 

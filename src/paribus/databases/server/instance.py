@@ -18,7 +18,7 @@ from paribus.databases.server.start_failure import log_excerpt, would_not_start
 from paribus.databases.server.state import Ask
 from paribus.engine.protocol import Ended, Rows, SqlJob
 from paribus.engine.sql import Sql
-from paribus.engine.tend import Tend
+from paribus.engine.supervised_process import SupervisedProcess
 from paribus.errors import DatabaseError, EngineError, ParibusError, QueryRefused, ServerGone, ServerWouldNotStart
 from paribus.hosts.transport import Host
 
@@ -64,7 +64,7 @@ class Instance(ServerClient):
         self._patience_s = patience_s
         self._port: int | None = None
         self._user: tuple[str, SecretStr] | None = None
-        self._tend: Tend | None = None
+        self._process: SupervisedProcess | None = None
         self._sql: Sql | None = None
         self._variables = {}
         self._ended: Ended | None = None
@@ -102,10 +102,10 @@ class Instance(ServerClient):
         Raises DatabaseError for a folder that was not made by `create`, and where a server that a dead controller
         has left is not done with ending in good time.
         """
-        if self._tend is not None and self._kind.abort_signal:
-            self._host.run(["kill", "-s", self._kind.abort_signal, str(self._tend.pid)])
+        if self._process is not None and self._kind.abort_signal:
+            self._host.run(["kill", "-s", self._kind.abort_signal, str(self._process.pid)])
             with contextlib.suppress(EngineError):
-                self._tend.ended(_ABORT_S)
+                self._process.ended(_ABORT_S)
         self.kill()
         self._directory.remove(self._patience_s)
 
@@ -142,7 +142,7 @@ class Instance(ServerClient):
             self._directory.write(name, text)
         self._directory.must(["rm", "--force", *(f"{self._directory.folder}/{name}" for name in self._kind.stale)])
         self._ended, self._variables = None, {}
-        self._tend = self._directory.start(
+        self._process = self._directory.start(
             self._kind.running(self.program, self._directory, all_settings, port),
             stop_signal=self._kind.stop_signal,
             patience_s=self._patience_s,
@@ -162,10 +162,10 @@ class Instance(ServerClient):
         self._user = (user, SecretStr(password))
 
     def _wait_until_ready(self, settings: Mapping[str, str], within_s: float) -> Sql:
-        assert self._tend is not None
+        assert self._process is not None
         deadline = time.monotonic() + within_s
         while True:
-            ended = self._tend.ended(_GLANCE_S)
+            ended = self._process.ended(_GLANCE_S)
             if ended is not None:
                 raise would_not_start(self._kind, self.program, settings, "", ended.last_words)
             try:
@@ -174,7 +174,7 @@ class Instance(ServerClient):
             except (EngineError, QueryRefused) as error:
                 answer = error.message
             if time.monotonic() > deadline:
-                words = self._tend.kill().last_words
+                words = self._process.kill().last_words
                 late = f"it was not ready within {within_s:.0f} s: {answer}"
                 raise would_not_start(self._kind, self.program, settings, late, words)
 
@@ -198,33 +198,33 @@ class Instance(ServerClient):
     @property
     def pid(self) -> int:
         """The process of the running server. Raises ServerGone where none runs."""
-        if self._tend is None:
+        if self._process is None:
             raise self._gone("it does not run")
-        return self._tend.pid
+        return self._process.pid
 
     def is_running(self) -> bool:
         """Whether the server runs. Raises EngineError or Unreachable where its keeper is lost, and ends it then."""
-        if self._tend is not None:
+        if self._process is not None:
             try:
-                self._ended = self._tend.ended()
+                self._ended = self._process.ended()
             except ParibusError:
                 self._forget()
                 raise
             if self._ended is not None:
                 self._forget()
-        return self._tend is not None
+        return self._process is not None
 
     def _forget(self) -> None:
         if self._sql is not None:
             self._sql.close()
-        self._sql = self._tend = None
+        self._sql = self._process = None
 
     def stop(self) -> None:
         """End it in good order; nothing where it does not run. Raises DatabaseError where it had to be killed."""
-        if not self.is_running() or self._tend is None:
+        if not self.is_running() or self._process is None:
             return
         try:
-            ended = self._tend.stop()
+            ended = self._process.stop()
         finally:
             self._forget()
         if ended.signal == 9:
@@ -233,9 +233,9 @@ class Instance(ServerClient):
 
     def kill(self) -> None:
         """End it as a crash would; nothing where it does not run."""
-        if self._tend is not None:
+        if self._process is not None:
             try:
-                self._tend.kill()
+                self._process.kill()
             finally:
                 self._forget()
 
@@ -309,8 +309,8 @@ class Instance(ServerClient):
         self._directory.drop_cache()
 
     def _wait_for_its_end(self) -> None:
-        if self._tend is not None:
-            self._tend.ended(1.0)  # a server that dies may have closed its connections first
+        if self._process is not None:
+            self._process.ended(1.0)  # a server that dies may have closed its connections first
         self.is_running()
 
     def _gone(self, cause: str) -> ServerGone:

@@ -56,7 +56,7 @@ from paribus.engine.protocol.job import (
     SqliteFile,
     SqlJob,
     SqlMixJob,
-    TendJob,
+    SuperviseJob,
 )
 from paribus.engine.protocol.message import VERSION, Message
 from paribus.engine.protocol.mix import (
@@ -136,7 +136,7 @@ __all__ = [
     "Started",
     "Statements",
     "Stretch",
-    "TendJob",
+    "SuperviseJob",
     "TextDraw",
     "Times",
     "event_adapter",

@@ -258,7 +258,7 @@ class Counting(Message):
     statement: str
 
 
-class TendJob(Message):
+class SuperviseJob(Message):
     """One line on the stdin of a server's keeper. `user` null: whoever runs it; `environment` is all it has."""
 
     protocol: int = VERSION

@@ -45,7 +45,7 @@ pub fn verify(
     let (written, acknowledged) = (AtomicU64::new(0), AtomicU64::new(0));
     let block_bytes = u64::from(layout.block_size_bytes);
     let span_bytes = span_bytes(block_bytes);
-    let hire = |number| {
+    let spawn = |number| {
         let mut buffer = Buffer::random(span_bytes as usize, &mut generator(job.seed, number))?;
         let (files, least, written, acknowledged) = (&files, &least, &written, &acknowledged);
         Ok(move |span: Span| {
@@ -69,7 +69,7 @@ pub fn verify(
     let size = layout.blocks_per_file * block_bytes;
     let total = layout.files * size;
     let told = |done| progress(done, total);
-    go_through(layout.files as usize, size, span_bytes, stop, told, hire)?;
+    go_through(layout.files as usize, size, span_bytes, stop, told, spawn)?;
     if stop.is_asked() {
         return Err(EngineError::new(
             Class::Interrupted,

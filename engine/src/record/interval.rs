@@ -1,11 +1,11 @@
-//! Stretches: what all workers did between two cuts.
+//! Intervals: what all workers did between two cuts.
 //!
 //! In: the workers' shared tallies. Out: the merged tally of all workers since the last cut. Workers
 //! record by `load::worker`, the collector is called by `load::windows`.
 //!
 //! Each worker has a tally with two sides, each behind its own lock, and records on the side that is
 //! up; the lock is taken once per batch and is practically always free. A cut turns all tallies over
-//! and only then collects what is on the sides now down. So an operation counts in the stretch in
+//! and only then collects what is on the sides now down. So an operation counts in the interval in
 //! which it completes, intervals add up to results, and a worker that is stuck in an operation, or
 //! put off the core while it records, moves no boundary.
 
@@ -54,7 +54,7 @@ impl SharedTally {
     }
 }
 
-/// Cuts the workers' tallies into stretches.
+/// Cuts the workers' tallies into intervals.
 #[derive(Debug)]
 pub struct Collector {
     /// The tallies of the workers of each part of the load.
@@ -62,7 +62,7 @@ pub struct Collector {
     since: Nanos,
 }
 
-/// The end of a stretch that is still to be collected.
+/// The end of an interval that is still to be collected.
 #[derive(Debug)]
 #[must_use]
 pub struct Cut {
@@ -74,13 +74,13 @@ pub struct Cut {
 
 /// What all workers recorded from `start` to `end`, by parts of the load.
 #[derive(Debug)]
-pub struct Stretch {
+pub struct RecordedInterval {
     pub start: Nanos,
     pub end: Nanos,
     pub parts: Vec<Tally>,
 }
 
-impl Stretch {
+impl RecordedInterval {
     /// All parts together.
     pub fn whole(&self) -> Cow<'_, Tally> {
         whole(&self.parts)
@@ -92,7 +92,7 @@ impl Collector {
         Collector { parts, since }
     }
 
-    /// Ends the current stretch now and starts the next one. All tallies are turned over as close
+    /// Ends the current interval now and starts the next one. All tallies are turned over as close
     /// together as can be; what is slow is left to `collect`, which must follow before the next cut.
     pub fn cut(&mut self) -> Cut {
         let end = clock::now();
@@ -105,8 +105,8 @@ impl Collector {
         Cut { start, end, down }
     }
 
-    /// What was recorded in the stretch that the cut has ended.
-    pub fn collect(&self, cut: Cut) -> Stretch {
+    /// What was recorded in the interval that the cut has ended.
+    pub fn collect(&self, cut: Cut) -> RecordedInterval {
         let merge = |(tallies, down): (&Vec<SharedTally>, Vec<usize>)| {
             let mut merged = Tally::default();
             for (tally, down) in tallies.iter().zip(down) {
@@ -116,7 +116,7 @@ impl Collector {
             }
             merged
         };
-        Stretch {
+        RecordedInterval {
             start: cut.start,
             end: cut.end,
             parts: self.parts.iter().zip(cut.down).map(merge).collect(),
@@ -130,7 +130,7 @@ mod tests {
     use crate::error::Class;
     use crate::record::tally::OperationKind;
 
-    fn cut(collector: &mut Collector) -> Stretch {
+    fn cut(collector: &mut Collector) -> RecordedInterval {
         let cut = collector.cut();
         collector.collect(cut)
     }

@@ -1,6 +1,6 @@
 //! A user of this machine, by name.
 //!
-//! In: a name. Out: the numbers that a process of this user has. Called by `tend::process`, before
+//! In: a name. Out: the numbers that a process of this user has. Called by `supervise::process`, before
 //! it forks: looking up is not allowed afterwards.
 
 use std::ffi::CString;

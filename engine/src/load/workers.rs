@@ -1,4 +1,4 @@
-//! The crew: the threads of a load, from hiring to leaving.
+//! The threads of a load, from spawning to exit.
 //!
 //! In: a job, and from its workload what each worker does. Out: ready workers, started together by `go`;
 //! messages when one is ready, fails or leaves. Called by `load::carry_out`; filled by the workloads.
@@ -20,13 +20,13 @@ use crate::load::schedule::{Backlog, Schedule};
 use crate::load::stop::OnRequest;
 use crate::load::worker::Worker;
 use crate::machine;
-use crate::record::stretch::SharedTally;
+use crate::record::interval::SharedTally;
 use crate::workload::Workload;
 
 /// The loop is shallow, and a sync load may have thousands of threads.
 const STACK_BYTES: usize = 256 << 10;
 
-pub struct Crew {
+pub struct Workers {
     /// By streams of the load.
     tallies: Vec<Vec<SharedTally>>,
     stop: OnRequest,
@@ -60,10 +60,10 @@ impl Gate {
     }
 }
 
-impl Crew {
+impl Workers {
     /// With no workers yet.
-    pub fn of(job: &Job) -> Crew {
-        Crew {
+    pub fn of(job: &Job) -> Workers {
+        Workers {
             tallies: Vec::new(),
             stop: OnRequest::default(),
             gate: Arc::default(),
@@ -180,7 +180,7 @@ impl Crew {
         self.tallies.clone()
     }
 
-    pub fn workers(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.tallies.iter().map(Vec::len).sum()
     }
 }

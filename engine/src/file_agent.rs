@@ -1,4 +1,4 @@
-//! `paribus-engine eyes`: the controller's eyes on a machine that it reaches over a network.
+//! `paribus-engine file-agent`: reads and lists files for a controller on another machine.
 //!
 //! In: commands on stdin, one per line: read a file, list a folder, follow a path. Out: one `seen`
 //! or `unseen` event for each, in order. Called by `main`. It does what a local controller does
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{EngineError, Result};
 use crate::event::{Event, Events};
 use crate::input::{self, Input};
-use crate::load::crew::no_thread;
+use crate::load::workers::no_thread;
 
 /// As many as the kernel follows.
 const MOST_LINKS: u32 = 40;
@@ -30,7 +30,7 @@ enum Command {
 
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
-pub enum EyesEvent {
+pub enum FileAgentEvent {
     Seen {
         texts: Vec<String>,
     },
@@ -46,9 +46,9 @@ pub fn look(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     input::forward(stdin, sender, |input| input).map_err(|cause| no_thread(&cause))?;
     while let Ok(Input::Line(line)) = inbox.recv() {
         let answer = match serde_json::from_str(&line) {
-            Ok(command) => Event::Eyes(answer(command)),
+            Ok(command) => Event::FileAgent(answer(command)),
             Err(cause) => Event::Error(EngineError::bad_command(format!(
-                "`{line}` is not a command of eyes: {cause}"
+                "`{line}` is not a command of the file agent: {cause}"
             ))),
         };
         events.emit(&answer);
@@ -56,10 +56,10 @@ pub fn look(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     Ok(())
 }
 
-fn answer(command: Command) -> EyesEvent {
+fn answer(command: Command) -> FileAgentEvent {
     match carry_out(command) {
-        Ok(texts) => EyesEvent::Seen { texts },
-        Err(cause) => EyesEvent::Unseen {
+        Ok(texts) => FileAgentEvent::Seen { texts },
+        Err(cause) => FileAgentEvent::Unseen {
             errno: cause.raw_os_error().unwrap_or(0),
             reason: cause.to_string(),
         },
@@ -124,13 +124,13 @@ fn parts(path: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    fn obey(command: &serde_json::Value) -> EyesEvent {
+    fn obey(command: &serde_json::Value) -> FileAgentEvent {
         answer(serde_json::from_value(command.clone()).unwrap())
     }
 
-    fn seen(texts: &[&str]) -> EyesEvent {
+    fn seen(texts: &[&str]) -> FileAgentEvent {
         let texts = texts.iter().map(ToString::to_string).collect();
-        EyesEvent::Seen { texts }
+        FileAgentEvent::Seen { texts }
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let gone = place.path().join("gone");
         let read = serde_json::json!({"read": {"path": gone}});
-        let EyesEvent::Unseen { errno, .. } = obey(&read) else {
+        let FileAgentEvent::Unseen { errno, .. } = obey(&read) else {
             panic!("a file that is gone was seen");
         };
         assert_eq!(errno, libc::ENOENT);

@@ -40,9 +40,9 @@ fn change(job: &mut Value, changes: &Value) {
 }
 
 /// As a shell starts what it puts behind itself: interrupts from the terminal are ignored.
-fn tend(job: &Value) -> Engine {
+fn supervise(job: &Value) -> Engine {
     let mut command = Command::new(binary());
-    command.arg("tend");
+    command.arg("supervise");
     for signal in [libc::SIGINT, libc::SIGQUIT] {
         // SAFETY: SIG_IGN installs no handler code.
         unsafe {
@@ -58,7 +58,7 @@ fn tend(job: &Value) -> Engine {
 }
 
 fn started(job: &Value) -> (Engine, i32) {
-    let mut engine = tend(job);
+    let mut engine = supervise(job);
     let pid = engine.wait_for("started")["pid"].as_i64().unwrap();
     (engine, i32::try_from(pid).unwrap())
 }
@@ -185,14 +185,14 @@ fn an_end_of_its_own_is_told_with_its_last_words() {
     let place = place();
     fs::write(log_of(place.path()), "of another start\n").unwrap();
     let few = "echo here; echo there >&2; sleep 600 & exit 7";
-    let (code, events) = tend(&job(place.path(), &["sh", "-c", few], json!({}))).wait();
+    let (code, events) = supervise(&job(place.path(), &["sh", "-c", few], json!({}))).wait();
     assert_eq!(code, 0);
     let ended = events.last().unwrap();
     assert_eq!(ended["exit_code"], 7);
     assert_eq!(ended["last_words"], json!(["here", "there"]));
 
     let many = "i=0; while [ $i -lt 99 ]; do echo $i; i=$((i+1)); done";
-    let (_, events) = tend(&job(place.path(), &["sh", "-c", many], json!({}))).wait();
+    let (_, events) = supervise(&job(place.path(), &["sh", "-c", many], json!({}))).wait();
     let wanted: Vec<String> = (79..99).map(|number| number.to_string()).collect();
     assert_eq!(events.last().unwrap()["last_words"], json!(wanted));
 }
@@ -200,7 +200,7 @@ fn an_end_of_its_own_is_told_with_its_last_words() {
 #[test]
 fn its_environment_is_what_the_job_says() {
     let place = place();
-    let (_, events) = tend(&job(
+    let (_, events) = supervise(&job(
         place.path(),
         &["env"],
         json!({"environment": {"A": "b"}}),
@@ -213,7 +213,7 @@ fn its_environment_is_what_the_job_says() {
 fn what_cannot_be_started_is_an_error_that_names_it() {
     let place = place();
     let nowhere = job(place.path(), &["/no/such/program"], json!({}));
-    let error = only_error(tend(&nowhere).wait(), 1);
+    let error = only_error(supervise(&nowhere).wait(), 1);
     assert_eq!(error["class"], "file-vanished");
     assert!(
         error["message"]
@@ -228,7 +228,7 @@ fn what_cannot_be_started_is_an_error_that_names_it() {
         json!({"log": "/no/such/folder/log"}),
     );
     assert!(
-        only_error(tend(&no_log).wait(), 1)["message"]
+        only_error(supervise(&no_log).wait(), 1)["message"]
             .as_str()
             .unwrap()
             .contains("/no/such/folder/log")
@@ -252,7 +252,7 @@ fn a_job_that_is_wrong_is_refused() {
         } else {
             2
         };
-        only_error(tend(&wrong).wait(), code);
+        only_error(supervise(&wrong).wait(), code);
     }
 }
 
@@ -260,11 +260,14 @@ fn a_job_that_is_wrong_is_refused() {
 fn a_log_has_one_server() {
     let place = place();
     let (mut first, _) = started(&job(place.path(), &["sleep", "600"], json!({})));
-    let second = tend(&job(place.path(), &["true"], json!({}))).wait();
+    let second = supervise(&job(place.path(), &["true"], json!({}))).wait();
     assert_eq!(only_error(second, 1)["class"], "address-busy");
     first.send(&json!("stop"));
     first.wait_for("ended");
-    assert_eq!(tend(&job(place.path(), &["true"], json!({}))).wait().0, 0);
+    assert_eq!(
+        supervise(&job(place.path(), &["true"], json!({}))).wait().0,
+        0
+    );
 }
 
 #[test]
@@ -275,7 +278,7 @@ fn another_user_is_all_that_user_is_and_no_more() {
     let place = place();
     let script = "id -un; id -Gn; cat /etc/shadow";
     let changes = json!({"user": "nobody"});
-    let (_, events) = tend(&job(place.path(), &["sh", "-c", script], changes)).wait();
+    let (_, events) = supervise(&job(place.path(), &["sh", "-c", script], changes)).wait();
     let words = &events.last().unwrap()["last_words"];
     assert_eq!(words[0], "nobody");
     assert_ne!(words[1], "root");

@@ -1,4 +1,4 @@
-//! `paribus-engine tend`: keeps one server process, which never outlives it.
+//! `paribus-engine supervise`: keeps one server process, which never outlives it.
 //!
 //! In: one job line on stdin, then `"stop"` or `"kill"`; the end of stdin is a stop. Out: `hello`,
 //! `started`, and `ended` when nothing of the server runs any more. Called by `main`. It heeds no
@@ -20,7 +20,7 @@ use crate::error::{EngineError, Result};
 use crate::event::{Event, Events, Hello};
 use crate::input::{self, Input};
 use crate::job::check_protocol;
-use crate::load::crew::no_thread;
+use crate::load::workers::no_thread;
 use crate::machine;
 use process::Process;
 
@@ -29,7 +29,7 @@ const LAST_BYTES: u64 = 64 << 10;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TendJob {
+struct SuperviseJob {
     protocol: u32,
     argv: Vec<String>,
     /// Whom it runs as; null: whoever runs this.
@@ -67,7 +67,7 @@ enum Command {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
-pub enum TendEvent {
+pub enum SuperviseEvent {
     Started {
         pid: u32,
     },
@@ -89,7 +89,7 @@ fn a_minute() -> f64 {
     60.0
 }
 
-pub fn tend(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
+pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     let (sender, inbox) = channel();
     input::forward(stdin, sender.clone(), Message::Said).map_err(|cause| no_thread(&cause))?;
     let job = match inbox.recv() {
@@ -104,7 +104,7 @@ pub fn tend(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     )));
     let mut process = Process::start(&job)?;
     let pid = process.pid();
-    events.emit(&Event::Tend(TendEvent::Started { pid }));
+    events.emit(&Event::Supervise(SuperviseEvent::Started { pid }));
     process::when_over(pid, move || {
         // Nobody waits for it any more only where this has ended.
         let _ = sender.send(Message::Over);
@@ -144,7 +144,7 @@ pub fn tend(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
         }
     }
     let (exit_code, signal) = process.sweep();
-    events.emit(&Event::Tend(TendEvent::Ended {
+    events.emit(&Event::Supervise(SuperviseEvent::Ended {
         exit_code,
         signal,
         last_words: last_words(&job.log, process.log_start),
@@ -162,9 +162,9 @@ impl StopSignal {
     }
 }
 
-fn parse(line: &str) -> Result<TendJob> {
+fn parse(line: &str) -> Result<SuperviseJob> {
     check_protocol(line)?;
-    let job: TendJob = serde_json::from_str(line)
+    let job: SuperviseJob = serde_json::from_str(line)
         .map_err(|cause| EngineError::bad_job(format!("the job is not valid: {cause}")))?;
     if job.argv.is_empty() {
         return Err(EngineError::bad_job("argv names no program"));

@@ -1,6 +1,6 @@
-//! Hiring for work on databases: which connections, served by how many threads.
+//! Spawning the workers of a database load: which connections, served by how many threads.
 //!
-//! In: a job. Out: workers in a crew. Called by `workload::shared`.
+//! In: a job. Out: the workers of a load. Called by `workload::shared`.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -18,29 +18,29 @@ use crate::db::{Connection, mysql, postgres, sqlite};
 use crate::error::Result;
 use crate::job::Job;
 use crate::job::sql::{Database, Sql, SqliteFile};
-use crate::load::crew::Crew;
 use crate::load::inbox::Message;
+use crate::load::workers::Workers;
 use crate::machine;
-use crate::workload::fileio::hire::spread;
 use crate::workload::fileio::requests::generator;
+use crate::workload::fileio::spawn::spread;
 
 /// One thread serves this many connections before a second core is worth taking from the server.
 const CONNECTIONS_PER_THREAD: usize = 256;
 
-pub fn hire(
-    crew: &mut Crew,
+pub fn spawn(
+    workers: &mut Workers,
     job: &Job,
     sql: &Sql,
     shared: &Shared,
     sender: &Sender<Message>,
 ) -> Result<()> {
-    crew.begin_stream();
+    workers.begin_stream();
     let dialect = Dialect::of(sql.database());
     let statements = match sql {
         Sql::Oltp(oltp) => oltp::statements(oltp, dialect),
         Sql::SqlMix(mix) => mix::statements(mix, dialect),
     };
-    let hiring = Hiring {
+    let spawning = Spawner {
         job,
         sql,
         statements: Arc::new(statements),
@@ -48,16 +48,16 @@ pub fn hire(
         sender,
     };
     match sql {
-        Sql::Oltp(oltp) => hiring.hire(crew, |worker| {
+        Sql::Oltp(oltp) => spawning.spawn(workers, |worker| {
             OltpScript::new(oltp, generator(job.seed, worker.number as u64))
         }),
-        Sql::SqlMix(mix) => hiring.hire(crew, |worker| {
+        Sql::SqlMix(mix) => spawning.spawn(workers, |worker| {
             MixScript::new(mix, job.seed, shared.run, worker)
         }),
     }
 }
 
-struct Hiring<'a> {
+struct Spawner<'a> {
     job: &'a Job,
     sql: &'a Sql,
     statements: Arc<Vec<Statement>>,
@@ -65,20 +65,20 @@ struct Hiring<'a> {
     sender: &'a Sender<Message>,
 }
 
-impl Hiring<'_> {
+impl Spawner<'_> {
     /// `script` makes the draws of a worker.
-    fn hire<S: Script + 'static>(
+    fn spawn<S: Script + 'static>(
         &self,
-        crew: &mut Crew,
+        workers: &mut Workers,
         script: impl Fn(Worker) -> S,
     ) -> Result<()> {
         match self.sql.database() {
-            Database::Sqlite(file) => self.embedded(crew, file, script),
+            Database::Sqlite(file) => self.embedded(workers, file, script),
             Database::Mysql(server) => {
-                self.over_sockets::<mysql::Connection, S>(crew, server, script)
+                self.over_sockets::<mysql::Connection, S>(workers, server, script)
             }
             Database::Postgres(server) => {
-                self.over_sockets::<postgres::Connection, S>(crew, server, script)
+                self.over_sockets::<postgres::Connection, S>(workers, server, script)
             }
         }
     }
@@ -86,7 +86,7 @@ impl Hiring<'_> {
     /// A thread for each connection.
     fn embedded<S: Script + 'static>(
         &self,
-        crew: &mut Crew,
+        workers: &mut Workers,
         file: &SqliteFile,
         script: impl Fn(Worker) -> S,
     ) -> Result<()> {
@@ -95,7 +95,7 @@ impl Hiring<'_> {
         for number in 0..of {
             let (file, statements) = (file.clone(), Arc::clone(&self.statements));
             let (script, place) = (script(Worker { number, of }), self.place.to_string());
-            crew.start(self.sender, move || {
+            workers.start(self.sender, move || {
                 let connection = sqlite::Connection::open(&file, &statements, execution, false)
                     .map_err(|error| error.at(&place))?;
                 let kinds = statements.iter().map(|statement| statement.kind).collect();
@@ -108,7 +108,7 @@ impl Hiring<'_> {
     /// Few threads for all connections.
     fn over_sockets<C: Connection + 'static, S: Script + 'static>(
         &self,
-        crew: &mut Crew,
+        workers: &mut Workers,
         server: &Server,
         script: impl Fn(Worker) -> S,
     ) -> Result<()> {
@@ -128,7 +128,7 @@ impl Hiring<'_> {
             };
             // Who has to start on time must not wait for others.
             let closed = self.job.load.rate_per_s.is_none();
-            crew.start(self.sender, move || {
+            workers.start(self.sender, move || {
                 if closed {
                     machine::wake_without_preempting();
                 }

@@ -1,11 +1,11 @@
-"""Keeping a server or a tool on the target: it never outlives its keeper, nor the keeper its stdin."""
+"""A server or tool on the target, kept by the engine: it ends when its keeper or the controller ends."""
 
 import contextlib
 import json
 import time
 from collections.abc import Sequence
 
-from paribus.engine.protocol import Ended, Started, TendJob
+from paribus.engine.protocol import Ended, Started, SuperviseJob
 from paribus.engine.run import understand
 from paribus.errors import EngineError, HostError
 from paribus.hosts.transport import Host, LineProcess
@@ -14,15 +14,15 @@ _START_S = 60.0
 _SWEEP_S = 60.0  # a killed process may be held up by its disk
 
 
-class Tend:
+class SupervisedProcess:
     """One life of a server process."""
 
-    def __init__(self, host: Host, binary: str, job: TendJob, conditions: Sequence[str] = ()) -> None:
+    def __init__(self, host: Host, binary: str, job: SuperviseJob, conditions: Sequence[str] = ()) -> None:
         """Start the program of the job, under the conditions that options of the engine ask for.
 
         Raises EngineError where it cannot be started, Missing and Unreachable where the engine cannot.
         """
-        self._process: LineProcess = host.start([binary, "tend", *conditions])
+        self._process: LineProcess = host.start([binary, "supervise", *conditions])
         self._patience_s = job.patience_s
         self._ended: Ended | None = None
         try:

@@ -1,7 +1,7 @@
 //! One server process and everything that descends from it.
 //!
-//! In: a `TendJob`. Out: a process in a group of its own that dies with this one, and the certainty
-//! that all of it is gone. Called by `tend`.
+//! In: a `SuperviseJob`. Out: a process in a group of its own that dies with this one, and the certainty
+//! that all of it is gone. Called by `supervise`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use super::TendJob;
+use super::SuperviseJob;
 use super::account::Account;
 use crate::error::{Class, EngineError, Result};
 
@@ -23,7 +23,7 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn start(job: &TendJob) -> Result<Process> {
+    pub fn start(job: &SuperviseJob) -> Result<Process> {
         let (log, log_start) = open_log(&job.log)?;
         let account = job.user.as_deref().map(switch_to).transpose()?;
         // What descends from the server and is left by its parent becomes a child of this process.
@@ -184,7 +184,7 @@ fn check(done: libc::c_int) -> io::Result<()> {
     }
 }
 
-fn cannot_start(job: &TendJob, cause: &io::Error) -> EngineError {
+fn cannot_start(job: &SuperviseJob, cause: &io::Error) -> EngineError {
     let program = &job.argv[0];
     let who = job.user.as_deref().map(|user| format!(" as user {user}"));
     let message = format!(

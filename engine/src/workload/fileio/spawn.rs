@@ -1,6 +1,6 @@
-//! Hiring for work on files: how many workers, with which memory and way of doing I/O.
+//! Spawning the workers of a file load: how many, with which memory and I/O engine.
 //!
-//! In: a job and the opened files. Out: workers in a crew. Called by `workload::shared`.
+//! In: a job and the opened files. Out: the workers of a load. Called by `workload::shared`.
 
 use std::iter::repeat_n;
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use crate::io::null::Null;
 use crate::io::sync::Sync;
 use crate::io::uring::Uring;
 use crate::job::{Engine, Files, Job, Method};
-use crate::load::crew::Crew;
 use crate::load::inbox::Message;
+use crate::load::workers::Workers;
 use crate::machine;
 
 /// One ring serves this many operations before a second core is worth its cost.
 const SLOTS_PER_RING: usize = 128;
 
-pub fn hire(
-    crew: &mut Crew,
+pub fn spawn(
+    workers: &mut Workers,
     job: &Job,
     work: &Files,
     shared: &Shared,
@@ -37,15 +37,15 @@ pub fn hire(
     let content = Content::new(work.data().compressible);
     let streams = streams(work, &job.load);
     let mut memory = buffers_of(work.io(), &streams)?;
-    let mut hired = 0;
+    let mut spawned = 0;
     for stream in streams {
         let slots = slots_of_workers(engine, stream.outstanding, machine::cores_usable());
         let drawn = Arc::<Drawn>::default();
-        crew.begin_stream();
+        workers.begin_stream();
         let mut lane = 0;
         for slots in slots {
-            let mut rng = generator(job.seed, hired);
-            hired += 1;
+            let mut rng = generator(job.seed, spawned);
+            spawned += 1;
             let requests = Requests::new(stream.pattern.clone(), Arc::clone(&drawn), rng.clone());
             // The buffers' content must not repeat the sequence that chose the offsets.
             rng.long_jump();
@@ -57,11 +57,11 @@ pub fn hire(
             lane += slots;
             match engine {
                 Engine::Null => {
-                    crew.start(sender, move || Ok(FileIo::new(Null, requests, files, None)))?
+                    workers.start(sender, move || Ok(FileIo::new(Null, requests, files, None)))?
                 }
                 Engine::Sync => {
                     let buffer = content.buffer(memory.take(size), &mut rng);
-                    crew.start(sender, move || {
+                    workers.start(sender, move || {
                         let io = Sync::new(Arc::clone(&files), buffer);
                         Ok(FileIo::new(io, requests, files, verifier))
                     })?;
@@ -71,7 +71,7 @@ pub fn hire(
                         .map(|_| content.buffer(memory.take(size), &mut rng))
                         .collect();
                     let unregistered = Arc::clone(&shared.unregistered);
-                    crew.start(sender, move || {
+                    workers.start(sender, move || {
                         let io = Uring::new(Arc::clone(&files), buffers)?;
                         if !io.has_registered_buffers() {
                             unregistered.store(true, Ordering::Relaxed);
