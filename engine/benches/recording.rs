@@ -6,9 +6,9 @@
 use std::hint::black_box;
 
 use paribus_engine::clock;
+use paribus_engine::operation::OperationKind;
 use paribus_engine::record::histogram::Times;
 use paribus_engine::record::interval::SharedTally;
-use paribus_engine::record::tally::OperationKind;
 
 const ROUNDS: u64 = 20;
 const OPERATIONS: u64 = 1_000_000;

@@ -106,6 +106,7 @@ impl Class {
 
 /// A failure, ready to be shown: `message` names the thing and keeps the cause, `hint` says what to do.
 #[derive(Debug, Clone, thiserror::Error, Serialize)]
+#[serde(tag = "event", rename = "error")]
 #[error("{message}")]
 pub struct EngineError {
     pub class: Class,
@@ -147,6 +148,22 @@ impl EngineError {
             Class::BadJob,
             message,
             "correct the job; nothing has been done",
+        )
+    }
+
+    pub fn panicked(thread: &str) -> Self {
+        EngineError::new(
+            Class::Internal,
+            format!("{thread} has panicked; the message is on stderr"),
+            "this is a defect of the engine: report it with the job",
+        )
+    }
+
+    pub fn no_thread(cause: &io::Error) -> Self {
+        EngineError::new(
+            Class::TooManyThreads,
+            format!("a thread could not be started: {cause}"),
+            "raise the limit of processes (ulimit -u), or use fewer outstanding operations or engine = \"io_uring\"",
         )
     }
 

@@ -13,9 +13,8 @@ use std::sync::mpsc::channel;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{EngineError, Result};
-use crate::event::{Event, Events};
+use crate::event::Events;
 use crate::input::{self, Input};
-use crate::load::workers::no_thread;
 
 /// As many as the kernel follows.
 const MOST_LINKS: u32 = 40;
@@ -43,15 +42,14 @@ pub enum FileAgentEvent {
 
 pub fn look(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     let (sender, inbox) = channel();
-    input::forward(stdin, sender, |input| input).map_err(|cause| no_thread(&cause))?;
+    input::forward(stdin, sender, |input| input).map_err(|cause| EngineError::no_thread(&cause))?;
     while let Ok(Input::Line(line)) = inbox.recv() {
-        let answer = match serde_json::from_str(&line) {
-            Ok(command) => Event::FileAgent(answer(command)),
-            Err(cause) => Event::Error(EngineError::bad_command(format!(
+        let command = serde_json::from_str(&line).map_err(|cause| {
+            EngineError::bad_command(format!(
                 "`{line}` is not a command of the file agent: {cause}"
-            ))),
-        };
-        events.emit(&answer);
+            ))
+        });
+        events.emit_outcome(command.map(answer));
     }
     Ok(())
 }

@@ -1,8 +1,10 @@
 //! The Rust half of Paribus: it makes the load, samples the machine and keeps the journal.
 //!
-//! One direction: `main -> run -> load -> workload -> io`, `telemetry`, `probe`, `users`, `file_agent`, `supervise`, `sql`, `conditions`, `confine` and
-//! `journal` beside them, `folder`, `identity`, `record`, `job`, `event`, `error` and `clock` at the bottom. Jobs come on stdin, events go
-//! to stdout, one JSON object per line; words for people go to stderr.
+//! Jobs come on stdin, events go to stdout, one JSON object per line; messages for people go to stderr.
+//!
+//! Layers, each of which imports only those after it (`tests/layers.rs`): `main`; `run`; `workload`, `probe`, `confine`;
+//! `load`, `io`, `telemetry`, `supervise`, `sql`; `journal`, `record`, `job`; `db`, `users`, `file_agent`; `event`,
+//! `folder`, `identity`, `conditions`; `operation`, `random`, `input`, `machine`, `clock`, `error`.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -22,7 +24,9 @@ pub mod job;
 pub mod journal;
 pub mod load;
 pub mod machine;
+pub mod operation;
 pub mod probe;
+pub mod random;
 pub mod record;
 pub mod run;
 pub mod sql;

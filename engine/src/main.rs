@@ -12,12 +12,11 @@ use clap::{Parser, Subcommand};
 use paribus_engine::conditions::Conditions;
 use paribus_engine::confine::{self, Confinement};
 use paribus_engine::error::{EngineError, Result};
-use paribus_engine::event::{Event, Events};
+use paribus_engine::event::Events;
 use paribus_engine::folder::experiment;
 use paribus_engine::identity::DeviceIdentity;
 use paribus_engine::journal::undo::Selection;
 use paribus_engine::journal::{Leftover, at_boot, keeper, undo};
-use paribus_engine::load::workers::no_thread;
 use paribus_engine::{file_agent, input, machine, probe, run, sql, supervise, telemetry, users};
 
 const STUCK: u8 = 4;
@@ -136,7 +135,7 @@ fn main() -> ExitCode {
     };
     // The log of the program that it would have become is no place for events.
     let tells = !matches!(arguments.command, Command::Confine { .. });
-    let events = match Events::to(stdout()).map_err(|cause| no_thread(&cause)) {
+    let events = match Events::to(stdout()).map_err(|cause| EngineError::no_thread(&cause)) {
         Ok(events) => events,
         Err(error) => return told(&error),
     };
@@ -148,7 +147,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let code = told(&error);
             if tells {
-                events.emit(&Event::Error(error));
+                events.emit(&error);
             }
             code
         }
@@ -185,12 +184,12 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
         Command::Supervise { .. } => supervise::supervise(stdin()?, events)?,
         Command::Probe { directory } => {
             let found = probe::probe(&directory)?;
-            events.emit(&Event::Probe(Box::new(found)));
+            events.emit(&found);
         }
         Command::Data { wish } => data(wish, events)?,
         Command::Users { device, expected } => {
             let found = users::users(&device, expected.as_ref())?;
-            events.emit(&Event::Users(Box::new(found)));
+            events.emit(&found);
         }
         Command::Journal {
             directory,
@@ -202,7 +201,7 @@ fn carry_out(command: Command, patience: Option<Duration>, events: &Events) -> R
             root,
         } => {
             let found = at_boot::at_boot(wish, &journals(directory), &root)?;
-            events.emit(&Event::AtBoot(found));
+            events.emit(&found);
         }
         Command::Undo {
             directory,
@@ -238,9 +237,9 @@ fn data(wish: DataWish, events: &Events) -> Result<()> {
             about,
         } => {
             let path = experiment::make(&place, &experiment, about)?;
-            events.emit(&Event::DataFolder { path });
+            events.emit(&experiment::MadeFolder { path });
         }
-        DataWish::List { place } => events.emit(&Event::DataFolders(experiment::list(&place)?)),
+        DataWish::List { place } => events.emit(&experiment::list(&place)?),
         DataWish::Remove { place, experiment } => experiment::remove(&place, &experiment)?,
     }
     Ok(())

@@ -21,6 +21,7 @@ use crate::machine;
 use crate::telemetry::memory;
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "event", rename = "probe")]
 pub struct Probe {
     protocol: u32,
     version: &'static str,

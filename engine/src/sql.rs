@@ -10,14 +10,13 @@ use std::sync::mpsc::channel;
 use serde::{Deserialize, Serialize};
 
 use crate::db::Rows;
+use crate::db::database::Database;
 use crate::db::error::{DbError, Kind};
 use crate::db::session::Session;
 use crate::error::{EngineError, Result};
-use crate::event::{Event, Events, Hello};
+use crate::event::{Events, Hello};
 use crate::input::{self, Input};
 use crate::job::check_protocol;
-use crate::job::sql::Database;
-use crate::load::workers::no_thread;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,26 +41,24 @@ pub enum SqlEvent {
 
 pub fn sql(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     let (sender, inbox) = channel();
-    input::forward(stdin, sender, |input| input).map_err(|cause| no_thread(&cause))?;
+    input::forward(stdin, sender, |input| input).map_err(|cause| EngineError::no_thread(&cause))?;
     let job = match inbox.recv() {
         Ok(Input::Line(line)) => parse(&line)?,
         _ => return Err(EngineError::bad_job("stdin has no job")),
     };
     let place = job.database.place();
     let mut session = Session::open(&job.database, false).map_err(|error| error.at(&place))?;
-    events.emit(&Event::Hello(Hello::new(
-        serde_json::to_value(&job).unwrap_or_default(),
-    )));
+    events.emit(&Hello::new(serde_json::to_value(&job).unwrap_or_default()));
     while let Ok(Input::Line(line)) = inbox.recv() {
         // The line is not repeated: a statement may hold a password.
         let query: Query = serde_json::from_str(&line)
             .map_err(|cause| EngineError::bad_command(format!("this is no query: {cause}")))?;
         match session.query(&query.query) {
-            Ok(rows) => events.emit(&Event::Sql(SqlEvent::Rows(rows))),
+            Ok(rows) => events.emit(&SqlEvent::Rows(rows)),
             Err(error) if matches!(error.kind, Kind::Lost | Kind::Protocol) => {
                 return Err(error.at(&place));
             }
-            Err(error) => events.emit(&Event::Sql(SqlEvent::Refused(error))),
+            Err(error) => events.emit(&SqlEvent::Refused(error)),
         }
     }
     Ok(())

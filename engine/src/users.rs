@@ -15,6 +15,7 @@ use crate::error::{EngineError, Result};
 use crate::identity::DeviceIdentity;
 
 #[derive(Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename = "users")]
 pub struct Users {
     /// Why it cannot be opened for this process alone; null when it can.
     pub exclusive: Option<String>,

@@ -9,9 +9,10 @@ use paribus_engine::error::{Class, EngineError, Result};
 use paribus_engine::load::pace::{Closed, Pace};
 use paribus_engine::load::stop::AfterOperations;
 use paribus_engine::load::worker::Worker;
+use paribus_engine::load::workload::Workload;
+use paribus_engine::operation::OperationKind;
+use paribus_engine::operation::{Completion, Failure, Outcome, Slot, Submitted};
 use paribus_engine::record::interval::SharedTally;
-use paribus_engine::record::tally::OperationKind;
-use paribus_engine::workload::{Completion, Failure, Outcome, Slot, Submitted, Workload};
 
 /// Keeps up to `slots` operations and completes all of them when asked to reap.
 struct Scripted {

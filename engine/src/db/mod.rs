@@ -6,6 +6,7 @@
 
 pub mod argument;
 pub mod credential;
+pub mod database;
 pub mod error;
 pub mod mysql;
 pub mod postgres;

@@ -7,7 +7,7 @@ use super::error::Result;
 use super::server::Server;
 use super::statement::Statement;
 use super::{Connection, Execution, Rows, mysql, postgres, sqlite};
-use crate::job::sql::Database;
+use crate::db::database::Database;
 
 pub enum Session {
     Sqlite(sqlite::Connection),

@@ -16,7 +16,7 @@ use super::argument::{Argument, Arguments};
 use super::error::{DbError, Kind, Result};
 use super::statement::Statement;
 use super::{Answer, Execution, Rows};
-use crate::job::sql::SqliteFile;
+use crate::db::database::SqliteFile;
 
 /// How long a statement waits for the locks of other connections, as users of SQLite usually set it.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -35,6 +35,12 @@ pub struct Manifest {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "event", rename = "data-folder")]
+pub struct MadeFolder {
+    pub path: PathBuf,
+}
+
+#[derive(Debug, Serialize)]
 pub struct DataFolder {
     pub path: PathBuf,
     /// None where it was not made by an experiment, or the manifest is damaged.
@@ -46,6 +52,7 @@ pub struct DataFolder {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "event", rename = "data-folders")]
 pub struct DataFolders {
     pub folders: Vec<DataFolder>,
 }

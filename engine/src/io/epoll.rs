@@ -10,7 +10,7 @@ use std::ptr;
 
 use crate::clock::{self, Nanos, SECOND};
 use crate::error::{EngineError, Result};
-use crate::workload::Slot;
+use crate::operation::Slot;
 
 /// What one wait tells at most; who is left is told by the next.
 const BATCH: usize = 64;

@@ -15,8 +15,8 @@ pub mod uring;
 
 use crate::clock::Nanos;
 use crate::error::Result;
-use crate::record::tally::OperationKind;
-use crate::workload::{Completion, Failure, Outcome, Slot, Submitted};
+use crate::operation::OperationKind;
+use crate::operation::{Completion, Failure, Outcome, Slot, Submitted};
 use buffer::Buffer;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::clock::{self, Nanos};
 use crate::error::Result;
 use crate::io::buffer::Buffer;
 use crate::io::{Io, Request};
-use crate::workload::{Completion, Slot, Submitted};
+use crate::operation::{Completion, Slot, Submitted};
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Null;

@@ -12,7 +12,7 @@ use crate::io::Operation;
 use crate::io::buffer::Buffer;
 use crate::io::fileset::FileSet;
 use crate::io::{Io, Request};
-use crate::workload::{Completion, Slot, Submitted};
+use crate::operation::{Completion, Slot, Submitted};
 
 pub struct Sync {
     files: Arc<FileSet>,

@@ -2,16 +2,13 @@
 //!
 //! In: JSON. Out: plain data, checked. Read by `workload::sql`.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
 use super::check::{refuse, within};
 use super::sqlmix::SqlMix;
 use super::{Job, JobPhase};
-use crate::db::server::Server;
-use crate::db::{Execution, mysql, postgres};
+use crate::db::Execution;
+use crate::db::database::Database;
 use crate::error::Result;
 
 const MAX_TABLES: u32 = 10_000;
@@ -22,25 +19,6 @@ const MAX_ROWS: u64 = 1 << 31;
 pub enum Sql {
     Oltp(Oltp),
     SqlMix(SqlMix),
-}
-
-/// The database, and how statements reach it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "driver", rename_all = "lowercase")]
-pub enum Database {
-    Sqlite(SqliteFile),
-    Mysql(Server),
-    Postgres(Server),
-}
-
-/// A database file, opened by the engine itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SqliteFile {
-    pub path: PathBuf,
-    /// Set on every connection, in this order after `page_size` and `journal_mode`; each is read back.
-    #[serde(default)]
-    pub pragmas: BTreeMap<String, String>,
 }
 
 /// sysbench's OLTP: its tables, its statements, its mixes.
@@ -151,7 +129,7 @@ impl Sql {
             return refuse("the phase verify is for data of files".to_string());
         }
         job.load.check(1)?;
-        self.database().check()?;
+        check_database(self.database())?;
         match self {
             Sql::Oltp(oltp) => oltp.check(),
             Sql::SqlMix(mix) => mix.check(),
@@ -159,62 +137,40 @@ impl Sql {
     }
 }
 
-impl Database {
-    /// For people: the file, or the server.
-    pub fn place(&self) -> String {
-        match self {
-            Database::Sqlite(file) => file.path.display().to_string(),
-            Database::Mysql(server) => server.place(mysql::USUAL_PORT),
-            Database::Postgres(server) => server.place(postgres::USUAL_PORT),
-        }
-    }
-
-    /// The same, but with at most so many seconds for each answer.
-    pub fn within(&self, timeout_s: f64) -> Database {
-        let mut database = self.clone();
-        if let Database::Mysql(server) | Database::Postgres(server) = &mut database {
-            server.timeout_s = server.timeout_s.min(timeout_s);
-        }
-        database
-    }
-
-    fn check(&self) -> Result<()> {
-        match self {
-            Database::Sqlite(file) => {
-                if !file.path.is_absolute() {
+fn check_database(database: &Database) -> Result<()> {
+    match database {
+        Database::Sqlite(file) => {
+            if !file.path.is_absolute() {
+                return refuse(format!(
+                    "workload.database.path is `{}`; it must be an absolute path",
+                    file.path.display()
+                ));
+            }
+            let is_word = |text: &str| {
+                !text.is_empty()
+                    && text
+                        .bytes()
+                        .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+            };
+            for (name, value) in &file.pragmas {
+                if !is_word(name) || !is_word(value) {
                     return refuse(format!(
-                        "workload.database.path is `{}`; it must be an absolute path",
-                        file.path.display()
+                        "workload.database.pragmas: `{name} = {value}` is no name and a word or a number"
                     ));
                 }
-                let is_word = |text: &str| {
-                    !text.is_empty()
-                        && text
-                            .bytes()
-                            .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
-                };
-                for (name, value) in &file.pragmas {
-                    if !is_word(name) || !is_word(value) {
-                        return refuse(format!(
-                            "workload.database.pragmas: `{name} = {value}` is no name and a word or a number"
-                        ));
-                    }
-                }
-                Ok(())
             }
-            Database::Mysql(server) | Database::Postgres(server) => {
-                within(
-                    "workload.database.timeout_s",
-                    server.timeout_s,
-                    0.001..=86_400.0,
-                )?;
-                if server.socket.is_some() && server.host.is_some() {
-                    return refuse(
-                        "workload.database must have either `socket` or `host`".to_string(),
-                    );
-                }
-                Ok(())
+            Ok(())
+        }
+        Database::Mysql(server) | Database::Postgres(server) => {
+            within(
+                "workload.database.timeout_s",
+                server.timeout_s,
+                0.001..=86_400.0,
+            )?;
+            if server.socket.is_some() && server.host.is_some() {
+                return refuse("workload.database must have either `socket` or `host`".to_string());
             }
+            Ok(())
         }
     }
 }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{refuse, within};
 use super::generator::Generator;
-use super::sql::{Database, yes};
+use super::sql::yes;
+use crate::db::database::Database;
 use crate::db::statement::{Kind, Statement};
 use crate::error::Result;
 

@@ -22,6 +22,7 @@ pub enum Wish {
 
 /// What of it is on the machine; empty: nothing is done at boot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename = "at-boot")]
 pub struct AtBoot {
     pub files: Vec<PathBuf>,
 }

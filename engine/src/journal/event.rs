@@ -1,6 +1,6 @@
 //! The events of the journal: what `journal` and `undo` say.
 //!
-//! In: filled by the modules beside this one. Out: JSON, by way of `event::Event`.
+//! In: filled by the modules beside this one. Out: JSON, by way of `event::Events`.
 
 use std::path::PathBuf;
 

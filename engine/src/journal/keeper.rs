@@ -23,10 +23,9 @@ use super::line::{Change, Record};
 use super::open_journal::OpenJournal;
 use super::restore::restore_and_close;
 use crate::error::{Class, EngineError, Result};
-use crate::event::{Event, Events};
+use crate::event::Events;
 use crate::identity::DeviceIdentity;
 use crate::input::{self, Input};
-use crate::load::workers::no_thread;
 use crate::machine;
 
 #[derive(Debug, Deserialize)]
@@ -85,7 +84,7 @@ pub fn keep(
         machine::ignore_signal(signal);
     }
     let (sender, inbox) = channel();
-    input::forward(stdin, sender, |input| input).map_err(|cause| no_thread(&cause))?;
+    input::forward(stdin, sender, |input| input).map_err(|cause| EngineError::no_thread(&cause))?;
     let open = match inbox.recv() {
         Ok(Input::Line(line)) => match parse(&line)? {
             Command::Open(open) => open,
@@ -96,9 +95,9 @@ pub fn keep(
     };
     let directory = Directory::new(directory);
     let mut journal = open_journal(&directory, allow_volatile, &open)?;
-    events.emit(&Event::Journal(JournalEvent::Opened {
+    events.emit(&JournalEvent::Opened {
         path: journal.path().to_path_buf(),
-    }));
+    });
     match obey(&mut journal, &inbox, events) {
         End::Restore => restore_and_close(&directory, &mut journal, events),
         End::Keep => Ok(Leftover::Nothing),
@@ -118,11 +117,11 @@ fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) -> End 
             Ok(Command::Restore {}) => return End::Restore,
             Ok(Command::Keep {}) => match journal.append(Record::Kept) {
                 Ok(_) => {
-                    events.emit(&Event::Journal(JournalEvent::Kept {
+                    events.emit(&JournalEvent::Kept {
                         experiment: journal.experiment().to_string(),
                         path: journal.path().to_path_buf(),
                         used_by: None,
-                    }));
+                    });
                     return End::Keep;
                 }
                 Err(error) => Err(error),
@@ -132,14 +131,14 @@ fn obey(journal: &mut Journal, inbox: &Receiver<Input>, events: &Events) -> End 
                     change.device = device::device_of(&change).map(Box::new);
                     journal.append(Record::Change(change))
                 })
-                .map(|line| Event::Journal(JournalEvent::Journalled { line })),
-            Ok(Command::Make(make)) => make_change(journal, &make).map(Event::Journal),
-            Ok(Command::Alive {}) => Ok(Event::Journal(JournalEvent::Alive)),
+                .map(|line| JournalEvent::Journalled { line }),
+            Ok(Command::Make(make)) => make_change(journal, &make),
+            Ok(Command::Alive {}) => Ok(JournalEvent::Alive),
             Ok(Command::Open(_)) => Err(EngineError::bad_command("the journal is open already")),
             Err(error) => Err(error),
         };
         // A refused line is no reason to leave: there may be changes to put back.
-        events.emit(&answer.unwrap_or_else(Event::Error));
+        events.emit_outcome(answer);
     }
     End::Restore
 }

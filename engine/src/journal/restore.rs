@@ -20,7 +20,7 @@ use super::event::JournalEvent;
 use super::file::{Journal, OpenChange};
 use super::line::{Change, Damage};
 use crate::error::{Class, EngineError, Result};
-use crate::event::{Event, Events};
+use crate::event::Events;
 use crate::machine;
 
 /// Restores all open changes and closes the journal when nothing is stuck.
@@ -33,16 +33,16 @@ pub fn restore_and_close(
     for damage in &journal.damaged {
         // It may have been a change, so it would be wrong to say that all is well.
         leftover = Leftover::Stuck;
-        events.emit(&Event::Error(damaged(journal.path(), damage)));
+        events.emit(&damaged(journal.path(), damage));
     }
     if leftover == Leftover::Nothing {
         let deleted = !journal.path().exists();
         let path = directory.close(journal)?;
-        events.emit(&Event::Journal(JournalEvent::Closed {
+        events.emit(&JournalEvent::Closed {
             experiment: journal.experiment().to_string(),
             path,
             deleted,
-        }));
+        });
     }
     Ok(leftover)
 }
@@ -57,11 +57,11 @@ fn restore(journal: &mut Journal, events: &Events) -> Leftover {
         });
     for change in expired {
         journal.mark_restored(change.line);
-        events.emit(&Event::Journal(JournalEvent::Expired {
+        events.emit(&JournalEvent::Expired {
             experiment: experiment.clone(),
             knob: change.change.knob,
             address: change.change.address,
-        }));
+        });
     }
     let is_reloaded = device::reloads(journal.changes.iter().map(|open| &open.change));
     let (alive, foreign) = without_foreign(alive, is_reloaded);
@@ -93,7 +93,7 @@ fn restore(journal: &mut Journal, events: &Events) -> Leftover {
                 }
             }
         };
-        events.emit(&Event::Journal(event));
+        events.emit(&event);
     }
     leftover
 }
@@ -145,10 +145,10 @@ fn undo_all(changes: &[OpenChange], execute: impl Fn(&Action) -> io::Result<()>)
     }
     let judged: Vec<(String, Outcome)> = originals
         .into_iter()
-        .map(|action| (action.thing(), judge(action, &refused)))
+        .map(|action| (action.subject(), judge(action, &refused)))
         .collect();
     let outcome_of = |action: &Action| {
-        let thing = action.thing();
+        let thing = action.subject();
         judged
             .iter()
             .find(|(other, _)| *other == thing)
@@ -167,7 +167,7 @@ fn undo_all(changes: &[OpenChange], execute: impl Fn(&Action) -> io::Result<()>)
 fn originals(changes: &[OpenChange]) -> Vec<&Action> {
     let mut oldest: Vec<&Action> = Vec::new();
     for action in changes.iter().flat_map(|change| &change.change.undo) {
-        if !oldest.iter().any(|old| old.thing() == action.thing()) {
+        if !oldest.iter().any(|old| old.subject() == action.subject()) {
             oldest.push(action);
         }
     }
@@ -192,7 +192,7 @@ fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
         |stuck| match refused.iter().find(|(other, _)| *other == action) {
             None => stuck,
             Some((_, cause)) => Stuck {
-                reason: format!("cannot put back {}: {cause}", action.thing()),
+                reason: format!("cannot put back {}: {cause}", action.subject()),
                 ..stuck
             },
         },
@@ -201,7 +201,7 @@ fn judge(action: &Action, refused: &[(&Action, io::Error)]) -> Outcome {
 
 fn check(action: &Action) -> Outcome {
     let wanted = action.wanted();
-    let thing = action.thing();
+    let thing = action.subject();
     match action.read_back() {
         Ok(found) if found == wanted => Ok(found),
         Ok(found) => Err(Stuck {
@@ -274,14 +274,17 @@ mod tests {
     fn kernel(refusals: u32) -> impl Fn(&Action) -> io::Result<()> {
         let left = Cell::new(refusals);
         move |action| {
-            let is_scheduler = action.thing().ends_with("scheduler");
+            let is_scheduler = action.subject().ends_with("scheduler");
             if is_scheduler && left.get() > 0 {
                 left.set(left.get() - 1);
                 return Err(io::ErrorKind::ResourceBusy.into());
             }
             action.execute()?;
             if is_scheduler {
-                fs::write(Path::new(&action.thing()).with_file_name("depth"), "moved")?;
+                fs::write(
+                    Path::new(&action.subject()).with_file_name("depth"),
+                    "moved",
+                )?;
             }
             Ok(())
         }

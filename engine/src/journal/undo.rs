@@ -17,7 +17,7 @@ use super::keeper::overlap;
 use super::open_journal::OpenJournal;
 use super::restore::{damaged, restore_and_close};
 use crate::error::Result;
-use crate::event::{Event, Events};
+use crate::event::Events;
 use crate::machine;
 
 const RETRY: Duration = Duration::from_millis(50);
@@ -48,15 +48,15 @@ pub fn undo(selection: &Selection, events: &Events) -> Result<Leftover> {
     let directory = Directory::new(selection.directory);
     let mut leftover = Leftover::Nothing;
     let exists = directory.exists()?;
-    events.emit(&Event::Journal(JournalEvent::Looked {
+    events.emit(&JournalEvent::Looked {
         directory: directory.path.clone(),
         others: journals_of_root().filter(|others| *others != directory.path),
-    }));
+    });
     if !exists {
         return Ok(leftover);
     }
     let errors = |error| {
-        events.emit(&Event::Error(error));
+        events.emit(&error);
         Leftover::Stuck
     };
     for path in newest_first(&directory)? {
@@ -109,11 +109,11 @@ fn undo_one(
         if journal.is_at_rest() {
             let used_by = user_of(&journal, directory, &lock)?;
             if used_by.is_some() || !(selection.kept || is_over(&journal)) {
-                events.emit(&Event::Journal(JournalEvent::Kept {
+                events.emit(&JournalEvent::Kept {
                     experiment,
                     path: path.to_path_buf(),
                     used_by,
-                }));
+                });
                 return Ok(Leftover::Nothing);
             }
         }
@@ -128,11 +128,11 @@ fn undo_one(
                 Some(_) => Leftover::Stuck,
                 None => Leftover::Nothing,
             };
-            events.emit(&Event::Journal(JournalEvent::Busy {
+            events.emit(&JournalEvent::Busy {
                 experiment,
                 path: path.to_path_buf(),
                 trouble,
-            }));
+            });
             return Ok(leftover);
         }
         thread::sleep(RETRY);
@@ -190,7 +190,7 @@ fn list(
         })
         .collect();
     let first = journal.contents.lines.first();
-    events.emit(&Event::Journal(JournalEvent::OpenJournal {
+    events.emit(&JournalEvent::OpenJournal {
         experiment: journal.experiment(),
         path: path.to_path_buf(),
         owned: !journal.is_orphan(),
@@ -198,9 +198,9 @@ fn list(
         time: first.map(|line| line.time.clone()).unwrap_or_default(),
         trouble: journal.trouble(),
         changes,
-    }));
+    });
     for damage in &journal.contents.damaged {
-        events.emit(&Event::Error(damaged(path, damage)));
+        events.emit(&damaged(path, damage));
     }
     if journal.contents.damaged.is_empty() {
         Ok(Leftover::Nothing)

@@ -1,19 +1,18 @@
 //! What the conductor of a load hears: its stdin and its workers, on one channel.
 //!
 //! In: messages from the stdin thread and from workers. Out: the same in order of arrival. Called
-//! by `run`, `load::workers` and `load::windows`.
+//! by `run`, `load::workers` and `run::windows`.
 
 use serde::Deserialize;
 
 use crate::error::{EngineError, Result};
 use crate::input::Input;
 use crate::job::check::MAX_SECONDS;
-use crate::workload::shared::Shared;
 
 pub enum Message {
     Input(Input),
-    /// The files are open, or why not.
-    Opened(Box<Result<Shared>>),
+    /// The thread that opens the files has ended.
+    Opened,
     /// A worker is ready to start.
     Ready,
     /// A worker cannot go on.

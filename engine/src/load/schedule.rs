@@ -2,7 +2,7 @@
 //!
 //! In: a rate, how arrivals are spread, a seed. Out: intended starts, one for each turn taken;
 //! nothing is skipped, however late the load is. Workers call `take_turn` through `load::pace`,
-//! `load::windows` keeps the `Backlog`.
+//! `run::windows` keeps the `Backlog`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

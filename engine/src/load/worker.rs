@@ -8,9 +8,10 @@ use crate::clock::{self, Nanos, SECOND};
 use crate::error::{EngineError, Result};
 use crate::load::pace::Pace;
 use crate::load::stop::Stop;
+use crate::load::workload::Workload;
+use crate::operation::{Completion, Outcome, Slot, Submitted};
 use crate::record::interval::SharedTally;
 use crate::record::tally::Tally;
-use crate::workload::{Completion, Outcome, Slot, Submitted, Workload};
 
 /// The longest a worker waits for its next turn without looking whether it is to stop.
 const GLANCE: Nanos = SECOND / 10;

@@ -1,9 +1,8 @@
 //! The threads of a load, from spawning to exit.
 //!
 //! In: a job, and from its workload what each worker does. Out: ready workers, started together by `go`;
-//! messages when one is ready, fails or leaves. Called by `load::carry_out`; filled by the workloads.
+//! messages when one is ready, fails or leaves. Called by `run::conduct`; filled by the workloads.
 
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::clock::Nanos;
-use crate::error::{Class, EngineError, Result};
+use crate::error::{EngineError, Result};
 use crate::input::Input;
 use crate::job::Job;
 use crate::load::inbox::Message;
@@ -19,9 +18,9 @@ use crate::load::pace::{Closed, Open};
 use crate::load::schedule::{Backlog, Schedule};
 use crate::load::stop::OnRequest;
 use crate::load::worker::Worker;
+use crate::load::workload::Workload;
 use crate::machine;
 use crate::record::interval::SharedTally;
-use crate::workload::Workload;
 
 /// The loop is shallow, and a sync load may have thousands of threads.
 const STACK_BYTES: usize = 256 << 10;
@@ -112,11 +111,7 @@ impl Workers {
             match outcome {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => tell(Message::Failed(error)),
-                Err(_) => tell(Message::Failed(EngineError::new(
-                    Class::Internal,
-                    "a worker has panicked; the words are on stderr",
-                    "this is a defect of the engine: report it with the job",
-                ))),
+                Err(_) => tell(Message::Failed(EngineError::panicked("a worker"))),
             }
             tell(Message::Left);
         };
@@ -124,7 +119,7 @@ impl Workers {
             .name("worker".into())
             .stack_size(STACK_BYTES)
             .spawn(work)
-            .map_err(|cause| no_thread(&cause))?;
+            .map_err(|cause| EngineError::no_thread(&cause))?;
         self.not_ready += 1;
         self.not_left += 1;
         Ok(())
@@ -143,7 +138,7 @@ impl Workers {
                 Ok(Message::Failed(error)) => return Err(error),
                 Ok(Message::Input(Input::Line(line))) => early.push(line),
                 Ok(Message::Input(Input::End)) | Err(_) => return Ok(None),
-                Ok(Message::Left | Message::Opened(_)) => {}
+                Ok(Message::Left | Message::Opened) => {}
             }
         }
         Ok(Some(early))
@@ -183,12 +178,4 @@ impl Workers {
     pub fn count(&self) -> usize {
         self.tallies.iter().map(Vec::len).sum()
     }
-}
-
-pub fn no_thread(cause: &io::Error) -> EngineError {
-    EngineError::new(
-        Class::TooManyThreads,
-        format!("a thread could not be started: {cause}"),
-        "raise the limit of processes (ulimit -u), or use fewer outstanding operations or engine = \"io_uring\"",
-    )
 }

@@ -1,7 +1,7 @@
 //! Response times: an HDR histogram in nanoseconds with exact sum, minimum and maximum beside it.
 //!
 //! In: one time per operation. Out: percentiles, and the histogram as base64 of HDR V2 + deflate.
-//! Called by `record::tally` on the hot path and by `load::windows` when an interval ends.
+//! Called by `record::tally` on the hot path and by `run::windows` when an interval ends.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

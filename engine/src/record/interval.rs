@@ -1,7 +1,7 @@
 //! Intervals: what all workers did between two cuts.
 //!
 //! In: the workers' shared tallies. Out: the merged tally of all workers since the last cut. Workers
-//! record by `load::worker`, the collector is called by `load::windows`.
+//! record by `load::worker`, the collector is called by `run::windows`.
 //!
 //! Each worker has a tally with two sides, each behind its own lock, and records on the side that is
 //! up; the lock is taken once per batch and is practically always free. A cut turns all tallies over
@@ -128,7 +128,7 @@ impl Collector {
 mod tests {
     use super::*;
     use crate::error::Class;
-    use crate::record::tally::OperationKind;
+    use crate::operation::OperationKind;
 
     fn cut(collector: &mut Collector) -> RecordedInterval {
         let cut = collector.cut();

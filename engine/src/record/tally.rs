@@ -1,25 +1,18 @@
 //! A tally: what was done in one interval of time, counted and timed.
 //!
 //! In: one call per completed operation. Out: counts, times, and the sum of several tallies. Called
-//! by `load::worker`, by `record::interval`, which shares and cuts tallies, and by `load::window`.
+//! by `load::worker`, by `record::interval`, which shares and cuts tallies, and by `run::window`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::clock::{Nanos, seconds};
 use crate::error::Class;
-use crate::event::Counts;
+use crate::operation::OperationKind;
 use crate::record::histogram::Times;
 use crate::record::statements::Statements;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OperationKind {
-    Read,
-    Write,
-    Fsync,
-    /// Of a database; what it was made of is in `Statements`.
-    Transaction,
-}
 
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
@@ -38,6 +31,21 @@ pub struct Tally {
     pub service: Option<Box<Times>>,
     /// How late operations of an open loop started although a slot was free.
     pub late: Late,
+}
+
+/// Operations of one interval; errors are counted by class and are not operations.
+#[derive(Debug, Serialize)]
+pub struct Counts {
+    pub operations: u64,
+    pub reads: u64,
+    pub writes: u64,
+    pub fsyncs: u64,
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+    /// Of transactions; their own number is that of the operations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statements: Option<Statements>,
+    pub errors: BTreeMap<String, u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]

@@ -17,10 +17,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{EngineError, Result};
-use crate::event::{Event, Events, Hello};
+use crate::event::{Events, Hello};
 use crate::input::{self, Input};
 use crate::job::check_protocol;
-use crate::load::workers::no_thread;
 use crate::machine;
 use process::Process;
 
@@ -91,7 +90,8 @@ fn a_minute() -> f64 {
 
 pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     let (sender, inbox) = channel();
-    input::forward(stdin, sender.clone(), Message::Said).map_err(|cause| no_thread(&cause))?;
+    input::forward(stdin, sender.clone(), Message::Said)
+        .map_err(|cause| EngineError::no_thread(&cause))?;
     let job = match inbox.recv() {
         Ok(Message::Said(Input::Line(line))) => parse(&line)?,
         _ => return Err(EngineError::bad_job("stdin has no job")),
@@ -99,17 +99,15 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
     for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
         machine::ignore_signal(signal);
     }
-    events.emit(&Event::Hello(Hello::new(
-        serde_json::to_value(&job).unwrap_or_default(),
-    )));
+    events.emit(&Hello::new(serde_json::to_value(&job).unwrap_or_default()));
     let mut process = Process::start(&job)?;
     let pid = process.pid();
-    events.emit(&Event::Supervise(SuperviseEvent::Started { pid }));
+    events.emit(&SuperviseEvent::Started { pid });
     process::when_over(pid, move || {
         // Nobody waits for it any more only where this has ended.
         let _ = sender.send(Message::Over);
     })
-    .map_err(|cause| no_thread(&cause))?;
+    .map_err(|cause| EngineError::no_thread(&cause))?;
 
     let mut deadline = None;
     loop {
@@ -121,9 +119,9 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
             Ok(Message::Said(Input::Line(line))) => match serde_json::from_str(&line) {
                 Ok(command) => command,
                 Err(cause) => {
-                    events.emit(&Event::Error(EngineError::bad_command(format!(
+                    events.emit(&EngineError::bad_command(format!(
                         "`{line}` is not a command: {cause}"
-                    ))));
+                    )));
                     continue;
                 }
             },
@@ -144,11 +142,11 @@ pub fn supervise(stdin: impl Read + Send + 'static, events: &Events) -> Result<(
         }
     }
     let (exit_code, signal) = process.sweep();
-    events.emit(&Event::Supervise(SuperviseEvent::Ended {
+    events.emit(&SuperviseEvent::Ended {
         exit_code,
         signal,
         last_words: last_words(&job.log, process.log_start),
-    }));
+    });
     Ok(())
 }
 

@@ -14,10 +14,9 @@ use super::Message;
 use super::event::Counted;
 use crate::clock::{self, Nanos, seconds};
 use crate::db::Rows;
+use crate::db::database::Database;
 use crate::db::session::Session;
 use crate::error::{EngineError, Result};
-use crate::job::sql::Database;
-use crate::load::workers::no_thread;
 
 /// `statement` returns names and numbers; `opening` comes before it, once.
 #[derive(Debug, Deserialize)]
@@ -43,7 +42,7 @@ impl Reader {
                     let _ = answers.send(Message::Counted(Counted::failed(error.to_string())));
                 }
             })
-            .map_err(|cause| no_thread(&cause))?;
+            .map_err(|cause| EngineError::no_thread(&cause))?;
         Ok(Reader { asked })
     }
 

@@ -13,6 +13,7 @@ use super::pressure::Pressure;
 use crate::clock::{self, seconds};
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "event", rename = "sample")]
 pub struct Sample {
     pub monotonic_s: f64,
     pub unix_s: f64,
@@ -36,6 +37,7 @@ pub struct Sample {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "event", rename = "census")]
 pub struct Census {
     pub label: String,
     pub monotonic_s: f64,
@@ -61,6 +63,7 @@ pub struct ProcessUse {
 
 /// What a database server has counted since it started.
 #[derive(Debug, Serialize)]
+#[serde(tag = "event", rename = "counted")]
 pub struct Counted {
     pub monotonic_s: f64,
     /// Since the reading before; null for the first from a server.

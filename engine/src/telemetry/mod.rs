@@ -23,10 +23,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{self, nanos};
 use crate::error::{EngineError, Result};
-use crate::event::{Event, Events, Hello};
+use crate::event::{Events, Hello};
 use crate::input::{self, Input};
 use crate::job::check_protocol;
-use crate::load::workers::no_thread;
 use census::Counter;
 use counters::{CountersJob, Reader};
 use event::Counted;
@@ -63,7 +62,8 @@ fn one_second() -> f64 {
 
 pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     let (sender, inbox) = channel();
-    input::forward(stdin, sender.clone(), Message::Input).map_err(|cause| no_thread(&cause))?;
+    input::forward(stdin, sender.clone(), Message::Input)
+        .map_err(|cause| EngineError::no_thread(&cause))?;
     let job = match inbox.recv() {
         Ok(Message::Input(Input::Line(line))) => parse(&line)?,
         _ => return Err(EngineError::bad_job("stdin has no job")),
@@ -71,9 +71,7 @@ pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> 
     let mut sampler = Sampler::new(&job.devices)?;
     let mut counter = Counter::default();
     let mut reader: Option<Reader> = None;
-    events.emit(&Event::Hello(Hello::new(
-        serde_json::to_value(&job).unwrap_or_default(),
-    )));
+    events.emit(&Hello::new(serde_json::to_value(&job).unwrap_or_default()));
     let interval = nanos(job.interval_s);
     let mut next = clock::now() + interval;
     loop {
@@ -85,7 +83,7 @@ pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> 
                     EngineError::bad_command(format!("this is not a command: {cause}"))
                 })?;
                 match command {
-                    Command::Census(label) => events.emit(&Event::Census(counter.take(label))),
+                    Command::Census(label) => events.emit(&counter.take(label)),
                     Command::Own(pids) => counter.own(pids),
                     Command::Server(job) => {
                         let start = |job: Box<CountersJob>| Reader::start(*job, sender.clone());
@@ -93,13 +91,13 @@ pub fn sample(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> 
                     }
                 }
             }
-            Ok(Message::Counted(counted)) => events.emit(&Event::Counted(counted)),
+            Ok(Message::Counted(counted)) => events.emit(&counted),
             Ok(Message::Input(Input::End)) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
             Err(RecvTimeoutError::Timeout) => {
                 if let Some(reader) = &reader {
                     reader.ask();
                 }
-                events.emit(&Event::Sample(Box::new(sampler.sample()?)));
+                events.emit(&sampler.sample()?);
                 // A sample that was missed is not made up for; the durations tell.
                 let behind = clock::now().saturating_sub(next) / interval;
                 next += (behind + 1) * interval;

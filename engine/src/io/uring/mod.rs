@@ -20,7 +20,7 @@ use crate::io::Operation;
 use crate::io::buffer::Buffer;
 use crate::io::fileset::FileSet;
 use crate::io::{Io, Request};
-use crate::workload::{Completion, Slot, Submitted};
+use crate::operation::{Completion, Slot, Submitted};
 
 /// After completions their successors are submitted in batches that begin with this one and double:
 /// the device, which may have nothing left to do, gets the first at once, and the many that follow

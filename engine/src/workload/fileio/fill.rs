@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use super::content::Content;
 use super::prepare::interrupted;
-use super::requests::generator;
 use super::spans::{Span, go_through, span_bytes};
 use super::verified::block::{Label, Sequence, seal};
 use crate::error::{EngineError, Result};
 use crate::io::buffer::Buffer;
 use crate::job::Data;
 use crate::load::stop::OnRequest;
+use crate::random::generator;
 
 /// A file to be filled, and its number in its set.
 pub struct NewFile {

@@ -27,7 +27,7 @@ use crate::error::{Class, EngineError, Result};
 use crate::io::Operation;
 use crate::io::fileset::FileSet;
 use crate::io::{Io, Request};
-use crate::workload::{Completion, Failure, Slot, Submitted};
+use crate::operation::{Completion, Failure, Slot, Submitted};
 use requests::Requests;
 use verified::Verifier;
 
@@ -95,7 +95,7 @@ impl<I: Io> FileIo<I> {
     }
 }
 
-impl<I: Io> crate::workload::Workload for FileIo<I> {
+impl<I: Io> crate::load::workload::Workload for FileIo<I> {
     fn slots(&self) -> usize {
         self.io.slots()
     }

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::io::Operation;
@@ -39,11 +38,6 @@ pub struct Requests {
 pub struct Draw {
     pub request: Request,
     pub starts_over: bool,
-}
-
-/// The generator of number `number` of a load; equal seeds give equal ones.
-pub fn generator(seed: u64, number: u64) -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number)
 }
 
 impl Requests {

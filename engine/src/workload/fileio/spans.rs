@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use crate::error::{EngineError, Result};
 use crate::load::stop::OnRequest;
-use crate::load::workers::no_thread;
 
 /// The usual size of a piece, and what one thread takes at a time.
 const SPAN_BYTES: u64 = 1 << 20;
@@ -86,7 +85,11 @@ pub fn go_through<W: FnMut(Span) -> Result<()>>(
             thread::Builder::new().spawn_scoped(scope, work)
         });
         let workers: Vec<_> = spawned
-            .filter_map(|worker| worker.map_err(|cause| fail(no_thread(&cause))).ok())
+            .filter_map(|worker| {
+                worker
+                    .map_err(|cause| fail(EngineError::no_thread(&cause)))
+                    .ok()
+            })
             .collect();
         let mut waited = PROGRESS_EVERY;
         while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {

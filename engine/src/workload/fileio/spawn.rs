@@ -10,7 +10,7 @@ use std::sync::mpsc::Sender;
 use super::FileIo;
 use super::content::Content;
 use super::pattern::{Stream, streams};
-use super::requests::{Drawn, Requests, generator};
+use super::requests::{Drawn, Requests};
 use super::shared::Shared;
 use super::verified::Verifier;
 use crate::error::Result;
@@ -22,6 +22,7 @@ use crate::job::{Engine, Files, Job, Method};
 use crate::load::inbox::Message;
 use crate::load::workers::Workers;
 use crate::machine;
+use crate::random::generator;
 
 /// One ring serves this many operations before a second core is worth its cost.
 const SLOTS_PER_RING: usize = 128;

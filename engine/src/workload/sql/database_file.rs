@@ -7,10 +7,10 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
+use crate::db::database::SqliteFile;
 use crate::db::sqlite::files;
 use crate::error::{Class, EngineError, Result};
 use crate::folder::TrustedFolder;
-use crate::job::sql::SqliteFile;
 use crate::workload::fileio::cleanup::remove_made;
 use crate::workload::fileio::manifest::Manifest;
 use crate::workload::fileio::prepare::make_directory;

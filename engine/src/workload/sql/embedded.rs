@@ -10,9 +10,11 @@ use crate::db::error::{DbError, Kind};
 use crate::db::sqlite::Connection;
 use crate::db::statement::Kind as StatementKind;
 use crate::error::{EngineError, Result};
+use crate::load::workload::Workload;
+use crate::operation::OperationKind;
+use crate::operation::{Completion, Failure, Outcome, Slot, Submitted};
 use crate::record::statements::Statements;
-use crate::record::tally::{OperationKind, Tally};
-use crate::workload::{Completion, Failure, Outcome, Slot, Submitted, Workload};
+use crate::record::tally::Tally;
 
 /// So often a transaction is tried before it counts as failed: then something does not let go of a lock.
 pub const ATTEMPTS: u32 = 100;

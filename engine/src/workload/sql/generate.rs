@@ -159,7 +159,7 @@ fn letter(first: u8, of: u64, rng: &mut impl RngCore) -> char {
 mod tests {
     use super::*;
     use crate::db::argument::Argument;
-    use crate::workload::fileio::requests::generator;
+    use crate::random::generator;
     use serde_json::json;
 
     #[test]

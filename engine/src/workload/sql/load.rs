@@ -10,14 +10,15 @@ use std::time::Duration;
 use super::rows::{RowNumbers, write_c, write_pad};
 use super::schema::{create_index, table};
 use crate::db::argument::{ArgumentList, Arguments};
+use crate::db::database::{Database, SqliteFile};
 use crate::db::error::{DbError, Result};
 use crate::db::session::Session;
 use crate::db::statement::{Kind, Statement};
 use crate::db::{Connection, Execution, mysql, postgres, sqlite};
-use crate::job::sql::{Database, Oltp, SqliteFile};
+use crate::job::sql::Oltp;
 use crate::load::stop::OnRequest;
 use crate::machine;
-use crate::workload::fileio::requests::generator;
+use crate::random::generator;
 
 /// Rows of a piece: about a megabyte.
 const PIECE: u64 = 5_000;

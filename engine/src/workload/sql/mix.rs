@@ -9,8 +9,8 @@ use super::transaction::{
 };
 use crate::db::statement::{Kind, Statement};
 use crate::job::sqlmix::{MixTransaction, SqlMix};
+use crate::random::generator;
 use crate::workload::fileio::distribution::unit;
-use crate::workload::fileio::requests::generator;
 
 /// Numbers of a sequence that are kept for each run, so that none is drawn in two runs on the same data.
 const NUMBERS_OF_A_RUN: i64 = 1 << 32;

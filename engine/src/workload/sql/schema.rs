@@ -3,7 +3,7 @@
 //! In: the job's parameters. Out: statements that make, fill and remove tables. Called by `prepare` and
 //! `shared`.
 
-use crate::job::sql::Database;
+use crate::db::database::Database;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {

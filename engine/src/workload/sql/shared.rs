@@ -3,9 +3,10 @@
 //! In: the job's parameters. Out: the name of the place, for people. Called by `workload::shared`.
 
 use super::{database_file, prepare};
+use crate::db::database::Database;
 use crate::error::Result;
 use crate::job::Cache;
-use crate::job::sql::{Database, Sql};
+use crate::job::sql::Sql;
 
 pub struct Shared {
     pub place: String,

@@ -14,9 +14,11 @@ use crate::db::statement::Statement;
 use crate::db::{Connection, Execution};
 use crate::error::{EngineError, Result};
 use crate::io::epoll::Epoll;
+use crate::load::workload::Workload;
+use crate::operation::OperationKind;
+use crate::operation::{Completion, Failure, Outcome, Slot, Submitted};
 use crate::record::statements::Statements;
-use crate::record::tally::{OperationKind, Tally};
-use crate::workload::{Completion, Failure, Outcome, Slot, Submitted, Workload};
+use crate::record::tally::Tally;
 
 /// How a connection is made, the first time and again.
 pub struct Recipe {

@@ -12,16 +12,17 @@ use super::schema::Dialect;
 use super::shared::Shared;
 use super::socket::{Recipe, Socket};
 use super::transaction::{Script, Worker};
+use crate::db::database::{Database, SqliteFile};
 use crate::db::server::Server;
 use crate::db::statement::Statement;
 use crate::db::{Connection, mysql, postgres, sqlite};
 use crate::error::Result;
 use crate::job::Job;
-use crate::job::sql::{Database, Sql, SqliteFile};
+use crate::job::sql::Sql;
 use crate::load::inbox::Message;
 use crate::load::workers::Workers;
 use crate::machine;
-use crate::workload::fileio::requests::generator;
+use crate::random::generator;
 use crate::workload::fileio::spawn::spread;
 
 /// One thread serves this many connections before a second core is worth taking from the server.

@@ -2,7 +2,7 @@
 //!
 //! In: completed writes, lane by lane, and fsync passes. Out: for each lane the sequence up to which
 //! all its writes were acknowledged as durable. Workers are the callers through `verified`, and
-//! `load::windows`, which tells the controller.
+//! `run::windows`, which tells the controller.
 //!
 //! A pass fsyncs all files. It vouches for the writes that had completed before its first fsync was
 //! started, and for no others: a write that completes while the pass is under way may have missed

@@ -28,11 +28,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{Class, EngineError};
-use crate::event::{Event, Events};
+use crate::event::Events;
 use crate::job::files::SyncWrites;
 use crate::job::{Files, Job};
+use crate::random::generator;
+use crate::workload::event::DataEvent;
 use crate::workload::fileio::pattern::Pattern;
-use crate::workload::fileio::requests::{Requests, generator};
+use crate::workload::fileio::requests::Requests;
 use block::{Damage, Sequence};
 use ledger::Ledger;
 pub use verifier::Verifier;
@@ -62,7 +64,7 @@ impl Verification {
     /// Tells what is newly known to be durable.
     pub fn tell(&self, events: &Events) {
         if let Some(sequences) = self.ledger.news() {
-            events.emit(&Event::Durable { sequences });
+            events.emit(&DataEvent::Durable { sequences });
         }
     }
 }

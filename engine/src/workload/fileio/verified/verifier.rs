@@ -14,11 +14,11 @@ use crate::io::Operation;
 use crate::io::Request;
 use crate::io::buffer::Buffer;
 use crate::io::fileset::FileSet;
+use crate::operation::{Completion, Outcome, Slot};
 use crate::workload::fileio::layout::Layout;
 use crate::workload::fileio::never_started;
 use crate::workload::fileio::pattern::Pattern;
 use crate::workload::fileio::requests::Requests;
-use crate::workload::{Completion, Outcome, Slot};
 
 /// What is known of a block; else it is the block's sequence plus one.
 const UNKNOWN: u64 = 0;

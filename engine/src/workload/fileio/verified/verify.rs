@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::block::{Damage, Sequence, check};
 use super::{corrupt, lane_requests};
 use crate::error::{Class, EngineError, Result};
-use crate::event::Verified;
 use crate::io::Operation;
 use crate::io::buffer::Buffer;
 use crate::job::{Files, Job};
 use crate::load::stop::OnRequest;
+use crate::random::generator;
+use crate::workload::event::Verified;
 use crate::workload::fileio::layout::Layout;
 use crate::workload::fileio::pattern::{Pattern, streams};
-use crate::workload::fileio::requests::generator;
 use crate::workload::fileio::shared::open_data;
 use crate::workload::fileio::spans::{Span, go_through, span_bytes};
 

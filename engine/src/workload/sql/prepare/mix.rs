@@ -7,12 +7,12 @@ use ring::digest::{SHA256, digest};
 use super::{Making, Task};
 use crate::db;
 use crate::db::argument::ArgumentList;
+use crate::db::database::Database;
 use crate::db::error::{DbError, Kind as Refusal};
 use crate::db::session::{Session, try_to_prepare};
 use crate::db::statement::{Kind, Statement};
-use crate::job::sql::Database;
 use crate::job::sqlmix::{Filling, SqlMix};
-use crate::workload::fileio::requests::generator;
+use crate::random::generator;
 use crate::workload::sql::generate::{Draws, Generators};
 
 /// Rows of a transaction.

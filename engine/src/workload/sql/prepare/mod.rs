@@ -10,10 +10,11 @@ mod oltp;
 use super::database_file;
 use super::schema::{MARKER, create_marker};
 use crate::db;
+use crate::db::database::Database;
 use crate::db::error::{DbError, Kind};
 use crate::db::session::Session;
 use crate::error::{Class, EngineError, Result};
-use crate::job::sql::{Database, Sql};
+use crate::job::sql::Sql;
 use crate::load::stop::OnRequest;
 use crate::workload::fileio::prepare::Step;
 

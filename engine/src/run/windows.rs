@@ -1,7 +1,7 @@
 //! The windows of a load: when each opens and closes, and where its intervals end.
 //!
 //! In: the job's times or the controller's commands, and what the workers have recorded. Out:
-//! phase, interval and result events. Called by `load::carry_out` once the workers run; it stays in
+//! phase, interval and result events. Called by `run::conduct` once the workers run; it stays in
 //! `run` until the load is to be stopped.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use crate::clock::{self, Nanos, SECOND, nanos};
 use crate::error::{EngineError, Result};
-use crate::event::{Event, Events, Phase, PhaseName};
+use crate::event::{Events, Phase, PhaseName};
 use crate::input::Input;
 use crate::job::Job;
 use crate::load::inbox::{Command, Message};
 use crate::load::schedule::{Backlog, Look};
-use crate::load::window::{Window, interval};
 use crate::machine;
 use crate::record::interval::Collector;
+use crate::run::window::{Window, interval};
 use crate::workload::shared::{Shared, stream_names};
 
 /// The id of the window that the job's own times make.
@@ -124,7 +124,7 @@ impl<'a> Windows<'a> {
                     return Ok(self.input_ended());
                 }
                 Ok(Message::Failed(error)) => return Err(error),
-                Ok(Message::Ready | Message::Left | Message::Opened(_))
+                Ok(Message::Ready | Message::Left | Message::Opened)
                 | Err(RecvTimeoutError::Timeout) => {}
             }
             if self.events.reader_is_gone() {
@@ -235,7 +235,7 @@ impl<'a> Windows<'a> {
         if self.streams.iter().any(|name| !name.is_empty()) {
             result.parts = Some(window.part_results(&self.streams, result.duration_s));
         }
-        self.events.emit(&Event::Result(Box::new(result)));
+        self.events.emit(&result);
     }
 
     /// Ends the current interval, tells of it and adds it to the open window; returns when it was.
@@ -258,7 +258,7 @@ impl<'a> Windows<'a> {
                 interval.offered = Some(now.offered - before.offered);
                 interval.backlog = Some(now.waiting);
             }
-            self.events.emit(&Event::Interval(interval));
+            self.events.emit(&interval);
         }
         if let Some(window) = &mut self.window {
             window.add(&recorded);

@@ -1,16 +1,16 @@
 //! A window: one measured interval of a load, summed up from the intervals between cuts.
 //!
 //! In: intervals, and what the clock, the CPU and the schedule said at both ends. Out: the figures of
-//! interval and result events. Called by `load::windows`, which knows when.
+//! interval and result events. Called by `run::windows`, which knows when.
 
 use std::collections::BTreeMap;
 
 use crate::clock::{self, Nanos, seconds};
-use crate::event::{CpuUse, Interval, Pacing, PartResult, WindowResult};
 use crate::load::schedule::Look;
 use crate::machine::{self, CpuTime};
 use crate::record::interval::RecordedInterval;
 use crate::record::tally::{Tally, whole};
+use crate::run::event::{CpuUse, Interval, Pacing, PartResult, WindowResult};
 
 pub struct Window {
     pub id: String,

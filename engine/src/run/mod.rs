@@ -3,6 +3,11 @@
 //! In: stdin and where events go. Out: events, and success or the error that ended it. Called by
 //! `main` and by tests.
 
+pub mod conduct;
+pub mod event;
+pub mod window;
+pub mod windows;
+
 use std::io::Read;
 use std::process;
 use std::sync::mpsc::{Receiver, channel};
@@ -10,14 +15,13 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::{EngineError, Result};
-use crate::event::{Event, Events, Hello, Phase, PhaseName};
+use crate::event::{Events, Hello, Phase, PhaseName};
 use crate::input::{self, Input};
 use crate::job::{Job, JobPhase, Workload};
-use crate::load;
 use crate::load::inbox::Message;
 use crate::load::stop::OnRequest;
-use crate::load::workers::no_thread;
 use crate::machine;
+use crate::workload::event::DataEvent;
 use crate::workload::fileio::cleanup;
 use crate::workload::fileio::prepare::{self, Step};
 use crate::workload::fileio::verified::verify::verify;
@@ -30,14 +34,15 @@ pub fn run(stdin: impl Read + Send + 'static, events: &Events) -> Result<()> {
     // A file over the size limit is an error to report, not a reason to die.
     machine::ignore_signal(libc::SIGXFSZ);
     let (sender, inbox) = channel();
-    input::forward(stdin, sender.clone(), Message::Input).map_err(|cause| no_thread(&cause))?;
+    input::forward(stdin, sender.clone(), Message::Input)
+        .map_err(|cause| EngineError::no_thread(&cause))?;
     let job = match inbox.recv() {
         Ok(Message::Input(Input::Line(line))) => Job::parse(&line)?,
         _ => return Err(EngineError::bad_job("stdin has no job")),
     };
-    events.emit(&Event::Hello(Hello::new(job.effective())));
+    events.emit(&Hello::new(job.effective()));
     match job.phase {
-        JobPhase::Run => load::carry_out(&job, events, &sender, &inbox),
+        JobPhase::Run => conduct::conduct(&job, events, &sender, &inbox),
         JobPhase::Prepare => prepare_data(&job, events, inbox),
         JobPhase::Warm => {
             let Workload::Sql(sql) = &job.workload else {
@@ -63,17 +68,15 @@ fn prepare_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<
     events.emit(&Phase::now(PhaseName::Preparing));
     let stop = OnRequest::default();
     stop_at_end_of_input(inbox, stop.clone())?;
-    let tell = |step| {
-        events.emit(&match step {
-            Step::Written {
-                done_bytes,
-                total_bytes,
-            } => Event::Progress {
-                done_bytes,
-                total_bytes,
-            },
-            Step::Finishing => Phase::now(PhaseName::Finishing),
-        });
+    let tell = |step| match step {
+        Step::Written {
+            done_bytes,
+            total_bytes,
+        } => events.emit(&DataEvent::Progress {
+            done_bytes,
+            total_bytes,
+        }),
+        Step::Finishing => events.emit(&Phase::now(PhaseName::Finishing)),
     };
     match &job.workload {
         Workload::Files(files) => {
@@ -93,12 +96,12 @@ fn verify_data(job: &Job, events: &Events, inbox: Receiver<Message>) -> Result<(
         return Err(EngineError::bad_job("only data of files can be verified"));
     };
     let verified = verify(job, files, &stop, |done_bytes, total_bytes| {
-        events.emit(&Event::Progress {
+        events.emit(&DataEvent::Progress {
             done_bytes,
             total_bytes,
         });
     })?;
-    events.emit(&Event::Verified(verified));
+    events.emit(&DataEvent::Verified(verified));
     events.emit(&Phase::now(PhaseName::Finished));
     Ok(())
 }
@@ -123,5 +126,5 @@ fn stop_at_end_of_input(inbox: Receiver<Message>, stop: OnRequest) -> Result<()>
             process::exit(1);
         })
         .map(drop)
-        .map_err(|cause| no_thread(&cause))
+        .map_err(|cause| EngineError::no_thread(&cause))
 }

@@ -1,0 +1,48 @@
+//! A database, and how statements reach it: a file, or a server.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::server::Server;
+use super::{mysql, postgres};
+
+/// The database, and how statements reach it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "driver", rename_all = "lowercase")]
+pub enum Database {
+    Sqlite(SqliteFile),
+    Mysql(Server),
+    Postgres(Server),
+}
+
+/// A database file, opened by the engine itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SqliteFile {
+    pub path: PathBuf,
+    /// Set on every connection, in this order after `page_size` and `journal_mode`; each is read back.
+    #[serde(default)]
+    pub pragmas: BTreeMap<String, String>,
+}
+
+impl Database {
+    /// For people: the file, or the server.
+    pub fn place(&self) -> String {
+        match self {
+            Database::Sqlite(file) => file.path.display().to_string(),
+            Database::Mysql(server) => server.place(mysql::USUAL_PORT),
+            Database::Postgres(server) => server.place(postgres::USUAL_PORT),
+        }
+    }
+
+    /// The same, but with at most so many seconds for each answer.
+    pub fn within(&self, timeout_s: f64) -> Database {
+        let mut database = self.clone();
+        if let Database::Mysql(server) | Database::Postgres(server) = &mut database {
+            server.timeout_s = server.timeout_s.min(timeout_s);
+        }
+        database
+    }
+}

@@ -1,0 +1,27 @@
+//! The events of preparing and verifying data.
+
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum DataEvent {
+    Progress {
+        done_bytes: u64,
+        total_bytes: u64,
+    },
+    /// By lane of a load on verified data, the sequence up to which all writes survive a crash.
+    Durable {
+        sequences: Vec<u64>,
+    },
+    /// All verified data was read and is what was written.
+    Verified(Verified),
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Verified {
+    pub blocks: u64,
+    /// Of these, the ones that a load has written since they were prepared.
+    pub written: u64,
+    /// Of these, the ones for which the job names a write that must have survived.
+    pub acknowledged: u64,
+}
