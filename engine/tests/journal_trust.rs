@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use harness::place::{Place, restored};
 use harness::{Engine, named};
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[test]
 fn a_controller_that_says_nothing_is_gone_and_one_that_sends_blank_lines_is_not() {
@@ -54,51 +54,19 @@ fn a_journal_that_others_may_write_is_not_obeyed() {
     assert_eq!(place.value("a"), "old-a");
 }
 
-/// A change that is journalled with another way back than a write.
-fn changed(place: &Place, undo: &Value) -> Engine {
+#[test]
+fn a_keeper_takes_no_program_and_no_relative_path_as_an_undo() {
+    let place = Place::new();
     let mut keeper = place.opened("e1", &["a"]);
-    let mut line = place.change_line("a", "old-a", "new", true);
-    line["change"]["undo"] = json!([undo]);
-    keeper.send(&line);
-    keeper.wait_for("journalled");
-    keeper
-}
-
-#[test]
-fn a_program_puts_back_what_no_write_can_and_another_one_has_to_say_so() {
-    let place = Place::new();
-    let (file, aside) = (place.setting("a"), place.setting("aside"));
-    let run =
-        json!({"run": {"argv": ["mv", aside, file], "check": ["cat", file], "said": "old-a\n"}});
-    let mut keeper = changed(&place, &run);
-    fs::rename(&file, &aside).unwrap();
-    keeper.send(&json!({"restore": {}}));
-    let (code, events) = keeper.wait();
-    assert_eq!((code, restored(&events)), (0, vec!["test.a".into()]));
-    assert_eq!(place.value("a"), "old-a");
-
-    let keeper = changed(&place, &run);
-    fs::remove_file(&file).unwrap();
-    let (code, events) = keeper.finish();
-    let stuck = named(&events, "stuck")[0];
-    assert_eq!(code, 4);
-    assert!(stuck["reason"].as_str().unwrap().contains("mv"), "{stuck}");
-}
-
-#[test]
-fn a_file_of_options_is_gone_or_whole_again_whatever_happened_to_it() {
-    let place = Place::new();
-    let options = place.setting("options.conf");
-    let put = json!({"put_back": {"path": options, "before": null}});
-    let keeper = changed(&place, &put);
-    fs::write(&options, "options x y=1\n").unwrap();
-    assert_eq!(keeper.finish().0, 0);
-    assert!(!options.exists());
-    let relative = json!({"put_back": {"path": "options.conf", "before": null}});
-    let mut keeper = place.opened("e2", &["b"]);
-    let mut line = place.change_line("b", "old-b", "new", true);
-    line["change"]["undo"] = json!([relative]);
-    keeper.send(&line);
-    assert_eq!(keeper.wait_for("error")["class"], "bad-command");
+    let undos = [
+        json!({"run": {"argv": ["true"], "check": ["true"], "said": ""}}),
+        json!({"write": {"path": "a", "text": "old-a"}}),
+    ];
+    for undo in undos {
+        let mut line = place.change_line("a", "old-a", "new", true);
+        line["change"]["undo"] = json!([undo]);
+        keeper.send(&line);
+        assert_eq!(keeper.wait_for("error")["class"], "bad-command", "{undo}");
+    }
     assert_eq!(keeper.finish().0, 0);
 }

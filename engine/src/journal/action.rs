@@ -4,7 +4,6 @@
 //! `journal::restore`. An action needs nothing but the journal: no plan, no catalogue, no store.
 
 mod group;
-mod image;
 mod module;
 mod mount;
 mod program;
@@ -17,10 +16,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use group::ControlGroup;
-pub use image::{Image, PutBack};
 pub use module::LoadModule;
 pub use mount::MountOption;
-pub use program::RunProgram;
 pub use statement::PutStatements;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,10 +31,6 @@ pub enum Action {
     Module(LoadModule),
     /// Makes or removes a control group.
     Group(ControlGroup),
-    /// Runs a program; another one tells whether it took.
-    Run(RunProgram),
-    /// Makes a file what it was.
-    PutBack(PutBack),
     /// Puts statements to a running server.
     Statement(Box<PutStatements>),
 }
@@ -62,77 +55,77 @@ pub enum Readback {
     Bracketed,
 }
 
-impl Action {
+/// What each kind of action does.
+trait Undo {
     /// The name of what the action sets; two actions with one name set the same thing.
-    pub fn thing(&self) -> String {
+    fn subject(&self) -> String;
+
+    /// The path that it works on, where it has one.
+    fn path(&self) -> Option<&Path>;
+
+    fn wanted(&self) -> String;
+
+    fn execute(&self) -> io::Result<()>;
+
+    /// The value in force, in the form of `wanted`.
+    fn read_back(&self) -> io::Result<String>;
+
+    /// Whether the value that it restores is gone with what it was set on, and the present one is not ours.
+    fn has_expired(&self) -> bool {
+        false
+    }
+}
+
+impl Action {
+    fn kind(&self) -> &dyn Undo {
         match self {
-            Action::Write(write) => write.path.display().to_string(),
-            Action::Mount(mount) => mount.thing(),
-            Action::Module(module) => module.thing(),
-            Action::Group(group) => group.path.display().to_string(),
-            Action::Run(run) => run.thing(),
-            Action::PutBack(put) => put.path.display().to_string(),
-            Action::Statement(put) => put.thing(),
+            Action::Write(write) => write,
+            Action::Mount(mount) => mount,
+            Action::Module(module) => module,
+            Action::Group(group) => group,
+            Action::Statement(statement) => statement.as_ref(),
         }
+    }
+
+    pub fn subject(&self) -> String {
+        self.kind().subject()
     }
 
     /// A path that leads elsewhere from another working directory; `None` where all is well.
     pub fn relative_path(&self) -> Option<&Path> {
-        let path = match self {
-            Action::Write(write) => &write.path,
-            Action::Mount(mount) => &mount.path,
-            Action::Module(module) => &module.path,
-            Action::Group(group) => &group.path,
-            Action::PutBack(put) => &put.path,
-            Action::Run(_) | Action::Statement(_) => return None,
-        };
-        path.is_relative().then_some(path.as_path())
+        self.kind().path().filter(|path| path.is_relative())
     }
 
     pub fn wanted(&self) -> String {
-        match self {
-            Action::Write(write) => normalised(&write.text),
-            Action::Mount(mount) => mount.wanted(),
-            Action::Module(module) => module.wanted(),
-            Action::Group(group) => group.wanted(),
-            Action::Run(run) => run.wanted(),
-            Action::PutBack(put) => put.wanted(),
-            Action::Statement(put) => put.wanted(),
-        }
-    }
-
-    /// Whether what it takes back is gone with what it was set on, and another value there is not ours.
-    pub fn has_expired(&self) -> bool {
-        matches!(self, Action::Statement(put) if put.has_expired())
+        self.kind().wanted()
     }
 
     pub fn execute(&self) -> io::Result<()> {
-        match self {
-            Action::Write(write) => write.execute(),
-            Action::Mount(mount) => mount.execute(),
-            Action::Module(module) => module.execute(),
-            Action::Group(group) => group.execute(),
-            Action::Run(run) => run.execute(),
-            Action::PutBack(put) => put.execute(),
-            Action::Statement(put) => put.execute(),
-        }
+        self.kind().execute()
     }
 
-    /// What is in force, in the form of `wanted`.
     pub fn read_back(&self) -> io::Result<String> {
-        match self {
-            Action::Write(write) => write.read_back(),
-            Action::Mount(mount) => mount.read_back(),
-            Action::Module(module) => module.read_back(),
-            Action::Group(group) => group.read_back(),
-            Action::Run(run) => run.read_back(),
-            Action::PutBack(put) => put.read_back(),
-            Action::Statement(put) => put.read_back(),
-        }
+        self.kind().read_back()
+    }
+
+    pub fn has_expired(&self) -> bool {
+        self.kind().has_expired()
     }
 }
 
-impl WriteText {
+impl Undo for WriteText {
+    fn subject(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn path(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn wanted(&self) -> String {
+        normalised(&self.text)
+    }
+
     fn execute(&self) -> io::Result<()> {
         // Never creates: a file that is gone cannot be what was changed.
         let mut file = OpenOptions::new()
@@ -200,6 +193,6 @@ mod tests {
 
     #[test]
     fn an_unknown_action_is_refused_rather_than_skipped() {
-        assert!(serde_json::from_str::<Action>(r#"{"shell":{"text":"true"}}"#).is_err());
+        assert!(serde_json::from_str::<Action>(r#"{"run":{"argv":["true"]}}"#).is_err());
     }
 }

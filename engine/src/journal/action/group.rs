@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::Undo;
+
 /// A process that was killed may still be counted for a moment.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(20);
@@ -23,23 +25,33 @@ pub struct ControlGroup {
     pub present: bool,
 }
 
-impl ControlGroup {
-    pub fn wanted(&self) -> String {
+impl Undo for ControlGroup {
+    fn subject(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn path(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn wanted(&self) -> String {
         shown(self.present)
     }
 
-    pub fn read_back(&self) -> io::Result<String> {
+    fn read_back(&self) -> io::Result<String> {
         Ok(shown(self.path.is_dir()))
     }
 
-    pub fn execute(&self) -> io::Result<()> {
+    fn execute(&self) -> io::Result<()> {
         match (self.path.is_dir(), self.present) {
             (false, true) => self.make(),
             (true, false) => self.remove(),
             _ => Ok(()),
         }
     }
+}
 
+impl ControlGroup {
     fn make(&self) -> io::Result<()> {
         fs::create_dir(&self.path)?;
         // In the first version nobody may join a group that has no processors or no memory.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::Undo;
 use super::normalised;
 use super::program::output;
 
@@ -22,20 +23,24 @@ pub struct LoadModule {
     pub value: String,
 }
 
-impl LoadModule {
-    pub fn thing(&self) -> String {
+impl Undo for LoadModule {
+    fn subject(&self) -> String {
         self.path.display().to_string()
     }
 
-    pub fn wanted(&self) -> String {
+    fn path(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn wanted(&self) -> String {
         normalised(&self.value)
     }
 
-    pub fn read_back(&self) -> io::Result<String> {
+    fn read_back(&self) -> io::Result<String> {
         fs::read_to_string(&self.path).map(|text| normalised(&text))
     }
 
-    pub fn execute(&self) -> io::Result<()> {
+    fn execute(&self) -> io::Result<()> {
         let before = self.path.parent().map(parameters).unwrap_or_default();
         let given = format!("{}=", self.parameter);
         let mut wanted = before.clone();
@@ -51,7 +56,9 @@ impl LoadModule {
         }
         loaded
     }
+}
 
+impl LoadModule {
     fn load(&self, parameters: &[String]) -> io::Result<()> {
         let mut argv = vec!["modprobe", self.module.as_str()];
         argv.extend(parameters.iter().map(String::as_str));

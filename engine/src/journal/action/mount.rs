@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::Undo;
 use super::program::output;
 
 const MOUNTS: &str = "/proc/self/mountinfo";
@@ -47,13 +48,17 @@ pub struct Mounted {
     pub options: String,
 }
 
-impl MountOption {
-    pub fn thing(&self) -> String {
+impl Undo for MountOption {
+    fn subject(&self) -> String {
         let words = self.instead_of.join("|");
         format!("{} ({words})", self.path.display())
     }
 
-    pub fn wanted(&self) -> String {
+    fn path(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn wanted(&self) -> String {
         if self.option.is_empty() {
             self.hidden.clone()
         } else {
@@ -61,21 +66,14 @@ impl MountOption {
         }
     }
 
-    /// The device that is mounted there, or was; `None` for a file system without one.
-    pub fn source(&self) -> Option<PathBuf> {
-        let now = mounted_at(&self.path).ok().flatten();
-        let mounted = now.or_else(|| self.mounted.clone())?;
-        Some(PathBuf::from(mounted.source)).filter(|source| source.starts_with("/dev"))
-    }
-
-    pub fn read_back(&self) -> io::Result<String> {
+    fn read_back(&self) -> io::Result<String> {
         let now = mounted_at(&self.path)?.ok_or_else(|| self.nothing_there())?;
         let mut shown = now.flags.split(',').chain(now.options.split(','));
         let word = shown.find(|word| self.replaces(word));
         Ok(word.unwrap_or(&self.hidden).to_string())
     }
 
-    pub fn execute(&self) -> io::Result<()> {
+    fn execute(&self) -> io::Result<()> {
         match (mounted_at(&self.path)?, &self.mounted) {
             (Some(now), Some(before)) if now == *before => Ok(()),
             (Some(now), Some(before)) if self.anew => mount_anew(&now, &before.all()),
@@ -84,6 +82,15 @@ impl MountOption {
             (None, Some(before)) => mount(before, &before.all()),
             (None, None) => Err(self.nothing_there()),
         }
+    }
+}
+
+impl MountOption {
+    /// The device that is mounted there, or was; `None` for a file system without one.
+    pub fn source(&self) -> Option<PathBuf> {
+        let now = mounted_at(&self.path).ok().flatten();
+        let mounted = now.or_else(|| self.mounted.clone())?;
+        Some(PathBuf::from(mounted.source)).filter(|source| source.starts_with("/dev"))
     }
 
     fn remount(&self, now: &Mounted) -> io::Result<()> {

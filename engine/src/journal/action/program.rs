@@ -1,6 +1,6 @@
-//! Running a program as an undo: `mount -o remount,…`, `modprobe`, `rmdir`, and looking whether it took.
+//! Running the programs of an action: `mount`, `umount`, `modprobe`.
 //!
-//! In: argument lists from a journal. Out: what was printed, or why it failed. Called by
+//! In: an argument list. Out: what was printed, or why it failed. Called by
 //! `journal::action`. No shell is involved.
 
 use std::fs::File;
@@ -10,47 +10,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, memfd_create};
-use serde::{Deserialize, Serialize};
-
-use super::normalised;
 
 /// A program that has not ended by then hangs; the rest of the journal must not wait for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(5);
 /// The administrator's programs are found whoever starts this, also a bare sshd or sudo.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-/// Runs a program, and then another one that has to say what it said before the change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RunProgram {
-    pub argv: Vec<String>,
-    pub check: Vec<String>,
-    /// What `check` printed before the change.
-    pub said: String,
-}
-
-impl RunProgram {
-    pub fn thing(&self) -> String {
-        self.check.join(" ")
-    }
-
-    pub fn wanted(&self) -> String {
-        normalised(&self.said)
-    }
-
-    pub fn execute(&self) -> io::Result<()> {
-        output(&words(&self.argv)).map(drop)
-    }
-
-    pub fn read_back(&self) -> io::Result<String> {
-        output(&words(&self.check)).map(|said| normalised(&said))
-    }
-}
-
-fn words(argv: &[String]) -> Vec<&str> {
-    argv.iter().map(String::as_str).collect()
-}
 
 /// What a program prints on stdout; an error with its words where it fails or does not end.
 pub(super) fn output(argv: &[&str]) -> io::Result<String> {
@@ -113,44 +78,19 @@ fn text(mut file: File) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    fn program(argv: &[&str], check: &[&str], said: &str) -> RunProgram {
-        let owned = |words: &[&str]| words.iter().map(ToString::to_string).collect();
-        RunProgram {
-            argv: owned(argv),
-            check: owned(check),
-            said: said.into(),
-        }
-    }
+    use super::output;
 
     #[test]
-    fn what_the_check_says_is_compared_word_by_word() {
-        let undo = program(&["true"], &["printf", "rw,\tnoatime\n"], "rw, noatime");
-        undo.execute().unwrap();
-        assert_eq!(undo.read_back().unwrap(), undo.wanted());
-    }
-
-    #[test]
-    fn a_failure_keeps_the_words_of_the_program() {
-        let cause = program(&["ls", "/nowhere-at-all"], &[], "")
-            .execute()
-            .unwrap_err();
-        assert!(cause.to_string().contains("nowhere-at-all"), "{cause}");
-        let cause = program(&["no-such-program"], &[], "")
-            .execute()
-            .unwrap_err();
-        assert!(
-            cause.to_string().contains("cannot run no-such-program"),
-            "{cause}"
-        );
+    fn a_failure_keeps_the_message_of_the_program() {
+        let cause = output(&["ls", "/nowhere-at-all"]).unwrap_err().to_string();
+        assert!(cause.contains("nowhere-at-all"), "{cause}");
+        let cause = output(&["no-such-program"]).unwrap_err().to_string();
+        assert!(cause.contains("cannot run no-such-program"), "{cause}");
     }
 
     #[test]
     fn nothing_is_given_to_a_shell() {
-        let said = program(&[], &["printf", "%s", "$(id); `id`"], "")
-            .read_back()
-            .unwrap();
-        assert_eq!(said, "$(id); `id`");
+        let printed = output(&["printf", "%s", "$(id); `id`"]).unwrap();
+        assert_eq!(printed, "$(id); `id`");
     }
 }

@@ -4,15 +4,17 @@
 //! or why not, with the statements for doing it by hand. Called by `journal::action`.
 
 use std::io;
+use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::Undo;
+use crate::db::database::Database;
 use crate::db::error::{DbError, Kind};
 use crate::db::session::Session;
-use crate::job::sql::Database;
 
 /// A server that is being started again is waited for; a reload is in force when it is read.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -62,16 +64,20 @@ pub struct UntilRestart {
 /// The server that was not reached last: when, and why.
 static UNREACHED: Mutex<Option<(String, Instant, String)>> = Mutex::new(None);
 
-impl PutStatements {
-    pub fn thing(&self) -> String {
+impl Undo for PutStatements {
+    fn subject(&self) -> String {
         format!("{} of {}", self.name, self.server.place())
     }
 
-    pub fn wanted(&self) -> String {
+    fn path(&self) -> Option<&Path> {
+        None
+    }
+
+    fn wanted(&self) -> String {
         self.check.said.clone()
     }
 
-    pub fn execute(&self) -> io::Result<()> {
+    fn execute(&self) -> io::Result<()> {
         let mut session = self.connect()?;
         let mut put = || -> Result<(), DbError> {
             if let Some(condition) = &self.only_if
@@ -91,7 +97,7 @@ impl PutStatements {
     }
 
     /// What is in force; a while later where it is not yet what it should be.
-    pub fn read_back(&self) -> io::Result<String> {
+    fn read_back(&self) -> io::Result<String> {
         let deadline = Instant::now() + PATIENCE;
         let mut session = self.connect()?;
         loop {
@@ -105,7 +111,7 @@ impl PutStatements {
     }
 
     /// Whether a start of the server has taken it away, and what is there now is somebody else's.
-    pub fn has_expired(&self) -> bool {
+    fn has_expired(&self) -> bool {
         let Some(life) = &self.until_restart else {
             return false;
         };
@@ -119,7 +125,9 @@ impl PutStatements {
         };
         looked().unwrap_or(false)
     }
+}
 
+impl PutStatements {
     fn connect(&self) -> io::Result<Session> {
         let place = self.server.place();
         if let Some(why) = unreached(&place) {
@@ -173,8 +181,8 @@ fn ask(session: &mut Session, query: &str) -> Result<String, DbError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::database::SqliteFile;
     use crate::db::server::Server;
-    use crate::job::sql::SqliteFile;
     use std::path::Path;
 
     fn said(query: &str, said: &str) -> Said {
