@@ -17,6 +17,7 @@ language = "en"
 
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
+exclude_patterns = ["generator"]
 
 myst_heading_anchors = 4
 
