@@ -1,7 +1,7 @@
 """Page of the JSON documents: what `--json` prints, and the protocol of the load engine."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from generator.markdown import literal, page, sentence, table
@@ -9,19 +9,19 @@ from generator.schema_types import Schema, reference, type_name
 from generator.texts import introduction, json_fields
 
 SCHEMAS = Path(__file__).parents[2] / "schema"
-# Each document with the command that prints it, in the order of the page; the plan has a page of its own.
+# Each document with the commands that print it, in the order of the page; the plan has a page of its own.
 DOCUMENTS = {
-    "check": "paribus check PLAN --json",
-    "simulate": "paribus simulate PLAN --json",
-    "report": "paribus report --json, and --json of run and resume",
-    "status": "paribus status --json",
-    "doctor": "paribus doctor --json",
-    "apply": "paribus apply EXPERIMENT --json",
-    "clean": "paribus clean --json",
-    "import": "paribus import FILE… --json",
-    "export": "paribus export --json",
-    "job": "",
-    "event": "",
+    "check": ["paribus check PLAN --json"],
+    "simulate": ["paribus simulate PLAN --json"],
+    "report": ["paribus report --json", "run --json", "resume --json"],
+    "status": ["paribus status --json"],
+    "doctor": ["paribus doctor --json"],
+    "apply": ["paribus apply EXPERIMENT --json"],
+    "clean": ["paribus clean --json"],
+    "import": ["paribus import FILE… --json"],
+    "export": ["paribus export --json"],
+    "job": [],
+    "event": [],
 }
 _PROTOCOL = {
     "job": "What Paribus sends to `paribus-engine` on stdin, one JSON object on one line.",
@@ -32,8 +32,9 @@ _PROTOCOL = {
 def render() -> str:
     """Returns the page."""
     rows = [("[plan](plan.md)", "the plan file, as TOML")]
-    for name, command in DOCUMENTS.items():
-        rows.append((f"[{name}](#{name}-document)", f"`{command}`" if command else "the engine protocol"))
+    for name, commands in DOCUMENTS.items():
+        source = ", ".join(f"`{command}`" for command in commands)
+        rows.append((f"[{name}](#{name}-document)", source or "the engine protocol"))
     overview = table(("document", "printed by"), rows)
     return page("JSON documents", introduction("json"), overview, *map(_document, DOCUMENTS))
 
@@ -53,8 +54,10 @@ def objects_of(name: str) -> Iterator[tuple[str, Schema]]:
 
 def _document(name: str) -> str:
     (title, schema), *definitions = objects_of(name)
-    command = f"Printed by `{DOCUMENTS[name]}`." if DOCUMENTS[name] else _PROTOCOL[name]
-    parts = [f"## {name} document", command, *_object(name, title, schema)]
+    command = DOCUMENTS[name]
+    source = f"Printed by {', '.join(f'`{part}`' for part in command)}." if command else _PROTOCOL[name]
+    undescribed = {keyword: value for keyword, value in schema.items() if keyword != "description"}
+    parts = [f"## {name} document", source, *_object(name, title, undescribed if command else schema)]
     for definition, described in definitions:
         parts += [f"### {name}: {definition}", *_object(name, definition, described)]
     return "\n\n".join(parts)
@@ -71,16 +74,22 @@ def _object(document: str, name: str, schema: Schema) -> Iterator[str]:
     if "oneOf" in schema:
         yield f"One of: {', '.join(link(reference(part)) for part in schema['oneOf'])}."
     if "properties" in schema:
-        texts = json_fields().get(name, {})
+        texts = json_fields()["common"] | json_fields().get(f"{document}.{name}", {}) if DOCUMENTS[document] else {}
         required = schema.get("required", ())
         rows = [
-            (f"`{key}`", type_name(field, link), " ".join(_meaning(field, texts.get(key, ""), key in required)))
+            (
+                f"`{key}`",
+                type_name(field, link),
+                texts.get(key, "") or sentence(literal(field.get("description", ""))),
+                "" if key in required or "default" not in field else f"`{json.dumps(field['default'])}`",
+            )
             for key, field in schema["properties"].items()
         ]
-        yield table(("field", "type", "meaning"), rows)
+        yield _field_table(rows)
 
 
-def _meaning(field: Schema, text: str, required: bool) -> Iterator[str]:
-    yield text or sentence(literal(field.get("description", "")))
-    if not required and "default" in field:
-        yield f"Default: `{json.dumps(field['default'])}`."
+def _field_table(rows: Sequence[tuple[str, str, str, str]]) -> str:
+    """Returns a table of fields without its empty columns."""
+    header = ("field", "type", "meaning", "default")
+    used = [number for number in range(len(header)) if number < 2 or any(row[number] for row in rows)]
+    return table([header[number] for number in used], [[row[number] for number in used] for row in rows])

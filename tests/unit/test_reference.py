@@ -151,6 +151,15 @@ def test_every_json_document_is_described() -> None:
     assert {document.value for document in Document} == {"plan", *json_page.DOCUMENTS}
 
 
+@pytest.mark.parametrize("document", [name for name, command in json_page.DOCUMENTS.items() if command])
+def test_fields_of_printed_documents_have_a_meaning(document: str) -> None:
+    common = texts.json_fields()["common"]
+    for name, schema in json_page.objects_of(document):
+        own = texts.json_fields().get(f"{document}.{name}", {})
+        assert schema.get("properties", {}).keys() <= own.keys() | common.keys(), name
+        assert own.keys() <= schema.get("properties", {}).keys(), name
+
+
 @pytest.mark.parametrize("page", ["groff -ww -b -man -Tutf8", "man --warnings -l"])
 def test_the_manual_page_is_sound(page: str) -> None:
     program, *options = page.split()
