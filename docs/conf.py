@@ -20,6 +20,7 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["generator"]
 
 myst_heading_anchors = 4
+smartquotes = False  # which would turn --option into a dash and a word
 
 html_theme = "furo"
 html_title = f"Paribus {release}"
@@ -36,7 +37,7 @@ _PAGES = {
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\[\]]*)\]\((?P<target>[^()\s:#]+)(?P<anchor>#[^()\s]*)?\)")
 
 
-def _site_links(text: str, folder: str, page_folder: str) -> str:
+def site_links(text: str, folder: str, page_folder: str) -> str:
     """Returns the text of a file in `folder` with links that work from a page in `page_folder`.
 
     Links to files that are no pages become downloads, links to folders outside docs/ plain text. Links that lead
@@ -58,22 +59,29 @@ def _site_links(text: str, folder: str, page_folder: str) -> str:
     return _LINK.sub(replace, text)
 
 
+def _existing(line: str) -> str:
+    """Returns a line of index.md as far as its pages exist, and the index of a section in place of its glob."""
+    section, star, _ = line.partition("*")
+    if star and section.endswith("/") and (_DOCS / section / "index.md").exists():
+        return f"{section}index\n"
+    if star and section.islower():
+        return line if any(path.suffix == ".md" for path in _DOCS.glob(line.strip())) else ""
+    missing = [match["target"] for match in _LINK.finditer(line) if not (_DOCS / match["target"]).exists()]
+    return "" if missing else line
+
+
 def _read_page(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Adapts the links of a page, and drops globs of index.md that match no page yet."""
+    """Adapts the links of a page, and drops from index.md what does not exist yet."""
     folder = str(PurePosixPath("docs", page).parent)
-    source[0] = _site_links(source[0], folder, folder)
+    source[0] = site_links(source[0], folder, folder)
     if page == "index":
-        source[0] = "".join(
-            line
-            for line in source[0].splitlines(keepends=True)
-            if "*" not in line or any(path.suffix == ".md" for path in _DOCS.glob(line.strip()))
-        )
+        source[0] = "".join(map(_existing, source[0].splitlines(keepends=True)))
 
 
 def _read_included(_app: Sphinx, path: Path, _page: str, source: list[str]) -> None:
     """Adapts the links of a file at the top of the repository for its page in docs/project/."""
     folder = str(PurePosixPath(normpath(PurePosixPath("docs", path))).parent)
-    source[0] = _site_links(source[0], folder, "docs/project")
+    source[0] = site_links(source[0], folder, "docs/project")
 
 
 def setup(app: Sphinx) -> None:

@@ -41,10 +41,18 @@ def _section(section: Section) -> str:
 
 
 def _entry(key: Key) -> str:
-    texts = plan_keys().get(key.name) or plan_keys().get(f"files.{key.name.partition('.')[2]}", {})
+    texts = _texts(key.name)
     text = texts.get("text") or sentence(literal(key.field.description or ""))
     facts = "; ".join(filter(None, _facts(key, texts.get("unit", ""))))
     return "\n\n".join([f"### {literal(key.name)}", f"*{facts}*", text, fenced(texts["example"], "toml")])
+
+
+def _texts(name: str) -> dict[str, str]:
+    """Returns the texts of a key. Raises KeyError where it has no example."""
+    texts = plan_keys().get(name) or plan_keys().get(f"files.{name.partition('.')[2]}", {})
+    if "example" not in texts:
+        raise KeyError(f"the plan key {name} needs an example: add it to docs/generator/plan_keys/")
+    return texts
 
 
 def _facts(key: Key, unit: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The reference in docs/reference/: what the code generates, and complete."""
+"""The documentation site builds, and its reference is complete and what the code generates."""
 
 import re
 import shutil
@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS))
 
+import conf  # noqa: E402  docs/conf.py
 import generate  # noqa: E402  docs/generate.py, which `make reference` runs
 from generator import (  # noqa: E402
     command_line,
@@ -194,3 +195,33 @@ def test_sentences_are_completed(text: str, expected: str) -> None:
 )
 def test_types_are_named(schema: dict[str, Any], expected: str) -> None:
     assert schema_types.type_name(schema, lambda name: f"[{name}]") == expected
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
+    completed = subprocess.run(
+        [*command, "-d", str(tmp_path / "doctrees"), str(DOCS), str(tmp_path / "site")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert completed.stderr == ""
+    assert completed.returncode == 0
+    assert (tmp_path / "site" / "reference" / "plan.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        ("[a](../../README.md)", "[a](../index.md)"),
+        ("[a](../../ARCHITECTURE.md#parts)", "[a](../project/ARCHITECTURE.md#parts)"),
+        ("[a](../reference/plan.md#name)", "[a](../reference/plan.md#name)"),
+        ("[a](../../examples/first.toml)", "[a](path:../../examples/first.toml)"),
+        ("[a](../../examples)", "a"),
+        ("[a](missing.md)", "[a](missing.md)"),
+        ("[a](https://example.org/x)", "[a](https://example.org/x)"),
+        ("![a](../images/report.png)", "![a](../images/report.png)"),
+    ],
+)
+def test_links_to_files_outside_of_the_site_are_adapted(link: str, expected: str) -> None:
+    assert conf.site_links(link, "docs/how-to", "docs/how-to") == expected
