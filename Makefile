@@ -8,7 +8,7 @@ PACKAGE := pyproject.toml paribus.data/scripts/paribus $(ENGINE)
 
 SPELLED := src engine/src tests bench proof examples docs Makefile README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md
 
-.PHONY: all demo check test proof field soak campaign packages schema catalogue clean help
+.PHONY: all demo check test proof field soak campaign packages schema catalogue reference docs clean help
 
 all: $(BIN)/paribus ## build into .venv/ and say where the command is
 	@echo "paribus is $(abspath $(BIN)/paribus)"
@@ -80,5 +80,12 @@ catalogue: $(VENV)/dev ## collect the messages of reports and pages into the cat
 		--ignore-obsolete --ignore-pot-creation-date --no-wrap
 	$(BIN)/pybabel compile -i $(CATALOGUE).po -o $(CATALOGUE).mo -l zh_CN --statistics
 
+reference: $(VENV)/dev ## write docs/reference/ anew from the code
+	$(BIN)/python docs/generate.py
+
+docs: $(VENV)/dev ## build the documentation site into build/docs; a warning is an error
+	$(BIN)/sphinx-build -q -W --keep-going -b html -d build/doctrees docs build/docs
+	@echo "the site is $(abspath build/docs/index.html)"
+
 clean: ## remove what was built
-	rm -rf $(VENV) engine/target artefacts .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) engine/target artefacts build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Generators of the reference pages, one module for each page."""

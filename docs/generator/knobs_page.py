@@ -1,0 +1,106 @@
+"""Page of the knobs in the catalogue."""
+
+import itertools
+from collections.abc import Iterator
+
+from generator.markdown import code, literal, page, sentence
+from generator.texts import introduction
+from paribus.knobs.catalog import load
+from paribus.knobs.discovery import kernels_of
+from paribus.knobs.recipe import DANGERS
+from paribus.lab.knob_queries import VARIABLE_FAMILIES
+from paribus.model import Knob
+
+_SUBSYSTEMS = {
+    "block": "I/O of the block device under test (`target.device`).",
+    "cgroup": "Limits of the control group that Paribus creates for the process under test and removes afterwards.",
+    "cpu": "Clock frequency of the processors.",
+    "irq": "Interrupts of the controller of the device under test.",
+    "kernel": "Process scheduler and other settings below `/proc/sys/kernel`.",
+    "thp": "Transparent huge pages.",
+    "module": "Parameters of kernel modules that can be written while the module is loaded.",
+    "modprobe": "Parameters of kernel modules that are given when the module is loaded.",
+    "mount": "Mount options of the file system below `target.path`.",
+    "process": "Conditions that the process under test is started with.",
+    "sqlite": "Pragmas of SQLite, for plans with `kind = \"sqlite\"` in `[database]`.",
+    "vm": "Memory management of the kernel.",
+}  # fmt: skip
+_TAKES_EFFECT = {
+    "live": "at once, also under load",
+    "restart": "at the next start of the process or server; each application has a start of its own",
+    "remount": "when the file system is mounted; Paribus unmounts it and mounts it again",
+    "reload": "when the module is loaded; Paribus unloads it and loads it again",
+}
+_VALUES = {
+    "integer": "a whole number",
+    "choice": "a value that the machine offers",
+    "text": "text",
+    "word": "a word or a whole number",
+    "size": 'a size, such as `"256MiB"`',
+    "limit": '`"max"`, a number, or a size such as `"100MiB"`',
+    "share_or_size": 'a share such as `"20%"`, or a size such as `"256MiB"`',
+}
+
+
+def render() -> str:
+    """Returns the page."""
+    knobs = sorted(load(), key=_subsystem)
+    groups = [list(group) for _, group in itertools.groupby(knobs, _subsystem)]
+    families = "\n".join(f"- `{name}`: {literal(members)}" for name, members in VARIABLE_FAMILIES.items())
+    parts = [introduction("knobs"), *map(_group, groups), introduction("knobs-database"), families]
+    return page("Knobs", *parts)
+
+
+def _subsystem(knob: Knob) -> str:
+    return knob.name.partition(".")[0]
+
+
+def _group(knobs: list[Knob]) -> str:
+    subsystem = _subsystem(knobs[0])
+    return "\n\n".join([f"## {subsystem}", _SUBSYSTEMS[subsystem], *map(_entry, knobs)])
+
+
+def _entry(knob: Knob) -> str:
+    facts = "\n".join(f"- {title}: {text}" for title, text in _facts(knob) if text)
+    details = literal(knob.documentation)  # which may begin with a value, so that its first letter stays
+    return "\n\n".join([f"### {literal(knob.name)}", sentence(literal(knob.summary)), details, facts])
+
+
+def _facts(knob: Knob) -> Iterator[tuple[str, str]]:
+    yield "Values", _values(knob)
+    yield "Takes effect", _TAKES_EFFECT[knob.takes_effect]
+    yield "Resets", _codes(knob.resets)
+    yield "Exists only under a value of", _codes([knob.exists_under] if knob.exists_under else [])
+    yield "Risk", literal(DANGERS.get(knob.danger, knob.danger))
+    yield "Kernels", kernels_of(knob).removeprefix("kernels ")
+    yield "File systems", _file_systems(knob)
+    yield "Needs a new mount on", _codes(knob.unmounts)
+    yield "Only on one file system", ", ".join(f"`{value}` on {system}" for value, system in knob.only_on.items())
+    yield "Removed from", "; ".join(f"{system}: {literal(reason)}" for system, reason in knob.gone.items())
+    yield "Reads back rounded", "yes" if knob.readback == "rounded" else ""
+    yield "Other names", _codes(knob.aliases)
+    yield "Former values", ", ".join(f"`{old}` is `{new}`" for old, new in knob.renamed.items())
+    yield "Address", _codes((*knob.addresses, *knob.elsewhere))
+
+
+def _values(knob: Knob) -> str:
+    unit = f" ({knob.unit})" if knob.unit else ""
+    if knob.allowed:
+        return f"one of {_codes(knob.allowed)}{unit}"
+    if knob.pattern:
+        return f"text that matches {code(knob.pattern)}{unit}"
+    bounds = [
+        f"{word} {bound:,}" for word, bound in (("from", knob.minimum), ("to", knob.maximum)) if bound is not None
+    ]
+    return " ".join(filter(None, [_VALUES[knob.type] + (unit if knob.type != "size" else ""), *bounds]))
+
+
+def _file_systems(knob: Knob) -> str:
+    return ", ".join(
+        f"{'all' if system == '*' else system} (`{unshown}` where the kernel shows no value)"
+        for system, unshown in knob.filesystems.items()
+    )
+
+
+def _codes(values: tuple[object, ...] | list[str]) -> str:
+    return ", ".join(map(code, values))
