@@ -14,7 +14,9 @@ from paribus.cli.main import app
 from paribus.errors import ParibusError, Problem
 from paribus.imports.claims import read_claims
 from paribus.imports.rules import read_rules
+from paribus.knobs.catalog import load
 from paribus.plan.parse import parse
+from paribus.registry import workload_kinds
 from paribus.workloads import jobs  # noqa: F401  # registers the kinds of workload
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +25,7 @@ COMMAND = typer.main.get_command(app)
 CommandLineError = typer.BadParameter.__bases__[0]  # click's UsageError, wherever this typer has its click
 NAME = 'name = "unnamed"\n'
 WORKLOAD = '\n[[workload]]\nkind = "fileio"\n'
+ASKED_OF_SERVERS = {"mysql", "postgres"}  # families of knobs that only a server can name
 WRITTEN_BY_BUILD = "reference"  # a folder of docs, whose pages are made from the code
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*(\S*)[^\n]*\n(.*?)^ {0,3}\1[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -84,7 +87,10 @@ def _parse_command(arguments: list[str], *, whole: bool = True) -> None:
     Raises:
         CommandLineError: There is no such command or option, or an argument is missing or wrong.
     """
-    if "--help" in arguments or arguments == ["--version"]:
+    if arguments and arguments[0].startswith("-"):
+        unknown = {*arguments} - {"--help", *(option for parameter in COMMAND.params for option in parameter.opts)}
+        if unknown:
+            raise CommandLineError(f"no such option: {', '.join(unknown)}")
         return
     command, context, words = COMMAND, COMMAND.context_class(COMMAND, info_name="paribus"), arguments
     while hasattr(command, "commands"):
@@ -112,6 +118,22 @@ def _plan_problems(text: str) -> tuple[Problem, ...]:
     return parse("document", completed, {}).problems
 
 
+def _unknown_keys(text: str) -> list[str]:
+    """Settings of a plan that are neither a knob nor a parameter of a kind of workload."""
+    document = tomllib.loads(text)
+    combined = [combination["settings"] for combination in document.get("combination", [])]
+    keys = [key for table in (document.get("factors", {}), document.get("hold", {}), *combined) for key in table]
+    catalogue = load()
+    parameters = {
+        f"{kind}.{name}" for kind in workload_kinds for name in workload_kinds.get(kind).parameters.model_fields
+    }
+    return [
+        key
+        for key in keys
+        if key not in parameters and key.partition(".")[0] not in ASKED_OF_SERVERS and catalogue.find(key) is None
+    ]
+
+
 def _missing_targets(path: Path) -> list[str]:
     """Relative links of a document whose file does not exist."""
     prose = _CODE.sub("", _FENCE.sub("", path.read_text(encoding="utf-8")))
@@ -127,6 +149,7 @@ def _missing_targets(path: Path) -> list[str]:
 def test_plans_in_documents_are_valid(block: Block, tmp_path: Path) -> None:
     if _is_plan(block.text):
         assert not _plan_problems(block.text)
+        assert not _unknown_keys(block.text)
         return
     file = tmp_path / "document.toml"
     file.write_text(block.text, encoding="utf-8")
@@ -172,6 +195,7 @@ def test_documents_have_something_to_check() -> None:
         "sudo paribus knobs shew block.scheduler",
         "paribus check",
         "paribus simulate plan.toml --times none | head",
+        "paribus --verbose",
         "A=1 paribus undo --dry-run; paribus compare one",
         "paribus apply last \\\n  --dryrun",
     ],
@@ -194,6 +218,11 @@ def test_a_wrong_command_is_found(line: str) -> None:
 def test_a_wrong_plan_is_found(text: str) -> None:
     assert _is_plan(text)
     assert _plan_problems(text)
+
+
+def test_a_wrong_factor_is_found() -> None:
+    text = '[factors]\n"block.sheduler" = ["none"]\n"fileio.direkt" = [true]\n"vm.swappiness" = [1]\n'
+    assert _unknown_keys(text) == ["block.sheduler", "fileio.direkt"]
 
 
 @pytest.mark.parametrize("text", ["levels = 3\n", "[[rule]]\npaht = 'x'\n", "[[claim]]\nclaim = 'maybe'\n"])
