@@ -1,4 +1,4 @@
-"""Plans, commands and links in the documents, checked against the code without running anything."""
+"""Plans, commands and links in the documents, checked against the code; no command is run."""
 
 import re
 import shlex
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from paribus import Lab
 from paribus.cli.main import app
 from paribus.errors import ParibusError, Problem
 from paribus.imports.claims import read_claims
@@ -160,6 +161,15 @@ def test_plans_in_documents_are_valid(block: Block, tmp_path: Path) -> None:
 def test_commands_in_documents_exist(block: Block) -> None:
     for arguments in _commands(block.text):
         _parse_command(arguments)
+
+
+@pytest.mark.parametrize("block", _all_blocks("python"), ids=str)
+def test_python_in_documents_runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    logs = sorted((ROOT / "examples" / "field" / "001-schedulers" / "logs").glob("*.log"))
+    Lab("paribus.db").import_(*logs[:4], factor="scheduler", level="deadline")
+    Lab("paribus.db").import_(*logs[4:], factor="scheduler", level="noop")
+    exec(compile(block.text, str(block), "exec"), {})  # noqa: S102  # of our own documents
 
 
 @pytest.mark.parametrize("path", _documents(), ids=lambda path: str(path.relative_to(ROOT)))
