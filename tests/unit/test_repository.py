@@ -37,7 +37,7 @@ def test_schemas_are_of_this_code(document: Document) -> None:
     assert kept == text_of(document), "run: make schema"
 
 
-@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"])
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "README.zh-CN.md"])
 def test_paths_named_in_the_documents_exist(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     named = re.findall(r"`((?:src|engine|tests|examples|schema|bench|proof|paribus\.data|\.ci)/[^`\s*<>{}]*)`", text)

@@ -1,4 +1,4 @@
-"""Schemas of the exported tables. README.md describes them; a test compares the two.
+"""Schemas of the exported tables. `docs/how-to/export.md` describes them; a test compares the two.
 
 Column names or a column `unit` state the unit. Every table starts with the experiment, so that tables of several
 experiments can be concatenated.
