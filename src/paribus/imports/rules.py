@@ -146,7 +146,7 @@ def _groups(rule: Rule, path: str, options: Mapping[str, str]) -> dict[str, str]
 
 
 def _filled(text: str, groups: Mapping[str, str]) -> str:
-    return _PLACE.sub(lambda found: groups.get(found[1], ""), text)
+    return _PLACE.sub(lambda match: groups.get(match[1], ""), text)
 
 
 def _count(text: str, what: str, path: str) -> int:

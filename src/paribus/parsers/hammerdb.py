@@ -101,23 +101,23 @@ class _Reader(LogReader):
         if line.startswith('"'):
             line = line.strip('",')  # as its web service lists the lines of a job
         self.user = ""
-        if found := _VUSER.match(line):
-            self.user, line = found[1], found[2].strip()
+        if match := _VUSER.match(line):
+            self.user, line = match[1], match[2].strip()
             if line == "RUNNING" and self.sets.get(self.user) and len(self.sets) > 1:
                 self.end()  # they are started anew
             self.sets.setdefault(self.user, 0)
-        if found := _RESULT.fullmatch(line):
-            return self._result(number, found)
+        if match := _RESULT.fullmatch(line):
+            return self._result(number, match)
         if line.startswith(">"):
             return self._profile(number, line)
         if self.procedure and line.startswith(tuple(f"{name}:" for name in _STATED)):
             return self._times(number, line)
         return self._setting(number, line) or self._told(number, line)
 
-    def _result(self, number: int, found: re.Match[str]) -> bool:
+    def _result(self, number: int, match: re.Match[str]) -> bool:
         if self.draft.stage > 1:
             self.end()
-        whole = {name: value for name, value in found.groupdict().items() if value}
+        whole = {name: value for name, value in match.groupdict().items() if value}
         for metric, name in (("throughput_per_s", "nopm"), ("transactions_per_s", "tpm")):
             token = whole.get(name) or whole[f"old_{name}"]
             value = in_base_unit(token, Field(metric, "1/s", 0, 60))
@@ -128,13 +128,13 @@ class _Reader(LogReader):
         return self._at(number, 2) and len(self.draft.readings) >= 2
 
     def _profile(self, number: int, line: str) -> bool:
-        if found := _PROFILE.fullmatch(line):
-            self.users = f" of user {found[1]}" if found[1] else ""
+        if match := _PROFILE.fullmatch(line):
+            self.users = f" of user {match[1]}" if match[1] else ""
             self.procedure, self.whose = "", number != self.cut
-        elif found := _PROCEDURE.fullmatch(line):
+        elif match := _PROCEDURE.fullmatch(line):
             if number == self.cut or not self.whose:
                 return False
-            self.procedure = _NAMES.get(found[1].lower(), found[1].lower())
+            self.procedure = _NAMES.get(match[1].lower(), match[1].lower())
         else:
             if ">>" in line:
                 self.procedure, self.whose = "", False  # whose times follow is not known
@@ -161,16 +161,16 @@ class _Reader(LogReader):
         return understood
 
     def _setting(self, number: int, line: str) -> bool:
-        if found := _SETTING.fullmatch(line):
-            words = found[2].split()
-            if found[1] in ("diset", "dbset", "vuset") and len(words) >= 2 and number != self.cut:
+        if match := _SETTING.fullmatch(line):
+            words = match[2].split()
+            if match[1] in ("diset", "dbset", "vuset") and len(words) >= 2 and number != self.cut:
                 name, value = words[-2], words[-1].strip('"{}')
                 self._asked(name, value)
             return self._at(number, 0)
-        if found := _CHANGED.match(line):
-            words = found[2].split()
+        if match := _CHANGED.match(line):
+            words = match[2].split()
             if len(words) >= 4 and words[0] == "from" and words[2] == "to":
-                self._asked(found[1].rpartition(":")[2], words[3])
+                self._asked(match[1].rpartition(":")[2], words[3])
             return self._at(number, 0)
         return False
 
@@ -178,31 +178,31 @@ class _Reader(LogReader):
         self.asked[name] = HIDDEN if "pass" in name else value
 
     def _told(self, number: int, line: str) -> bool:
-        if found := _BANNER.fullmatch(line):
-            self.version = found[1]
-        elif found := _ACTIVE.fullmatch(line):
+        if match := _BANNER.fullmatch(line):
+            self.version = match[1]
+        elif match := _ACTIVE.fullmatch(line):
             if self.may_lack_its_beginning(number):
                 return False
             if self.draft.stage > 1:
                 self.end()
-            self.draft.load = int(found[1])
+            self.draft.load = int(match[1])
             self._at(number, 1)
-        elif found := _TESTED.fullmatch(line):
+        elif match := _TESTED.fullmatch(line):
             if self.draft.stage > 1:
                 self.end()
-            lasted = 60.0 * int(found[1])
-            self.draft.add(LogReading(metric="duration_s", value=lasted, unit="s", line=number, stated=found[1]))
+            lasted = 60.0 * int(match[1])
+            self.draft.add(LogReading(metric="duration_s", value=lasted, unit="s", line=number, stated=match[1]))
             self._at(number, 1)
-        elif found := _BEGUN.fullmatch(line):
+        elif match := _BEGUN.fullmatch(line):
             if self.draft.stage:
                 self.end()
-            self.draft.options["rampup"] = found[1]
+            self.draft.options["rampup"] = match[1]
             self._at(number, 1)
-        elif found := _QUERIES.fullmatch(line):
-            return self._queries(number, found[1], found[2], found[3])
-        elif found := _MEAN.fullmatch(line):
+        elif match := _QUERIES.fullmatch(line):
+            return self._queries(number, match[1], match[2], match[3])
+        elif match := _MEAN.fullmatch(line):
             return self._taken(
-                number, "query_geometric_mean_s", self._of_user(self.sets.get(self.user, 0)), found[1], 5
+                number, "query_geometric_mean_s", self._of_user(self.sets.get(self.user, 0)), match[1], 5
             )
         elif not (_IDLE.fullmatch(line) or _RAMPED.fullmatch(line)):
             return False
@@ -260,8 +260,8 @@ def _stated(name: str, words: str, subject: str, line: int) -> LogReading | None
     if not metric:
         return None
     if unit == "s":
-        found = _MS.fullmatch(words)
-        token, decimals = (found[1], 3) if found else ("", 3)
+        match = _MS.fullmatch(words)
+        token, decimals = (match[1], 3) if match else ("", 3)
     elif unit == "count":
         token, decimals = words, 0
     else:

@@ -110,52 +110,52 @@ class _Reader:
 
     def _said(self, line: int, words: str) -> bool:
         now = self.tests[-1]
-        if found := _VERSION.fullmatch(words):
+        if match := _VERSION.fullmatch(words):
             if now.points or now.version:
                 now = _Test()
                 self.tests.append(now)
-            now.version = found["version"]
+            now.version = match["version"]
             return True
-        if found := _BEST.fullmatch(words):
-            return self._best(now, line, found)
-        if found := _SPREAD.fullmatch(words):
-            at = (int(found["small"]), int(found["large"]))
-            subject = " ".join([*([found["what"].lower()] if all(at) else []), found["side"].lower()])
+        if match := _BEST.fullmatch(words):
+            return self._best(now, line, match)
+        if match := _SPREAD.fullmatch(words):
+            at = (int(match["small"]), int(match["large"]))
+            subject = " ".join([*([match["what"].lower()] if all(at) else []), match["side"].lower()])
             for part in ("min", "mean", "max", "stddev"):
-                value = number(found[part])
+                value = number(match[part])
                 if value is not None:
-                    now.add(at, f"response_{part}_s", value / 1e6, line, f"{found[part]} us", subject)
+                    now.add(at, f"response_{part}_s", value / 1e6, line, f"{match[part]} us", subject)
             return True
-        if found := _HISTOGRAM.fullmatch(words):
-            self.histogram = (int(found["small"]), int(found["large"]))
+        if match := _HISTOGRAM.fullmatch(words):
+            self.histogram = (int(match["small"]), int(match["large"]))
             now.points.setdefault(self.histogram, _Point()).buckets = []
             return True
-        if self.histogram and (found := _BUCKET.fullmatch(words)):
-            counts = int(found["read"]) + int(found["write"])
-            now.points[self.histogram].buckets.append((int(found["to"]) / _PER_SECOND[found["unit"]], counts))
+        if self.histogram and (match := _BUCKET.fullmatch(words)):
+            counts = int(match["read"]) + int(match["write"])
+            now.points[self.histogram].buckets.append((int(match["to"]) / _PER_SECOND[match["unit"]], counts))
             return True
         for kind, title in _TITLES:
             if title.search(words):
                 self.title, self.micro = kind, self.micro or "microsec" in words
                 return True
-        if found := _SETTING.fullmatch(words):
-            now.options.setdefault(found["name"], found["value"].strip())
+        if match := _SETTING.fullmatch(words):
+            now.options.setdefault(match["name"], match["value"].strip())
             return True
         return bool(_KNOWN.match(words))
 
-    def _best(self, now: _Test, line: int, found: re.Match[str]) -> bool:
-        value = number(found["value"])
+    def _best(self, now: _Test, line: int, match: re.Match[str]) -> bool:
+        value = number(match["value"])
         if value is None:
             return False
-        at = (int(found["small"]), int(found["large"]))
-        if "MBPS" in found["what"]:
-            now.add(at, "bytes_per_s", value * _MIB, line, f"{found['value']} MBPS", "large" if all(at) else "")
-        elif "IOPS" in found["what"]:
-            now.add(at, "throughput_per_s", value, line, f"{found['value']} IOPS")
+        at = (int(match["small"]), int(match["large"]))
+        if "MBPS" in match["what"]:
+            now.add(at, "bytes_per_s", value * _MIB, line, f"{match['value']} MBPS", "large" if all(at) else "")
+        elif "IOPS" in match["what"]:
+            now.add(at, "throughput_per_s", value, line, f"{match['value']} IOPS")
         else:
             # 10.2 and 11.1 print no unit and mean ms: 0.26 stands where 5 are outstanding at 19019 IOPS.
-            unit = found["unit"] or "ms"
-            now.add(at, "response_mean_s", value / _PER_SECOND[unit], line, f"{found['value']} {unit}")
+            unit = match["unit"] or "ms"
+            now.add(at, "response_mean_s", value / _PER_SECOND[unit], line, f"{match['value']} {unit}")
         return True
 
     def _corner(self, line: str) -> bool:

@@ -180,12 +180,12 @@ class _Reader(LogReader):
 
     def understands(self, number: int, line: str) -> bool:
         line = line.strip().strip("*")
-        if found := _PROGRESS.fullmatch(line):
-            return self._progress(number, found[1], found[2])
-        if found := _BANNER.fullmatch(line):
+        if match := _PROGRESS.fullmatch(line):
+            return self._progress(number, match[1], match[2])
+        if match := _BANNER.fullmatch(line):
             if self.draft.stage:
                 self.end()
-            self.draft.version = found[1]
+            self.draft.version = match[1]
             return self._at(number, 1)
         if words := _command(line):
             self.end()
@@ -223,16 +223,16 @@ class _Reader(LogReader):
             self.draft.options.setdefault(_ASKED[name], words)
             if name == "number of clients":
                 self.draft.load = count(words)
-        elif (found := _STATEMENTS.fullmatch(line)) and bool(self.script) == line.startswith("- ") and number > 1:
-            self.statement = _STATEMENT[found[1] or ""]
-        elif found := _SCRIPT.fullmatch(line):
-            self.script, self.begun, self.statement = f"script {found[1]}", False, None
+        elif (match := _STATEMENTS.fullmatch(line)) and bool(self.script) == line.startswith("- ") and number > 1:
+            self.statement = _STATEMENT[match[1] or ""]
+        elif match := _SCRIPT.fullmatch(line):
+            self.script, self.begun, self.statement = f"script {match[1]}", False, None
         elif line.startswith("- weight: "):
             # The first line of each script: where it comes again, the line that named the next one was lost.
             self.script, self.begun = "" if self.begun else self.script, True
             self.statement = None
-        elif self.statement and number != self.cut and (found := self.statement.fullmatch(line)):
-            return self._statement(number, found[1], found[2])
+        elif self.statement and number != self.cut and (match := self.statement.fullmatch(line)):
+            return self._statement(number, match[1], match[2])
         elif not _IDLE.fullmatch(line):
             return False
         else:

@@ -106,9 +106,9 @@ def _spans(text: str, lowered: str, signs: set[str]) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-def _replaced(found: re.Match[str]) -> str:
-    value = found["value"]
+def _replaced(match: re.Match[str]) -> str:
+    value = match["value"]
     if _NO_SECRET.fullmatch(value):
-        return found[0]
+        return match[0]
     ends = (value[0], value[-1]) if len(value) > 1 and value[0] + value[-1] in _BRACKETS else ("", "")
-    return f"{found['before']}{ends[0]}{HIDDEN}{ends[1]}"
+    return f"{match['before']}{ends[0]}{HIDDEN}{ends[1]}"

@@ -94,13 +94,13 @@ def shape_of(line: str) -> tuple[str, list[str]]:
 
 def without_prefix(line: str) -> str:
     """The line without a quotation mark, a time or a container's name before it, and a comment behind it."""
-    if found := _COMMENT.search(line[:_LONG]):
-        line = line[: found.start(1)].rstrip()
-    found = _PREFIX.match(line[:_LONG])
-    if not found or not found.end():
+    if match := _COMMENT.search(line[:_LONG]):
+        line = line[: match.start(1)].rstrip()
+    match = _PREFIX.match(line[:_LONG])
+    if not match or not match.end():
         return line
-    signs = "".join(sign for sign in "*`" if sign in found[0])  # of emphasis, which ends as it begins
-    return line[found.end() :].rstrip(f"{signs} ")
+    signs = "".join(sign for sign in "*`" if sign in match[0])  # of emphasis, which ends as it begins
+    return line[match.end() :].rstrip(f"{signs} ")
 
 
 def count(words: str) -> int | None:

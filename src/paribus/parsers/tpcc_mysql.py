@@ -85,8 +85,8 @@ class _Reader(LogReader):
 
     def understands(self, number: int, line: str) -> bool:
         line = line.strip()
-        if line.startswith("[") and (found := _ASKED.fullmatch(line)):
-            return self._asked(number, found[1], found[2].strip())
+        if line.startswith("[") and (match := _ASKED.fullmatch(line)):
+            return self._asked(number, match[1], match[2].strip())
         if line in _HEADINGS:
             return self._heading(number, line)
         shape, parts = shape_of(line)
@@ -167,8 +167,8 @@ class _Reader(LogReader):
         return None not in found
 
     def _idle(self, number: int, line: str, shape: str) -> bool:
-        if found := _INTERVAL_S.fullmatch(line):
-            self.step_s = float(found[1])
+        if match := _INTERVAL_S.fullmatch(line):
+            self.step_s = float(match[1])
         elif line == "*** ###easy### TPC-C Load Generator ***":
             if self.draft.stage:
                 self.end()

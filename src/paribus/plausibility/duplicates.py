@@ -120,7 +120,7 @@ def _twice(one: Column, other: Column, same: Sequence[float], unlike: Sequence[f
     cells = one[0].cells[places[0]], other[0].cells[places[1]]
     metric, here, there = max(
         ((metric, a.value, b.value) for metric, a, b in _shared(*cells) if not _equal(metric, a, b)),
-        key=lambda found: abs(found[1] - found[2]) / max(found[1], found[2]),
+        key=lambda match: abs(match[1] - match[2]) / max(match[1], match[2]),
     )
     said = N_("identical at {n} of {all} load levels, but {name} is {here} here and {there} there")
     words = gettext(

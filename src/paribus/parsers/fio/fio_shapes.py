@@ -62,24 +62,24 @@ def ungrouped(text: str) -> str:
 
 def size(word: str) -> float | None:
     """A size or rate in bytes. 3.x writes KiB for 1024 and kB for 1000; 2.x has KB, which is 1024 (kb_base)."""
-    found = SIZE.fullmatch(word.strip())
-    if found is None or not (found["unit"] or found["prefix"] == ""):
+    match = SIZE.fullmatch(word.strip())
+    if match is None or not (match["unit"] or match["prefix"] == ""):
         return None
-    value, prefix, power = number(found["number"]), found["prefix"].upper(), 0
-    old = not found["binary"] and found["prefix"] == "K"
-    if value is None or (prefix in ("P", "E") and not found["binary"]):
+    value, prefix, power = number(match["number"]), match["prefix"].upper(), 0
+    old = not match["binary"] and match["prefix"] == "K"
+    if value is None or (prefix in ("P", "E") and not match["binary"]):
         return None  # 2.x wrote P for what is T
     power = POWERS.index(prefix) if prefix else 0
-    binary = found["binary"] or old
+    binary = match["binary"] or old
     base = 1024.0 if binary else 1000.0
-    return float(value * base**power / (8 if found["unit"] == "bit" else 1))
+    return float(value * base**power / (8 if match["unit"] == "bit" else 1))
 
 
 def count(word: str) -> float | None:
     """A number that may end in k or M, which are 1000 and a million where no unit follows."""
-    found = RATE.fullmatch(word)
-    value = number(found[1]) if found else None
-    return None if found is None or value is None else value * 1000.0 ** POWERS.index((found[2] or "_").upper())
+    match = RATE.fullmatch(word)
+    value = number(match[1]) if match else None
+    return None if match is None or value is None else value * 1000.0 ** POWERS.index((match[2] or "_").upper())
 
 
 def seconds(when: str) -> float | None:

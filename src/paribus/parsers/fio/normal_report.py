@@ -153,72 +153,72 @@ class _Reports:
 
     def _of_all(self, job: _Job, line: int, text: str) -> bool:
         """What is said of a job's directions together, or of devices."""
-        if found := shapes.CPU.fullmatch(text):
+        if match := shapes.CPU.fullmatch(text):
             job.directions_end = True
             for part, metric in (("usr", "cpu_user_share"), ("sys", "cpu_system_share")):
-                share = number(found[part])
+                share = number(match[part])
                 if share is not None:
-                    stated = f"{found[part]}%"
+                    stated = f"{match[part]}%"
                     job.sheet.more.append(
                         LogReading(metric=metric, value=share / 100, unit="1", line=line, stated=stated)
                     )
             return True
-        if found := shapes.ISSUED.fullmatch(text):
+        if match := shapes.ISSUED.fullmatch(text):
             job.ended = job.directions_end = True
-            counts = found.groups()
+            counts = match.groups()
             told = next(counts[at : at + 3] for at in (0, 3, 6) if counts[at])
             for side, count in zip(("read", "write", "trim"), told, strict=True):
                 of = "mixed" if "mixed" in job.sheet.sides else side
                 if count and of in job.sheet.sides and (value := number(count)) is not None and side in (of, "read"):
                     job.sheet.put(of, "operations", value, line, count)
             return True
-        if found := shapes.DISK.fullmatch(text):
-            if (util := number(found["util"])) is not None:
-                stated = f"{found['util']}%"
+        if match := shapes.DISK.fullmatch(text):
+            if (util := number(match["util"])) is not None:
+                stated = f"{match['util']}%"
                 one = LogReading(
                     metric="device_utilisation",
                     value=util / 100,
                     unit="1",
                     line=line,
                     stated=stated,
-                    subject=found["name"],
+                    subject=match["name"],
                 )
                 job.sheet.more.append(one)
             return True
         return False
 
-    def _direction(self, job: _Job, found: re.Match[str], side: str, line: int) -> None:
+    def _direction(self, job: _Job, match: re.Match[str], side: str, line: int) -> None:
         job.side = side
-        self.binary = found.re in (shapes.OLD, shapes.OLD_SUM)
-        word = found.groupdict().get("rate", "").strip()
+        self.binary = match.re in (shapes.OLD, shapes.OLD_SUM)
+        word = match.groupdict().get("rate", "").strip()
         if (rate := shapes.count(word)) is not None:
             job.sheet.put(side, "rate", rate, line, word)
         for name, part in (("bytes_per_s", "bw"), ("bytes", "moved")):
-            word = found[part].strip()
+            word = match[part].strip()
             value = self._size(word)
             if value is not None:
                 job.sheet.put(side, name, value, line, word)
-        ms = number(found["ms"])
+        ms = number(match["ms"])
         if ms is not None:
-            job.sheet.put(side, "duration_s", ms / 1000, line, f"{found['ms']}msec")
+            job.sheet.put(side, "duration_s", ms / 1000, line, f"{match['ms']}msec")
 
     def _size(self, word: str) -> float | None:
         """In a 2.x report M and G are binary as K is."""
-        if self.binary and (found := re.fullmatch(r"([0-9.]+)([KMG])(B|bit)(/s)?", word)):
-            word = f"{found[1]}{found[2]}i{found[3]}"
+        if self.binary and (match := re.fullmatch(r"([0-9.]+)([KMG])(B|bit)(/s)?", word)):
+            word = f"{match[1]}{match[2]}i{match[3]}"
         return shapes.size(word)
 
-    def _times(self, job: _Job, found: re.Match[str], line: int) -> None:
-        side = "sync" if found["kind"] == "sync" else job.side
+    def _times(self, job: _Job, match: re.Match[str], line: int) -> None:
+        side = "sync" if match["kind"] == "sync" else job.side
         if not side:
             return
         job.side = side
-        per_s = shapes.PER_SECOND[found["unit"]]
+        per_s = shapes.PER_SECOND[match["unit"]]
         for part in ("min", "mean", "max", "stddev"):
-            word = found[part]
+            word = match[part]
             if (value := shapes.count(word)) is not None:
-                name = f"{shapes.SAID[found['kind']]}_{part}_s"
-                job.sheet.put(side, name, value / per_s, line, f"{word} {found['unit']}")
+                name = f"{shapes.SAID[match['kind']]}_{part}_s"
+                job.sheet.put(side, name, value / per_s, line, f"{word} {match['unit']}")
 
     def _percentiles(self, job: _Job, text: str, line: int) -> bool:
         found = shapes.PERCENTILE.findall(text)

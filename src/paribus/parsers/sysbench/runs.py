@@ -44,13 +44,13 @@ class SysbenchReader(LogReader):
         return self._line(number, line.strip())
 
     def _interval(self, number: int, line: str) -> bool:
-        if self.usual and (found := self.usual[0].fullmatch(line)):
-            at_s, *parts = found.groups()
+        if self.usual and (match := self.usual[0].fullmatch(line)):
+            at_s, *parts = match.groups()
             return self._keep(number, self.usual[1], float(at_s), parts, self.known[self.usual[1]])
-        found = _INTERVAL.match(line)
-        if not found or "#" in found[2]:  # which stands for numbers in shapes
+        match = _INTERVAL.match(line)
+        if not match or "#" in match[2]:  # which stands for numbers in shapes
             return False
-        rest = found[2]
+        rest = match[2]
         if rest.startswith("Checkpoint report:"):
             self._stage(_RUNNING, number)
             self.checkpoint = self.draft
@@ -65,7 +65,7 @@ class SysbenchReader(LogReader):
             self.known[shape] = columns
         if expression := alike(parts, columns):
             self.usual = re.compile(_AT + expression), shape
-        return self._row(number, shape, float(found[1].replace(",", ".")), parts, columns)
+        return self._row(number, shape, float(match[1].replace(",", ".")), parts, columns)
 
     def _json(self, number: int, line: str) -> bool:
         """A line of an interval as an object of JSON, which is an interval once all of it is there."""
@@ -85,14 +85,14 @@ class SysbenchReader(LogReader):
 
     def _csv(self, number: int, line: str) -> bool:
         """An interval as comma-separated values, certain by the statements that it tells of each kind and of all."""
-        found = _CSV.fullmatch(line)
-        if not found or self.may_lack_its_beginning(number):
+        match = _CSV.fullmatch(line)
+        if not match or self.may_lack_its_beginning(number):
             return False
-        tokens = found[2].split(",")
+        tokens = match[2].split(",")
         if abs(float(tokens[2]) - float(tokens[3]) - float(tokens[4]) - float(tokens[5])) > _ROUNDING:
             return False
         parts = [part for token in tokens for part in ("", token)] + [""]
-        return self._row(number, "csv", float(found[1]), parts, known.CSV)
+        return self._row(number, "csv", float(match[1]), parts, known.CSV)
 
     def _row(self, number: int, shape: str, at_s: float, parts: Sequence[str], columns: Sequence[Part]) -> bool:
         return not self.breaks_off(number, parts, columns) and self._keep(number, shape, at_s, parts, columns)
@@ -129,13 +129,13 @@ class SysbenchReader(LogReader):
         )
 
     def _banner(self, number: int, line: str) -> bool:
-        found = _BANNER.match(line)
-        if not found:
+        match = _BANNER.match(line)
+        if not match:
             return False
         if self.draft.stage > _COMMAND:
             self._begin(_HEAD)
         self._stage(_HEAD, number)
-        self.draft.version = found[1]
+        self.draft.version = match[1]
         return True
 
     def _call(self, number: int, line: str) -> bool:
@@ -201,13 +201,13 @@ class SysbenchReader(LogReader):
             self.draft.workload = test
 
     def _bar(self, number: int, line: str) -> bool:
-        found = _BAR.fullmatch(line) if self.draft.section == _HISTOGRAM and number != self.cut else None
-        if not found:
+        match = _BAR.fullmatch(line) if self.draft.section == _HISTOGRAM and number != self.cut else None
+        if not match:
             return False
         self._stage(_RUNNING, number)
         # sysbench tells where the bucket is on its logarithmic scale; it ends 0.9 % above that, and a percentile that
         # is reckoned from these numbers is the one that sysbench states.
-        self.draft.histogram[float(found[1].replace(",", ".")) / 1000] += int(found[2])
+        self.draft.histogram[float(match[1].replace(",", ".")) / 1000] += int(match[2])
         return True
 
     def _stage(self, stage: int, number: int) -> None:
@@ -255,8 +255,8 @@ class SysbenchReader(LogReader):
 def _asked(line: str, shape: str, parts: Sequence[str]) -> dict[str, str] | None:
     """The options of a line; None where it has one that is not certain."""
     name, colon, words = line.partition(":")
-    if found := _CHECKPOINTS.fullmatch(line):
-        return {"report-checkpoints": found[1].replace(" ", "")}
+    if match := _CHECKPOINTS.fullmatch(line):
+        return {"report-checkpoints": match[1].replace(" ", "")}
     if line in options.SAYINGS:
         return dict([options.SAYINGS[line]])
     if colon and name in options.WORDS:

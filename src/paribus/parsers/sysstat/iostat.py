@@ -80,8 +80,8 @@ class _Reader:
             self.texts[-1].options.update(machine)
             self.texts[-1].skips_first |= self._skips(number)
             return True
-        if "iostat" in line and (found := _CALL.fullmatch(line)):
-            self._call(found["arguments"].split())
+        if "iostat" in line and (match := _CALL.fullmatch(line)):
+            self._call(match["arguments"].split())
             return True
         if words[0] == "avg-cpu:":
             return self._head(number, line, words[1:], "cpu")
@@ -185,9 +185,9 @@ class _Reader:
 
 def _time(line: str) -> int | None:
     """The time of day that a line consists of, with or without a date before it."""
-    found = _DATE.fullmatch(line.strip())
-    at = clock(re.sub(r"[+-][0-9]{4}$", "", found["clock"])) if found else None
-    return at[0] if at and found and len(found["clock"]) - at[1] <= 5 else None
+    match = _DATE.fullmatch(line.strip())
+    at = clock(re.sub(r"[+-][0-9]{4}$", "", match["clock"])) if match else None
+    return at[0] if at and match and len(match["clock"]) - at[1] <= 5 else None
 
 
 def _json(lines: list[str]) -> tuple[list[Start], list[tuple[int, str]]]:

@@ -100,8 +100,8 @@ BANNER = re.compile(r"Linux (?P<kernel>\S+) \((?P<host>[^)]*)\)\s.*?(?:\((?P<cpu
 def banner(line: str) -> dict[str, str] | None:
     """What sysstat's first line tells of the machine, or None where it is no such line."""
     line = line.lstrip()
-    found = BANNER.fullmatch(line) if line.startswith("Linux ") else None
-    return {"kernel": found["kernel"], **({"processors": found["cpus"]} if found["cpus"] else {})} if found else None
+    match = BANNER.fullmatch(line) if line.startswith("Linux ") else None
+    return {"kernel": match["kernel"], **({"processors": match["cpus"]} if match["cpus"] else {})} if match else None
 
 
 @dataclass(slots=True)
@@ -150,15 +150,15 @@ def clock(text: str) -> tuple[int, int] | None:
     """Seconds after midnight at the start of a text, and where it goes on; None where no time of day stands there."""
     if since := _EPOCH.match(text):
         return int(since[0]) % _DAY_S, since.end()
-    found = CLOCK.match(text)
-    if found is None:
+    match = CLOCK.match(text)
+    if match is None:
         return None
-    hours, minutes, seconds = int(found["h"]), int(found["m"]), int(found["s"])
-    half = found["before"] or (found["after"] or "").lower()
+    hours, minutes, seconds = int(match["h"]), int(match["m"]), int(match["s"])
+    half = match["before"] or (match["after"] or "").lower()
     if half and hours <= 12:
         hours = hours % 12 + (12 if _AFTERNOON[half] else 0)
     return (
-        (hours * 3600 + minutes * 60 + seconds, found.end()) if hours < 24 and minutes < 60 and seconds < 62 else None
+        (hours * 3600 + minutes * 60 + seconds, match.end()) if hours < 24 and minutes < 60 and seconds < 62 else None
     )
 
 
@@ -203,5 +203,5 @@ def stacked(devices: Iterable[str]) -> list[str]:
 
 
 def _disk_of(name: str) -> str:
-    found = _PARTITION.fullmatch(name)
-    return (found["disk"] or found["other"]) if found else ""
+    match = _PARTITION.fullmatch(name)
+    return (match["disk"] or match["other"]) if match else ""

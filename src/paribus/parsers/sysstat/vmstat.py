@@ -69,8 +69,8 @@ def read(text: str) -> Log:
             if not starts or called is not None or not _goes_on(starts[-1], columns, number, last, lines):
                 starts.append(_Start(number, number, columns, *(called or (False, None))))
                 called = None
-        elif "vmstat" in line and (found := _CALL.fullmatch(line)):
-            called = _call(found["arguments"].split())
+        elif "vmstat" in line and (match := _CALL.fullmatch(line)):
+            called = _call(match["arguments"].split())
         elif not starts or not _row(starts[-1], number, line, number == cut, lines[last - 1]):
             rest.append((number, line))
         last = number

@@ -39,7 +39,7 @@ def style_of(cells: Iterable[str], *, semicolons: bool, thousands: bool = False)
 
     `thousands`: 1,234 can be nothing but thousands, by how the cells are separated or by what they are of.
     """
-    words = [found["digits"].replace(" ", "") for cell in cells if (found := _FORM.fullmatch(cell[:_LONGEST].strip()))]
+    words = [match["digits"].replace(" ", "") for cell in cells if (match := _FORM.fullmatch(cell[:_LONGEST].strip()))]
     commas = [word for word in words if "," in word]
     dotted = [word for word in words if "." in word and "," not in word]
     if not commas:
@@ -85,17 +85,17 @@ def cell_of(text: str, style: Style) -> TableCell | None:
     if style is Style.POINT and _PLAIN.fullmatch(text):
         return TableCell(float(text))
     text = _bare(text)
-    found = _FORM.fullmatch(text) if len(text) < _LONGEST else None
-    if found is None:
+    match = _FORM.fullmatch(text) if len(text) < _LONGEST else None
+    if match is None:
         return None
-    value = _value(found["digits"], style)
+    value = _value(match["digits"], style)
     if value is None:
         return None
-    unit = found["unit"] or ""
-    signed = (found["sign"] or "").strip()
+    unit = match["unit"] or ""
+    signed = (match["sign"] or "").strip()
     if signed in ("-", "\u2212"):
         value = -value
-    if found["ratio"] or unit in ("x", "×", "X"):
+    if match["ratio"] or unit in ("x", "×", "X"):
         return TableCell(value, "", "ratio") if not signed else None
     if signed and unit == "%":
         return TableCell(value / 100, "", "change")
@@ -113,9 +113,9 @@ def _bare(text: str) -> str:
 
 def _value(digits: str, style: Style) -> float | None:
     """The digits of a number in the style of its table."""
-    if found := _SPACED.fullmatch(digits):
-        rest = (found["rest"] or "").replace(",", ".")
-        return number(re.sub(r"[^0-9]", "", found["groups"]) + rest)
+    if match := _SPACED.fullmatch(digits):
+        rest = (match["rest"] or "").replace(",", ".")
+        return number(re.sub(r"[^0-9]", "", match["groups"]) + rest)
     if style is Style.UNSURE and _COMMA_GROUPED.fullmatch(digits) and digits[0] != "0":
         return None
     if "," not in digits and (style is not Style.COMMA or "." not in digits):

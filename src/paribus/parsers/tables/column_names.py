@@ -170,7 +170,7 @@ class ColumnMetric:
 
 def in_english(text: str) -> str:
     """A head with the words for measures in English."""
-    return text if text.isascii() else " ".join(_IN_CHINESE.sub(lambda found: _CHINESE[found[0]], text).split())
+    return text if text.isascii() else " ".join(_IN_CHINESE.sub(lambda match: _CHINESE[match[0]], text).split())
 
 
 @lru_cache(_MANY)

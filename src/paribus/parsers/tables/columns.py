@@ -92,8 +92,8 @@ def is_load(text: str) -> bool:
 
 def load_of(text: str) -> int | None:
     """How much is outstanding: 8, 8 threads, 4 x 32."""
-    found = _LEVEL_OF_LOAD.fullmatch(text.strip().strip("*`").replace("_", " "))
-    return int(found["n"] or found["d"]) * int(found["times"] or 1) if found else None
+    match = _LEVEL_OF_LOAD.fullmatch(text.strip().strip("*`").replace("_", " "))
+    return int(match["n"] or match["d"]) * int(match["times"] or 1) if match else None
 
 
 def is_summary(text: str) -> bool:
@@ -137,8 +137,8 @@ def _column(index: int, bottom: str, over: str, cells: Sequence[str]) -> TableCo
         one.role = Role.WORKLOAD
     elif cells and head.metric is None and not _measured(cells):
         one.role = Role.LABEL
-    elif found := _ONE_OF.fullmatch(level):
-        one.level, one.repetition, one.head = "", found[1], replace(head, rest="")
+    elif match := _ONE_OF.fullmatch(level):
+        one.level, one.repetition, one.head = "", match[1], replace(head, rest="")
     return one
 
 

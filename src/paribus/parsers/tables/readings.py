@@ -79,7 +79,7 @@ def _side(head: ColumnMetric | None, titled: ColumnMetric | None) -> ColumnMetri
 
 def _thousands(cell: TableCell, metric: ColumnMetric | None) -> Unit | None:
     """24.2k of a rate."""
-    found = _SCALED.fullmatch(cell.unit)
-    if not found or metric is None or metric.expects != "1/s" or (found[2] and unit_of(found[2]) != Unit("1/s")):
+    match = _SCALED.fullmatch(cell.unit)
+    if not match or metric is None or metric.expects != "1/s" or (match[2] and unit_of(match[2]) != Unit("1/s")):
         return None
-    return Unit("1/s", times={"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}[found[1]])
+    return Unit("1/s", times={"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}[match[1]])

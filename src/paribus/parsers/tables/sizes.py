@@ -37,8 +37,8 @@ def _decimal(reading: LogReading) -> bool:
 
 def _more(reading: LogReading) -> float:
     """How much more bytes are meant if the unit is binary."""
-    found = re.search(r"([kKMG])B(?:/s(?:ec)?)?$", reading.stated)
-    return 1.024 ** " KMG".index(found[1].upper()) if found else 1.0
+    match = re.search(r"([kKMG])B(?:/s(?:ec)?)?$", reading.stated)
+    return 1.024 ** " KMG".index(match[1].upper()) if match else 1.0
 
 
 def _in_binary(reading: LogReading) -> LogReading:

@@ -150,8 +150,8 @@ def _blocks(lines: Sequence[str]) -> tuple[list[_Block], list[int]]:
     for number, line in enumerate(lines, 1):
         if not line.strip() or (line[:4].strip(" |+:")[:1] in "-=" and (_RULE.fullmatch(line) or _BOX.fullmatch(line))):
             continue
-        if found := _HEADING.match(line):
-            deep = len(found[1])
+        if match := _HEADING.match(line):
+            deep = len(match[1])
             over = [one for one in over if len(one[1]) - len(one[1].lstrip("#")) < deep] + [(number, line.strip())]
         following = lines[number] if number < len(lines) else line
         if now is not None:

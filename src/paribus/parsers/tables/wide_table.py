@@ -80,8 +80,8 @@ class WideTable:
     def _corner(self) -> tuple[str, str]:
         """What stands down, as the corner says, and what stands across, where it says both."""
         corner = self.heads[-1][1][0].strip() if self.heads else ""
-        if found := _CORNER.fullmatch(corner):
-            down, across = found["down"].strip(), found["across"].strip()
+        if match := _CORNER.fullmatch(corner):
+            down, across = match["down"].strip(), match["across"].strip()
             if is_load(down) is not is_load(across):
                 return down, across if is_load(down) else down
         return corner, ""
