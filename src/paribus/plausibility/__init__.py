@@ -10,7 +10,7 @@ from functools import partial
 
 from paribus.findings import Breach
 from paribus.plausibility import amounts, ceiling, duplicates, ratio, response_times, table, text
-from paribus.plausibility.curve import Grid, Place, grids
+from paribus.plausibility.curve import CellKey, Grid, grids
 from paribus.plausibility.quantity import Claimed, StatedCell, StatedFigure
 from paribus.plausibility.table_cell import breaches
 from paribus.plausibility.wording import merge_similar
@@ -69,19 +69,19 @@ def of_set(cells: Sequence[StatedCell], claims: Sequence[Claimed] = ()) -> list[
 
 
 def _within(cells: Sequence[StatedCell], tables: Sequence[Grid]) -> list[Breach]:
-    places: dict[int, tuple[Grid, Place]] = {
-        position: (grid, place) for grid in tables for place, position in grid.positions.items()
+    cell_keys: dict[int, tuple[Grid, CellKey]] = {
+        position: (grid, cell_key) for grid in tables for cell_key, position in grid.positions.items()
     }
     inconsistent = [position for position, cell in enumerate(cells) if breaches(cell)]
-    odd: dict[int, set[Place]] = defaultdict(set)
+    odd: dict[int, set[CellKey]] = defaultdict(set)
     for position in inconsistent:
-        if position in places:
-            odd[id(places[position][0])].add(places[position][1])
+        if position in cell_keys:
+            odd[id(cell_keys[position][0])].add(cell_keys[position][1])
     violations: list[Breach] = []
     for position in inconsistent:
         doubts = None
-        if position in places:
-            grid, place = places[position]
-            doubts = partial(grid.doubts, odd[id(grid)], place)
+        if position in cell_keys:
+            grid, cell_key = cell_keys[position]
+            doubts = partial(grid.doubts, odd[id(grid)], cell_key)
         violations += breaches(cells[position], position, doubts)
     return violations

@@ -10,7 +10,7 @@ from statistics import median
 from paribus.plausibility.quantity import StatedCell
 
 Setting = tuple[tuple[str, str], ...]
-Place = tuple[Setting, float]  # levels and load
+CellKey = tuple[Setting, float]  # levels and load
 
 NO_LOAD = 0.0  # load of the only column of a table that states none
 _LEAST_SCATTER = 0.01
@@ -26,8 +26,8 @@ _MANY = 100  # levels that are compared
 class Grid:
     """Cells of one table and workload by level and load, with their positions in the input."""
 
-    cells: Mapping[Place, StatedCell]
-    positions: Mapping[Place, int]
+    cells: Mapping[CellKey, StatedCell]
+    positions: Mapping[CellKey, int]
 
     @cached_property
     def settings(self) -> list[Setting]:
@@ -49,7 +49,7 @@ class Grid:
         cells = {load: self.cells[setting, load] for load in self.loads if (setting, load) in self.cells}
         return {load: value for load, cell in cells.items() if (value := cell.value(metric)) is not None and value > 0}
 
-    def curve(self, metric: str, without: Collection[Place] = ()) -> "GridCurve":
+    def curve(self, metric: str, without: Collection[CellKey] = ()) -> "GridCurve":
         """Return a metric over the grid, without some cells."""
         columns = {
             setting: {
@@ -61,9 +61,11 @@ class Grid:
         }
         return GridCurve({setting: column for setting, column in columns.items() if column})
 
-    def doubts(self, odd: Collection[Place], place: Place, metric: str, stated: float, implied: float) -> bool | None:
+    def doubts(
+        self, odd: Collection[CellKey], cell_key: CellKey, metric: str, stated: float, implied: float
+    ) -> bool | None:
         """Return whether neighbours, except odd ones, support the implied value rather than the stated one."""
-        return self.curve(metric, odd).doubts(place, stated, implied)
+        return self.curve(metric, odd).doubts(cell_key, stated, implied)
 
 
 def grids(cells: Sequence[StatedCell]) -> list[Grid]:
@@ -71,14 +73,14 @@ def grids(cells: Sequence[StatedCell]) -> list[Grid]:
 
     Only the first run of a repeated cell is used. Points of a series, and log runs without a load, are in no grid.
     """
-    positions_by_key: dict[tuple[str, str, tuple[str, ...], bool], dict[Place, int]] = defaultdict(dict)
+    positions_by_key: dict[tuple[str, str, tuple[str, ...], bool], dict[CellKey, int]] = defaultdict(dict)
     for position, cell in enumerate(cells):
         has_load = cell.load is not None and cell.load > 0
         if cell.sample is None and (has_load or cell.table):
             key = (cell.table, cell.workload, tuple(sorted(cell.levels)), has_load)
             positions_by_key[key].setdefault((cell.setting, cell.load if cell.load and has_load else NO_LOAD), position)
     return [
-        Grid({place: cells[position] for place, position in positions.items()}, positions)
+        Grid({cell_key: cells[position] for cell_key, position in positions.items()}, positions)
         for positions in positions_by_key.values()
     ]
 
@@ -92,20 +94,20 @@ class GridCurve:
     @cached_property
     def scatter(self) -> float:
         """Usual distance of a cell from its predicted value, at least 1 %; infinite if too few cells show it."""
-        places = [(setting, load) for setting, column in self.columns.items() for load in column]
+        cell_keys = [(setting, load) for setting, column in self.columns.items() for load in column]
         distances = [
-            abs(self.columns[s][n] - expected) for s, n in places if (expected := self.expected((s, n))) is not None
+            abs(self.columns[s][n] - expected) for s, n in cell_keys if (expected := self.expected((s, n))) is not None
         ]
         return max(1.5 * median(distances), _LEAST_SCATTER) if len(distances) >= _FEWEST else math.inf
 
-    def expected(self, place: Place) -> float | None:
+    def expected(self, cell_key: CellKey) -> float | None:
         """Return the median prediction from the level's own curve and other levels; None without one."""
-        estimates = [*self._within(*place), *self._across(*place)]
+        estimates = [*self._within(*cell_key), *self._across(*cell_key)]
         return median(estimates) if estimates else None
 
-    def doubts(self, place: Place, stated: float, implied: float) -> bool | None:
+    def doubts(self, cell_key: CellKey, stated: float, implied: float) -> bool | None:
         """Return whether the stated value lies off the curve and the implied one on it; None if unclear."""
-        expected = self.expected(place)
+        expected = self.expected(cell_key)
         if expected is None or stated <= 0 or implied <= 0 or self.scatter == math.inf:
             return None
         stated_distance, implied_distance = (

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
-from paribus.plausibility.curve import Grid, Place, Setting
+from paribus.plausibility.curve import CellKey, Grid, Setting
 from paribus.plausibility.quantity import StatedCell, StatedFigure, heading
 from paribus.plausibility.wording import format_figure, join_names, metric_name, sentence
 
@@ -120,8 +120,8 @@ def _places(column: Column) -> Iterator[int]:
 
 def _twice(first: Column, second: Column, equal_loads: Sequence[float], unequal_loads: Sequence[float]) -> Breach:
     """Report two columns of one run that differ at some load levels."""
-    places: tuple[Place, Place] = (first[1], unequal_loads[0]), (second[1], unequal_loads[0])
-    cells = first[0].cells[places[0]], second[0].cells[places[1]]
+    cell_keys: tuple[CellKey, CellKey] = (first[1], unequal_loads[0]), (second[1], unequal_loads[0])
+    cells = first[0].cells[cell_keys[0]], second[0].cells[cell_keys[1]]
     metric, here, there = max(
         ((metric, a.value, b.value) for metric, a, b in _shared(*cells) if not _equal(metric, a, b)),
         key=lambda difference: abs(difference[1] - difference[2]) / max(difference[1], difference[2]),
@@ -135,15 +135,15 @@ def _twice(first: Column, second: Column, equal_loads: Sequence[float], unequal_
         here=format_figure(metric, here),
         there=format_figure(metric, there),
     )
-    doubted = [grid.curve(metric).doubts(place, *values) for (grid, _), place, values in (
-        (first, places[0], (here, there)),
-        (second, places[1], (there, here)),
+    doubted = [grid.curve(metric).doubts(cell_key, *values) for (grid, _), cell_key, values in (
+        (first, cell_keys[0], (here, there)),
+        (second, cell_keys[1], (there, here)),
     )]  # fmt: skip
     singled = doubted.index(True) if doubted.count(True) == 1 else None
     if singled is not None:
         text += gettext(N_("; {value} lies on the curve"), value=format_figure(metric, (there, here)[singled]))
     where = gettext("{one} = {other}", one=cells[0].where, other=cells[1].where)
-    positions = first[0].positions[places[0]], second[0].positions[places[1]]
+    positions = first[0].positions[cell_keys[0]], second[0].positions[cell_keys[1]]
     return Breach(
         law=TWICE,
         where=where,

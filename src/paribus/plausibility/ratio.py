@@ -10,7 +10,7 @@ from statistics import median
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
 from paribus.plausibility.amounts import BLOCK, BLOCK_SLACK, EACH, EACH_LESS, EACH_MORE, unlike_block, unlike_each
-from paribus.plausibility.curve import Grid, Place, Setting
+from paribus.plausibility.curve import CellKey, Grid, Setting
 from paribus.plausibility.quantity import Range, StatedCell
 from paribus.plausibility.table_cell import breach_of
 from paribus.plausibility.violation import Misfit
@@ -42,13 +42,13 @@ def bytes_per_operation(grid: Grid) -> list[Breach]:
 def in_two_tables(grids: Sequence[Grid]) -> Iterator[Breach]:
     """Apply both laws to two tables of the same settings that hold one figure each."""
     for first, second in combinations([grid for grid in grids if grid.table], 2):
-        shared = [place for place in first.cells if place in second.cells]
+        shared = [cell_key for cell_key in first.cells if cell_key in second.cells]
         if len(shared) < _FEWEST or first.cells[shared[0]].workload != second.cells[shared[0]].workload:
             continue
-        cells = {place: _joined(first.cells[place], second.cells[place]) for place in shared}
-        here, there = (set().union(*(grid.cells[place].figures for place in shared)) for grid in (first, second))
-        joined = Grid(cells, {place: first.positions[place] for place in shared})
-        position_in_second = {first.positions[place]: second.positions[place] for place in shared}
+        cells = {cell_key: _joined(first.cells[cell_key], second.cells[cell_key]) for cell_key in shared}
+        here, there = (set().union(*(grid.cells[cell_key].figures for cell_key in shared)) for grid in (first, second))
+        joined = Grid(cells, {cell_key: first.positions[cell_key] for cell_key in shared})
+        position_in_second = {first.positions[cell_key]: second.positions[cell_key] for cell_key in shared}
         violations: list[Breach] = []
         for law, metric in ((queries_per_transaction, "queries_per_s"), (bytes_per_operation, "bytes_per_s")):
             if not {metric, "throughput_per_s"} <= here and not {metric, "throughput_per_s"} <= there:
@@ -65,28 +65,29 @@ def _joined(first: StatedCell, second: StatedCell) -> StatedCell:
 
 
 def _constant(grid: Grid, law: str, base_metric: str, total: str) -> list[Breach]:
-    ratios: dict[Place, Range] = {}
-    for place, cell in grid.cells.items():
+    ratios: dict[CellKey, Range] = {}
+    for cell_key, cell in grid.cells.items():
         base, total_range = cell.range(base_metric), cell.range(total)
         stated_ratio = cell.queries_each if law == EACH else cell.block_bytes
         if base and total_range and base.low > 0 and total_range.low > 0 and not stated_ratio:
-            ratios[place] = total_range / base
+            ratios[cell_key] = total_range / base
     if len(ratios) < 2:
         return []
     usual = _usual(ratios.values(), _STEPS[law])
-    agreeing = {place for place, ratio in ratios.items() if _distance(ratio, usual) <= SLACK[law]}
+    agreeing = {cell_key for cell_key, ratio in ratios.items() if _distance(ratio, usual) <= SLACK[law]}
     if len(agreeing) < max(2, _MOST * len(ratios)):
         return _disagreeing(grid, law, ratios)
-    distances = sorted(_distance(ratios[place], usual) for place in agreeing)
+    distances = sorted(_distance(ratios[cell_key], usual) for cell_key in agreeing)
     slack = min(max(_SPREADS * distances[int(_MOST * len(distances))], _FINEST), SLACK[law])
-    settled = {place for place, ratio in ratios.items() if _distance(ratio, usual) <= slack}
+    settled = {cell_key for cell_key, ratio in ratios.items() if _distance(ratio, usual) <= slack}
     other_settings = _other_sizes(ratios, settled) if law == BLOCK else set()
     odd = [
-        place
-        for place, ratio in ratios.items()
-        if place[0] not in other_settings and _distance(ratio, usual) > _limit(place, ratio, usual, settled, slack, law)
+        cell_key
+        for cell_key, ratio in ratios.items()
+        if cell_key[0] not in other_settings
+        and _distance(ratio, usual) > _limit(cell_key, ratio, usual, settled, slack, law)
     ]
-    return [_odd(grid, place, law, usual, (base_metric, total), odd) for place in odd]
+    return [_odd(grid, cell_key, law, usual, (base_metric, total), odd) for cell_key in odd]
 
 
 def _usual(ratios: Collection[Range], step: float) -> float:
@@ -98,12 +99,12 @@ def _usual(ratios: Collection[Range], step: float) -> float:
     return whole.low if whole.low > 0 and fitting >= _MOST * len(ratios) else usual
 
 
-def _other_sizes(ratios: Mapping[Place, Range], settled: Collection[Place]) -> set[Setting]:
+def _other_sizes(ratios: Mapping[CellKey, Range], settled: Collection[CellKey]) -> set[Setting]:
     """Return levels with another operation size at all loads: a power of two sectors, up to 4 MiB."""
     return {
         setting
         for setting, ranges in _by_setting(ratios).items()
-        if setting not in {place[0] for place in settled}
+        if setting not in {cell_key[0] for cell_key in settled}
         and any(all(ratio.widened(BLOCK_SLACK).meets(Range(n, n)) for ratio in ranges) for n in _SIZES)
     }
 
@@ -113,14 +114,16 @@ def _distance(ratio: Range, usual: float) -> float:
     return max(ratio.low / usual - 1, 1 - ratio.high / usual, 0.0)
 
 
-def _limit(place: Place, ratio: Range, usual: float, settled: Collection[Place], slack: float, law: str) -> float:
+def _limit(
+    cell_key: CellKey, ratio: Range, usual: float, settled: Collection[CellKey], slack: float, law: str
+) -> float:
     """Return the largest distance that is not odd."""
-    setting, load = place
+    setting, load = cell_key
     retried = law == EACH and ratio.middle > usual
     return EACH_MORE if retried and not any(s == setting and n > load for s, n in settled) else slack
 
 
-def _disagreeing(grid: Grid, law: str, ratios: Mapping[Place, Range]) -> list[Breach]:
+def _disagreeing(grid: Grid, law: str, ratios: Mapping[CellKey, Range]) -> list[Breach]:
     """Report that too few cells agree to tell which are correct."""
     low, high = (
         min(ratios.values(), key=lambda ratio: ratio.middle),
@@ -130,15 +133,15 @@ def _disagreeing(grid: Grid, law: str, ratios: Mapping[Place, Range]) -> list[Br
         return []
     if _workloads_differ(ratios, law):
         return []
-    where = join_names(grid.cells[place].where for place in ratios)
+    where = join_names(grid.cells[cell_key].where for cell_key in ratios)
     message = N_("between {low:.4g} and {high:.4g} queries per transaction; the correct value cannot be determined")
     if law == BLOCK:
         message = N_("between {low:,.0f} and {high:,.0f} bytes per operation; the correct value cannot be determined")
     text = sentence(law, gettext(message, low=low.middle, high=high.middle), where)
-    return [Breach(law=law, where=where, cells=tuple(grid.positions[place] for place in ratios), words=text)]
+    return [Breach(law=law, where=where, cells=tuple(grid.positions[cell_key] for cell_key in ratios), words=text)]
 
 
-def _workloads_differ(ratios: Mapping[Place, Range], law: str) -> bool:
+def _workloads_differ(ratios: Mapping[CellKey, Range], law: str) -> bool:
     """Return whether each level has its own plausible ratio: a whole number of queries, or a usual block size."""
     ratios_by_setting = _by_setting(ratios)
     if any(
@@ -153,16 +156,18 @@ def _workloads_differ(ratios: Mapping[Place, Range], law: str) -> bool:
     return all(any(ratio.widened(_ROUNDED).meets(Range(n, n)) for n in _SIZES) for ratio in ratios.values())
 
 
-def _by_setting(ratios: Mapping[Place, Range]) -> Mapping[Setting, list[Range]]:
+def _by_setting(ratios: Mapping[CellKey, Range]) -> Mapping[Setting, list[Range]]:
     by_setting: dict[Setting, list[Range]] = defaultdict(list)
-    for place, ratio in ratios.items():
-        by_setting[place[0]].append(ratio)
+    for cell_key, ratio in ratios.items():
+        by_setting[cell_key[0]].append(ratio)
     return by_setting
 
 
-def _odd(grid: Grid, place: Place, law: str, usual: float, metrics: tuple[str, str], odd: Collection[Place]) -> Breach:
+def _odd(
+    grid: Grid, cell_key: CellKey, law: str, usual: float, metrics: tuple[str, str], odd: Collection[CellKey]
+) -> Breach:
     """Report a cell that differs from the others, and the figure that neighbours on the curve contradict."""
-    cell, (base_metric, total) = grid.cells[place], metrics
+    cell, (base_metric, total) = grid.cells[cell_key], metrics
     base, total_range = (cell.figures[metric].range(metric) for metric in metrics)
     message = (
         unlike_each(cell, base_metric, total, usual)
@@ -171,4 +176,4 @@ def _odd(grid: Grid, place: Place, law: str, usual: float, metrics: tuple[str, s
     )
     misfit = Misfit(law=law, message=message, tolerance=SLACK[law])
     implied = {base_metric: total_range.times(1 / usual), total: base.times(usual)}
-    return breach_of(cell, grid.positions[place], [misfit], implied, partial(grid.doubts, odd, place))
+    return breach_of(cell, grid.positions[cell_key], [misfit], implied, partial(grid.doubts, odd, cell_key))

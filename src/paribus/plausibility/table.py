@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
-from paribus.plausibility.curve import Grid, GridCurve, Place, Setting
+from paribus.plausibility.curve import CellKey, Grid, GridCurve, Setting
 from paribus.plausibility.quantity import StatedCell
 from paribus.plausibility.wording import as_written, format_figure, join_names, metric_name, mistaken_unit, sentence
 from paribus.units import LoadLevel
@@ -40,8 +40,10 @@ def gaps(grid: Grid) -> Iterator[Breach]:
     for metric in dict.fromkeys(metric for cell in grid.cells.values() for metric in cell.figures):
         if metric.endswith(_DERIVED):
             continue
-        figures = {place: cell.figures[metric].value for place, cell in grid.cells.items() if metric in cell.figures}
-        present = {place for place, value in figures.items() if value > 0 or metric not in _RATES}
+        figures = {
+            cell_key: cell.figures[metric].value for cell_key, cell in grid.cells.items() if metric in cell.figures
+        }
+        present = {cell_key for cell_key, value in figures.items() if value > 0 or metric not in _RATES}
         for setting in grid.settings:
             absent = [
                 load
@@ -57,7 +59,7 @@ def gaps(grid: Grid) -> Iterator[Breach]:
         yield _gap(grid, setting, loads, metrics, [])
 
 
-def _expected(grid: Grid, present: Collection[Place], setting: Setting, load: float) -> bool:
+def _expected(grid: Grid, present: Collection[CellKey], setting: Setting, load: float) -> bool:
     others = [(other, load) in present for other in grid.settings if other != setting]
     setting_loads = [other_load for other_load in grid.loads if (setting, other_load) in present]
     if not setting_loads:
@@ -107,17 +109,19 @@ def _fullest(grid: Grid) -> StatedCell:
 
 def best(grid: Grid) -> Iterator[Breach]:
     """A ratio to the best is at most 1, within 0.5 %, and one of them is 1: at each load, or overall."""
-    ratios = {place: cell.figures["normalised"] for place, cell in grid.cells.items() if "normalised" in cell.figures}
-    for place, figure in ratios.items():
+    ratios = {
+        cell_key: cell.figures["normalised"] for cell_key, cell in grid.cells.items() if "normalised" in cell.figures
+    }
+    for cell_key, figure in ratios.items():
         if figure.range("normalised").low > 1 + _BEST_SLACK:
             message = N_("a ratio of {value} to the best is more than 1")
             text = sentence(
-                BEST, gettext(message, value=format_figure("normalised", figure.value)), grid.cells[place].where
+                BEST, gettext(message, value=format_figure("normalised", figure.value)), grid.cells[cell_key].where
             )
             yield Breach(
                 law=BEST,
-                where=grid.cells[place].where,
-                cells=(grid.positions[place],),
+                where=grid.cells[cell_key].where,
+                cells=(grid.positions[cell_key],),
                 words=text,
                 metric="normalised",
                 stated=figure.value,
@@ -136,7 +140,7 @@ def best(grid: Grid) -> Iterator[Breach]:
     ]
     if not loads_without_best or len(grid.settings) < 2 or len(loads) / 2 < len(loads_without_best) < len(loads):
         return
-    cells = tuple(grid.positions[place] for place in ratios if place[1] in loads_without_best)
+    cells = tuple(grid.positions[cell_key] for cell_key in ratios if cell_key[1] in loads_without_best)
     where = join_names(
         gettext(", ").join(filter(None, (grid.table, str(LoadLevel(round(load))) if load else "")))
         for load in loads_without_best
@@ -153,10 +157,10 @@ def jumps(grid: Grid, suspect_cells: Collection[int] = ()) -> Iterator[Breach]:
     """
     if not grid.table or len(grid.cells) > _MANY:
         return
-    suspects = {place for place, position in grid.positions.items() if position in suspect_cells}
+    suspects = {cell_key for cell_key, position in grid.positions.items() if position in suspect_cells}
     for metric in _CURVES:
         curve = grid.curve(metric)
-        odd: set[Place] = set()
+        odd: set[CellKey] = set()
         for _ in range(max(1, int(_MOST_JUMPS * len(grid.cells)))):
             remaining = grid.curve(metric, odd)
             farthest = _farthest(remaining)
@@ -169,22 +173,22 @@ def jumps(grid: Grid, suspect_cells: Collection[int] = ()) -> Iterator[Breach]:
             yield _jump(grid, farthest, metric, curve, grid.curve(metric, odd))
 
 
-def _farthest(curve: GridCurve) -> Place | None:
+def _farthest(curve: GridCurve) -> CellKey | None:
     """Return the outlier whose removal leaves the smallest distances among the others; None without one."""
     distances = _distances(curve)
     remaining = {
         farthest: _without(curve, farthest)
-        for farthest in sorted(distances, key=lambda place: -distances[place])[:_SUSPECTS]
+        for farthest in sorted(distances, key=lambda cell_key: -distances[cell_key])[:_SUSPECTS]
         if distances[farthest] > _SPIKE
     }
     if not remaining:
         return None
-    farthest = min(remaining, key=lambda place: sum(_distances(remaining[place]).values()))
+    farthest = min(remaining, key=lambda cell_key: sum(_distances(remaining[cell_key]).values()))
     limit = max(_SPIKE if _spike(curve, farthest) else _LARGE, _SCATTERS * remaining[farthest].scatter)
     return farthest if distances[farthest] > limit else None
 
 
-def _distances(curve: GridCurve) -> dict[Place, float]:
+def _distances(curve: GridCurve) -> dict[CellKey, float]:
     return {
         (setting, load): abs(value - expected)
         for setting, column in curve.columns.items()
@@ -193,14 +197,14 @@ def _distances(curve: GridCurve) -> dict[Place, float]:
     }
 
 
-def _without(curve: GridCurve, place: Place) -> GridCurve:
-    columns = {s: {n: v for n, v in column.items() if (s, n) != place} for s, column in curve.columns.items()}
+def _without(curve: GridCurve, cell_key: CellKey) -> GridCurve:
+    columns = {s: {n: v for n, v in column.items() if (s, n) != cell_key} for s, column in curve.columns.items()}
     return GridCurve({setting: column for setting, column in columns.items() if column})
 
 
-def _spike(curve: GridCurve, place: Place) -> bool:
+def _spike(curve: GridCurve, cell_key: CellKey) -> bool:
     """Return whether a cell lies above both neighbours of its level, or below both."""
-    setting, load = place
+    setting, load = cell_key
     column = curve.columns[setting]
     below, above = (
         [other_load for other_load in column if other_load < load],
@@ -212,10 +216,10 @@ def _spike(curve: GridCurve, place: Place) -> bool:
     return column[load] > max(neighbours) + _SPIKE or column[load] < min(neighbours) - _SPIKE
 
 
-def _jump(grid: Grid, place: Place, metric: str, curve: GridCurve, remaining: GridCurve) -> Breach:
-    cell = grid.cells[place]
+def _jump(grid: Grid, cell_key: CellKey, metric: str, curve: GridCurve, remaining: GridCurve) -> Breach:
+    cell = grid.cells[cell_key]
     stated = cell.figures[metric].value
-    implied = math.exp(remaining.expected(place) or curve.columns[place[0]][place[1]])
+    implied = math.exp(remaining.expected(cell_key) or curve.columns[cell_key[0]][cell_key[1]])
     factor = max(stated, implied) / min(stated, implied)
     text = gettext(
         N_("{name} {value} differs {times} from the {implied} that its neighbours suggest"),
@@ -229,7 +233,7 @@ def _jump(grid: Grid, place: Place, metric: str, curve: GridCurve, remaining: Gr
     return Breach(
         law=JUMP,
         where=cell.where,
-        cells=(grid.positions[place],),
+        cells=(grid.positions[cell_key],),
         words=sentence(JUMP, text, cell.where),
         metric=metric,
         stated=stated,

@@ -6,7 +6,7 @@ from math import prod
 
 from paribus.findings import Breach
 from paribus.i18n import N_, gettext
-from paribus.plausibility.curve import Grid, Place
+from paribus.plausibility.curve import CellKey, Grid
 from paribus.plausibility.quantity import Claimed, Range
 from paribus.plausibility.wording import sentence
 
@@ -18,7 +18,7 @@ _RATES = ("throughput_per_s", "bytes_per_s", "queries_per_s", "normalised")
 CHANGE = ":change"
 """Suffix of a metric: its stated change between two levels, as a share."""
 
-Ratios = Mapping[tuple[Place, Place], Range]
+Ratios = Mapping[tuple[CellKey, CellKey], Range]
 
 
 def percentages(claims: Sequence[Claimed], grids: Sequence[Grid]) -> list[Breach]:
@@ -95,14 +95,14 @@ def _contradiction(claim: Claimed, grids: Sequence[Grid]) -> Breach | None:
     )
 
 
-def _ratios(claim: Claimed, grid: Grid) -> Iterator[tuple[tuple[Place, Place], Range]]:
+def _ratios(claim: Claimed, grid: Grid) -> Iterator[tuple[tuple[CellKey, CellKey], Range]]:
     """Yield the ratio of the claim's end to its start, per load level (per setting for threads)."""
     for setting, load in grid.cells:
         levels = dict(setting)
         if claim.factor == "threads":
             if f"{load:g}" != claim.start:
                 continue
-            end_place: Place = (setting, float(claim.end))
+            end_place: CellKey = (setting, float(claim.end))
         elif levels.get(claim.factor) == claim.start and claim.load in (None, load):
             end_place = (tuple(sorted((levels | {claim.factor: claim.end}).items())), load)
         else:
