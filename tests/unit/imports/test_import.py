@@ -13,7 +13,7 @@ from paribus.errors import UsageError
 from paribus.experiment.evidence import evidence
 from paribus.imports import pipeline
 from paribus.imports.measurements import measurements
-from paribus.imports.reading import run_of, said_of
+from paribus.imports.reading import run_from_record, run_record
 from paribus.lab import imported_reporting, importing
 from paribus.model import Experiment, Measurement, Trial, TrialState
 from paribus.parsers.log import LogReading, LogRun, LogSeries
@@ -235,4 +235,4 @@ def test_a_run_comes_back_as_it_was_said() -> None:
     run = LogRun(
         tool="t", options={"a": "1"}, labels={"x": "y"}, readings=(_reading("qps", 1.5),), lines=(3, 4), missing="m"
     )
-    assert run_of(said_of(run)) == run
+    assert run_from_record(run_record(run)) == run
