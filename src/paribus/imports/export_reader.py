@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from paribus.imports.files import Named
-from paribus.imports.reading import ImportReader, Taken
+from paribus.imports.files import ImportFile
+from paribus.imports.reading import ImportReader, ReadFile
 from paribus.parsers.log import Log, LogReading, LogRun
 
 FORMAT = "paribus-export"
@@ -19,33 +19,33 @@ _COUNTED = {"compare", "confirm", "measure"}
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportFolder:
     """A folder written by `paribus export`, represented by its `trials.csv`."""
 
-    named: Named
+    source: ImportFile
 
-    def take(self, reader: ImportReader) -> Taken:
+    def take(self, reader: ImportReader) -> ReadFile:
         """Read the folder as one source."""
-        folder = Path(self.named.path).parent
+        folder = Path(self.source.path).parent
         try:
             trials, measurements = ((folder / name).read_bytes() for name in (_TRIALS, _MEASUREMENTS))
             log = _log(trials.decode("utf-8"), measurements.decode("utf-8"))
         except (OSError, ValueError, KeyError) as error:
-            return Taken(self.named, refused=f"is no whole export: {error}")
+            return ReadFile(self.source, refused=f"is no whole export: {error}")
         content = trials + measurements
-        return reader.from_log(self.named, log, hashlib.sha256(content).hexdigest(), len(content), content)
+        return reader.from_log(self.source, log, hashlib.sha256(content).hexdigest(), len(content), content)
 
 
-def exports_first(files: Sequence[Named]) -> list[Named | Exported]:
+def exports_first(files: Sequence[ImportFile]) -> list[ImportFile | ExportFolder]:
     """Return the files, with each export folder in place of its tables."""
     folders = {Path(file.path).parent for file in files if _is_export(Path(file.path))}
-    items: list[Named | Exported] = []
+    items: list[ImportFile | ExportFolder] = []
     for file in files:
         path = Path(file.path)
         if path.parent not in folders or path.name not in _TABLES:
             items.append(file)
         elif path.name == _TRIALS:
-            items.append(Exported(file))
+            items.append(ExportFolder(file))
     return items
 
 

@@ -33,7 +33,7 @@ _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BO
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ImportFile:
     """A file to import; `walked` if it was found in a folder, where a file that is no log is not an error."""
 
     path: str
@@ -59,12 +59,12 @@ def _natural(path: Path) -> list[tuple[int, int | str]]:
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"([0-9]+)", str(path)) if part]
 
 
-def listed(names: Sequence[str]) -> list[Named]:
+def listed(names: Sequence[str]) -> list[ImportFile]:
     """Return the named files and those in named folders, in natural order; hidden files are omitted.
 
     Raises UsageError for a missing file.
     """
-    files_by_path: dict[str, Named] = {}
+    files_by_path: dict[str, ImportFile] = {}
     for name in names:
         path = Path(name)
         try:
@@ -75,7 +75,7 @@ def listed(names: Sequence[str]) -> list[Named]:
         except (OSError, ValueError) as error:
             raise UsageError(f"{name!r} cannot be read: {error}", "name log files, tables, or folders") from error
         for file_path in paths:
-            files_by_path.setdefault(str(file_path), Named(str(file_path), walked))
+            files_by_path.setdefault(str(file_path), ImportFile(str(file_path), walked))
     if not files_by_path:
         raise UsageError(f"there is no file in {', '.join(names)}", "name log files, tables, or folders of them")
     return list(files_by_path.values())

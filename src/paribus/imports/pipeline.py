@@ -15,10 +15,10 @@ from multiprocessing import get_context
 from sqlalchemy.engine import Engine as Store
 
 from paribus.errors import ParibusError, UsageError
-from paribus.imports.export_reader import Exported
-from paribus.imports.files import Named
-from paribus.imports.reading import ImportReader, Taken
-from paribus.imports.sets import Gathered
+from paribus.imports.export_reader import ExportFolder
+from paribus.imports.files import ImportFile
+from paribus.imports.reading import ImportReader, ReadFile
+from paribus.imports.sets import SetContents
 from paribus.model import Experiment, ExperimentState
 from paribus.store import read, sources, write
 from paribus.store.ids import new_id
@@ -28,21 +28,21 @@ _A_CHUNK = 8
 _A_BATCH = 64  # files in one transaction
 _AHEAD = 6  # chunks per process waiting to be stored
 
-Item = Named | Exported
+Item = ImportFile | ExportFolder
 
 
 @dataclass(frozen=True, slots=True)
 class ImportOutcome:
-    """Result of a file: stored, a copy of the file with the path `again` and its `labels`, or refused."""
+    """Result of a file: stored, a copy of the file at `duplicate_path` with its `labels`, or refused."""
 
-    taken: Taken
-    kept: bool
-    again: str = ""
+    file: ReadFile
+    stored: bool
+    duplicate_path: str = ""
     labels: str = ""
 
 
 @dataclass(slots=True)
-class Wanted:
+class ImportRequest:
     """Parameters of an import."""
 
     items: Sequence[Item]
@@ -53,7 +53,7 @@ class Wanted:
     processes: int = 0
 
 
-def read_all(request: Wanted) -> Iterator[Taken]:
+def read_all(request: ImportRequest) -> Iterator[ReadFile]:
     """Yield every file as read, in request order. Raises UsageError for an invalid rule."""
     processes = request.processes or len(os.sched_getaffinity(0))
     if len(request.items) <= _FEW or processes == 1:
@@ -72,9 +72,9 @@ def read_all(request: Wanted) -> Iterator[Taken]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _ahead(pool: ProcessPoolExecutor, request: Wanted, processes: int) -> Iterator[Taken]:
+def _ahead(pool: ProcessPoolExecutor, request: ImportRequest, processes: int) -> Iterator[ReadFile]:
     starts = iter(range(0, len(request.items), _A_CHUNK))
-    waiting: deque[Future[list[Taken]]] = deque()
+    waiting: deque[Future[list[ReadFile]]] = deque()
     while True:
         while len(waiting) < processes * _AHEAD and (start := next(starts, None)) is not None:
             waiting.append(pool.submit(_take_some, request.reader, request.items[start : start + _A_CHUNK]))
@@ -102,14 +102,14 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _take_some(reader: ImportReader, items: Sequence[Item]) -> list[Taken]:
+def _take_some(reader: ImportReader, items: Sequence[Item]) -> list[ReadFile]:
     results = [_take(reader, item) for item in items]
     gc.collect()
     return results
 
 
-def _take(reader: ImportReader, item: Item) -> Taken:
-    return item.take(reader) if isinstance(item, Exported) else reader.take(item)
+def _take(reader: ImportReader, item: Item) -> ReadFile:
+    return item.take(reader) if isinstance(item, ExportFolder) else reader.take(item)
 
 
 def find_set(store: Store, name: str) -> Experiment:
@@ -129,62 +129,62 @@ def set_named(store: Store, name: str) -> Experiment | None:
 
 
 def carry_out(
-    request: Wanted,
+    request: ImportRequest,
     store: Store | None,
     target: Experiment | None,
     version: str,
     report: Callable[[ImportOutcome], None],
-) -> tuple[Gathered, Experiment | None]:
+) -> tuple[SetContents, Experiment | None]:
     """Import into an existing set or a new one; without a `store`, report outcomes only.
 
     After an interruption the stored files remain, and the same import continues. Raises StoreError and UsageError.
     """
     started = time.time()
     name = new_id(store, started)
-    imported_set = Gathered(
+    contents = SetContents(
         target.id if target else name, target.name if target else request.name, request.order, request.baseline
     )
     if store and target:
         plan, trials = read.plan(store, target.id), read.trials(store, target.id)
         stored_sources, source_of = sources.sources(store, target.id), sources.source_of(store, target.id)
-        imported_set.resume(plan, trials, read.summaries(store, target.id), stored_sources, source_of)
+        contents.resume(plan, trials, read.summaries(store, target.id), stored_sources, source_of)
     batch: list[sources.Addition] = []
     experiment = target
     results = read_all(request)
     try:
-        for result in results:
-            first_path = imported_set.hashes.get(result.sha256, "")
-            if first_path or result.refused or not result.runs:
+        for file in results:
+            first_path = contents.hashes.get(file.sha256, "")
+            if first_path or file.refused or not file.runs:
                 report(
                     ImportOutcome(
-                        result, kept=False, again=first_path, labels=imported_set.labels.get(result.sha256, "")
+                        file, stored=False, duplicate_path=first_path, labels=contents.labels.get(file.sha256, "")
                     )
                 )
                 continue
-            batch.append(imported_set.put(result))
+            batch.append(contents.put(file))
             if len(batch) >= _A_BATCH and store:
-                experiment = _store_batch(store, experiment, imported_set, batch, version)
+                experiment = _store_batch(store, experiment, contents, batch, version)
                 batch = []
-            report(ImportOutcome(result, kept=True))
+            report(ImportOutcome(file, stored=True))
     finally:
         results.close()  # type: ignore[attr-defined]  # of a generator
         if store and batch:
-            experiment = _store_batch(store, experiment, imported_set, batch, version)
+            experiment = _store_batch(store, experiment, contents, batch, version)
         if store and experiment:
-            for factor, levels in imported_set.levels.items():
+            for factor, levels in contents.levels.items():
                 sources.set_baseline(store, experiment.id, factor, levels[0])
-    return imported_set, experiment
+    return contents, experiment
 
 
 def _store_batch(
-    store: Store, experiment: Experiment | None, imported_set: Gathered, batch: Sequence[sources.Addition], version: str
+    store: Store, experiment: Experiment | None, contents: SetContents, batch: Sequence[sources.Addition], version: str
 ) -> Experiment:
     now_s = time.time()
-    plan = imported_set.plan()
+    plan = contents.plan()
     if experiment is None:
         experiment = Experiment(
-            id=imported_set.experiment,
-            name=imported_set.name,
+            id=contents.experiment,
+            name=contents.name,
             plan_digest=plan.digest,
             plan_text=plan.text,
             overrides={},

@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from paribus.errors import UsageError
-from paribus.imports.files import Named, Unreadable, legible, open_file
+from paribus.imports.files import ImportFile, Unreadable, legible, open_file
 from paribus.imports.measurements import measurements
-from paribus.imports.rules import Placed, Rule, format_of, place
+from paribus.imports.rules import Rule, RunPlacement, format_of, place
 from paribus.parsers import formats
 from paribus.parsers.log import Log, LogReading, LogRun
 from paribus.store.sources import compressed, compressed_json
@@ -17,10 +17,10 @@ _LARGE = ("courses", "histogram")
 
 
 @dataclass(frozen=True, slots=True)
-class TakenRun:
+class ReadRun:
     """A run as placed, with its lines, its stored record, its figures and its measurement rows."""
 
-    placed: Placed
+    placement: RunPlacement
     lines: tuple[int, int]
     missing: str
     record: bytes
@@ -29,15 +29,15 @@ class TakenRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ReadFile:
     """A file as read; `refused` is the reason for a failure, `content` the stored text."""
 
-    named: Named
+    source: ImportFile
     sha256: str = ""
     size_bytes: int = 0
     format: str = ""
     content: bytes = b""
-    runs: Sequence[TakenRun] = ()
+    runs: Sequence[ReadRun] = ()
     skipped: int = 0
     not_understood: tuple[tuple[int, str], ...] = ()
     remarks: tuple[str, ...] = ()
@@ -52,28 +52,28 @@ class ImportReader:
     labels: tuple[tuple[str, str], ...] = ()
     format: str = ""
 
-    def take(self, named: Named) -> Taken:
+    def take(self, source: ImportFile) -> ReadFile:
         """Read a file. Raises UsageError for an invalid rule."""
         try:
-            opened = open_file(named.path)
+            opened = open_file(source.path)
         except Unreadable as error:
-            return Taken(named, refused=str(error))
-        forced = self.format or format_of(self.rules, named.path)
+            return ReadFile(source, refused=str(error))
+        forced = self.format or format_of(self.rules, source.path)
         if forced and forced not in formats.FORMATS:
             raise UsageError(f"there is no format {forced!r}", f"known: {', '.join(formats.FORMATS)}")
         log = formats.read_plain(legible(opened.content), forced or None)  # passwords are already removed
-        return self.from_log(named, log, opened.sha256, opened.size_bytes, opened.content)
+        return self.from_log(source, log, opened.sha256, opened.size_bytes, opened.content)
 
-    def from_log(self, named: Named, log: Log, sha256: str, size_bytes: int, content: bytes) -> Taken:
+    def from_log(self, source: ImportFile, log: Log, sha256: str, size_bytes: int, content: bytes) -> ReadFile:
         """Return the result for a log that was already read."""
-        placements = [(run, place(run, named.path, self.rules, dict(self.labels))) for run in log.runs]
-        return Taken(
-            named,
+        placements = [(run, place(run, source.path, self.rules, dict(self.labels))) for run in log.runs]
+        return ReadFile(
+            source,
             sha256,
             size_bytes,
             log.format,
             compressed(content),
-            [_taken(run, placement) for run, placement in placements if not placement.skip],
+            [_read_run(run, placement) for run, placement in placements if not placement.skip],
             sum(placement.skip for _, placement in placements),
             log.not_understood,
             log.remarks,
@@ -81,10 +81,10 @@ class ImportReader:
         )
 
 
-def _taken(run: LogRun, placement: Placed) -> TakenRun:
+def _read_run(run: LogRun, placement: RunPlacement) -> ReadRun:
     measured = measurements(run)
     figures = {measurement.metric: measurement.mean for measurement in measured}
-    return TakenRun(
+    return ReadRun(
         placement,
         run.lines,
         run.missing,

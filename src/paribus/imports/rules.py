@@ -71,7 +71,7 @@ class Rules(TomlTable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class RunPlacement:
     """Labels, workload, load and repetition of a run; `load` is None if unknown."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -97,7 +97,7 @@ def format_of(rules: Sequence[Rule], path: str) -> str:
     return forced
 
 
-def place(run: LogRun, path: str, rules: Sequence[Rule], common_labels: Mapping[str, str]) -> Placed:
+def place(run: LogRun, path: str, rules: Sequence[Rule], common_labels: Mapping[str, str]) -> RunPlacement:
     """Place a run by its own data, then each rule, then `common_labels`. Raises UsageError."""
     labels = dict(run.labels)
     reserved: dict[str, str] = {}
@@ -106,7 +106,7 @@ def place(run: LogRun, path: str, rules: Sequence[Rule], common_labels: Mapping[
         if groups is None:
             continue
         if rule.skip:
-            return Placed(skip=True)
+            return RunPlacement(skip=True)
         in_texts = {name for text in _texts(rule) for name in _PLACEHOLDER.findall(text)}
         for name, level in groups.items():
             if name not in in_texts and name not in _RESERVED:
@@ -116,7 +116,7 @@ def place(run: LogRun, path: str, rules: Sequence[Rule], common_labels: Mapping[
             if value := _filled(str(getattr(rule, name)), groups) or groups.get(name, ""):
                 reserved[name] = value
     labels |= common_labels
-    return Placed(
+    return RunPlacement(
         labels={_legible(factor): _legible(level) for factor, level in labels.items() if _legible(level)},
         workload=_legible(reserved.get("workload", "") or run.workload) or run.tool,
         load=_count(reserved["load"], "load", path) if "load" in reserved else run.load,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from paribus.i18n import N_, stored_message
-from paribus.imports.reading import Taken, TakenRun
+from paribus.imports.reading import ReadFile, ReadRun
 from paribus.model import (
     RESPONSES,
     Factor,
@@ -45,7 +45,7 @@ Cell = tuple[tuple[tuple[str, str], ...], str, LoadLevel]
 
 
 @dataclass(slots=True)
-class Gathered:
+class SetContents:
     """The contents of a set, to which files are added.
 
     The first of a factor's `levels` is the baseline: `baseline` if it is one of them, else by `order`, else the first
@@ -93,14 +93,14 @@ class Gathered:
             self._first_with.setdefault(_digest(cell, _identifying(figures)), trial.order)
             self._trials = max(self._trials, trial.order)
 
-    def put(self, file: Taken) -> Addition:
+    def put(self, file: ReadFile) -> Addition:
         """Add a file's source and trials with the next numbers."""
         self._sources += 1
-        self.hashes[file.sha256] = file.named.path
-        self.labels[file.sha256] = _common_labels({tuple(run.placed.labels.items()) for run in file.runs})
+        self.hashes[file.sha256] = file.source.path
+        self.labels[file.sha256] = _common_labels({tuple(run.placement.labels.items()) for run in file.runs})
         source = Source(
             number=self._sources,
-            path=file.named.path,
+            path=file.source.path,
             sha256=file.sha256,
             size_bytes=file.size_bytes,
             format=file.format,
@@ -110,10 +110,10 @@ class Gathered:
         )
         return Addition(source, file.content, [self._trial(run) for run in file.runs])
 
-    def _trial(self, run: TakenRun) -> AddedTrial:
-        labels = dict(run.placed.labels) or {NO_FACTOR: AS_IT_IS}
-        load = _load_of(run.placed.load)
-        workload = self._name_of(run.placed.workload)
+    def _trial(self, run: ReadRun) -> AddedTrial:
+        labels = dict(run.placement.labels) or {NO_FACTOR: AS_IT_IS}
+        load = _load_of(run.placement.load)
+        workload = self._name_of(run.placement.workload)
         cell = self._note(labels, workload, load, run.figures)
         identifying = _identifying(run.figures)
         digest = _digest(cell, identifying)
@@ -130,7 +130,7 @@ class Gathered:
         trial = Trial(
             experiment=self.experiment,
             order=self._trials,
-            round=run.placed.repetition or max(1, self._cells[cell]),
+            round=run.placement.repetition or max(1, self._cells[cell]),
             block=self._trials,
             position=1,
             attempt=1,
